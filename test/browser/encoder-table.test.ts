@@ -12,6 +12,7 @@ import { type ClipName, clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
+import { measureLoudness } from "../judge/loudness.ts";
 import { type Lab, openLab } from "./lab.ts";
 
 // What each encoder of a page supports; anything else it refuses with the codes in the table.
@@ -32,6 +33,8 @@ interface Made {
   still?: true;
   /** ffmpeg filters that make the same of what a player shows. */
   like?: string;
+  /** LUFS. */
+  loudness?: number;
 }
 
 interface Row<K extends EncodeKind = EncodeKind> {
@@ -80,6 +83,8 @@ const TURNED = { rotate: 90, flip: "horizontal", crop: "16:9", width: 160 } as c
 // Of 320×180 pixels; the first picture alone, as a still has no other.
 const LIKE_TURNED = "trim=end_frame=1,transpose=clock,hflip,crop=180:101:0:109,scale=160:90";
 
+const LEVELED = { normalize: true, target_lufs: -20 } as const;
+
 const ROWS: readonly Row[] = [
   video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
   video("h264", "mov", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
@@ -114,6 +119,26 @@ const ROWS: readonly Row[] = [
     ...image("jpeg", "mjpeg", [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER]),
     ...{ name: "a frame turned, mirrored and cut", clip: "mp4", options: { format: "jpeg", ...TURNED } },
     made: { picture: "mjpeg", width: 160, still: true, like: LIKE_TURNED },
+  },
+  {
+    ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
+    ...{ name: "h264 with normalized sound", options: { codec: "h264", width: 160, ...LEVELED } },
+    made: { picture: "h264", sound: "aac", width: 160, loudness: -20 },
+  },
+  {
+    ...video("vp9", "webm", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
+    ...{ name: "vp9 with normalized sound", options: { format: "webm", width: 160, ...LEVELED } },
+    made: { picture: "vp9", sound: "opus", width: 160, loudness: -20 },
+  },
+  {
+    ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
+    ...{ name: "h264 without sound", options: { codec: "h264", width: 160, mute: true } },
+    made: { picture: "h264", width: 160 },
+  },
+  {
+    ...audio("mp3", "mp3"),
+    ...{ name: "normalized mp3", options: { format: "mp3", channels: 1, fade_in: 0.1, ...LEVELED } },
+    made: { sound: "mp3", loudness: -20 },
   },
   audio("mp3", "mp3"),
   audio("aac", "aac"),
@@ -189,6 +214,10 @@ test.for(ROWS)("$name", async ({ name, kind, options, made, cells, ...row }) => 
         ...{ filter: made.like, output_filter: "trim=end_frame=1" },
       });
       expect(worst, what).toBeGreaterThan(0.9);
+    }
+    if (made.loudness) {
+      const { integrated } = await measureLoudness(join(folder, answer.main));
+      expect(Math.abs(integrated - made.loudness), `${what}: ${integrated} LUFS`).toBeLessThan(0.5);
     }
     // The duration of raw AAC is only a guess.
     if (!made.still && made.sound !== "aac") expect(Math.abs(duration - 2), what).toBeLessThan(0.1);

@@ -3,6 +3,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { noiseClip, noiseSound, surroundClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { ALIKE_SOUND } from "../judge/limits.ts";
+import { measureLoudness } from "../judge/loudness.ts";
 import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, levelOf, readSound, recallSound } from "../judge/sound.ts";
@@ -15,15 +16,6 @@ afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };
 const AS = { channels: 2, sample_rate: 8000 };
-
-/** Loudness of a file in LUFS and its true peak in dBTP, by a filter that the product does not use. */
-async function loudnessOf(path: string): Promise<{ integrated: number; peak: number }> {
-  const { log } = await runNative([
-    ...["-i", path, "-vn", "-af", "loudnorm=print_format=json", "-f", "null", "-"],
-  ]);
-  const value = (name: string) => Number(new RegExp(`"${name}" : "([^"]+)"`).exec(log)?.[1]);
-  return { integrated: value("input_i"), peak: value("input_tp") };
-}
 
 const sound = (extension: string, graph: string, ...args: string[]) =>
   makeClip(extension, ["-f", "lavfi", "-i", graph, ...args]);
@@ -54,7 +46,7 @@ test.concurrent.for(NORMALIZED)(
     const options = { format, normalize: true, target_lufs };
     const input = rig.serve(await MATERIAL[name]());
     const output = await rig.door.encode({ input, kind: "audio", options });
-    const { integrated, peak } = await loudnessOf(output.path);
+    const { integrated, peak } = await measureLoudness(output.path);
     expect(Math.abs(integrated - target_lufs), `${integrated} LUFS`).toBeLessThan(0.5);
     expect(peak).toBeLessThanOrEqual(-1);
   },
@@ -63,12 +55,12 @@ test.concurrent.for(NORMALIZED)(
 test.concurrent("the sound of a video and of a stream is normalized too", LIMIT, async ({ expect }) => {
   const input = rig.serve(await noiseClip(6));
   const video = await rig.door.encode({ input, kind: "video", options: { normalize: true } });
-  expect(Math.abs((await loudnessOf(video.path)).integrated + 16)).toBeLessThan(0.5);
+  expect(Math.abs((await measureLoudness(video.path)).integrated + 16)).toBeLessThan(0.5);
   // The pictures of an H.264 source are copied.
   expect((await readFacts(video.path)).picture?.times).toHaveLength(150);
   const options = { normalize: true, target_lufs: -20, width: 80 } as const;
   const stream = await rig.door.runTask({ input, kind: "adaptive_video", options });
-  expect(Math.abs((await loudnessOf(stream.output ?? "")).integrated + 20)).toBeLessThan(0.5);
+  expect(Math.abs((await measureLoudness(stream.output ?? "")).integrated + 20)).toBeLessThan(0.5);
 });
 
 test.concurrent("silence stays silent", LIMIT, async ({ expect }) => {
