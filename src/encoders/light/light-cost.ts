@@ -1,8 +1,8 @@
-import type { ImageFormat } from "../../core/formats.ts";
+import type { AudioCodec, ImageFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tool } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../plan/estimate.ts";
-import type { Geometry, Plan } from "../../plan/plan.ts";
+import type { AudioPlan, Geometry, Plan } from "../../plan/plan.ts";
 
 /** A core of ffmpeg: the stock one, or the fast one of this project. */
 export type CoreName = "stock" | "fast";
@@ -45,6 +45,8 @@ export const LIGHT_COST = {
     tone_map: 0.13,
     /** Per second of sound. */
     sound: { aac: 0.025, mp3: 0.02, opus: 0.015, vorbis: 0.2, flac: 0.005, pcm_s16le: 0.003 },
+    /** Extra per second of sound that gets a loudness: one pass to measure it, and four with a limiter. */
+    level: 0.13,
   },
 } as const;
 
@@ -55,6 +57,7 @@ const FAST_SECONDS = {
   scale: 0.002,
   tone_map: 0.03,
   sound: { ...LIGHT_COST.seconds.sound, aac: 0.018, mp3: 0.008, opus: 0.01, flac: 0.003 },
+  level: 0.08,
 } as const;
 
 // Takes a seventh less of x264's time than the preset's hexagon search: over eight films, from faces to rotation, -2.1 to +1.2 %
@@ -172,8 +175,15 @@ export function secondsOf(
   return {
     pictures: decoding + (decoded + encoded) * seconds.scale + encoded * rate,
     seek: plan.duration ? (decoding * SEEK_SECONDS) / plan.duration : 0,
-    sound: audio?.mode === "encode" ? work.audio_seconds * seconds.sound[audio.codec] : 0,
+    sound: audio?.mode === "encode" ? work.audio_seconds * soundRate(audio, seconds) : 0,
   };
+}
+
+function soundRate(
+  { codec, shape }: Extract<AudioPlan, { mode: "encode" }>,
+  seconds: { sound: Readonly<Record<AudioCodec, number>>; level: number },
+): number {
+  return seconds.sound[codec] + (shape?.loudness === undefined ? 0 : seconds.level);
 }
 
 function sortOf(plan: Plan, source: Source): keyof (typeof LIGHT_COST)["heap"]["decode"] {
