@@ -77,6 +77,7 @@ export type {
 } from "./core/ports.ts";
 export type { Refusal } from "./core/refusal.ts";
 export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./core/requests.ts";
+export { TARGET_LUFS } from "./core/sound-options.ts";
 export type { Dropped, ExternalFile, Source, SourceColor, SourceStream } from "./core/source.ts";
 export { type RunError, STEP_STATUSES, type StepStatus } from "./core/step.ts";
 export { METADATA_MODES, type MetadataMode } from "./core/tags.ts";

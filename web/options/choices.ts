@@ -11,12 +11,33 @@ import type { Wishes } from "../queue/item.ts";
 
 const FRAME = ["rotate", "flip", "crop", "width", "height", "fit", "position", "background"] as const;
 const SPAN = ["start", "end"] as const;
+const SOUND = [
+  "channels",
+  "sample_rate",
+  "volume",
+  "normalize",
+  "target_lufs",
+  "fade_in",
+  "fade_out",
+] as const;
+const SOUNDTRACK = [...SOUND, "mute"] as const;
 
 export const OPTION_NAMES = {
-  video: ["format", "codec", "quality", ...FRAME, "fps", "bitrate", ...SPAN, "metadata"],
-  audio: ["format", "quality", "bitrate", ...SPAN, "metadata"],
+  video: [
+    "format",
+    "codec",
+    "quality",
+    ...FRAME,
+    "fps",
+    "bitrate",
+    "audio_bitrate",
+    ...SOUNDTRACK,
+    ...SPAN,
+    "metadata",
+  ],
+  audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "metadata"],
   image: ["format", "quality", ...FRAME, "start"],
-  adaptive_video: ["format", "quality", ...FRAME, ...SPAN],
+  adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
 
 /** All options of all kinds by name, as the fields of a form read them. */
@@ -34,6 +55,15 @@ export interface AnyOptions {
   background?: string | undefined;
   fps?: number | undefined;
   bitrate?: number | undefined;
+  audio_bitrate?: number | undefined;
+  channels?: number | undefined;
+  sample_rate?: number | undefined;
+  volume?: number | undefined;
+  normalize?: boolean | undefined;
+  target_lufs?: number | undefined;
+  fade_in?: number | undefined;
+  fade_out?: number | undefined;
+  mute?: boolean | undefined;
   start?: number | undefined;
   end?: number | undefined;
   metadata?: OptionsOf<"video">["metadata"];

@@ -17,6 +17,7 @@ import { PresetBar } from "./presets/preset-bar.tsx";
 import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
 import { SizeFields } from "./size-fields.tsx";
+import { SoundFields } from "./sound-fields.tsx";
 import { TurnFields } from "./turn-fields.tsx";
 import { type Form, useForm } from "./use-form.ts";
 import { METADATA_WORDS } from "./words.ts";
@@ -44,6 +45,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {hasPictures && <SizeFields form={form} />}
           {hasPictures && <FitFields form={form} />}
           {wishes.kind === "video" && <FrameRate form={form} />}
+          {wishes.kind !== "image" && <SoundFields form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <MetadataField form={form} />}
           <PlaceField form={form} />
         </div>

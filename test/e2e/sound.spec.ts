@@ -1,0 +1,32 @@
+import { noiseClip } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLoudness } from "../judge/loudness.ts";
+import { convertTo, named, openOptions } from "./result-flow.ts";
+import { expect, test } from "./workbench.ts";
+
+test("sets the loudness of a video's sound, or leaves it out", async ({ workbench, folder }) => {
+  const file = await named(await noiseClip(4), folder, "talk.mp4");
+  const card = await openOptions(workbench, file);
+  await card.getByLabel("Loudness").selectOption("-23");
+  await card.getByLabel("Channels").selectOption("1");
+  await card.getByLabel("Fade in (seconds)").fill("3");
+  await card.getByLabel("Fade out (seconds)").fill("2");
+  await expect(card.getByLabel("Fade out (seconds)")).toHaveAccessibleDescription(
+    /Fade out is longer than the output, which has 4 seconds for its fades\./,
+  );
+  await card.getByLabel("Fade in (seconds)").fill("0.1");
+  await card.getByLabel("Fade out (seconds)").fill("0.1");
+  const output = await convertTo(workbench, card, folder);
+  expect(Math.abs((await measureLoudness(output)).integrated + 23)).toBeLessThan(0.7);
+  expect((await readFacts(output)).sound).toMatchObject({ codec: "aac", channels: 1 });
+});
+
+test("mutes a video", async ({ workbench, folder }) => {
+  const file = await named(await noiseClip(2), folder, "noisy.mp4");
+  const card = await openOptions(workbench, file);
+  await card.getByLabel("Channels").selectOption("1");
+  await card.getByLabel("Loudness").selectOption("No sound");
+  await expect(card.getByLabel("Channels")).toHaveCount(0);
+  const facts = await readFacts(await convertTo(workbench, card, folder));
+  expect([facts.sound, facts.picture?.times.length]).toEqual([null, 50]);
+});
