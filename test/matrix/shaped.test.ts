@@ -58,6 +58,11 @@ test.concurrent("the sound of a video and of a stream is normalized too", LIMIT,
   expect(Math.abs((await measureLoudness(video.path)).integrated + 16)).toBeLessThan(0.5);
   // The pictures of an H.264 source are copied.
   expect((await readFacts(video.path)).picture?.times).toHaveLength(150);
+  // H.265 is left to the native encoder.
+  const native = { codec: "h265", normalize: true, target_lufs: -27, fade_out: 0.1 } as const;
+  const heavy = await rig.door.encode({ input, kind: "video", options: native });
+  expect(Math.abs((await measureLoudness(heavy.path)).integrated + 27)).toBeLessThan(0.5);
+  expect(heavy.task.steps.find(({ kind }) => kind === "video")?.output).toMatchObject({ encoder: "native" });
   const options = { normalize: true, target_lufs: -20, width: 80 } as const;
   const stream = await rig.door.runTask({ input, kind: "adaptive_video", options });
   expect(Math.abs((await measureLoudness(stream.output ?? "")).integrated + 20)).toBeLessThan(0.5);
