@@ -90,6 +90,7 @@ export const BOUNDS = {
   fps: { min: 1, max: 60 },
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
+  track: { max: 1_000 },
   channels: { min: 1, max: 8 },
   sample_rate: { min: 8_000, max: 192_000 },
   volume: { min: 0, max: 10 },

@@ -93,6 +93,12 @@ export type VideoOptions = (
    */
   audio_bitrate?: number | undefined;
   /**
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
+   *
+   * @default 0
+   */
+  track?: number | string | undefined;
+  /**
    * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
    */
   channels?: number | undefined;
@@ -172,6 +178,12 @@ export type AudioOptions = {
    * Bits per second; wins over quality; lossless formats ignore it. 32,000 to 320,000.
    */
   bitrate?: number | undefined;
+  /**
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
+   *
+   * @default 0
+   */
+  track?: number | string | undefined;
   /**
    * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
    */
@@ -330,6 +342,12 @@ export type AdaptiveVideoOptions = {
    * Hex color of the bars; valid only with fit contain.
    */
   background?: string | undefined;
+  /**
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
+   *
+   * @default 0
+   */
+  track?: number | string | undefined;
   /**
    * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
    */

@@ -15,6 +15,8 @@ export const MOST_CHANNELS = { lossy: 2, lossless: 8 } as const;
 /** Loudness that `normalize` aims at unless `target_lufs` says otherwise, in LUFS: that of most streaming services and podcasts. */
 export const TARGET_LUFS = -16;
 
+const TRACK = `must be the index of a sound track, from 0, or a language such as "en".`;
+
 const LOSSLESS: ReadonlySet<string> = new Set(["flac", "pcm_s16le"] satisfies AudioCodec[]);
 
 /** Returns whether a codec keeps every sample. */
@@ -24,6 +26,20 @@ export function isLossless(codec: AudioCodec): boolean {
 
 /** The options that shape the sound, shared by the kinds that have it. */
 export const sound = {
+  track: z
+    .union(
+      [
+        z.int(TRACK).min(0).max(BOUNDS.track.max),
+        z.string(TRACK).regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/),
+      ],
+      TRACK,
+    )
+    .optional()
+    .meta({
+      description: "Which of the source's sound tracks: its index from 0, or a language such as en or eng.",
+      default: 0,
+      example: "en",
+    }),
   channels: wholeWithin(BOUNDS.channels, "a whole number of channels").optional().meta({
     description:
       "Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent.",

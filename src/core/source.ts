@@ -28,6 +28,10 @@ const stream = z
       .meta({ description: "Seconds from the start of the file to the end of the stream's last frame." }),
     bitrate: z.int().optional(),
     language: z.string().optional(),
+    channels: z.int().min(1).optional().meta({
+      description: "Of a sound track after the first; those of the first are in audio.",
+    }),
+    sample_rate: z.int().min(1).optional().meta({ description: "The same, in hertz." }),
   })
   .meta({ id: "Stream" });
 

@@ -1,4 +1,5 @@
 import type { Source } from "../core/source.ts";
+import { heardSource } from "../plan/audio.ts";
 import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
@@ -8,7 +9,7 @@ import { listPackets, listPictures } from "./listing.ts";
 import type { Level } from "./loudness.ts";
 import { metadataArgs } from "./metadata-args.ts";
 import { muxerArgs } from "./output.ts";
-import { type Cut, createCut } from "./span.ts";
+import { type Cut, createCut, soundStream } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 import { lastingFilter, timescaleArgs, videoArgs, videoGraph } from "./video-args.ts";
 
@@ -43,7 +44,9 @@ export function chunkArgs(
     ...input,
     ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
     ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, toolset)),
-    ...(chunk.track === "video" ? [] : audioTrack(plan, source, cut, toolset, io.level ?? null)),
+    ...(chunk.track === "video"
+      ? []
+      : audioTrack(plan, heardSource(source, plan), cut, toolset, io.level ?? null)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
     ...muxerArgs(plan),
@@ -83,7 +86,7 @@ function lastingArgs(plan: Plan, source: Source, until: number | null): string[]
 }
 
 function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset, level: Level | null): string[] {
-  return plan.audio ? ["-map", "0:a:0", ...audioArgs(plan.audio, source, cut, toolset, level)] : [];
+  return plan.audio ? ["-map", soundStream(plan), ...audioArgs(plan.audio, source, cut, toolset, level)] : [];
 }
 
 function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {

@@ -1,4 +1,5 @@
 import type { Source } from "../core/source.ts";
+import { heardSource } from "../plan/audio.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Geometry, Plan } from "../plan/plan.ts";
@@ -7,7 +8,7 @@ import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import type { Level } from "./loudness.ts";
 import { AUDIO_MASTER, MASTER } from "./output.ts";
-import type { Cut } from "./span.ts";
+import { type Cut, soundStream } from "./span.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
 import {
   isEven,
@@ -48,11 +49,17 @@ export function hlsArgs(
     args.push(...videoOutput(plan, chunk, source, video, cut, folder, toolset));
   }
   if (audio && chunk.track !== "video") {
-    const sound = audioArgs(audio, source, { ...cut, audio: [...cut.audio, STEADY] }, toolset, level);
+    const sound = audioArgs(
+      audio,
+      heardSource(source, plan),
+      { ...cut, audio: [...cut.audio, STEADY] },
+      toolset,
+      level,
+    );
     const master = video ? AUDIO_MASTER : MASTER;
     args.push(
       "-map",
-      "0:a:0",
+      soundStream(plan),
       ...sound,
       ...toolset.output,
       ...hlsOutput(chunk, folder, master, ["a:0,name:audio"]),

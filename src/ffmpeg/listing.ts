@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
-import { type Cut, createCut } from "./span.ts";
+import { type Cut, createCut, soundStream } from "./span.ts";
 import { type ListedPackets, type Tally, tallyPictures, tallyRules } from "./tally.ts";
 
 // ffmpeg lists the packets that it reads and the pictures that it decodes, so that the two can be compared.
@@ -33,7 +33,7 @@ export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, 
   const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
   return [
     ...(hasPictures(plan) && chunk.track !== "audio" ? list("0:V:0", LISTS.packets, ...unpack) : []),
-    ...(plan.audio && chunk.track !== "video" ? list("0:a:0", LISTS.sound) : []),
+    ...(plan.audio && chunk.track !== "video" ? list(soundStream(plan), LISTS.sound) : []),
   ];
 }
 

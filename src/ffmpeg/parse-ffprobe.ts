@@ -69,7 +69,9 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
     audio: audio ? soundFacts(audio) : undefined,
     tags: name.image ? undefined : tagsOf(format, audio),
     chapters: chapters > 0 ? chapters : undefined,
-    streams: all.filter((stream) => !isChapterTrack(stream, chapters)).map(streamFacts),
+    streams: all
+      .filter((stream) => !isChapterTrack(stream, chapters))
+      .map((stream) => streamFacts(stream, audio)),
   });
 }
 
@@ -125,7 +127,7 @@ function isChapterTrack(stream: Report, chapters: number): boolean {
   return chapters > 0 && stream.codec_type === "data" && stream.codec_tag_string === "text";
 }
 
-function streamFacts(stream: Report): SourceStream {
+function streamFacts(stream: Report, audio: Report | undefined): SourceStream {
   const kind = asText(stream.codec_type);
   const cover = isCover(stream);
   const language = asText(asRecord(stream.tags).language);
@@ -136,6 +138,8 @@ function streamFacts(stream: Report): SourceStream {
     duration: cover ? undefined : asNumber(stream.duration),
     bitrate: cover ? undefined : asNumber(stream.bit_rate),
     language: language === "und" ? undefined : language,
+    // What the first track has is known of the source itself.
+    ...(kind === "audio" && stream !== audio ? soundFacts(stream) : {}),
   });
 }
 

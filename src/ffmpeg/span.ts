@@ -134,3 +134,8 @@ function tickOf({ format }: Source, frame: number): number {
 function seconds(value: number): string {
   return String(Number(value.toFixed(6)));
 }
+
+/** Returns ffmpeg's specifier of the stream that a plan's sound comes from. */
+export function soundStream({ sound_track = 0 }: Pick<Plan, "sound_track">): string {
+  return `0:a:${sound_track}`;
+}

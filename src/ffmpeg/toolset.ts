@@ -1,6 +1,7 @@
 import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
+import { heardSource } from "../plan/audio.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
 import { sourceColor } from "./color.ts";
@@ -245,9 +246,10 @@ function mapsTone(source: Source, { toneMapper }: Toolset): boolean {
   return toneMapper === "zscale" || LUMA_MATRICES.has(sourceColor(source).matrix);
 }
 
-function refuseSource({ video, audio }: Plan, source: Source, toolset: Toolset): RefusalReason | null {
+function refuseSource(plan: Plan, source: Source, toolset: Toolset): RefusalReason | null {
+  const { video, audio } = plan;
   const { readable } = toolset;
-  const { format, codecs } = source;
+  const { format, codecs } = heardSource(source, plan);
   if (readable && !readable.formats.has(format)) return { code: "input_format", format };
   const decoded = [
     video?.mode === "encode" ? codecs?.video : null,

@@ -8,8 +8,8 @@ import {
   type SoundOptions,
   TARGET_LUFS,
 } from "../core/sound-options.ts";
-import type { Source } from "../core/source.ts";
-import type { AudioPlan, SoundShape } from "./plan.ts";
+import type { Source, SourceStream } from "../core/source.ts";
+import type { AudioPlan, Plan, SoundShape } from "./plan.ts";
 import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
 import type { Span } from "./span.ts";
 
@@ -184,4 +184,56 @@ function fadeOut(seconds: number, source: Source, { start, duration }: Span) {
   const stream = source.streams?.find(({ kind }) => kind === "audio");
   const end = Math.min(duration, (stream?.end ?? Number.POSITIVE_INFINITY) - start);
   return { at: Number(Math.max(0, end - seconds).toFixed(6)), seconds };
+}
+
+/**
+ * Returns the index, among the source's sound tracks, of the one that the options name.
+ *
+ * @throws `invalid_options` when it has none of that index or language.
+ */
+export function findTrack(source: Source, track: SoundOptions["track"] = 0): number {
+  const tracks = soundTracks(source);
+  // A source written by hand may list no streams.
+  if (track === 0) return 0;
+  const found =
+    typeof track === "number" ? track : tracks.findIndex(({ language }) => speaks(language, track));
+  if (tracks[found]) return found;
+  const languages = tracks.map(({ language }, index) => `${index}${language ? ` (${language})` : ""}`);
+  throw invalid(
+    "options.track",
+    `is none of the source's sound tracks, which are ${languages.join(", ") || "0"}.`,
+    "invalid_options",
+  );
+}
+
+/** Returns the source as it sounds with one of its sound tracks alone: all that it says about sound is about that track. */
+export function heardSource(source: Source, { sound_track = 0 }: Pick<Plan, "sound_track">): Source {
+  const track = sound_track === 0 ? undefined : soundTracks(source)[sound_track];
+  if (!track) return source;
+  const { channels, sample_rate, codec } = track;
+  const { audio: _, streams = [], ...rest } = source;
+  return {
+    ...rest,
+    codecs: { video: source.codecs?.video ?? null, audio: codec },
+    ...(channels && sample_rate && { audio: { channels, sample_rate } }),
+    streams: streams.filter((stream) => stream === track || stream.kind !== "audio"),
+  };
+}
+
+function soundTracks({ streams = [] }: Source): SourceStream[] {
+  return streams.filter(({ kind }) => kind === "audio");
+}
+
+// Codes of two and three letters mean the same; a region narrows what is asked for.
+function speaks(language: string | undefined, asked: string): boolean {
+  const [own, wanted] = [canonical(language ?? "und"), canonical(asked)];
+  return own === wanted || own.startsWith(`${wanted}-`);
+}
+
+function canonical(language: string): string {
+  try {
+    return Intl.getCanonicalLocales(language)[0] ?? language;
+  } catch {
+    return language;
+  }
 }

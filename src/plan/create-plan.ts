@@ -16,12 +16,12 @@ import type {
 import type { SoundOptions } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { createAudioPlan, soundShape } from "./audio.ts";
+import { createAudioPlan, findTrack, heardSource, soundShape } from "./audio.ts";
 import { type ChunkHints, createChunks } from "./chunks.ts";
 import { createGeometry } from "./geometry.ts";
 import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
-import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
+import type { Plan, VideoPlan } from "./plan.ts";
 import { imageQuality } from "./rate.ts";
 import { type StoredPicture, storedPicture } from "./size.ts";
 import { createSpan, type Span } from "./span.ts";
@@ -80,7 +80,8 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
   const video = createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // `bitrate` is that of the pictures.
   const sound = { ...options, bitrate: options.audio_bitrate };
-  const audio = soundPlan(source, facts.audio, sound, span, trimmed);
+  const heard = soundPlan(source, facts.audio, sound, span, trimmed);
+  const { audio } = heard;
   const fps = video.mode === "encode" ? video.fps : null;
   const chunks = createChunks(
     { ...span, encodes_video: video.mode === "encode", has_audio: audio !== null, fps },
@@ -89,7 +90,7 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
   return {
     ...blank("video", format, span),
     ...planMetadata(source, format, options.metadata),
-    ...{ frames: frameCount(source, span, fps), video, audio, chunks },
+    ...{ frames: frameCount(source, span, fps), video, chunks, ...heard },
   };
 }
 
@@ -103,7 +104,7 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   return {
     ...blank("audio", format, span),
     ...planMetadata(source, format, options.metadata),
-    audio: soundPlan(source, codec, options, span, isTrimmed(span)),
+    ...soundPlan(source, codec, options, span, isTrimmed(span)),
   };
 }
 
@@ -141,8 +142,9 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = createSpan(options, source.duration, source.duration_estimated);
   // Copied packets may change layout between sources; HLS requires a uniform one.
-  const audio = soundPlan(source, "aac", options, span, true);
-  const plan = { ...blank("adaptive_video", format, span), audio };
+  const heard = soundPlan(source, "aac", options, span, true);
+  const { audio } = heard;
+  const plan = { ...blank("adaptive_video", format, span), ...heard };
   if (!hasVideo(source) && audio) return plan;
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;
@@ -170,11 +172,15 @@ function soundPlan(
   options: SoundWish,
   span: Span,
   trimmed: boolean,
-): AudioPlan | null {
-  if (!hasAudio(source) || options.mute) return null;
+): Pick<Plan, "audio" | "sound_track"> {
+  if (!hasAudio(source) || options.mute) return { audio: null };
   const { quality, bitrate, channels, sample_rate } = options;
-  const shape = soundShape(options, source, span);
-  return createAudioPlan(source, codec, { quality, bitrate, channels, sample_rate, shape, trimmed });
+  const sound_track = findTrack(source, options.track);
+  const heard = heardSource(source, { sound_track });
+  const shape = soundShape(options, heard, span);
+  // What copies sound takes the first track.
+  const needs = { quality, bitrate, channels, sample_rate, shape, trimmed: trimmed || sound_track > 0 };
+  return { audio: createAudioPlan(heard, codec, needs), ...(sound_track > 0 && { sound_track }) };
 }
 
 function blank(kind: EncodeKind, format: string, span: Span): Plan {

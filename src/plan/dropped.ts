@@ -2,6 +2,7 @@ import type { EncodeKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
 import type { Dropped, Source, SourceStream } from "../core/source.ts";
 import { holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/tags.ts";
+import { heardSource } from "./audio.ts";
 import { createPlan } from "./create-plan.ts";
 import type { Plan } from "./plan.ts";
 
@@ -42,7 +43,8 @@ function reasonOf(
     case "audio": {
       const asked = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
       if (!asked) return "asked";
-      return streams.find((other) => other.kind === kind) === stream ? null : "one_track";
+      const taken = kind === "audio" ? (plan.sound_track ?? 0) : 0;
+      return streams.filter((other) => other.kind === kind)[taken] === stream ? null : "one_track";
     }
     case "cover":
       if (plan.cover === index) return null;
@@ -59,9 +61,11 @@ function unsupported({ kind }: Plan): Dropped["reason"] {
   return kind === "image" ? "asked" : "not_supported";
 }
 
-function mixedChannels({ audio }: Plan, source: Source): Dropped[] {
-  const stream = source.streams?.find(({ kind }) => kind === "audio");
-  if (audio?.mode !== "encode" || audio.channels >= (source.audio?.channels ?? 0)) return [];
+function mixedChannels(plan: Plan, source: Source): Dropped[] {
+  const { audio } = plan;
+  const heard = heardSource(source, plan);
+  const stream = heard.streams?.find(({ kind }) => kind === "audio");
+  if (audio?.mode !== "encode" || audio.channels >= (heard.audio?.channels ?? 0)) return [];
   return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
 }
 

@@ -131,6 +131,8 @@ export interface Plan {
   /** For adaptive video, what all renditions share, with the geometry and rate of the best one. */
   video: VideoPlan | null;
   audio: AudioPlan | null;
+  /** Index of the sound among the source's sound tracks; absent for the first. */
+  sound_track?: number;
   image: ImagePlan | null;
   /** Tags of the output; absent when it has none. */
   tags?: Tags;

@@ -3,7 +3,7 @@ import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "../core/format
 import type { AudioOptions, OptionsOf, VideoOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { createAudioPlan } from "./audio.ts";
+import { createAudioPlan, heardSource } from "./audio.ts";
 import { streamBits } from "./bits.ts";
 import { CONTAINER_BYTES, FILLED, packetBits, videoOverhead } from "./container-bytes.ts";
 import { createPlan } from "./create-plan.ts";
@@ -132,7 +132,8 @@ interface Sound {
 }
 
 // Best first.
-function soundsFor(options: VideoOptions, source: Source, { audio, start, end }: Plan): Sound[] {
+function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
+  const { audio, start, end } = plan;
   if (!audio) return [{ bits: 0 }];
   const own = streamBits(source, "audio");
   const copied =
@@ -144,7 +145,7 @@ function soundsFor(options: VideoOptions, source: Source, { audio, start, end }:
   const { channels, sample_rate } = options;
   const best = QUALITIES.indexOf(options.quality ?? "medium");
   const encoded = QUALITIES.slice(0, best + 1).map((quality) => {
-    const made = createAudioPlan(source, audio.codec as Encoded["codec"], {
+    const made = createAudioPlan(heardSource(source, plan), audio.codec as Encoded["codec"], {
       ...{ quality, trimmed, channels, sample_rate },
     });
     return { bits: bitsOf(made), quality };

@@ -129,7 +129,8 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
   const tracks: Track[] = [];
   const given = await input.getTracks();
   for (const track of given) {
-    const read = await readTrack(track, format, tracks.length, known);
+    const more = tracks.some((other) => other.track.isAudioTrack() && track.isAudioTrack());
+    const read = await readTrack(track, format, tracks.length, known, more);
     // Only an index proves that there are no packets; without one, mediabunny may just not find them.
     if (read.packets?.any === false && !index) return null;
     if (read.packets?.any !== false) tracks.push(read);
@@ -172,7 +173,13 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
   return { source: withExtras(source, extras), complete: named && timed && (picture?.complete ?? true) };
 }
 
-async function readTrack(track: InputTrack, format: string, place: number, known: Given): Promise<Track> {
+async function readTrack(
+  track: InputTrack,
+  format: string,
+  place: number,
+  known: Given,
+  more: boolean,
+): Promise<Track> {
   const index = known.index?.get(track.id);
   const codec = await track.getCodec();
   const packets = codec ? await countPackets(track, format, index, known.start) : null;
@@ -189,6 +196,8 @@ async function readTrack(track: InputTrack, format: string, place: number, known
     ...(end ? { end } : {}),
     ...(bitrate ? { bitrate: Math.round(bitrate) } : {}),
     ...(language === "und" ? {} : { language }),
+    // What the first track has is known of the source itself.
+    ...(more && track.isAudioTrack() ? await soundFacts(track) : {}),
   };
   return { track, stream, packets };
 }

@@ -12,6 +12,7 @@ import type { Wishes } from "../queue/item.ts";
 const FRAME = ["rotate", "flip", "crop", "width", "height", "fit", "position", "background"] as const;
 const SPAN = ["start", "end"] as const;
 const SOUND = [
+  "track",
   "channels",
   "sample_rate",
   "volume",
@@ -56,6 +57,7 @@ export interface AnyOptions {
   fps?: number | undefined;
   bitrate?: number | undefined;
   audio_bitrate?: number | undefined;
+  track?: number | string | undefined;
   channels?: number | undefined;
   sample_rate?: number | undefined;
   volume?: number | undefined;

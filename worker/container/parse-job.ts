@@ -100,6 +100,7 @@ const plan = z
     frames: z.number().min(0).nullable(),
     video: video.nullable(),
     audio: audio.nullable(),
+    sound_track: z.int().min(0).max(1000).exactOptional(),
     image: image.nullable(),
     tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
     cover: z.int().min(0).max(1000).exactOptional(),

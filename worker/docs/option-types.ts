@@ -55,6 +55,7 @@ const TYPES: Readonly<Record<string, string>> = {
   fit: "Fit",
   position: "Position",
   metadata: "MetadataMode",
+  track: "number | string",
   width: "SizeOption",
   height: "SizeOption",
 };

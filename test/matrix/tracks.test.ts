@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+import { compareSound, readSound, recallSound } from "../judge/sound.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 240_000 };
+const noise = (seed: number) =>
+  `anoisesrc=seed=${seed}:color=pink:amplitude=0.5:sample_rate=48000:duration=3,lowpass=f=3000`;
+
+/** A video with English stereo, German mono at 44.1 kHz and Brazilian 5.1 sound, each of its own noise. */
+function dubbed(extension: "mp4" | "mkv" | "ts"): Promise<string> {
+  const six = "[3:a][4:a][5:a][3:a][4:a][5:a]join=inputs=6:channel_layout=5.1[wide]";
+  return makeClip(extension, [
+    ...["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25:duration=3"],
+    ...[1, 2, 3, 4, 5].flatMap((seed) => ["-f", "lavfi", "-i", noise(seed)]),
+    ...["-filter_complex", `[1:a]aformat=channel_layouts=stereo[two];${six}`],
+    ...["-map", "0:v", "-map", "[two]", "-map", "2:a", "-map", "[wide]"],
+    ..."-c:v libx264 -preset veryfast -pix_fmt yuv420p -g 12 -c:a aac -b:a 192k -ar:a:1 44100 -ac:a:1 1".split(
+      " ",
+    ),
+    ..."-metadata:s:a:0 language=eng -metadata:s:a:1 language=deu -metadata:s:a:2 language=por".split(" "),
+  ]);
+}
+
+/** Asserts that a file sounds like one track of a source, and like no other. */
+async function expectTrack(output: string, source: string, track: number): Promise<void> {
+  const as = { channels: 1, sample_rate: 8000 };
+  const got = await readSound(output, as);
+  for (const each of [0, 1, 2]) {
+    const wanted = await recallSound(source, { ...as, after: ["-map", `0:a:${each}`] });
+    const [echo] = compareSound(got, wanted);
+    if (each === track) expect(echo?.correlation).toBeGreaterThan(0.9);
+    else expect(echo?.correlation).toBeLessThan(0.4);
+  }
+}
+
+const CASES = [
+  { extension: "mp4", kind: "audio", options: { format: "wav", track: 1 }, track: 1, channels: 1 },
+  { extension: "mkv", kind: "audio", options: { format: "mp3", track: "de" }, track: 1, channels: 1 },
+  { extension: "ts", kind: "audio", options: { format: "flac", track: "pt" }, track: 2, channels: 6 },
+  { extension: "mkv", kind: "audio", options: { format: "aac", track: "eng" }, track: 0, channels: 2 },
+  { extension: "mp4", kind: "video", options: { track: "por" }, track: 2, channels: 2 },
+  { extension: "mkv", kind: "video", options: { track: "ger", width: 80 }, track: 1, channels: 1 },
+  { extension: "mp4", kind: "video", options: { track: 1, codec: "h265" }, track: 1, channels: 1 },
+  {
+    extension: "mp4",
+    kind: "video",
+    options: { track: 2, normalize: true, format: "webm", width: 80 },
+    track: 2,
+    channels: 2,
+  },
+] as const;
+
+test.concurrent.for(CASES)(
+  "$kind of $extension with $options",
+  LIMIT,
+  async ({ extension, kind, options, track, channels }, { expect }) => {
+    const source = await dubbed(extension);
+    const output = await rig.door.encode({ input: rig.serve(source), kind, options });
+    const facts = await readFacts(output.path);
+    expect(facts.sound?.channels).toBe(channels);
+    if (kind === "video") expect(facts.picture?.times).toHaveLength(75);
+    await expectTrack(output.path, source, track);
+    const made = output.task.steps.find((step) => step.kind === kind)?.output;
+    const { counts, dropped } = made as { counts?: { sound?: { source: number } }; dropped?: unknown[] };
+    expect(Math.abs((counts?.sound?.source ?? 0) - 3)).toBeLessThan(0.2);
+    const others = [0, 1, 2].filter((each) => each !== track).map((each) => each + 1);
+    const lost = dropped?.filter((each) => Object(each).reason === "one_track");
+    expect(lost?.map((each) => Object(each).index)).toEqual(others);
+  },
+);
+
+test.concurrent("a stream has the sound track that is asked for", LIMIT, async ({ expect }) => {
+  const source = await dubbed("mp4");
+  const options = { track: "de", width: 80 } as const;
+  const task = await rig.door.runTask({ input: rig.serve(source), kind: "adaptive_video", options });
+  expect(task.status).toBe("succeeded");
+  await expectTrack(task.output ?? "", source, 1);
+});
+
+test.concurrent.for([[5], ["ja"]] as const)("track %o is not there", LIMIT, async ([track], { expect }) => {
+  const input = rig.serve(await dubbed("mkv"));
+  const task = await rig.door.runTask({ input, kind: "audio", options: { track } });
+  expect(task.error).toMatchObject({ kind: "invalid_options" });
+  expect(task.error?.message).toMatch(
+    /^options\.track is none of the source's sound tracks, which are 0 \(eng\), 1 \((ger|deu)\), 2 \(por\)\.$/,
+  );
+});
+
+test.for([-1, 1.5, "", "english", {}])("track %o is refused", async (track) => {
+  const body = { input: "https://example.com/a.mp4", kind: "audio", options: { track } };
+  const { status, body: answer } = await rig.door.request("POST", "/tasks", body);
+  const message = 'options.track must be the index of a sound track, from 0, or a language such as "en".';
+  expect([status, answer]).toMatchObject([400, { message }]);
+});
