@@ -29,7 +29,19 @@ export function adaptiveMime(name: string): string {
 export function muxerArgs(plan: Plan): string[] {
   const args = MUXERS[plan.format];
   if (!args) throw new RangeError(`No muxer for ${plan.format}.`);
-  return [...args];
+  return [...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];
+}
+
+// A WAV's sizes are of 32 bits; RF64 (EBU Tech 3306) has 64, but fewer programs read it. The margin is for tags.
+const LARGEST_WAVE = 2 ** 32 - 2 ** 24;
+// Bytes a second of a copied track, whose plan has no rate: 8 channels of 24 bits at 192 kHz.
+const RICHEST = 8 * 3 * 192_000;
+
+// ffmpeg reserves 36 bytes for the larger sizes, and uses them only in a file that needs them.
+function mayBeLargeWave({ format, audio, duration }: Plan): boolean {
+  if (format !== "wav" || !audio) return false;
+  const rate = audio.mode === "encode" ? audio.channels * audio.sample_rate * 2 : RICHEST;
+  return (duration ?? Number.POSITIVE_INFINITY) * rate > LARGEST_WAVE;
 }
 
 const MUXERS: Readonly<Record<string, readonly string[]>> = {

@@ -18,6 +18,19 @@ test.for([
   expect(argsOf(audioSource(), "audio", { format, start: 1 })).toBe(`${SOUND} ${wanted} OUT`);
 });
 
+test.for([
+  [{ start: 1 }, 6.7, false],
+  [{ start: 1 }, 6.8, true],
+  [{}, 0.2, false],
+  [{}, 0.3, true],
+] as const)(
+  "audio: a WAV that may exceed 4 GB has room for sizes of 64 bits (%o, %f h)",
+  ([given, hours, large]) => {
+    const args = argsOf(audioSource({ duration: hours * 3600 }), "audio", { format: "wav", ...given });
+    expect(args.endsWith(` -f wav${large ? " -rf64 auto" : ""} OUT`)).toBe(true);
+  },
+);
+
 test("audio: a copy, and FLAC from a lossy source", () => {
   expect(argsOf(videoSource(), "audio", { format: "aac" })).toBe(
     `-i IN ${COPIED_SOUND} ${CLEAN} -f adts OUT`,
