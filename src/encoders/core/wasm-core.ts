@@ -31,6 +31,8 @@ export interface WrittenFile {
   /** Path relative to the folder passed to `take`. */
   name: string;
   bytes: Uint8Array;
+  /** What comes before `bytes`, where the file was too large to stay in memory. */
+  front?: Blob;
 }
 
 /** An ffmpeg instance for one job. */

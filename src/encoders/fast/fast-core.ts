@@ -3,6 +3,7 @@ import { MIB } from "../../util/bytes.ts";
 import { PageMiss } from "../core/paged-file.ts";
 import { createRunLog } from "../core/run-log.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
+import type { Spill } from "./output-file.ts";
 import { createWasi, Exit } from "./wasi.ts";
 import { createWasiFiles, type WasiFiles } from "./wasi-files.ts";
 
@@ -19,6 +20,12 @@ export interface FastCoreOptions {
    * @default a new one each time
    */
   takeMemory?: () => WebAssembly.Memory;
+  /**
+   * Moves the blocks of large outputs out of memory, while they are written.
+   *
+   * @default outputs stay in memory
+   */
+  spill?: Spill;
   /** Modifies the functions that the core imports, before it is instantiated. */
   guard?: (imports: Record<string, Record<string, unknown>>) => void;
 }
@@ -58,7 +65,7 @@ export function createFastCore(options: FastCoreOptions): FastCore {
   const files = createWasiFiles((bytes) => {
     held += bytes;
     if (bytes > 0) check(heap);
-  });
+  }, options.spill);
 
   function check(heapBytes: number): void {
     if (heapBytes + held > limit) throw outOfMemory(limit);

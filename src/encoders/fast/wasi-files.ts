@@ -1,16 +1,9 @@
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WrittenFile } from "../core/wasm-core.ts";
-
-/** A file that the core writes. */
-export interface OutputFile {
-  readonly size: number;
-  read(start: number, end: number): Uint8Array;
-  write(at: number, bytes: Uint8Array): void;
-  truncate(): void;
-}
+import { createOutput, type OutputFile, type Released, type Spill } from "./output-file.ts";
 
 /**
- * The files of one core: inputs that the host reads on demand, and outputs in memory. Paths begin at the root, with or without
+ * The files of one core: inputs that the host reads on demand, and outputs. Paths begin at the root, with or without
  * a slash, and may contain `.` and `..`.
  */
 export interface WasiFiles {
@@ -33,13 +26,11 @@ export interface WasiFiles {
   take(folder: string): WrittenFile[];
 }
 
-const FIRST_BYTES = 65_536;
-
 /** Creates the files of a core; `charge` is called with the bytes that outputs take more, or less where negative. */
-export function createWasiFiles(charge: (bytes: number) => void): WasiFiles {
+export function createWasiFiles(charge: (bytes: number) => void, spill: Spill | null = null): WasiFiles {
   const folders = new Set([""]);
   const inputs = new Map<string, SyncFile>();
-  const outputs = new Map<string, OutputFile & { release(): Uint8Array }>();
+  const outputs = new Map<string, OutputFile & { release(): Released }>();
   const parent = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
   function makeFolder(path: string): void {
@@ -80,7 +71,7 @@ export function createWasiFiles(charge: (bytes: number) => void): WasiFiles {
     create(path) {
       const name = normalize(path);
       if (!folders.has(parent(name))) return null;
-      const file = outputs.get(name) ?? createOutput(charge);
+      const file = outputs.get(name) ?? createOutput(charge, spill);
       outputs.set(name, file);
       return file;
     },
@@ -103,38 +94,10 @@ export function createWasiFiles(charge: (bytes: number) => void): WasiFiles {
       const taken = [...outputs].filter(([path]) => path.startsWith(prefix));
       return taken.map(([path, file]) => {
         outputs.delete(path);
-        return { name: path.slice(prefix.length), bytes: file.release() };
+        const { front, bytes } = file.release();
+        const name = path.slice(prefix.length);
+        return front.length > 0 ? { name, bytes, front: new Blob([...front]) } : { name, bytes };
       });
-    },
-  };
-}
-
-function createOutput(charge: (bytes: number) => void): OutputFile & { release(): Uint8Array } {
-  let bytes = new Uint8Array();
-  let size = 0;
-  return {
-    get size() {
-      return size;
-    },
-    read: (start, end) => bytes.subarray(start, Math.min(end, size)),
-    write(at, added) {
-      const needed = at + added.length;
-      if (needed > bytes.length) {
-        const grown = Math.max(needed, FIRST_BYTES, Math.ceil(bytes.length * 1.5));
-        charge(grown - bytes.length);
-        const larger = new Uint8Array(grown);
-        larger.set(bytes.subarray(0, size));
-        bytes = larger;
-      }
-      bytes.set(added, at);
-      size = Math.max(size, needed);
-    },
-    truncate() {
-      size = 0;
-    },
-    release() {
-      charge(-bytes.length);
-      return bytes.subarray(0, size);
     },
   };
 }

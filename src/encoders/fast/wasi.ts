@@ -1,4 +1,5 @@
-import type { OutputFile, WasiFiles } from "./wasi-files.ts";
+import type { OutputFile } from "./output-file.ts";
+import type { WasiFiles } from "./wasi-files.ts";
 
 /** Thrown through the core by `proc_exit`. */
 export class Exit extends Error {

@@ -21,7 +21,8 @@ export interface ChunkOfPlan {
 }
 
 export interface EncodedChunk {
-  files: EncodedFile[];
+  /** `front` comes before a file's bytes, where the core moved it out of memory. */
+  files: (EncodedFile & { front?: Blob })[];
   tally: Tally;
 }
 

@@ -2,6 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import { MIB } from "../../util/bytes.ts";
 import { freeBuffer } from "../core/free-buffer.ts";
 import type { SyncFile } from "../core/paged-file.ts";
+import { SPILL_BLOCK, type Spill } from "../fast/output-file.ts";
 
 // ffmpeg reads 32 KiB at a time and every read from the browser has a cost, so sequential reads fetch whole blocks.
 const BLOCK = MIB;
@@ -47,6 +48,31 @@ export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
       return bytes;
     },
   };
+}
+
+/** Moves blocks into Blobs, which browsers keep outside of the worker, and on disk where they are many. */
+export function createBlobSpill(): Spill {
+  const reader = new FileReaderSync();
+  return {
+    block: SPILL_BLOCK,
+    move(bytes) {
+      const blob = new Blob([bytes]);
+      return { blob, read: () => readBack(reader, blob) };
+    },
+  };
+}
+
+/** Throws `out_of_memory` where the browser had no room for a Blob; only reading it shows that. */
+export function checkBlob(blob: Blob): void {
+  readBack(new FileReaderSync(), blob.slice(-1));
+}
+
+function readBack(reader: FileReaderSync, blob: Blob): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(reader.readAsArrayBuffer(blob));
+  } catch (cause) {
+    throw new MediaError("out_of_memory", "The browser has no room left for the output.", { cause });
+  }
 }
 
 function read(reader: FileReaderSync, blob: Blob, start: number, end: number): Uint8Array<ArrayBuffer> {

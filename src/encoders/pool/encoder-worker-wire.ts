@@ -29,9 +29,12 @@ export type ToEncoderWorker =
   | { work: EncoderWork; file: Blob }
   | { end: true };
 
+/** A file that a core wrote; `front` comes before its bytes, where it was too large to stay in memory. */
+export type PoolFile = EncodedFile & { front?: Blob };
+
 export interface WorkDone {
   report: FfprobeReport | null;
-  files: EncodedFile[];
+  files: PoolFile[];
   tally: Tally;
   /** Bytes of the core's heap, which never shrinks. */
   heap: number;

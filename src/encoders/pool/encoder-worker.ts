@@ -6,7 +6,7 @@ import { reuseInstance } from "../core/reuse-instance.ts";
 import { createWasmCore } from "../core/wasm-core.ts";
 import { createMtCore, type MtCoreOptions } from "../core/wasm-mt-core.ts";
 import { createFastCore } from "../fast/fast-core.ts";
-import { createBlobFile } from "./encoder-worker-file.ts";
+import { checkBlob, createBlobFile, createBlobSpill } from "./encoder-worker-file.ts";
 import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
 import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker } from "./encoder-worker-wire.ts";
@@ -31,6 +31,7 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
       createBlobFile(file, () => ready.alive(null)),
       ready,
     );
+    for (const { front } of done.files) if (front) checkBlob(front);
     // A file's bytes may be the front of a larger buffer that nothing else needs.
     const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));
     say({ state: "done", ...done }, [...buffers]);
@@ -65,7 +66,8 @@ interface CoreHost extends Omit<WorkHost, "alive"> {
 
 function fastHost(module: WebAssembly.Module, { guard }: WorkerLife): CoreHost {
   return {
-    createCore: async (memory, onLine) => createFastCore({ module, memory, onLine, guard }),
+    createCore: async (memory, onLine) =>
+      createFastCore({ module, memory, onLine, guard, spill: createBlobSpill() }),
     tidy() {},
     endThreads() {},
   };

@@ -23,20 +23,27 @@ const LOWEST: X264Level = X264_LEVELS[4];
 // MiB of heap, enough for 3.5 Mpx: looking further ahead at larger pictures would leave no room for other workers.
 const AMPLE = 448;
 
-/** Returns why a plan does not fit workers of `memory` bytes each, on a core with these tools; null when it does. */
+/** What one worker has for a job. */
+export interface WorkerRoom {
+  /** Bytes of heap and output together. */
+  memory: number;
+  /** Most bytes of an output that its core holds in memory. */
+  held: number;
+}
+
+/** Returns why a plan does not fit a worker, on a core with these tools; null when it does. */
 export function refusePool(
   plan: Plan,
   source: Source,
-  memory: number,
-  tools = WASM_TOOLS,
+  { tools, ...room }: WorkerRoom & { tools: Toolset },
 ): RefusalReason | null {
   const refusal = refuseTools(plan, source, tools);
   if (refusal) return refusal;
   if (source.format === "heic") return { code: "input_format", format: "heic" };
   const needed_bytes = Math.ceil(
-    Math.max(...plan.chunks.map((chunk) => memoryOf(plan, source, chunk, memory))),
+    Math.max(...plan.chunks.map((chunk) => memoryOf(plan, source, chunk, room))),
   );
-  return needed_bytes <= memory ? null : { code: "memory", needed_bytes, available_bytes: memory };
+  return needed_bytes <= room.memory ? null : { code: "memory", needed_bytes, available_bytes: room.memory };
 }
 
 /**
@@ -49,11 +56,12 @@ export function poolTools(plan: Plan, source: Source, memory: number, tools = WA
 }
 
 /** Estimates the bytes that a chunk takes in a worker. */
-export function memoryOf(plan: Plan, source: Source, chunk: Chunk, memory: number): number {
+export function memoryOf(plan: Plan, source: Source, chunk: Chunk, { memory, held }: WorkerRoom): number {
   const { base, moving } = LIGHT_COST.heap;
   const alone = chunk.track === "audio";
   const heap = alone ? base + moving : heapOf(plan, source, levelOf(plan, source, memory));
-  return heap * MIB + WORKER_BASE + outputBytes(plan, source, chunk, inputBytes(plan, source, chunk));
+  const output = outputBytes(plan, source, chunk, inputBytes(plan, source, chunk));
+  return heap * MIB + WORKER_BASE + Math.min(held, output);
 }
 
 // Bytes of the source in a chunk's span.

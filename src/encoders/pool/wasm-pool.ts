@@ -7,7 +7,9 @@ import type { Plan } from "../../plan/plan.ts";
 import { GIB, MIB } from "../../util/bytes.ts";
 import { type LoadedCore, loadCore, loadFastCore, loadVp9Core } from "../core/core-load.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
+import { SPILLED_OUTPUT } from "../fast/output-file.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
+import type { PoolFile } from "./encoder-worker-wire.ts";
 import {
   memoryOf,
   poolChunkSeconds,
@@ -68,8 +70,8 @@ export interface WasmPoolOptions {
 export interface PoolEncoder extends Encoder {
   /** Most encoder workers that run at once, and so the number of jobs worth queueing in parallel. */
   readonly workers: number;
-  /** Encodes one chunk into files in memory; rejects with a MediaError. */
-  encode(job: ChunkJob): Promise<EncodedFile[]>;
+  /** Encodes one chunk into files in memory, or streams one that is too large for it; rejects with a MediaError. */
+  encode(job: ChunkJob): Promise<EncodedFile[] | ReadableStream<Uint8Array>>;
   /**
    * Returns how many seconds of source a chunk of a plan should span to occupy all workers; null when the plan is better
    * left whole. A hint for `createPlan`.
@@ -99,6 +101,8 @@ export interface WasmPool extends PoolEncoder {
 }
 
 const TOOLS = { stock: WASM_TOOLS, fast: FAST_TOOLS, vp9: VP9_TOOLS } as const;
+// Bytes of an output that a core holds in memory.
+const HELD = { stock: Number.POSITIVE_INFINITY, fast: SPILLED_OUTPUT, vp9: SPILLED_OUTPUT } as const;
 // Which fast core encodes a codec; the first does everything else.
 const FAST_CORES: Partial<Record<VideoCodec, keyof typeof TOOLS>> = { vp9: "vp9" };
 const SILENCE_SECONDS = 30;
@@ -123,10 +127,13 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   function encoderOn(coreOf: (plan: Plan) => keyof typeof TOOLS): Omit<PoolEncoder, "name"> {
     return {
       workers,
-      refuse: (plan, source) => refusePool(plan, source, memory, TOOLS[coreOf(plan)]),
+      refuse(plan, source) {
+        const core = coreOf(plan);
+        return refusePool(plan, source, { memory, tools: TOOLS[core], held: HELD[core] });
+      },
       chunkSeconds(plan, source) {
         const [chunk] = plan.chunks;
-        const each = chunk ? memoryOf(plan, source, chunk, memory) : memory;
+        const each = chunk ? memoryOf(plan, source, chunk, { memory, held: HELD[coreOf(plan)] }) : memory;
         return poolChunkSeconds(plan, Math.max(1, Math.min(workers, Math.floor(budget / each))));
       },
       async encode(job) {
@@ -137,11 +144,11 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
           ...followChunk(job),
           core,
           work: { kind: "encode", plan, chunk, source, tools, memory },
-          bytes: memoryOf(plan, source, chunk, memory),
+          bytes: memoryOf(plan, source, chunk, { memory, held: HELD[core] }),
           silenceSeconds: silence + silentSeconds(plan, source),
         });
         job.onTally?.(tally);
-        return files;
+        return joinFiles(files);
       },
     };
   }
@@ -185,6 +192,21 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
     },
     close: pool.close,
   };
+}
+
+// Of several files, each is a segment, which fits.
+async function joinFiles(files: readonly PoolFile[]): Promise<EncodedFile[] | ReadableStream<Uint8Array>> {
+  const [first] = files;
+  if (first?.front && files.length === 1) return wholeOf(first).stream();
+  return Promise.all(
+    files.map(async ({ front, ...file }) =>
+      front ? { ...file, bytes: new Uint8Array(await wholeOf({ ...file, front }).arrayBuffer()) } : file,
+    ),
+  );
+}
+
+function wholeOf({ front, bytes }: PoolFile): Blob {
+  return new Blob([...(front ? [front] : []), bytes as Uint8Array<ArrayBuffer>]);
 }
 
 function fastCoreOf({ video }: Plan): keyof typeof TOOLS {

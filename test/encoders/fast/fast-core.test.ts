@@ -121,6 +121,23 @@ describe.skipIf(!CORE)("the fast core", () => {
     expect((late ?? 0) - (early ?? 0)).toBeLessThan(96 * 2 ** 20);
   });
 
+  // The index of an MP4 is moved to its front, and a WAV's header is completed at its end.
+  test.for([
+    ["mp4", ["-c:v", "libx264", "-preset", "ultrafast", "-movflags", "+faststart"]],
+    ["wav", ["-vn"]],
+  ] as const)("writes the same %s with blocks that leave the memory", async ([format, args]) => {
+    const input = await clip("mp4", { seconds: 3 });
+    const exact = ["-fflags", "+bitexact", "-flags", "+bitexact"];
+    const runs = [["-i", "/in/input", ...args, ...exact, `/out/output.${format}`]];
+    const [whole] = await runFast({ input, runs });
+    expect(whole).toMatchObject({ code: 0, moved: 0 });
+    for (const spill of [4096, 20_000]) {
+      const [spilled] = await runFast({ input, runs, spill });
+      expect(spilled?.moved).toBeGreaterThan(0);
+      expect(spilled?.files.map(({ sha256 }) => sha256)).toEqual(whole?.files.map(({ sha256 }) => sha256));
+    }
+  });
+
   test("returns ffmpeg's exit code and words, and works on", async () => {
     const input = await clip("mp4", { seconds: 1 });
     const wrong = ["-i", "/in/none", "/out/output.mp4"];

@@ -6,6 +6,7 @@ import type { Source } from "../../../src/core/source.ts";
 import { createPagedFile, PageMiss } from "../../../src/encoders/core/paged-file.ts";
 import type { WrittenFile } from "../../../src/encoders/core/wasm-core.ts";
 import { createFastCore } from "../../../src/encoders/fast/fast-core.ts";
+import type { Spill } from "../../../src/encoders/fast/output-file.ts";
 import { type EncodedChunk, runChunk } from "../../../src/encoders/light/light-chunk.ts";
 import { FAST_TOOLS, VP9_TOOLS } from "../../../src/ffmpeg/toolset.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
@@ -27,6 +28,8 @@ export interface FastTask {
   memory?: number;
   /** Bytes of the input that are loaded; all of them when absent. */
   loaded?: number;
+  /** Bytes of the blocks that outputs move out of memory; none when absent. */
+  spill?: number;
 }
 
 /** The outcome of one run. */
@@ -36,6 +39,8 @@ export interface FastResult {
   log: readonly string[];
   /** What the core printed while it ran. */
   lines: number;
+  /** Blocks of outputs that it moved out of memory. */
+  moved: number;
   heap: number;
   /** Bytes of the whole process in memory after it. */
   resident: number;
@@ -48,41 +53,58 @@ const module = new WebAssembly.Module(readFileSync(task.core));
 const bytes = damage(readFileSync(task.input), task.damage ?? 0);
 const file = createPagedFile(bytes.length, [{ start: 0, bytes: bytes.subarray(0, task.loaded) }]);
 let lines = 0;
-const core = createFastCore({ module, memory: task.memory ?? 512 * 2 ** 20, onLine: () => lines++ });
+let moved = 0;
+const spill: Spill | undefined = task.spill
+  ? {
+      block: task.spill,
+      move(block) {
+        moved++;
+        const kept = block.slice();
+        return { blob: new Blob([kept]), read: () => kept.slice() };
+      },
+    }
+  : undefined;
+const memory = task.memory ?? 512 * 2 ** 20;
+const core = createFastCore({ module, memory, onLine: () => lines++, ...(spill && { spill }) });
 core.mount("/in/input", file);
 
-function hashed({ name, bytes }: WrittenFile): FastResult["files"][number] {
-  return { name, bytes: bytes.slice(), sha256: createHash("sha256").update(bytes).digest("hex") };
+async function hashed({ name, bytes, front }: WrittenFile): Promise<FastResult["files"][number]> {
+  const whole = Buffer.concat([front ? await front.bytes() : Buffer.of(), bytes]);
+  return { name, bytes: whole, sha256: createHash("sha256").update(whole).digest("hex") };
 }
 
 const held = () => ({ heap: core.heap, resident: process.memoryUsage.rss() });
 
-function attempt(run: () => Partial<FastResult>): FastResult {
+async function attempt(
+  run: () => { files: WrittenFile[] } & Partial<Omit<FastResult, "files">>,
+): Promise<FastResult> {
   lines = 0;
+  moved = 0;
   const none = { log: [], files: [] };
   try {
-    const done = run();
-    return { ...none, ...done, lines, ...held() };
+    const { files, ...done } = run();
+    return { ...none, ...done, files: await Promise.all(files.map(hashed)), lines, moved, ...held() };
   } catch (thrown) {
     if (!(thrown instanceof MediaError || thrown instanceof PageMiss)) throw thrown;
     const kind = thrown instanceof MediaError ? { kind: thrown.kind } : {};
     const error = { name: thrown.name, message: thrown.message, ...kind };
-    return { ...none, error, lines, ...held() };
+    return { ...none, error, lines, moved, ...held() };
   }
 }
 
 core.makeFolder("/out");
 const { plan, runs = [] } = task;
-const results = plan
-  ? [
-      attempt(() => {
-        const [chunk] = plan.plan.chunks;
-        if (!chunk) throw new Error("The plan has no chunk.");
-        const { video } = plan.plan;
-        const tools = video?.mode === "encode" && video.codec === "vp9" ? VP9_TOOLS : FAST_TOOLS;
-        const encoded = runChunk(core, { ...plan, chunk, tools, status_seconds: 0.1 });
-        return { chunk: encoded, files: encoded.files.map(hashed) };
-      }),
-    ]
-  : runs.map((args) => attempt(() => ({ ...core.exec(args), files: core.take("/out").map(hashed) })));
+const results: FastResult[] = [];
+if (plan) results.push(await attempt(() => encodeFirstChunk(plan)));
+for (const args of runs) {
+  results.push(await attempt(() => ({ ...core.exec(args), files: core.take("/out") })));
+}
 parentPort?.postMessage(results);
+
+function encodeFirstChunk({ plan, source }: { plan: Plan; source: Source }) {
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("The plan has no chunk.");
+  const tools = plan.video?.mode === "encode" && plan.video.codec === "vp9" ? VP9_TOOLS : FAST_TOOLS;
+  const encoded = runChunk(core, { plan, source, chunk, tools, status_seconds: 0.1 });
+  return { chunk: encoded, files: encoded.files };
+}

@@ -1,0 +1,151 @@
+import { MIB } from "../../util/bytes.ts";
+
+/** A file that the core writes. */
+export interface OutputFile {
+  readonly size: number;
+  read(start: number, end: number): Uint8Array;
+  write(at: number, bytes: Uint8Array): void;
+  truncate(): void;
+}
+
+/** Moves bytes out of memory. */
+export interface Spill {
+  /** Bytes of a block. */
+  readonly block: number;
+  /** Moves one block out of memory; the bytes may be reused afterwards. */
+  move(bytes: Uint8Array<ArrayBuffer>): Spilled;
+}
+
+/** A block that has been moved out of memory. */
+export interface Spilled {
+  readonly blob: Blob;
+  read(): Uint8Array<ArrayBuffer>;
+}
+
+/** What a file held at its end: the blocks moved out of memory, and what follows them. */
+export interface Released {
+  front: readonly Blob[];
+  bytes: Uint8Array;
+}
+
+const FIRST_BYTES = 65_536;
+// Blocks at the end of a file that stay in memory, before the first are moved.
+const TAIL = 4;
+// ffmpeg moves a file's index to the front by reading ahead of where it writes, so two blocks are in use.
+const LOADED = 2;
+
+/** Bytes that an output takes at most when its blocks of 16 MiB are moved out of memory: a tail that has grown by half, and the loaded ones. */
+export const SPILL_BLOCK = 16 * MIB;
+export const SPILLED_OUTPUT = (1.5 * (TAIL + 1) + LOADED) * SPILL_BLOCK;
+
+/**
+ * Creates an output. Its end is in memory; with `spill`, the blocks before are not, and come back one by one where ffmpeg
+ * rewrites them, as it does with headers. `charge` is called with the bytes that it takes more, or less where negative.
+ */
+export function createOutput(
+  charge: (bytes: number) => void,
+  spill: Spill | null,
+): OutputFile & { release(): Released } {
+  const block = spill?.block ?? Number.POSITIVE_INFINITY;
+  let moved: Spilled[] = [];
+  const loaded = new Map<number, { bytes: Uint8Array<ArrayBuffer>; changed: boolean }>();
+  // What follows the moved blocks; the buffer may be longer than the file.
+  let tail = new Uint8Array();
+  let size = 0;
+  const base = () => (moved.length === 0 ? 0 : moved.length * block);
+
+  function unload(index: number): void {
+    const known = loaded.get(index);
+    if (!known) return;
+    loaded.delete(index);
+    if (known.changed && spill) moved[index] = spill.move(known.bytes);
+    charge(-block);
+  }
+
+  function load(index: number): { bytes: Uint8Array<ArrayBuffer>; changed: boolean } {
+    const known = loaded.get(index);
+    if (known) return known;
+    const [oldest] = loaded.keys();
+    if (oldest !== undefined && loaded.size >= LOADED) unload(oldest);
+    const from = moved[index];
+    if (!from) throw new Error(`The output has no block ${index}.`);
+    charge(block);
+    const fresh = { bytes: from.read(), changed: false };
+    loaded.set(index, fresh);
+    return fresh;
+  }
+
+  // The parts of a span that lie in moved blocks.
+  function* spans(start: number, end: number): Generator<{ index: number; from: number; to: number }> {
+    for (let at = start; at < Math.min(end, base()); ) {
+      const index = Math.floor(at / block);
+      const from = at - index * block;
+      const to = Math.min(block, end - index * block);
+      yield { index, from, to };
+      at += to - from;
+    }
+  }
+
+  function moveBlocks(): void {
+    const length = size - base();
+    if (!spill || length <= TAIL * block) return;
+    const count = Math.floor(length / block) - 1;
+    for (let index = 0; index < count; index++) {
+      moved.push(spill.move(tail.subarray(index * block, (index + 1) * block)));
+    }
+    tail.copyWithin(0, count * block, length);
+  }
+
+  function writeTail(at: number, added: Uint8Array): void {
+    const needed = at + added.length;
+    if (needed > tail.length) {
+      const grown = Math.max(needed, FIRST_BYTES, Math.ceil(tail.length * 1.5));
+      charge(grown - tail.length);
+      const larger = new Uint8Array(grown);
+      larger.set(tail.subarray(0, Math.max(0, size - base())));
+      tail = larger;
+    }
+    tail.set(added, at);
+    size = Math.max(size, base() + needed);
+    moveBlocks();
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    read(start, given) {
+      const end = Math.min(given, size);
+      if (start >= base()) return tail.subarray(start - base(), end - base());
+      const bytes = new Uint8Array(end - start);
+      let at = 0;
+      for (const { index, from, to } of spans(start, end)) {
+        bytes.set(load(index).bytes.subarray(from, to), at);
+        at += to - from;
+      }
+      if (end > base()) bytes.set(tail.subarray(0, end - base()), at);
+      return bytes;
+    },
+    write(at, added) {
+      let done = 0;
+      for (const { index, from, to } of spans(at, at + added.length)) {
+        const known = load(index);
+        known.bytes.set(added.subarray(done, done + to - from), from);
+        known.changed = true;
+        done += to - from;
+      }
+      if (done < added.length) writeTail(at + done - base(), added.subarray(done));
+    },
+    truncate() {
+      charge(-block * loaded.size || 0);
+      loaded.clear();
+      moved = [];
+      size = 0;
+    },
+    release() {
+      for (const index of [...loaded.keys()]) unload(index);
+      charge(-tail.length);
+      return { front: moved.map(({ blob }) => blob), bytes: tail.subarray(0, size - base()) };
+    },
+  };
+}
