@@ -61,4 +61,6 @@ export interface Open {
 export interface MetricsReport {
   measured: Measured[];
   open: Open[];
+  /** Bytes of the project's database: records, events, deliveries and all else. */
+  database_bytes: number;
 }

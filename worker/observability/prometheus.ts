@@ -4,9 +4,10 @@ import { BUCKETS, METRICS, type Measured, type MetricName, type MetricsReport } 
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const OPEN = "framewright_open";
+const DATABASE = "framewright_database_bytes";
 
 /** Writes a report as Prometheus reads it: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-export function writePrometheus({ measured, open }: MetricsReport): string {
+export function writePrometheus({ measured, open, database_bytes }: MetricsReport): string {
   const names = Object.keys(METRICS) as MetricName[];
   const blocks = names.map((name) => {
     const { type, help } = METRICS[name];
@@ -15,7 +16,9 @@ export function writePrometheus({ measured, open }: MetricsReport): string {
   });
   const gauges = open.map(({ object, status, count }) => sample(OPEN, { object, status }, count));
   const gauge = [...head(OPEN, "gauge", "Tasks and standalone steps that have not ended."), ...gauges];
-  return `${[...blocks, gauge].flat().join("\n")}\n`;
+  const help = "Bytes of the project's records, events and deliveries.";
+  const database = [...head(DATABASE, "gauge", help), sample(DATABASE, {}, database_bytes)];
+  return `${[...blocks, gauge, database].flat().join("\n")}\n`;
 }
 
 function head(name: string, type: string, help: string): string[] {
@@ -35,7 +38,7 @@ function samplesOf({ metric, labels, sum, counts }: Measured): string[] {
 
 function sample(name: string, labels: Record<string, string>, value: number): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeText(text)}"`);
-  return `${name}{${pairs.join(",")}} ${value}`;
+  return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}`;
 }
 
 function escapeText(text: string): string {

@@ -1,18 +1,21 @@
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
+import { isFinished } from "../../src/core/transitions.ts";
 import { whereOf } from "../list-sql.ts";
+import { type Packed, pack, unpack } from "../pack.ts";
 import type { Sql } from "../sql.ts";
+import { RECORD_SAMPLE } from "./record-sample.ts";
 
 // An index for each way to ask, so that a page costs its own rows however many others there are. The records, of some
-// KB each, lie in a table with row ids: in the tree of a key they would leave it four rows a page, and a list took ten
-// times as long. A new record writes six rows, a change of state three.
+// KB each until they are finished and packed, lie in a table with row ids: in the tree of a key they would leave it four
+// rows a page, and a list took ten times as long. A new record writes six rows, a change of state three.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
     id TEXT PRIMARY KEY, object TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
     version INTEGER NOT NULL, record TEXT NOT NULL
   );
-  CREATE INDEX IF NOT EXISTS run_object ON run (object, id);
+  DROP INDEX IF EXISTS run_object;
   CREATE INDEX IF NOT EXISTS run_status ON run (object, status, id);
   CREATE INDEX IF NOT EXISTS run_kind ON run (object, kind, id);
   CREATE INDEX IF NOT EXISTS run_kind_status ON run (object, kind, status, id);
@@ -33,6 +36,8 @@ export interface RunIndex {
   /** Adds a record or replaces an older version of it; false when it is there in that version or a newer one. */
   put(record: Task | Step, version: number): boolean;
   remove(id: string): void;
+  /** Returns a record as JSON; null for an unknown one. */
+  get(id: string): string | null;
   /** Returns the id of the task that a step belongs to; null for an unknown step. */
   parentOf(step_id: string): string | null;
   /** Returns a page of records as JSON texts, in the requested order. */
@@ -43,52 +48,78 @@ export interface RunIndex {
 export function createRunIndex(sql: Sql): RunIndex {
   const earlier = [...sql.exec(EARLIER)].length > 0;
   for (const text of earlier ? MOVE : [SCHEMA]) sql.exec(text);
+
+  function get(id: string): string | null {
+    const row = [...sql.exec<{ record: Packed }>("SELECT record FROM run WHERE id = ?", id)][0];
+    return row ? unpackRecord(row.record) : null;
+  }
+
   return {
     put(record, version) {
       const { id, object, kind, status } = record;
-      const rows = sql.exec<{ version: number }>("SELECT version FROM run WHERE id = ?", id);
-      const found = [...rows][0];
-      if (found && found.version >= version) return false;
-      const text = JSON.stringify(record);
-      if (found) {
+      const asked = "SELECT version, status FROM run WHERE id = ?";
+      const found = [...sql.exec<{ version: number; status: Task["status"] }>(asked, id)][0];
+      // Packed events are read with a finished record, which must stay as it is.
+      if (found && (found.version >= version || isFinished(found))) return false;
+      const json = JSON.stringify(record);
+      if (found && !isFinished(record)) {
         // Indices without the status stay as they are.
-        sql.exec(
-          "UPDATE run SET status = ?, version = ?, record = ? WHERE id = ?",
-          status,
-          version,
-          text,
-          id,
-        );
+        const change = "UPDATE run SET status = ?, version = ?, record = ? WHERE id = ?";
+        sql.exec(change, status, version, json, id);
         return true;
       }
+      // A finished record moves to the end of the table: shrunk in its place, it would leave the rest of its page empty.
+      const text = isFinished(record) ? pack(json, RECORD_SAMPLE) : json;
       const columns = "(id, object, kind, status, version, record)";
       const values = [id, object, kind, status, version, text];
-      sql.exec(`INSERT INTO run ${columns} VALUES (?, ?, ?, ?, ?, ?)`, ...values);
-      for (const step of stepsOf(record)) {
-        sql.exec("INSERT OR REPLACE INTO parent (step_id, task_id) VALUES (?, ?)", step.id, id);
+      sql.exec(`INSERT OR REPLACE INTO run ${columns} VALUES (?, ?, ?, ?, ?, ?)`, ...values);
+      if (found) return true;
+      const steps = stepsOf(record).map((step) => step.id);
+      for (const step_id of isRising(steps) ? steps.slice(0, 1) : steps) {
+        sql.exec("INSERT OR REPLACE INTO parent (step_id, task_id) VALUES (?, ?)", step_id, id);
       }
       return true;
     },
     remove(id) {
-      for (const { record } of sql.exec<{ record: string }>("SELECT record FROM run WHERE id = ?", id)) {
-        // By their own ids: nothing leads from a task to them but its record.
-        for (const step of stepsOf(JSON.parse(record)))
-          sql.exec("DELETE FROM parent WHERE step_id = ?", step.id);
-      }
+      const record = get(id);
+      // By their own ids: nothing leads from a task to them but its record.
+      for (const step of record === null ? [] : stepsOf(JSON.parse(record)))
+        sql.exec("DELETE FROM parent WHERE step_id = ?", step.id);
       sql.exec("DELETE FROM run WHERE id = ?", id);
     },
+    get,
     parentOf(step_id) {
-      const rows = sql.exec<{ task_id: string }>("SELECT task_id FROM parent WHERE step_id = ?", step_id);
-      return [...rows][0]?.task_id ?? null;
+      const asked = "SELECT task_id FROM parent WHERE step_id <= ? ORDER BY step_id DESC LIMIT 1";
+      const id = [...sql.exec<{ task_id: string }>(asked, step_id)][0]?.task_id;
+      const record = id === undefined ? null : get(id);
+      const steps = record === null ? [] : stepsOf(JSON.parse(record));
+      return id !== undefined && steps.some((step) => step.id === step_id) ? id : null;
     },
     list(object, query) {
       const { where, values, ascending, turn } = whereOf(query);
-      const conditions = ["object = ?", ...where].join(" AND ");
-      const text = `SELECT record FROM run WHERE ${conditions} ORDER BY id ${ascending ? "ASC" : "DESC"} LIMIT ?`;
-      const rows = sql.exec<{ record: string }>(text, object, ...values, query.limit + 1);
-      return turn([...rows].map(({ record }) => record));
+      const order = ascending ? "ASC" : "DESC";
+      const conditions = [...ownedBy(object, where), ...where].join(" AND ");
+      const text = `SELECT record FROM run WHERE ${conditions} ORDER BY id ${order} LIMIT ?`;
+      const rows = sql.exec<{ record: Packed }>(text, ...values, query.limit + 1);
+      return turn([...rows].map(({ record }) => unpackRecord(record)));
     },
   };
+}
+
+// Ids begin with the type of their object, so the key serves a list without a filter, between the bounds that no cursor sets.
+function ownedBy(object: "task" | "step", where: readonly string[]): string[] {
+  if (where.some((condition) => !condition.startsWith("id "))) return [`object = '${object}'`];
+  const bounds = [`id > '${object}_'`, `id < '${object}a'`];
+  return bounds.filter((bound) => !where.some((condition) => condition.slice(0, 4) === bound.slice(0, 4)));
+}
+
+// The ids of a task's steps are made one after another, so that those of no other task come in between.
+function isRising(ids: readonly string[]): boolean {
+  return ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? ""));
+}
+
+function unpackRecord(record: Packed): string {
+  return unpack(record, () => RECORD_SAMPLE);
 }
 
 function stepsOf(record: Task | Step): readonly Step[] {

@@ -24,6 +24,10 @@ export interface PostOffice {
   removeEndpoint(id: string): boolean;
   /** Creates the events of changes and a delivery for each receiver; returns the deliveries due now. A repeated change creates nothing. */
   post(set: ChangeSet, now: number): Shipment[];
+  /** Packs the events of a finished run. */
+  pack(run_id: string): void;
+  /** Removes the events and deliveries of a run before its record, but for those still to be delivered. */
+  removeOf(run_id: string): void;
   /** Returns a pending delivery with all that it needs; null when it is no longer pending. */
   ship(delivery_id: string, now?: number): Shipment | null;
   /** Records an attempt; an endpoint that is gone is disabled. */
@@ -44,13 +48,21 @@ export interface PostOffice {
 const MOST_KEPT = 20;
 
 /** What the Worker and the objects of runs ask of a post office. */
-export type Mail = Omit<PostOffice, "endpoints" | "secrets" | "post" | "prune">;
+export type Mail = Omit<PostOffice, "endpoints" | "secrets" | "post" | "pack" | "removeOf" | "prune">;
 
-/** Creates the post office of a project in its database; events and deliveries expire after `keep_ms`. */
-export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): PostOffice {
+/**
+ * Creates the post office of a project in its database; events and deliveries expire after `keep_ms`. `recordOf` returns the
+ * record of a run as JSON, null for an unknown one.
+ */
+export function createPostOffice(
+  sql: Sql,
+  ids: CreateId,
+  keep_ms: number,
+  recordOf: (run_id: string) => string | null = () => null,
+): PostOffice {
   const endpoints = createEndpointTable(sql);
   const secrets = createSecretTable(sql);
-  const events = createEventTable(sql, ids);
+  const events = createEventTable(sql, ids, recordOf);
   const deliveries = createDeliveryTable(sql);
 
   function toShipment(
@@ -130,6 +142,11 @@ export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): Post
     },
     ship,
     prune,
+    pack: events.pack,
+    removeOf(run_id) {
+      const pending = (event_id: string) => deliveries.pendingOf(event_id).length > 0;
+      for (const event_id of events.removeOf(run_id, pending)) deliveries.removeOf(event_id);
+    },
     post({ run_id, changes, webhook_url }, now) {
       if (changes.length === 0) return [];
       prune(now);

@@ -65,7 +65,7 @@ export function createMemoryApi(
     seal: createSeal(["a secret of the tests"]),
     outside,
     idempotency: createMemoryIdempotency(),
-    metrics: async () => ({ measured: [], open: [] }),
+    metrics: async () => ({ measured: [], open: [], database_bytes: 0 }),
     log: createLog("info", (_, text) => lines.push(text)),
     ...createMemoryKeys("mine:good-key,theirs:other-key", limits),
     signer,

@@ -57,7 +57,7 @@ test("a page of 100,000 tasks reads only its own rows, with any filter", () => {
   database.exec(SEED);
   const cursors = [{}, { after: idOf(MANY / 2) }, { before: idOf(MANY / 2) }];
   const filters = [
-    [{}, "object=?"],
+    [{}, "id>? AND id<?"],
     [{ status: "failed" }, "object=? AND status=?"],
     [{ kind: "image" }, "object=? AND kind=?"],
     [{ status: "processing", kind: "adaptive_video" }, "object=? AND kind=? AND status=?"],
@@ -152,4 +152,22 @@ test("reads the tables of an earlier version", () => {
   expect(list({ status: "queued" })).toEqual({ records: [taskOf(1)], more: false });
   expect([index.put(taskOf(1), 4), index.put(taskOf(1, { status: "failed" }), 5)]).toEqual([false, true]);
   expect(list({ status: "failed" }).records).toHaveLength(1);
+});
+
+test("finds the task of each of its steps, in whatever order their ids are", () => {
+  const { index } = open();
+  const stepsOf = (...ids: string[]) => ids.map((id) => ({ ...(QUEUED.steps[0] as Step), id }));
+  index.put(taskOf(1, { steps: stepsOf("step_b", "step_c", "step_f") }), 1);
+  index.put(taskOf(2, { steps: stepsOf("step_p", "step_k") }), 1);
+  index.put(taskOf(2, { steps: stepsOf("step_p", "step_k"), status: "failed" }), 2);
+  const parents = ["b", "c", "f", "p", "k"].map((name) => index.parentOf(`step_${name}`));
+  expect(parents).toEqual([idOf(1), idOf(1), idOf(1), idOf(2), idOf(2)]);
+  expect(["a", "d", "n", "z"].map((name) => index.parentOf(`step_${name}`))).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ]);
+  index.remove(idOf(2));
+  expect(["p", "k", "c"].map((name) => index.parentOf(`step_${name}`))).toEqual([null, null, idOf(1)]);
 });

@@ -75,7 +75,7 @@ test("counts and timings add up in the table, survive a restart and are written 
   }
   // A new object over the same database.
   const after = createMetricTable(sql);
-  const text = writePrometheus({ measured: after.read(), open: after.open() });
+  const text = writePrometheus({ measured: after.read(), open: after.open(), database_bytes: 4096 });
   const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const labels = 'kind="video",status="succeeded"';
   expect(samples).toEqual([
@@ -88,6 +88,7 @@ test("counts and timings add up in the table, survive a restart and are written 
     'framewright_errors_total{object="task",kind="a \\"quoted\\"\\n\\\\ kind"} 3',
     'framewright_open{object="task",status="processing"} 2',
     'framewright_open{object="task",status="queued"} 1',
+    "framewright_database_bytes 4096",
   ]);
   expect(text.endsWith("\n")).toBe(true);
   expect(text.match(/^# TYPE .*$/gm)).toEqual([
@@ -96,6 +97,7 @@ test("counts and timings add up in the table, survive a restart and are written 
     "# TYPE framewright_encoded_media_seconds_total counter",
     "# TYPE framewright_errors_total counter",
     "# TYPE framewright_open gauge",
+    "# TYPE framewright_database_bytes gauge",
   ]);
 });
 
