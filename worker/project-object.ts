@@ -9,18 +9,22 @@ import { createConnectionTable } from "./connections/table.ts";
 import { createIdempotencyTable } from "./idempotency/table.ts";
 import { createQuota, type DayBytes, storedBytes } from "./limits/quota.ts";
 import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";
+import { mediaBucket } from "./network/media-bucket.ts";
 import { toTarget } from "./network/rpc-target.ts";
 import { writePoints } from "./observability/analytics.ts";
-import { createLog, logEnd } from "./observability/log.ts";
+import { createLog, logEnd, logFault } from "./observability/log.ts";
 import { createMetricTable } from "./observability/metric-table.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
+import { createArchive, idAt, timeOfId } from "./run/archive.ts";
 import { createRunIndex, type RunIndex } from "./run/run-index.ts";
 import { serviceSettings } from "./settings/service-settings.ts";
 import { createPostOffice, type Mail, type PostOffice } from "./webhooks/post-office.ts";
 import type { ChangeSet, Shipment } from "./webhooks/shipment.ts";
 
 const PRUNE_MS = 3_600_000;
+// Each costs a request to its own object, of which one call may make a thousand.
+const MOST_ARCHIVED = 400;
 
 const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
 
@@ -38,6 +42,7 @@ const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 **
  */
 export class ProjectObject extends DurableObject<Bindings> {
   readonly #keep_ms = serviceSettings(this.env).EVENT_TTL * 1000;
+  readonly #record_ms = recordMs(this.env);
   readonly #runs = createRunIndex(this.ctx.storage.sql);
   readonly #connections = createConnectionTable(this.ctx.storage.sql);
   readonly #idempotency = createIdempotencyTable(this.ctx.storage.sql);
@@ -119,7 +124,7 @@ export class ProjectObject extends DurableObject<Bindings> {
       this.#quota.addStored(storedBytes(record));
     }
     const now = Date.now();
-    if (!this.#armed) void this.ctx.storage.setAlarm(now + this.#keep_ms);
+    if (!this.#armed) void this.#arm(now + Math.min(this.#keep_ms, this.#record_ms));
     this.#armed = true;
     const shipments = this.#office.post(set, now);
     if (isFinished(record)) this.#office.pack(record.id);
@@ -139,12 +144,49 @@ export class ProjectObject extends DurableObject<Bindings> {
     return { measured: this.#metrics.read(), open: this.#metrics.open(), database_bytes };
   }
 
-  /** Removes what has expired, even while nothing else happens in the project. */
+  /** Removes what has expired and archives what is old, even while nothing else happens in the project. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    const next = this.#office.prune(now);
+    const duties = { prune: async () => this.#office.prune(now), archive: () => this.#archiveOld(now) };
+    const next: number[] = [];
+    for (const [work, duty] of Object.entries(duties)) {
+      try {
+        const at = await duty();
+        if (at !== null) next.push(at);
+      } catch (thrown) {
+        logFault("alarm failed", thrown, { project: this.ctx.id.name, work });
+        next.push(now);
+      }
+    }
     // Not one by one.
-    if (next !== null) await this.ctx.storage.setAlarm(Math.max(next, now + PRUNE_MS));
+    const pace = Math.min(PRUNE_MS, this.#record_ms);
+    if (next.length > 0) await this.ctx.storage.setAlarm(Math.max(Math.min(...next), now + pace));
+  }
+
+  async #arm(at: number): Promise<void> {
+    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(at);
+  }
+
+  // Moves records to the archive; returns when there is something to move again, null when nothing is left.
+  async #archiveOld(now: number): Promise<number | null> {
+    const archive = createArchive(mediaBucket(this.env), this.ctx.id.name ?? "");
+    for (const object of ["task", "step"] as const) {
+      const records = this.#runs.finishedBelow(object, idAt(object, now - this.#record_ms), MOST_ARCHIVED);
+      await archive.write(object, records);
+      for (const { id } of records) {
+        // One whose output is still there stays, and is archived again.
+        if (!(await this.env.TASK.getByName(id).retire(this.ctx.id.name ?? ""))) continue;
+        this.#office.detach(id);
+        this.#runs.drop(id);
+      }
+      if (records.length === MOST_ARCHIVED) return now;
+    }
+    const [oldest] = (["task", "step"] as const)
+      .flatMap((object) =>
+        this.#runs.finishedBelow(object, `${object}a`, 1).map(({ id }) => timeOfId(object, id)),
+      )
+      .sort((a, b) => a - b);
+    return oldest === undefined ? null : oldest + this.#record_ms;
   }
 
   // A terminal state never changes, and each version is put once: each end comes here once.
@@ -158,13 +200,19 @@ export class ProjectObject extends DurableObject<Bindings> {
 }
 
 // What is put or removed concerns the connections and events too.
-function listsOf({ list, parentOf }: RunIndex) {
-  return { list, parentOf };
+function listsOf({ list, parentOf, isGone }: RunIndex) {
+  return { list, parentOf, isGone };
 }
 
 function mailOf(office: PostOffice): Mail {
   const { addEndpoint, removeEndpoint, ship, note, replay, event, events, delivery, deliveries } = office;
   return { addEndpoint, removeEndpoint, ship, note, replay, event, events, delivery, deliveries };
+}
+
+// A record outlives its output.
+function recordMs(bindings: Bindings): number {
+  const { RECORD_TTL, MEDIA_TTL } = serviceSettings(bindings);
+  return Math.max(RECORD_TTL, MEDIA_TTL) * 1000;
 }
 
 function dayLimits(bindings: Bindings): DayBytes {

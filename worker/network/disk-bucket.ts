@@ -104,7 +104,12 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
       if (range && start >= entry.size) throw new Error("The requested range is not satisfiable. (10039)");
       const end = Math.min(entry.size, start + (range?.length ?? entry.size));
       const body = await files.join(entry.files, start, end);
-      return { ...objectOf(key, entry), body, arrayBuffer: () => new Response(body).arrayBuffer() };
+      const whole = () => new Response(body);
+      return {
+        ...{ ...objectOf(key, entry), body },
+        arrayBuffer: () => whole().arrayBuffer(),
+        text: () => whole().text(),
+      };
     },
     async put(key: string, body: DiskBody, options?: Options) {
       const file = await files.write(`${bytesAt(key)}/${crypto.randomUUID()}`, body);
@@ -113,9 +118,10 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
     async delete(keys: string | string[]) {
       for (const key of [keys].flat()) await removeKey(key);
     },
-    async list({ prefix = "", limit = 1000 }: R2ListOptions) {
+    async list({ prefix = "", limit = 1000, startAfter = "" }: R2ListOptions) {
       const objects: { key: string }[] = [];
       for await (const key of keysIn(folderOf(prefix), prefix)) {
+        if (key <= startAfter) continue;
         objects.push({ key });
         if (objects.length === limit) break;
       }

@@ -3,9 +3,13 @@ import { isId } from "../../src/core/ids.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Env } from "../env.ts";
+import { mediaBucket } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
+import { serviceSettings } from "../settings/service-settings.ts";
+import { createArchive, timeOfId } from "./archive.ts";
 import { writeEvent } from "./event-stream.ts";
 import { mirrorKey } from "./mirror-key.ts";
+import type { RunKind } from "./run-index.ts";
 import type { FindStep, Runs } from "./runs.ts";
 
 /** Creates the access to tasks or steps, each stored by its own TaskObject and listed from the index of its project. */
@@ -35,15 +39,15 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
     },
     async cancel(project, id) {
       const answer = isId(object, id) ? await env.TASK.getByName(id).cancel(project) : "unknown";
-      if (answer === "unknown") throw unknown(id);
-      if (answer === "finished") {
+      if (answer === "unknown" && !(await get(project, id))) throw unknown(id);
+      if (answer === "unknown" || answer === "finished") {
         throw new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`);
       }
       return JSON.parse(answer.record) as T;
     },
     async delete(project, id) {
       const answer = isId(object, id) ? await env.TASK.getByName(id).remove(project) : "unknown";
-      if (answer === "unknown") throw unknown(id);
+      if (answer === "unknown" && !(await removeArchived(env, object, project, id))) throw unknown(id);
       if (answer === "running")
         throw new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`);
     },
@@ -62,6 +66,14 @@ export function createFindStep(env: Env): FindStep {
   };
 }
 
+async function removeArchived(env: Env, object: RunKind, project: string, id: string): Promise<boolean> {
+  if (!(await readRun(env, object, project, id))) return false;
+  await createArchive(mediaBucket(env), project).remove(object, id);
+  await env.PROJECT.getByName(project).remove(id);
+  await env.KV.delete(mirrorKey({ id, object }));
+  return true;
+}
+
 // The object is asked first: KV may be a minute behind, and is read only where the object is gone.
 async function readRun<T extends Task | Step>(
   env: Env,
@@ -71,8 +83,20 @@ async function readRun<T extends Task | Step>(
 ): Promise<T | null> {
   if (!isId(object, id)) return null;
   const text = await env.TASK.getByName(id).read(project);
-  if (text === "deleted") return null;
+  if (text === "foreign") return null;
   if (text !== null) return JSON.parse(text) as T;
   const mirror = await env.KV.get<{ project: string; record: T }>(mirrorKey({ id, object }), "json");
-  return mirror?.project === project ? mirror.record : null;
+  if (mirror && mirror.project !== project) return null;
+  // KV still has a deleted record for up to a minute.
+  if (mirror) return (await env.PROJECT.getByName(project).runs.isGone(id)) ? null : mirror.record;
+  if (timeOfId(object, id) > Date.now() - youngestArchived(env)) return null;
+  const archived = await createArchive(mediaBucket(env), project).get(object, id);
+  return archived === null ? null : (JSON.parse(archived) as T);
+}
+
+const DAY_MS = 86_400_000;
+
+// Younger records are not looked for in the archive. The setting may have been shorter once.
+function youngestArchived(env: Env): number {
+  return Math.min(DAY_MS, serviceSettings(env).RECORD_TTL * 1000);
 }

@@ -19,8 +19,11 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS run_status ON run (object, status, id);
   CREATE INDEX IF NOT EXISTS run_kind ON run (object, kind, id);
   CREATE INDEX IF NOT EXISTS run_kind_status ON run (object, kind, status, id);
+  CREATE TABLE IF NOT EXISTS gone (id TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS gone_age ON gone (at);
   CREATE TABLE IF NOT EXISTS parent (step_id TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID;
 `;
+const DAY_MS = 86_400_000;
 // An earlier version kept the records in the tree of their key.
 const EARLIER = "SELECT name FROM sqlite_master WHERE name = 'run' AND sql LIKE '%WITHOUT ROWID%'";
 const MOVE = [
@@ -31,17 +34,33 @@ const MOVE = [
   "DROP TABLE earlier_run",
 ];
 
+/** A type of record. */
+export type RunKind = "task" | "step";
+
+/** A record with its id, as JSON. */
+export interface ArchivedRecord {
+  id: string;
+  json: string;
+}
+
 /** The tasks and standalone steps of one project, to be listed. */
 export interface RunIndex {
   /** Adds a record or replaces an older version of it; false when it is there in that version or a newer one. */
   put(record: Task | Step, version: number): boolean;
-  remove(id: string): void;
+  /** Removes a record, and remembers its id for a day. */
+  remove(id: string, now?: number): void;
+  /** Returns finished records with ids below a bound, oldest first. */
+  finishedBelow(object: RunKind, bound: string, limit: number): ArchivedRecord[];
+  /** Removes a record that is in the archive. */
+  drop(id: string): void;
+  /** Whether a record was removed within a day. */
+  isGone(id: string): boolean;
   /** Returns a record as JSON; null for an unknown one. */
   get(id: string): string | null;
   /** Returns the id of the task that a step belongs to; null for an unknown step. */
   parentOf(step_id: string): string | null;
   /** Returns a page of records as JSON texts, in the requested order. */
-  list(object: "task" | "step", query: ListQuery): ListPage<string>;
+  list(object: RunKind, query: ListQuery): ListPage<string>;
 }
 
 /** Keeps the index in SQLite. */
@@ -52,6 +71,14 @@ export function createRunIndex(sql: Sql): RunIndex {
   function get(id: string): string | null {
     const row = [...sql.exec<{ record: Packed }>("SELECT record FROM run WHERE id = ?", id)][0];
     return row ? unpackRecord(row.record) : null;
+  }
+
+  function drop(id: string): void {
+    const record = get(id);
+    // By their own ids: nothing leads from a task to them but its record.
+    for (const step of record === null ? [] : stepsOf(JSON.parse(record)))
+      sql.exec("DELETE FROM parent WHERE step_id = ?", step.id);
+    sql.exec("DELETE FROM run WHERE id = ?", id);
   }
 
   return {
@@ -80,13 +107,19 @@ export function createRunIndex(sql: Sql): RunIndex {
       }
       return true;
     },
-    remove(id) {
-      const record = get(id);
-      // By their own ids: nothing leads from a task to them but its record.
-      for (const step of record === null ? [] : stepsOf(JSON.parse(record)))
-        sql.exec("DELETE FROM parent WHERE step_id = ?", step.id);
-      sql.exec("DELETE FROM run WHERE id = ?", id);
+    finishedBelow(object, bound, limit) {
+      const text = `SELECT id, record FROM run WHERE id > ? AND id < ?
+        AND status IN ('succeeded', 'failed', 'cancelled') ORDER BY id LIMIT ?`;
+      const rows = sql.exec<{ id: string; record: Packed }>(text, `${object}_`, bound, limit);
+      return [...rows].map(({ id, record }) => ({ id, json: unpackRecord(record) }));
     },
+    drop,
+    remove(id, now = Date.now()) {
+      drop(id);
+      sql.exec("DELETE FROM gone WHERE at < ?", now - DAY_MS);
+      sql.exec("INSERT OR REPLACE INTO gone VALUES (?, ?)", id, now);
+    },
+    isGone: (id) => [...sql.exec("SELECT at FROM gone WHERE id = ?", id)].length > 0,
     get,
     parentOf(step_id) {
       const asked = "SELECT task_id FROM parent WHERE step_id <= ? ORDER BY step_id DESC LIMIT 1";
@@ -107,7 +140,7 @@ export function createRunIndex(sql: Sql): RunIndex {
 }
 
 // Ids begin with the type of their object, so the key serves a list without a filter, between the bounds that no cursor sets.
-function ownedBy(object: "task" | "step", where: readonly string[]): string[] {
+function ownedBy(object: RunKind, where: readonly string[]): string[] {
   if (where.some((condition) => !condition.startsWith("id "))) return [`object = '${object}'`];
   const bounds = [`id > '${object}_'`, `id < '${object}a'`];
   return bounds.filter((bound) => !where.some((condition) => condition.slice(0, 4) === bound.slice(0, 4)));

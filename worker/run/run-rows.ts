@@ -12,7 +12,6 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS turn (one INTEGER PRIMARY KEY CHECK (one = 1), key_id TEXT NOT NULL, turn TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS choice (one INTEGER PRIMARY KEY CHECK (one = 1), choice TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS pin (one INTEGER PRIMARY KEY CHECK (one = 1), pin TEXT NOT NULL);
-  CREATE TABLE IF NOT EXISTS deleted (one INTEGER PRIMARY KEY CHECK (one = 1));
 `;
 
 // A run of an earlier version entered no queue; it continues as it is.
@@ -37,9 +36,10 @@ export interface RunRows {
   /** Sets the pin of the run's source, as JSON. */
   setPin(pin: string): void;
   pin(): string | null;
-  /** Removes the row for good; {@link RunRows.wasDeleted} is true from then on. */
+  /** Removes the row for good. */
   delete(): void;
-  wasDeleted(): boolean;
+  /** Takes note that the object's storage was cleared. */
+  cleared(): void;
 }
 
 /** Keeps the row in a Durable Object's SQLite. */
@@ -90,10 +90,9 @@ export function createRunRows(sql: SqlStorage): RunRows {
     delete() {
       sql.exec("DELETE FROM run");
       sql.exec("DELETE FROM pin");
-      sql.exec("INSERT OR IGNORE INTO deleted VALUES (1)");
     },
-    wasDeleted() {
-      return ready && sql.exec("SELECT one FROM deleted").toArray().length > 0;
+    cleared() {
+      ready = false;
     },
   };
 }

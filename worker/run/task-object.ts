@@ -4,14 +4,14 @@ import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/steps/media-keys.ts";
-import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "../instance.ts";
+import { startInstance, terminateInstance } from "../instance.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { createRunTurn } from "../limits/run-turn.ts";
-import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
+import { mediaStorage } from "../network/media-bucket.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
-import { clearRun } from "./clear-run.ts";
+import { cleanUp } from "./clear-run.ts";
 import { createRunEvents } from "./run-events.ts";
 import { createRunListeners } from "./run-listeners.ts";
 import { createRunMirror } from "./run-mirror.ts";
@@ -19,8 +19,9 @@ import { RunPin } from "./run-pin.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
-import { CLEANUPS_MS, cleanupDue, EXPIRED, nextAlarm, outputExpires } from "./schedule.ts";
-import { failureOf, judgeRun, watchTimes } from "./watch.ts";
+import { CLEANUPS_MS, nextAlarm, outputExpires } from "./schedule.ts";
+import { failureOf, watchTimes } from "./watch.ts";
+import { watchRun } from "./watch-run.ts";
 
 const ALARM_RETRY_MS = { first: 2000, most: 60_000 } as const;
 
@@ -54,11 +55,11 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#mirror.index(project, record, 1);
   }
 
-  /** Returns the record as JSON, `deleted` when deleted or of another project, null when this object never had one. */
-  async read(project: string): Promise<string | "deleted" | null> {
+  /** Returns the record as JSON, `foreign` for that of another project, null when this object has none. */
+  async read(project: string): Promise<string | "foreign" | null> {
     const row = this.#rows.get();
-    if (row) return row.project === project ? JSON.stringify(row.record) : "deleted";
-    return this.#rows.wasDeleted() ? "deleted" : null;
+    if (!row) return null;
+    return row.project === project ? JSON.stringify(row.record) : "foreign";
   }
 
   /** Streams state and changes after version `seen` as server-sent events; `over` after the end, null for another project. */
@@ -146,11 +147,20 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#mirror.remove(project, row.record, row.version);
     await terminateInstance(this.env.RUN, row.record.id);
     await this.#turn.leave();
-    await this.ctx.storage.deleteAlarm();
     this.#rows.delete();
     this.#events.changed();
     await this.#arm();
     return "removed";
+  }
+
+  /** Frees the storage of a finished run that is archived elsewhere; false while something is left to do for it. */
+  async retire(project: string): Promise<boolean> {
+    const row = this.#rows.get();
+    if (!row) return true;
+    if (row.project !== project || this.#dueAt(row) !== null || !this.#mail.isEmpty()) return false;
+    this.#rows.delete();
+    await this.#arm();
+    return true;
   }
 
   /** Returns the run's own webhook URL; null when it has none. */
@@ -172,8 +182,8 @@ export class TaskObject extends DurableObject<Bindings> {
       mail: async () => this.#mail.start(),
       turn: () => this.#turn.ask(),
       start: () => this.#start(),
-      watch: () => this.#watch(),
-      cleanup: () => this.#cleanup(),
+      watch: () => watchRun(this.env, this.#rows, (kind, message) => this.#fail(kind, message)),
+      cleanup: () => cleanUp(this.env, this.#rows, (row) => this.#expires(row)),
       mirror: () => this.#mirror.write(),
     };
     let failed = false;
@@ -234,65 +244,34 @@ export class TaskObject extends DurableObject<Bindings> {
     this.#rows.update({ started: 1 });
   }
 
-  async #watch(): Promise<void> {
-    const row = this.#rows.get();
-    if (!row) return;
-    const finding = judgeRun(row, watchTimes(serviceSettings(this.env)), Date.now());
-    if (finding === "well") return;
-    if (finding === "stalled")
-      return this.#fail("stalled", "The work made no progress for too long and was stopped.");
-    const status = await instanceStatus(this.env.RUN, row.record.id);
-    const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
-    // The record may have been finished while the status was asked for.
-    const current = this.#rows.get();
-    if (!current || isFinished(current.record)) return;
-    const now = Date.now();
-    // A crash came between the creation of the instance and the moment when the engine kept it: it is created again.
-    const unborn = status === null && current.record.status === "queued" && finding !== "lost";
-    if (unborn) return this.#rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
-    if (ended || finding === "lost")
-      return this.#fail("worker_lost", "The run was lost; create the task again.");
-    // A run that waits its turn has nothing to say yet, however long that takes.
-    const waits = status === "queued";
-    if (!waits) await wakeInstance(this.env.RUN, row.record.id, status);
-    this.#rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
-  }
-
   async #fail(kind: ErrorKind, message: string): Promise<void> {
     const row = this.#rows.get();
     if (row) await this.#apply(row, failureOf(row.record, kind, message));
-  }
-
-  async #cleanup(): Promise<void> {
-    const row = this.#rows.get();
-    const due = row && cleanupDue(row, this.#expires(row));
-    if (!row || due === null || Date.now() < due) return;
-    const most = CLEANUPS_MS.length;
-    if (row.cleanups === most) {
-      await clearMedia(this.#storage, row.record.id, ["out"]);
-      this.#rows.update({ cleanups: EXPIRED });
-      return;
-    }
-    const good = row.record.status === "succeeded";
-    if (!good && row.cleanups > 0) await terminateInstance(this.env.RUN, row.record.id);
-    await clearRun(mediaBucket(this.env), row.record, this.#rows);
-    const cleanups = good ? most : row.cleanups + 1;
-    this.#rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
   }
 
   #expires({ record }: RunRow): number {
     return outputExpires(record, serviceSettings(this.env).MEDIA_TTL) * 1000;
   }
 
-  // One alarm serves all: it is set to the earliest thing that is due, after a failure not before `pause` milliseconds.
+  #dueAt(row: RunRow, now = Date.now()): number | null {
+    return nextAlarm(row, watchTimes(serviceSettings(this.env)).watch, this.#expires(row), now);
+  }
+
+  // One alarm serves all: it is set to the earliest thing that is due, after a failure not before `pause` milliseconds. A deleted
+  // run whose events are delivered leaves nothing behind.
   async #arm(pause = 0): Promise<void> {
     const row = this.#rows.get();
+    if (!row && this.#mail.isEmpty()) return this.#free();
     const now = Date.now() + pause;
-    const due = [
-      row && nextAlarm(row, watchTimes(serviceSettings(this.env)).watch, this.#expires(row), now),
-      this.#mail.dueAt(),
-    ];
+    const due = [row && this.#dueAt(row, now), this.#mail.dueAt()];
     const times = due.filter((time) => time !== null);
     if (times.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...times)));
+  }
+
+  async #free(): Promise<void> {
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+    this.#rows.cleared();
+    this.#mail.cleared();
   }
 }

@@ -116,6 +116,11 @@ export const ServiceSettings = z.object({
     .register(UNSET, { meaning: "8 for each container, 16 for each of `NATIVE_ENCODER_URL`" }),
   MAX_WAITING: whole("Tasks and standalone steps of one project that may wait.", 1).prefault("1000"),
   EVENT_TTL: seconds("Lifetime of events and their deliveries.", 1, YEARS).prefault("604800"),
+  RECORD_TTL: seconds(
+    "Time for which lists hold a finished task or standalone step, at least `MEDIA_TTL`. Then it moves to an archive, from which `GET` still returns it.",
+    1,
+    YEARS,
+  ).prefault("7776000"),
   WEBHOOK_TIMEOUT_SECONDS: seconds("Time limit for a webhook's receiver to answer.", 1, 300).prefault("10"),
   WEBHOOK_RETRY_SECONDS: fineSeconds(
     "Delay before a delivery's second attempt; each further one is four times as long.",

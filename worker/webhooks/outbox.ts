@@ -31,6 +31,8 @@ export interface Outbox {
   deliveries(): Due[];
   postpone(id: string, due_at: number, attempts: number): void;
   drop(id: string): void;
+  /** Takes note that the object's storage was cleared. */
+  cleared(): void;
 }
 
 const SCHEMA = `
@@ -56,7 +58,7 @@ export function createOutbox(sql: Sql): Outbox {
   };
   const keep = (verb: "IGNORE" | "REPLACE", id: string, project: string, now: number) =>
     write(`INSERT OR ${verb} INTO delivery VALUES (?, ?, ?, 0, ?)`, id, project, now, now);
-  const forget = () => void (handed > 0 && write("DELETE FROM outbox WHERE version <= ?", handed));
+  const forget = () => void (ready && handed > 0 && write("DELETE FROM outbox WHERE version <= ?", handed));
   return {
     setUrl: (url) => write("INSERT INTO webhook_url VALUES (1, ?)", url),
     url() {
@@ -85,8 +87,11 @@ export function createOutbox(sql: Sql): Outbox {
       return [...sql.exec<Due & Record<string, string | number>>("SELECT * FROM delivery ORDER BY due_at")];
     },
     postpone(id, due_at, attempts) {
-      write("UPDATE delivery SET due_at = ?, attempts = ? WHERE id = ?", due_at, attempts, id);
+      if (ready) write("UPDATE delivery SET due_at = ?, attempts = ? WHERE id = ?", due_at, attempts, id);
     },
-    drop: (id) => write("DELETE FROM delivery WHERE id = ?", id),
+    drop: (id) => void (ready && write("DELETE FROM delivery WHERE id = ?", id)),
+    cleared() {
+      ready = false;
+    },
   };
 }

@@ -28,6 +28,8 @@ export interface PostOffice {
   pack(run_id: string): void;
   /** Removes the events and deliveries of a run before its record, but for those still to be delivered. */
   removeOf(run_id: string): void;
+  /** Lets the events of a run stay without its record. */
+  detach(run_id: string): void;
   /** Returns a pending delivery with all that it needs; null when it is no longer pending. */
   ship(delivery_id: string, now?: number): Shipment | null;
   /** Records an attempt; an endpoint that is gone is disabled. */
@@ -48,7 +50,10 @@ export interface PostOffice {
 const MOST_KEPT = 20;
 
 /** What the Worker and the objects of runs ask of a post office. */
-export type Mail = Omit<PostOffice, "endpoints" | "secrets" | "post" | "pack" | "removeOf" | "prune">;
+export type Mail = Omit<
+  PostOffice,
+  "endpoints" | "secrets" | "post" | "pack" | "detach" | "removeOf" | "prune"
+>;
 
 /**
  * Creates the post office of a project in its database; events and deliveries expire after `keep_ms`. `recordOf` returns the
@@ -143,6 +148,7 @@ export function createPostOffice(
     ship,
     prune,
     pack: events.pack,
+    detach: (run_id) => void events.removeOf(run_id, () => true),
     removeOf(run_id) {
       const pending = (event_id: string) => deliveries.pendingOf(event_id).length > 0;
       for (const event_id of events.removeOf(run_id, pending)) deliveries.removeOf(event_id);

@@ -28,6 +28,10 @@ export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
   handedOver(version: number, project: string, shipments: readonly Shipment[]): void;
   /** Removes the changes handed over. */
   forget(): void;
+  /** Whether nothing is left to hand over or deliver. */
+  isEmpty(): boolean;
+  /** Takes note that the object's storage was cleared. */
+  cleared(): void;
   /** Makes a delivery again, or returns what is missing for it. */
   replay(project: string, id: string): Promise<WebhookDelivery | "delivery" | "endpoint" | "disabled">;
 }
@@ -55,6 +59,8 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
     setUrl: outbox.setUrl,
     url: outbox.url,
     forget: outbox.forget,
+    cleared: outbox.cleared,
+    isEmpty: () => outbox.deliveries().length === 0 && outbox.changes().length === 0,
     note(record, before, version) {
       const kind = eventKindOf(record, before);
       const at = record.updated_at;

@@ -85,6 +85,10 @@ test("a deleted task leaves nothing in its project's database", async () => {
     (await list<object>(path)).filter((each) => JSON.stringify(each).includes(task?.id ?? ""));
   expect(await ours("/events?limit=100")).toHaveLength(3);
   expect((await rig.call(`/tasks/${task?.id}`, { method: "DELETE" })).status).toBe(204);
+  // KV is slow to forget.
+  const { KV } = await rig.worker().getEnv();
+  await KV.put(`task:${task?.id}`, JSON.stringify({ project: "alpha", record: task }));
+  expect((await rig.call(`/tasks/${task?.id}`)).status).toBe(404);
   expect(await ours("/events?limit=100")).toEqual([]);
   expect(await ours("/tasks?limit=100")).toEqual([]);
   const events = new Set(receiver.got("/gone").map(({ event }) => event.id));

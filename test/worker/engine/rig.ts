@@ -8,7 +8,11 @@ const KEYS = "alpha:key-of-alpha,beta:key-of-beta";
 
 /** The bindings that tests use. */
 export interface Bindings {
-  KV: { get(key: string, type: "json"): Promise<unknown>; put(key: string, value: string): Promise<void> };
+  KV: {
+    get(key: string, type: "json"): Promise<unknown>;
+    put(key: string, value: string): Promise<void>;
+    delete(key: string): Promise<void>;
+  };
   MEDIA: {
     list(options: { prefix: string }): Promise<{ objects: { key: string }[] }>;
     get(key: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;

@@ -1,0 +1,34 @@
+import type { ErrorKind } from "../../src/core/errors.ts";
+import { isFinished } from "../../src/core/transitions.ts";
+import { instanceStatus, wakeInstance } from "../instance.ts";
+import { serviceSettings } from "../settings/service-settings.ts";
+import type { RunRows } from "./run-rows.ts";
+import { judgeRun, watchTimes } from "./watch.ts";
+
+/** Looks after a run that is silent or makes no progress: wakes it, or fails it by `fail`. */
+export async function watchRun(
+  env: Bindings,
+  rows: RunRows,
+  fail: (kind: ErrorKind, message: string) => Promise<void>,
+): Promise<void> {
+  const row = rows.get();
+  if (!row) return;
+  const finding = judgeRun(row, watchTimes(serviceSettings(env)), Date.now());
+  if (finding === "well") return;
+  if (finding === "stalled")
+    return fail("stalled", "The work made no progress for too long and was stopped.");
+  const status = await instanceStatus(env.RUN, row.record.id);
+  const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
+  // The record may have been finished while the status was asked for.
+  const current = rows.get();
+  if (!current || isFinished(current.record)) return;
+  const now = Date.now();
+  // A crash came between the creation of the instance and the moment when the engine kept it: it is created again.
+  const unborn = status === null && current.record.status === "queued" && finding !== "lost";
+  if (unborn) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
+  if (ended || finding === "lost") return fail("worker_lost", "The run was lost; create the task again.");
+  // A run that waits its turn has nothing to say yet, however long that takes.
+  const waits = status === "queued";
+  if (!waits) await wakeInstance(env.RUN, row.record.id, status);
+  rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
+}
