@@ -153,6 +153,12 @@ export type VideoOptions = (
    */
   end?: number | undefined;
   /**
+   * Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source. 0.25 to 4.
+   *
+   * @default 1
+   */
+  speed?: number | undefined;
+  /**
    * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
    *
    * @default "clean"
@@ -232,6 +238,12 @@ export type AudioOptions = {
    * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
    */
   end?: number | undefined;
+  /**
+   * Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source. 0.25 to 4.
+   *
+   * @default 1
+   */
+  speed?: number | undefined;
   /**
    * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
    *

@@ -124,6 +124,11 @@ const span = {
     .optional()
     .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
 };
+const speed = within(BOUNDS.speed, "a factor").optional().meta({
+  description:
+    "Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source.",
+  default: 1,
+});
 
 const BITS = "a whole number of bits per second";
 
@@ -155,6 +160,7 @@ export const VideoOptions = optionsOf("video", {
     .meta({ description: "Bits per second of the sound; that of quality when absent." }),
   ...soundtrack,
   ...span,
+  speed,
   metadata,
 })
   .superRefine(checkSound("video"))
@@ -173,6 +179,7 @@ export const AudioOptions = optionsOf("audio", {
     .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
   ...sound,
   ...span,
+  speed,
   metadata,
 })
   .superRefine(checkSound("audio"))

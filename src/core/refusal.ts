@@ -30,9 +30,10 @@ export const Refusal = z
     refusal("output_transparent", { format: z.string() }),
     refusal("output_too_small", { codec: z.string(), min_side: pixels }),
     refusal("output_size", { codec: z.string(), width: pixels, height: pixels }),
-    // What has to be done to the pictures.
+    // What has to be done to the pictures and the sound.
     refusal("tone_mapping", {}),
     refusal("deinterlacing", {}),
+    refusal("tempo", {}),
     refusal("bit_depth", { max_depth: z.int() }),
     // Memory and time.
     refusal("memory", { needed_bytes: bytes, available_bytes: bytes }),

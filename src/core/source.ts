@@ -60,7 +60,10 @@ const counts = z
           .number()
           .min(0)
           .meta({ description: "Seconds of sound that the source's packets hold in the span." }),
-        output: z.number().min(0).meta({ description: "Seconds of sound that the output's packets hold." }),
+        output: z
+          .number()
+          .min(0)
+          .meta({ description: "Seconds of sound that the output's packets hold, at its own speed." }),
       })
       .optional(),
   })

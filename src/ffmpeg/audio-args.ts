@@ -1,7 +1,7 @@
 import type { Source } from "../core/source.ts";
 import type { AudioPlan } from "../plan/plan.ts";
 import { type Level, shapeFilters } from "./loudness.ts";
-import type { Cut } from "./span.ts";
+import { type Cut, speedFilters } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
 /** Returns the arguments of the sound; `level` is what `findLevel` returned. */
@@ -15,7 +15,7 @@ export function audioArgs(
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
-  const filters = [...cut.audio, ...shapeFilters(audio, level)];
+  const filters = [...cut.audio, ...speedFilters(cut).audio, ...shapeFilters(audio, level)];
   return [
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],

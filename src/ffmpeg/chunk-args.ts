@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
-import { picturesEnd } from "../plan/pictures-end.ts";
+import { shownEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { hlsArgs } from "./hls-args.ts";
@@ -69,7 +69,7 @@ function imageTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): str
 function videoTrack(plan: Plan, chunk: Chunk, source: Source, cut: Cut, toolset: Toolset): string[] {
   const { video } = plan;
   if (!video) return [];
-  const until = picturesEnd(source, chunk);
+  const until = shownEnd(source, plan, chunk);
   if (video.mode === "copy") {
     const tag = video.codec === "h265" ? ["-tag:v", "hvc1"] : [];
     return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastingArgs(plan, source, until)];

@@ -3,7 +3,7 @@ import { heardSource } from "../plan/audio.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Geometry, Plan } from "../plan/plan.ts";
-import { DEFAULT_FPS } from "../plan/rate.ts";
+import { DEFAULT_FPS, isEven } from "../plan/rate.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import type { Level } from "./loudness.ts";
@@ -11,7 +11,6 @@ import { AUDIO_MASTER, MASTER } from "./output.ts";
 import { type Cut, soundStream } from "./span.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
 import {
-  isEven,
   lastingFilter,
   rateArgs,
   TICKS,

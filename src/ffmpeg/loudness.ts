@@ -2,7 +2,7 @@ import { MediaError } from "../core/errors.ts";
 import { isLossless } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan/plan.ts";
-import { createCut, soundStream } from "./span.ts";
+import { createCut, soundStream, speedFilters } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
 /** The gain that gives sound its loudness. */
@@ -54,9 +54,10 @@ export function* findLevel(
   const runWith = (level: Level | null) => [
     ...["-loglevel", "info", ...cut.seek, ...toolset.input, "-i", input, "-map", soundStream(plan)],
     "-filter:a",
-    [...cut.audio, ...mixed(audio), ...levelFilters(audio, level), "ebur128=peak=true:framelog=verbose"].join(
-      ",",
-    ),
+    [
+      ...[...cut.audio, ...speedFilters(cut).audio, ...mixed(audio), ...levelFilters(audio, level)],
+      "ebur128=peak=true:framelog=verbose",
+    ].join(","),
     ...["-c:a", "pcm_s16le", "-f", "null", "-"],
   ];
   const own = readLoudness(yield runWith(null));

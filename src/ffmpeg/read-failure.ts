@@ -86,7 +86,7 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   // The last picture may stay for long, so only the sound shows how far the input goes.
   const sound =
     heardSource(source, plan).streams?.find(({ kind }) => kind === "audio")?.end ?? Number.POSITIVE_INFINITY;
-  if (reached >= Math.min(plan.duration, sound - plan.start) * 0.8 - 0.1) return;
+  if (reached >= Math.min(plan.duration, (sound - plan.start) / (plan.speed ?? 1)) * 0.8 - 0.1) return;
   throw new MediaError("input_unsupported", "The input ends too early: it is cut off.");
 }
 

@@ -13,6 +13,8 @@ export interface Cut {
   length: number | null;
   /** Seconds read before the stretch, which the filters remove. */
   lead: number;
+  /** Seconds of source in a second of output. */
+  speed: number;
 }
 
 // A frame on an edge, allowing for rounding, belongs only to the stretch that starts there.
@@ -24,7 +26,7 @@ const NUDGE = 0.0005;
  * stretch.
  */
 export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
-  const none: Cut = { seek: [], video: [], audio: [], length: null, lead: 0 };
+  const none: Cut = { seek: [], video: [], audio: [], length: null, lead: 0, speed: plan.speed ?? 1 };
   if (plan.still) return none;
   if (plan.image && !plan.image.animated) {
     const { shown_from, decode_from } = chunk;
@@ -59,7 +61,28 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
     ],
     length: length ?? picturesEnd(source, chunk),
     lead,
+    speed: none.speed,
   };
+}
+
+/** Returns the filters that change the speed of a cut's pictures and of its sound; none at the source's own. */
+export function speedFilters({ speed }: Cut): { video: string[]; audio: string[] } {
+  if (speed === 1) return { video: [], audio: [] };
+  return {
+    video: [`settb=1/${CLOCK}`, `setpts=PTS/${speed}`],
+    // atempo joins what it gets, and starts when its first sample did.
+    audio: [
+      "aresample=async=1",
+      ...tempos(speed).map((tempo) => `atempo=${tempo}`),
+      `asetpts=PTS+round(STARTPTS*${1 / speed - 1})`,
+    ],
+  };
+}
+
+// Beyond twice or half the speed in one step, atempo leaves samples out or repeats too many.
+function tempos(speed: number): number[] {
+  if (speed > 2) return [2, speed / 2];
+  return speed < 0.5 ? [0.5, speed / 0.5] : [speed];
 }
 
 function sinceStart(lead: number): string {

@@ -41,6 +41,8 @@ export interface Toolset {
   readable: Readable | null;
   /** How it maps HDR to SDR. */
   toneMapper: ToneMapper;
+  /** Whether it changes the speed of sound. */
+  tempo: boolean;
   /** Whether it flattens transparency. */
   flattens: boolean;
   /** Image formats whose transparency it cannot write. */
@@ -90,6 +92,7 @@ export const WASM_TOOLS: Toolset = {
   unreadable: ["av1", "avif"],
   readable: null,
   toneMapper: "zscale",
+  tempo: true,
   flattens: true,
   opaque: [],
   input: ["-threads", "1"],
@@ -137,6 +140,7 @@ export const FAST_TOOLS: Toolset = {
     depths: { h264: new Set([8, 10]), h265: new Set([8, 10]) },
   },
   toneMapper: "tonemap_bt709",
+  tempo: false,
   flattens: false,
 };
 
@@ -181,6 +185,7 @@ export const NATIVE_TOOLS: Toolset = {
   unreadable: [],
   readable: null,
   toneMapper: "zscale",
+  tempo: true,
   flattens: true,
   // The AVIF muxer supports transparency since ffmpeg 6.0.
   opaque: ["avif"],
@@ -222,6 +227,7 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   if (audio?.mode === "encode" && !toolset.audio[audio.codec]) {
     return { code: "output_codec", codec: audio.codec };
   }
+  if (audio && plan.speed !== undefined && !toolset.tempo) return { code: "tempo" };
   if (!image) return refuseSource(plan, source, toolset);
   const format = plan.format as ImageFormat;
   if (!(image.animated ? toolset.animated : toolset.image)[format]) {

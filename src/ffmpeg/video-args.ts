@@ -1,10 +1,10 @@
 import type { VideoCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
-import { DEFAULT_FPS, exactFps, ntscRate } from "../plan/rate.ts";
+import { DEFAULT_FPS, exactFps, isEven } from "../plan/rate.ts";
 import { colorArgs, isRgb, videoColor } from "./color.ts";
 import { fpsText, mendFilters, sizeFilters } from "./filters.ts";
-import type { Cut } from "./span.ts";
+import { type Cut, speedFilters } from "./span.ts";
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 
 /** A {@link VideoPlan} that re-encodes. */
@@ -30,7 +30,8 @@ export function videoGraph(source: Source, video: VideoEncode, cut: Cut, toolset
 export function videoMending(video: VideoEncode, cut: Cut): string[] {
   // ffmpeg turns a video as players do; with that disabled, it would copy the rotation to the output (5.1).
   const { turn: rotate, mirror } = video.geometry;
-  return [...cut.video, ...mendFilters({ ...video, length: cut.length, rotate, mirror })];
+  const length = cut.length === null ? null : cut.length / cut.speed;
+  return [...cut.video, ...speedFilters(cut).video, ...mendFilters({ ...video, length, rotate, mirror })];
 }
 
 export function videoSizing(
@@ -59,11 +60,12 @@ export function videoSizing(
 /** Returns the codec arguments of a video stream whose last picture ends after `until` seconds; null when that is unknown. */
 export function videoArgs(
   plan: Plan,
-  source: Source,
+  given: Source,
   video: VideoEncode,
   toolset: Toolset,
   until: number | null,
 ): string[] {
+  const source = paced(given, plan);
   const tool = steady(videoTool(toolset, video.codec, video.geometry), video.rate, plan);
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const lasting = until === null || video.fps !== null ? [] : [lastingFilter(plan, source, until)];
@@ -76,6 +78,11 @@ export function videoArgs(
     ...colorArgs(videoColor(source, video)),
     ...timescaleArgs(plan),
   ];
+}
+
+// The source as it plays at the speed of the output.
+function paced(source: Source, { speed = 1 }: Plan): Source {
+  return speed === 1 ? source : { ...source, fps: (source.fps ?? DEFAULT_FPS) * speed };
 }
 
 /**
@@ -97,11 +104,6 @@ export function timingArgs(
   const ticks = fpsText(2 * exactFps(fps));
   const rate = `h264_metadata=tick_rate=${ticks}:fixed_frame_rate_flag=0`;
   return [...timing, ...bitstream([...filters, rate])];
-}
-
-/** Returns whether an average rate looks like that of evenly spaced frames; an average of uneven ones matches no usual rate. */
-export function isEven(fps: number): boolean {
-  return Math.abs(2 * fps - Math.round(2 * fps)) < 0.01 || ntscRate(fps) !== null;
 }
 
 /**

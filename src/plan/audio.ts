@@ -152,17 +152,17 @@ function vorbisBounds(channels: number, sample_rate: number): readonly [number, 
 }
 
 /**
- * Returns what the options change about the sound; null when they change nothing.
+ * Returns what the options change about the sound; null when they change nothing. The span's duration is that of the output.
  *
  * @throws `invalid_options` when the fades are longer than the output, or its end is not known.
  */
-export function soundShape(options: SoundOptions, source: Source, span: Span): SoundShape | null {
+export function soundShape(options: SoundOptions, source: Source, span: Span, speed = 1): SoundShape | null {
   const { volume = 1, fade_in = 0, fade_out = 0 } = options;
   const shape: SoundShape = {
     ...(options.normalize && { loudness: options.target_lufs ?? TARGET_LUFS }),
     ...(volume !== 1 && { volume }),
     ...(fade_in > 0 && { fade_in }),
-    ...(fade_out > 0 && { fade_out: fadeOut(fade_out, source, span) }),
+    ...(fade_out > 0 && { fade_out: fadeOut(fade_out, source, span, speed) }),
   };
   const { duration } = span;
   if (duration !== null && fade_in + fade_out > duration) {
@@ -176,13 +176,13 @@ export function soundShape(options: SoundOptions, source: Source, span: Span): S
   return Object.keys(shape).length > 0 ? shape : null;
 }
 
-function fadeOut(seconds: number, source: Source, { start, duration }: Span) {
+function fadeOut(seconds: number, source: Source, { start, duration }: Span, speed: number) {
   if (duration === null) {
     throw invalid("options.fade_out", "needs a source whose duration is known.", "invalid_options");
   }
   // The sound may end before the pictures do.
   const stream = source.streams?.find(({ kind }) => kind === "audio");
-  const end = Math.min(duration, (stream?.end ?? Number.POSITIVE_INFINITY) - start);
+  const end = Math.min(duration, ((stream?.end ?? Number.POSITIVE_INFINITY) - start) / speed);
   return { at: Number(Math.max(0, end - seconds).toFixed(6)), seconds };
 }
 

@@ -1,4 +1,4 @@
-import type { Chunk, Plan } from "./plan.ts";
+import { type Chunk, type Plan, sourceSeconds } from "./plan.ts";
 
 /** Default length of a chunk, in seconds of video. */
 export const CHUNK_SECONDS = 60;
@@ -15,12 +15,12 @@ export interface ChunkNeeds {
   start: number;
   /** End of the output in the source, in seconds; null up to the end. */
   end: number | null;
-  /** Seconds of output; null when unknown. */
+  /** Seconds of source; null when unknown. */
   duration: number | null;
   /** Whether the pictures are re-encoded; copying is not worth cutting. */
   encodes_video: boolean;
   has_audio: boolean;
-  /** Frames per second of the output when constant; null otherwise. */
+  /** Frames of the output in a second of source when constant; null otherwise. */
   fps: number | null;
   /** Whether the output consists of segments, which no chunk may split. */
   segmented?: boolean;
@@ -57,11 +57,12 @@ export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[]
 
 /** Returns the plan with other cuts. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
-  const { kind, start, end, duration, video, audio } = plan;
+  const { kind, start, end, video, audio, speed = 1 } = plan;
+  const duration = sourceSeconds(plan);
   const needs = {
     ...{ start, end, duration, has_audio: audio !== null, segmented: kind === "adaptive_video" },
     encodes_video: video?.mode === "encode",
-    fps: video?.mode === "encode" ? video.fps : null,
+    fps: video?.mode === "encode" && video.fps !== null ? video.fps / speed : null,
   };
   return { ...plan, chunks: createChunks(needs, hints) };
 }

@@ -17,7 +17,7 @@ import type { SoundOptions } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan, findTrack, heardSource, soundShape } from "./audio.ts";
-import { type ChunkHints, createChunks } from "./chunks.ts";
+import { type ChunkHints, createChunks, cutPlan } from "./chunks.ts";
 import { createGeometry } from "./geometry.ts";
 import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
@@ -76,22 +76,21 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
   const format = options.format ?? DEFAULT_FORMAT.video;
   const facts = FORMATS.video[format];
   const span = createSpan(options, source.duration, source.duration_estimated);
-  const trimmed = isTrimmed(span);
+  const { speed = 1 } = options;
+  const trimmed = isTrimmed(span) || speed !== 1;
   const video = createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // `bitrate` is that of the pictures.
   const sound = { ...options, bitrate: options.audio_bitrate };
   const heard = soundPlan(source, facts.audio, sound, span, trimmed);
-  const { audio } = heard;
   const fps = video.mode === "encode" ? video.fps : null;
-  const chunks = createChunks(
-    { ...span, encodes_video: video.mode === "encode", has_audio: audio !== null, fps },
-    hints,
-  );
-  return {
-    ...blank("video", format, span),
+  // At a constant rate, faster pictures are fewer.
+  const frames = frameCount(source, fps === null ? span : played(span, speed), fps);
+  const plan = {
+    ...blank("video", format, span, speed),
     ...planMetadata(source, format, options.metadata),
-    ...{ frames: frameCount(source, span, fps), video, chunks, ...heard },
+    ...{ frames, video, ...heard },
   };
+  return cutPlan(plan, hints);
 }
 
 function audioPlan(source: Source, options: AudioOptions): Plan {
@@ -101,10 +100,11 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   const format = options.format ?? DEFAULT_FORMAT.audio;
   const span = createSpan(options, source.duration, source.duration_estimated);
   const { codec } = FORMATS.audio[format];
+  const { speed = 1 } = options;
   return {
-    ...blank("audio", format, span),
+    ...blank("audio", format, span, speed),
     ...planMetadata(source, format, options.metadata),
-    ...soundPlan(source, codec, options, span, isTrimmed(span)),
+    ...soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1),
   };
 }
 
@@ -164,7 +164,8 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   return { ...plan, frames, video, renditions, chunks: createChunks(needs, hints) };
 }
 
-type SoundWish = SoundOptions & Pick<AudioOptions, "quality" | "bitrate"> & { mute?: boolean | undefined };
+type SoundWish = SoundOptions &
+  Pick<AudioOptions, "quality" | "bitrate" | "speed"> & { mute?: boolean | undefined };
 
 function soundPlan(
   source: Source,
@@ -174,21 +175,22 @@ function soundPlan(
   trimmed: boolean,
 ): Pick<Plan, "audio" | "sound_track"> {
   if (!hasAudio(source) || options.mute) return { audio: null };
-  const { quality, bitrate, channels, sample_rate } = options;
+  const { quality, bitrate, channels, sample_rate, speed = 1 } = options;
   const sound_track = findTrack(source, options.track);
   const heard = heardSource(source, { sound_track });
-  const shape = soundShape(options, heard, span);
+  const shape = soundShape(options, heard, played(span, speed), speed);
   // What copies sound takes the first track.
   const needs = { quality, bitrate, channels, sample_rate, shape, trimmed: trimmed || sound_track > 0 };
   return { audio: createAudioPlan(heard, codec, needs), ...(sound_track > 0 && { sound_track }) };
 }
 
-function blank(kind: EncodeKind, format: string, span: Span): Plan {
+function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {
   return {
     kind,
     format,
     still: false,
-    ...span,
+    ...played(span, speed),
+    ...(speed !== 1 && { speed }),
     frames: null,
     video: null,
     audio: null,
@@ -196,6 +198,10 @@ function blank(kind: EncodeKind, format: string, span: Span): Plan {
     renditions: [],
     chunks: [{ index: 0, track: "all", start: span.start, end: span.end }],
   };
+}
+
+function played(span: Span, speed: number): Span {
+  return { ...span, duration: span.duration === null ? null : span.duration / speed };
 }
 
 function stillSpan(options: ImageOptions): Span {

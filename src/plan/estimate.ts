@@ -1,5 +1,5 @@
 import type { Source } from "../core/source.ts";
-import type { Geometry, Plan } from "./plan.ts";
+import { type Geometry, type Plan, sourceSeconds } from "./plan.ts";
 import { DEFAULT_FPS } from "./rate.ts";
 import { storedPicture } from "./size.ts";
 
@@ -32,7 +32,8 @@ export function estimateWork(plan: Plan, source: Source): Estimate {
   const outputs = pictures(plan);
   const frame_decoded = outputs.length > 0 && stored ? stored.width * stored.height : 0;
   const seconds = plan.image && !plan.image.animated ? 0 : plan.duration;
-  const decoded = outputs.length > 0 ? decodedFrames(plan, source, seconds) : 0;
+  const decoded =
+    outputs.length > 0 ? decodedFrames(plan, source, seconds === 0 ? 0 : sourceSeconds(plan)) : 0;
   const encoded = outputs.length > 0 ? plan.frames : 0;
   const areas = outputs.map(({ width, height }) => width * height);
   const area = areas.reduce((sum, each) => sum + each, 0);

@@ -126,6 +126,8 @@ export interface Plan {
   end: number | null;
   /** Expected seconds of output; null when unknown or for a still. */
   duration: number | null;
+  /** Seconds of source in a second of output; absent for 1. */
+  speed?: number;
   /** Expected number of output frames; null when unknown. */
   frames: number | null;
   /** For adaptive video, what all renditions share, with the geometry and rate of the best one. */
@@ -142,6 +144,23 @@ export interface Plan {
   renditions: Rendition[];
   /** In order of time, sound last; one chunk of track `all` for short work. */
   chunks: Chunk[];
+}
+
+/** Returns the seconds of source that a plan spans; null when unknown. */
+export function sourceSeconds({ duration, speed = 1 }: Plan): number | null {
+  return duration === null ? null : duration * speed;
+}
+
+/** Returns where a chunk ends in the source, in seconds; null when unknown. */
+export function sourceEnd(plan: Plan, { end }: { end: number | null } = plan): number | null {
+  const seconds = sourceSeconds(plan);
+  return end ?? (seconds === null ? null : plan.start + seconds);
+}
+
+/** Returns the seconds of output of a chunk; null when unknown. */
+export function outputSeconds(plan: Plan, chunk: { start: number; end: number | null }): number | null {
+  const end = sourceEnd(plan, chunk);
+  return end === null || end <= chunk.start ? null : (end - chunk.start) / (plan.speed ?? 1);
 }
 
 /** Returns whether a plan re-encodes nothing. */

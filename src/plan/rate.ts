@@ -82,3 +82,8 @@ export function ntscRate(fps: number): number | null {
   const whole = Math.round(fps * 1.001);
   return !Number.isInteger(fps) && Math.abs(fps - (whole * 1000) / 1001) < 0.005 ? whole : null;
 }
+
+/** Returns whether an average rate looks like that of evenly spaced frames; an average of uneven ones matches no usual rate. */
+export function isEven(fps: number): boolean {
+  return Math.abs(2 * fps - Math.round(2 * fps)) < 0.01 || ntscRate(fps) !== null;
+}

@@ -140,7 +140,7 @@ function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
     audio.mode === "copy" && own !== null
       ? [{ bits: own + packetBits(source.audio?.sample_rate ?? 48_000) }]
       : [];
-  const trimmed = start > 0 || end !== null;
+  const trimmed = start > 0 || end !== null || plan.speed !== undefined;
   if (options.audio_bitrate !== undefined) return [{ bits: bitsOf(audio) }];
   const { channels, sample_rate } = options;
   const best = QUALITIES.indexOf(options.quality ?? "medium");

@@ -1,10 +1,10 @@
-import type { VideoCodec } from "../core/formats.ts";
+import { BOUNDS, type VideoCodec } from "../core/formats.ts";
 import type { VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { BLACK, parseColor } from "./color.ts";
 import { createGeometry } from "./geometry.ts";
 import type { VideoPlan } from "./plan.ts";
-import { exactFps, videoRate } from "./rate.ts";
+import { DEFAULT_FPS, exactFps, isEven, videoRate } from "./rate.ts";
 import { parsePixelAspect, type StoredPicture, toRightAngle } from "./size.ts";
 
 // These codecs keep HDR, in 10 bits; the others get SDR.
@@ -32,9 +32,20 @@ export function createVideoPlan(
     codec,
     geometry: createGeometry(stored, options, { even: true, alpha: false }),
     rate: videoRate(codec, options),
-    fps: options.fps === undefined ? null : exactFps(options.fps),
+    fps: outputFps(source, options),
     ...pictureNeeds(source, codec, options.background),
   };
+}
+
+// Faster pictures would be more a second than the source has, and than screens show; slower ones keep their own times.
+function outputFps({ fps = DEFAULT_FPS }: Source, options: VideoOptions): number | null {
+  if (options.fps !== undefined) return exactFps(options.fps);
+  if ((options.speed ?? 1) <= 1) return null;
+  // An average rate of uneven pictures is too low for the dense ones.
+  const { min, max } = BOUNDS.fps;
+  return exactFps(
+    isEven(fps) ? Math.min(max, Math.max(min, fps)) : Math.max(DEFAULT_FPS, Math.min(max, fps)),
+  );
 }
 
 /** Decides what must be fixed in pictures before a codec encodes them. */
@@ -56,7 +67,8 @@ export function matteFor(source: Source, background: string | undefined): string
 }
 
 function asksNothing(options: VideoOptions): boolean {
-  const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip } = options;
+  const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip, speed = 1 } = options;
+  if (speed !== 1) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }

@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
 import { estimateWork } from "../plan/estimate.ts";
-import type { Plan } from "../plan/plan.ts";
+import { type Plan, sourceSeconds } from "../plan/plan.ts";
 import { GIB, MIB } from "../util/bytes.ts";
 
 /**
@@ -86,6 +86,7 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
   const bits = frame > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
   const reading = decoded === null ? null : decoded * decodeSeconds(source) + bits * seconds.bits;
   const area = areaOf(plan) / MPX;
+  const span = sourceSeconds(plan);
   return {
     pictures:
       reading === null || encoded === null || decoded === null
@@ -95,7 +96,7 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
       audio?.mode !== "encode" || work.audio_seconds === null
         ? work.audio_seconds
         : work.audio_seconds * seconds.sound[audio.codec],
-    seek: plan.duration && reading ? (reading * SEEK_SECONDS) / plan.duration : 0,
+    seek: span && reading ? (reading * SEEK_SECONDS) / span : 0,
     memory: MIB * (memory.base + frame * memory.decode[plan.still ? "still" : "moving"] + area * size),
   };
 }

@@ -1,5 +1,5 @@
-import { createChunks, SEGMENT_SECONDS } from "../plan/chunks.ts";
-import type { Chunk, Plan } from "../plan/plan.ts";
+import { cutPlan, SEGMENT_SECONDS } from "../plan/chunks.ts";
+import { outputSeconds, type Plan } from "../plan/plan.ts";
 import { NATIVE_COST, type NativeWork } from "./native-cost.ts";
 
 /** The number and size of a host's native encoders. */
@@ -40,27 +40,20 @@ export function uncutTime({ pictures, sound }: NativeWork, { cores }: NativeHost
 /** Finds the longest chunk length among those that finish a plan soonest; null when it should not be cut. */
 export function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | null {
   const { pictures, sound, seek } = work;
-  const { start, end, duration, video, audio } = plan;
+  const { duration, video } = plan;
   if (video?.mode !== "encode" || pictures === null || sound === null || duration === null) return null;
   const segmented = plan.kind === "adaptive_video";
-  const needs = {
-    start,
-    end,
-    duration,
-    encodes_video: true,
-    has_audio: audio !== null,
-    fps: video.fps,
-    segmented,
-  };
   const slots = Math.max(1, Math.min(host.instances * placesOf(host.cores).places, host.max_in_flight));
   const cost = NATIVE_COST.seconds;
   const pace = paceOf(host.cores);
   let best: NativeTime | null = null;
   const step = segmented ? SEGMENT_SECONDS : CHUNK.step;
   for (let length = CHUNK.most; length >= CHUNK.least; length -= step) {
-    const stretches = createChunks(needs, { chunk_seconds: length }).filter(({ track }) => track === "video");
+    const stretches = cutPlan(plan, { chunk_seconds: length }).chunks.filter(
+      ({ track }) => track === "video",
+    );
     if (stretches.length < 2) continue;
-    const longest = Math.max(...stretches.map((chunk) => secondsOf(chunk, plan)));
+    const longest = Math.max(...stretches.map((chunk) => outputSeconds(plan, chunk) ?? 0));
     const each = cost.job + (seek + (pictures * longest) / duration) / pace;
     const rounds = Math.ceil(stretches.length / slots);
     const together = cost.stitch.once + stretches.length * cost.stitch.chunk + duration * cost.stitch.second;
@@ -74,8 +67,4 @@ export function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeT
 function paceOf(cores: number): number {
   const { threads } = placesOf(cores);
   return threads === 1 ? 1 : threads * NATIVE_COST.parallel;
-}
-
-function secondsOf({ start, end }: Chunk, plan: Plan): number {
-  return (end ?? plan.start + (plan.duration ?? 0)) - start;
 }

@@ -5,6 +5,7 @@ import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Encoder } from "../encoders/encoder.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../plan/index.ts";
+import { sourceEnd } from "../plan/plan.ts";
 import { type Finder, hasEntries, withEntries } from "../probe/entries.ts";
 import { readKeyframes } from "../probe/keyframes.ts";
 import { decide } from "../route/decide.ts";
@@ -52,7 +53,7 @@ export async function placeCuts(
   return withEntries(reader, source, signal, async (found) => {
     const finder = hasEntries(source) ? found : guess(source);
     const place = (chunk: Chunk) => placeChunk(chunk, plan.start, finder);
-    const finish = plan.start + (plan.duration ?? Number.POSITIVE_INFINITY);
+    const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
     const placed = await placeChunks(better, finish, place);
     const fits = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks: placed }, source) === null;
     return fits ? placed : Promise.all(plan.chunks.map(place));

@@ -72,6 +72,8 @@ export function describeRefusal(refusal: Refusal): string {
       return "it cannot map HDR to SDR";
     case "deinterlacing":
       return "it cannot deinterlace";
+    case "tempo":
+      return "it cannot change the speed of sound";
     case "bit_depth":
       return `it encodes ${refusal.max_depth} bits only`;
     case "memory":

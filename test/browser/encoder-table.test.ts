@@ -22,6 +22,7 @@ type EncoderName = (typeof ENCODERS)[number];
 const YES = null;
 // Where it is not built, the page still lists it and says so.
 const FAST = findBuilt("core") ? YES : "not_loaded";
+const TEMPO = FAST ?? "tempo";
 const PICTURES = "needs_encoding";
 const OTHER = "other_work";
 
@@ -35,6 +36,10 @@ interface Made {
   like?: string;
   /** LUFS. */
   loudness?: number;
+  /** Seconds; 2 when absent. */
+  duration?: number;
+  /** Pictures. */
+  frames?: number;
 }
 
 interface Row<K extends EncodeKind = EncodeKind> {
@@ -43,6 +48,7 @@ interface Row<K extends EncodeKind = EncodeKind> {
   kind: K;
   options: OptionsOf<K>;
   made: Made;
+  chunk_seconds?: number;
   /** In the order of `ENCODERS`: null if it encodes, or the code of its refusal. */
   cells: readonly (string | null)[];
 }
@@ -136,6 +142,28 @@ const ROWS: readonly Row[] = [
     made: { picture: "h264", width: 160 },
   },
   {
+    ...video("h264", "mp4", [PICTURES, OTHER, OTHER, TEMPO, YES, OTHER, YES]),
+    ...{ name: "slow h264", options: { codec: "h264", width: 160, speed: 0.8 } },
+    made: { picture: "h264", sound: "aac", width: 160, duration: 2.5, frames: 50 },
+  },
+  {
+    ...video("vp9", "webm", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
+    ...{ name: "fast vp9 without sound", options: { format: "webm", width: 160, speed: 2, mute: true } },
+    made: { picture: "vp9", width: 160, duration: 1, frames: 25 },
+  },
+  {
+    ...video("h264", "mp4", [PICTURES, OTHER, OTHER, TEMPO, YES, OTHER, YES]),
+    ...{ name: "fast h264 in chunks", options: { codec: "h264", width: 160, speed: 2 }, chunk_seconds: 0.7 },
+    made: {
+      ...{ picture: "h264", sound: "aac", width: 160, duration: 1, frames: 25 },
+      like: "select=not(mod(n\\,2)),scale=160:90",
+    },
+  },
+  {
+    ...audio("mp3", "mp3", TEMPO),
+    ...{ name: "fast mp3", options: { format: "mp3", speed: 2 }, made: { sound: "mp3", duration: 1 } },
+  },
+  {
     ...audio("mp3", "mp3"),
     ...{ name: "normalized mp3", options: { format: "mp3", channels: 1, fade_in: 0.1, ...LEVELED } },
     made: { sound: "mp3", loudness: -20 },
@@ -183,10 +211,16 @@ test("the page has exactly these encoders", async () => {
   expect(names.toSorted()).toEqual([...ENCODERS].toSorted());
 });
 
-test.for(ROWS)("$name", async ({ name, kind, options, made, cells, ...row }) => {
+test.for(ROWS)("$name", async ({ name, kind, options, made, cells, chunk_seconds, ...row }) => {
   const path = await clip(row.clip, { size: "320x180", seconds: 2 });
   await symlink(path, join(home, basename(path))).catch(() => {});
-  const cell = { clip: `/files/${basename(path)}`, source: await probe(path), kind, options };
+  const cell = {
+    clip: `/files/${basename(path)}`,
+    source: await probe(path),
+    kind,
+    options,
+    ...(chunk_seconds && { chunk_seconds }),
+  };
   const found: Partial<Record<EncoderName, string | null>> = {};
   for (const encoder of ENCODERS) {
     const answer = await lab.page.evaluate(
@@ -211,7 +245,7 @@ test.for(ROWS)("$name", async ({ name, kind, options, made, cells, ...row }) => 
     }
     if (made.like) {
       const { worst } = await measureLikeness(join(folder, answer.main), path, {
-        ...{ filter: made.like, output_filter: "trim=end_frame=1" },
+        ...{ filter: made.like, output_filter: made.frames ? "null" : "trim=end_frame=1" },
       });
       expect(worst, what).toBeGreaterThan(0.9);
     }
@@ -220,8 +254,10 @@ test.for(ROWS)("$name", async ({ name, kind, options, made, cells, ...row }) => 
       expect(Math.abs(integrated - made.loudness), `${what}: ${integrated} LUFS`).toBeLessThan(0.5);
     }
     // The duration of raw AAC is only a guess.
-    if (!made.still && made.sound !== "aac") expect(Math.abs(duration - 2), what).toBeLessThan(0.1);
-    if (picture && !made.still) expect(Math.abs(picture.duration - 2), what).toBeLessThan(0.1);
+    const { duration: wanted = 2, frames } = made;
+    if (!made.still && made.sound !== "aac") expect(Math.abs(duration - wanted), what).toBeLessThan(0.1);
+    if (picture && !made.still) expect(Math.abs(picture.duration - wanted), what).toBeLessThan(0.1);
+    if (frames) expect(picture?.times.length, what).toBe(frames);
   }
   expect(found).toEqual(Object.fromEntries(ENCODERS.map((encoder, index) => [encoder, cells[index]])));
 });

@@ -72,7 +72,7 @@ test("rejects an unknown field or option with a list of the known ones", () => {
     'Unknown field "more"; the fields are input, kind, options, metadata, output, webhook_url.',
   );
   expect(of({ input, kind: "audio", options: { fps: 1 } })).toBe(
-    'Unknown option "fps" for audio; the options are format, quality, bitrate, track, channels, sample_rate, volume, normalize, target_lufs, fade_in, fade_out, start, end, metadata.',
+    'Unknown option "fps" for audio; the options are format, quality, bitrate, track, channels, sample_rate, volume, normalize, target_lufs, fade_in, fade_out, start, end, speed, metadata.',
   );
   expect(
     errorOf(() => parseStepRequest({ kind: "probe", input: { url: input }, options: { a: 1 } }))[2],

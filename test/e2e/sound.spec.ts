@@ -21,12 +21,13 @@ test("sets the loudness of a video's sound, or leaves it out", async ({ workbenc
   expect((await readFacts(output)).sound).toMatchObject({ codec: "aac", channels: 1 });
 });
 
-test("mutes a video", async ({ workbench, folder }) => {
+test("mutes a video and speeds it up", async ({ workbench, folder }) => {
   const file = await named(await noiseClip(2), folder, "noisy.mp4");
   const card = await openOptions(workbench, file);
   await card.getByLabel("Channels").selectOption("1");
   await card.getByLabel("Loudness").selectOption("No sound");
   await expect(card.getByLabel("Channels")).toHaveCount(0);
+  await card.getByLabel("Speed").selectOption("2");
   const facts = await readFacts(await convertTo(workbench, card, folder));
-  expect([facts.sound, facts.picture?.times.length]).toEqual([null, 50]);
+  expect([facts.sound, facts.picture?.times.length]).toEqual([null, 25]);
 });

@@ -7,7 +7,7 @@ import { createAudioPlan, SAMPLE_RATES } from "../../src/plan/audio.ts";
 import { audioSource } from "../plan/source.ts";
 
 const run = promisify(execFile);
-const UNCUT = { seek: [], video: [], audio: [], length: null, lead: 0 };
+const UNCUT = { seek: [], video: [], audio: [], length: null, lead: 0, speed: 1 };
 
 // The encoders refuse to start outside their limits, so a start without warnings is the proof.
 const CASES = (["vorbis", "opus"] as const).flatMap((codec) =>

@@ -34,9 +34,10 @@ export const OPTION_NAMES = {
     "audio_bitrate",
     ...SOUNDTRACK,
     ...SPAN,
+    "speed",
     "metadata",
   ],
-  audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "metadata"],
+  audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
   image: ["format", "quality", ...FRAME, "start"],
   adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
@@ -68,6 +69,7 @@ export interface AnyOptions {
   mute?: boolean | undefined;
   start?: number | undefined;
   end?: number | undefined;
+  speed?: number | undefined;
   metadata?: OptionsOf<"video">["metadata"];
 }
 

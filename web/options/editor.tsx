@@ -18,6 +18,7 @@ import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
 import { SizeFields } from "./size-fields.tsx";
 import { SoundFields } from "./sound-fields.tsx";
+import { SpeedField } from "./speed-field.tsx";
 import { TurnFields } from "./turn-fields.tsx";
 import { type Form, useForm } from "./use-form.ts";
 import { METADATA_WORDS } from "./words.ts";
@@ -45,6 +46,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {hasPictures && <SizeFields form={form} />}
           {hasPictures && <FitFields form={form} />}
           {wishes.kind === "video" && <FrameRate form={form} />}
+          {(wishes.kind === "video" || wishes.kind === "audio") && <SpeedField form={form} />}
           {wishes.kind !== "image" && <SoundFields form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <MetadataField form={form} />}
           <PlaceField form={form} />

@@ -18,6 +18,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   "options.target_lufs": "Loudness",
   "options.fade_in": "Fade in",
   "options.fade_out": "Fade out",
+  "options.speed": "Speed",
   "options.start": "Start",
   "options.end": "End",
   "options.metadata": "Tags and cover",

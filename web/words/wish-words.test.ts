@@ -24,7 +24,10 @@ test.for([
     }),
   ],
   ["MP4, H.264, 50 % of the size, at most 8 MB", wishes("video", { width: "50%", height: "50%" }, 8e6)],
-  ["MP3, from 0:03.00, 96 kbit/s", wishes("audio", { start: 3, bitrate: 96_000 })],
+  [
+    "MP3, from 0:03.00, 1.5 times as fast, 96 kbit/s",
+    wishes("audio", { start: 3, speed: 1.5, bitrate: 96_000 }),
+  ],
   ["MP4, H.264", wishes("video", { fps: Number.NaN }, Number.NaN)],
   ["MP4, H.264, medium quality", wishes("video", { width: 100, height: "wide" })],
   ["MP3", wishes("audio", { bitrate: Number.NaN })],

@@ -22,6 +22,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     describeSize(wish),
     Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
     describeSpan(kind, wish),
+    typeof wish.speed === "number" ? `${wish.speed} times as fast` : null,
     isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),
   ]
     .filter(Boolean)

@@ -97,6 +97,7 @@ const plan = z
     start: seconds,
     end: seconds.nullable(),
     duration: seconds.nullable(),
+    speed: z.number().min(0.01).max(100).exactOptional(),
     frames: z.number().min(0).nullable(),
     video: video.nullable(),
     audio: audio.nullable(),

@@ -10,6 +10,7 @@ import { parseProgress } from "../../src/ffmpeg/progress.ts";
 import { checkRun, nothing, type RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import type { Tally } from "../../src/ffmpeg/tally.ts";
 import { refuseTools } from "../../src/ffmpeg/toolset.ts";
+import { outputSeconds } from "../../src/plan/plan.ts";
 import { describeRefusals } from "../../src/words/refusal-words.ts";
 import { checkSegments, countSegments, isWhole } from "./check-segments.ts";
 import { readersOf } from "./demuxers.ts";
@@ -108,7 +109,7 @@ async function encode(
   const { settings, installed, proxy } = bench;
   const failed = new AbortController();
   const input = proxy.serve(job.input, (error) => failed.abort(error));
-  const seconds = secondsOf(job);
+  const seconds = outputSeconds(plan, chunk);
   const moved = new Map<string, number>();
   let speed: number | null = null;
   let watchdog: Watchdog | undefined;
@@ -179,13 +180,6 @@ async function readTally({ plan, chunk, source }: NativeJob, folder: string): Pr
 async function putEarly(folder: string, puts: Puts): Promise<void> {
   const segments = await wholeSegments(join(folder, "out"), puts.has).catch(() => []);
   for (const segment of segments) puts.add(segment);
-}
-
-// Seconds of output of a chunk; null when not known.
-function secondsOf({ plan, chunk }: NativeJob): number | null {
-  const planned = plan.duration === null ? null : plan.start + plan.duration;
-  const end = chunk.end ?? plan.end ?? planned;
-  return end === null || end <= chunk.start ? null : end - chunk.start;
 }
 
 const SEGMENT = /^(.+\/seg_)(\d+)\.m4s$/;

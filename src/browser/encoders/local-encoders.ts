@@ -9,6 +9,7 @@ import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
 import type { SoundEncoder } from "../../encoders/webcodecs/webcodecs-sound.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import type { Plan } from "../../plan/index.ts";
+import { sourceSeconds } from "../../plan/plan.ts";
 import type { MediaSettings } from "../media-api.ts";
 import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
@@ -81,7 +82,9 @@ function startImage(name: string): Worker {
 }
 
 // Long encodes are always cut, so that a reload does not start them over.
-function webcodecsChunk({ video, duration }: Plan): number {
+function webcodecsChunk(plan: Plan): number {
+  const { video } = plan;
+  const duration = sourceSeconds(plan);
   const h264 = video?.mode === "encode" && video.codec === "h264";
   if (!h264 || duration === null || duration < WORTH_SECONDS) return CHUNK_SECONDS;
   return Math.min(CHUNK_SECONDS, duration / WEBCODECS_WORKERS);

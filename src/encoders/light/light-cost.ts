@@ -2,7 +2,7 @@ import type { AudioCodec, ImageFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tool } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../plan/estimate.ts";
-import type { AudioPlan, Geometry, Plan } from "../../plan/plan.ts";
+import { type AudioPlan, type Geometry, type Plan, sourceSeconds } from "../../plan/plan.ts";
 
 /** A core of ffmpeg: the stock one, or the fast one of this project. */
 export type CoreName = "stock" | "fast";
@@ -166,7 +166,8 @@ export function secondsOf(
     return null;
   const decoded = work.pixels_decoded / MPX;
   const encoded = work.pixels_encoded / MPX;
-  const span = work.seconds === 0 && source.fps ? (work.frames_decoded ?? 0) / source.fps : plan.duration;
+  const span =
+    work.seconds === 0 && source.fps ? (work.frames_decoded ?? 0) / source.fps : sourceSeconds(plan);
   const share = source.duration && span ? Math.min(1, span / source.duration) : 1;
   const bits = decoded > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
   const rate = encoding(plan, seconds.encode, level.seconds[core]) + (toneMaps(plan) ? seconds.tone_map : 0);
@@ -174,7 +175,7 @@ export function secondsOf(
   const decoding = decoded * seconds.decode + bits * seconds.bits;
   return {
     pictures: decoding + (decoded + encoded) * seconds.scale + encoded * rate,
-    seek: plan.duration ? (decoding * SEEK_SECONDS) / plan.duration : 0,
+    seek: plan.duration && span ? (decoding * SEEK_SECONDS) / span : 0,
     sound: audio?.mode === "encode" ? work.audio_seconds * soundRate(audio, seconds) : 0,
   };
 }

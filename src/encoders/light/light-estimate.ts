@@ -3,7 +3,7 @@ import type { Source } from "../../core/source.ts";
 import { FAST_TOOLS, refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import { estimateWork } from "../../plan/estimate.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 import {
   type CoreName,
@@ -80,9 +80,10 @@ export function lightChunkSeconds(
   const level = chooseLevel(plan, source, limits.memory);
   const time = secondsOf(plan, source, level, core);
   const { duration, filesize } = source;
-  if (!time || !plan.duration || !duration || time.pictures === 0) return CHUNK_SECONDS;
+  const span = sourceSeconds(plan);
+  if (!time || !span || !duration || time.pictures === 0) return CHUNK_SECONDS;
   // Decoding from a keyframe comes on top; shorter chunks would only repeat it more often.
-  const computing = (limits.chunkSeconds * plan.duration) / time.pictures;
+  const computing = (limits.chunkSeconds * span) / time.pictures;
   const room = Math.min(LIGHT_INPUT.most, limits.memory - heapOf(plan, source, LOWEST) * MIB - 2 * SPARE);
   const reading = filesize ? stretchSeconds(room, filesize, duration) : CHUNK_SECONDS;
   return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(Math.min(computing, reading))));
@@ -107,7 +108,7 @@ export function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: num
   // PNG compresses photographs to about half of their three bytes a pixel.
   if (image)
     return (image.animated ? (pixels_encoded ?? 0) : frame_encoded) * (plan.format === "png" ? 2 : 0.7);
-  const seconds = Math.max(0, (chunk.end ?? plan.start + (plan.duration ?? 0)) - chunk.start);
+  const seconds = outputSeconds(plan, chunk) ?? 0;
   const share = plan.duration ? seconds / plan.duration : 1;
   const parts = [chunk.track === "audio" ? 0 : pictureBytes(), chunk.track === "video" ? 0 : soundBytes()];
   // A file in memory grows by an eighth at a time.
@@ -132,7 +133,7 @@ function shareOf(plan: Plan, chunk: Chunk, time: WorkTime): number {
   const start = LIGHT_COST.seconds.start;
   if (chunk.track === "audio") return start + time.sound;
   if (chunk.track === "all") return start + time.pictures + time.sound;
-  const end = chunk.end ?? plan.start + (plan.duration ?? 0);
+  const share = plan.duration ? (outputSeconds(plan, chunk) ?? 0) / plan.duration : 0;
   const seek = chunk.start > plan.start ? time.seek : 0;
-  return start + seek + (time.pictures * (end - chunk.start)) / (plan.duration || 1);
+  return start + seek + time.pictures * share;
 }

@@ -2,7 +2,7 @@ import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import { refuseTools, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { type Chunk, type Plan, sourceEnd, sourceSeconds } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 import {
   heapOf,
@@ -65,10 +65,10 @@ export function memoryOf(plan: Plan, source: Source, chunk: Chunk, { memory, hel
 }
 
 // Bytes of the source in a chunk's span.
-function inputBytes(plan: Plan, { filesize = 0, duration }: Source, { start, end }: Chunk): number {
-  const last = end ?? (plan.duration === null ? null : plan.start + plan.duration);
+function inputBytes(plan: Plan, { filesize = 0, duration }: Source, chunk: Chunk): number {
+  const last = sourceEnd(plan, chunk);
   if (!duration || last === null) return filesize;
-  return filesize * Math.min(1, Math.max(0, last - start) / duration);
+  return filesize * Math.min(1, Math.max(0, last - chunk.start) / duration);
 }
 
 // The same for all chunks of a plan, because they are stitched together.
@@ -91,7 +91,8 @@ const CHUNK = { least: 4, most: 20, whole: 4 } as const;
  * get no chunk; null when the plan is better left whole. A hint for `createPlan`.
  */
 export function poolChunkSeconds(plan: Plan, workers: number): number | null {
-  const { video, duration } = plan;
+  const { video } = plan;
+  const duration = sourceSeconds(plan);
   if (video?.mode !== "encode" || duration === null || workers < 2 || duration < CHUNK.whole) return null;
   const wanted = Math.min(CHUNK.most, Math.max(CHUNK.least, duration / (2 * workers)), duration / workers);
   if (plan.kind !== "adaptive_video") return wanted;

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { outputSeconds } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { LoadedCore } from "../core/core-load.ts";
 import type { ChunkJob } from "../encoder.ts";
@@ -114,7 +114,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
 
 /** Returns the callbacks that turn output times into the chunk's share, which never falls. */
 export function followChunk({ plan, chunk, input, signal, onWait = () => {}, onProgress }: ChunkJob) {
-  const length = lengthOf(plan, chunk);
+  const length = outputSeconds(plan, chunk);
   let best = 0;
   return {
     ...{ input, signal, onWait },
@@ -129,11 +129,6 @@ export function followChunk({ plan, chunk, input, signal, onWait = () => {}, onP
 /** Starts an encoder worker; the URL is spelled out so that bundlers find it. */
 export function startEncoderWorker(): Worker {
   return new Worker(new URL("./encoder-worker.ts", import.meta.url), { type: "module" });
-}
-
-function lengthOf(plan: Plan, { start, end }: Chunk): number | null {
-  const last = end ?? (plan.duration === null ? null : plan.start + plan.duration);
-  return last === null || last <= start ? null : last - start;
 }
 
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -106,7 +106,7 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
   const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
   const expected = tally.pictures ? expectedPictures(plan, chunk, decoded) : 0;
   const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
-  const silent = (tally.sound ?? 0) - contents.sound;
+  const silent = (tally.sound ?? 0) / (plan.speed ?? 1) - contents.sound;
   const sound = silent > SOUND_TOLERANCE ? silent : 0;
   if (missing + unencoded === 0 && sound === 0) return null;
   const at = missing_at === null ? null : chunk.start + missing_at;
@@ -114,9 +114,9 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
 }
 
 // At a constant rate the filters repeat and drop pictures to fill the span, so the output alone proves nothing.
-function expectedPictures({ video }: Plan, { start, end }: Chunk, decoded: number): number {
+function expectedPictures({ video, speed = 1 }: Plan, { start, end }: Chunk, decoded: number): number {
   if (video?.mode !== "encode" || video.fps === null) return decoded;
-  return end === null || decoded === 0 ? 0 : Math.max(1, Math.round((end - start) * video.fps));
+  return end === null || decoded === 0 ? 0 : Math.max(1, Math.round(((end - start) / speed) * video.fps));
 }
 
 function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {

@@ -1,7 +1,7 @@
 import type { VideoFormat } from "../../core/formats.ts";
 import type { Counts } from "../../core/source.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
-import { picturesEnd } from "../../plan/pictures-end.ts";
+import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
 import { stitch } from "../stitch/stitch.ts";
@@ -49,14 +49,14 @@ export async function stitchParts(
   const pictures = parts.filter(({ chunk }) => chunk.track === "video");
   const video = pictures.map(async (part) => ({
     input: await open(part),
-    at: part.chunk.start - plan.start,
+    at: (part.chunk.start - plan.start) / (plan.speed ?? 1),
   }));
   const signal = AbortSignal.any([encoding.stopped, durable]);
   const body = stitch({
     format: plan.format as VideoFormat,
     video: await Promise.all(video),
     audio: sound ? await open(sound) : null,
-    until: constant ? null : picturesEnd(source, plan),
+    until: constant ? null : shownEnd(source, plan),
     metadata: await readMetadata(plan, encoding.input, signal),
     signal,
   });

@@ -1,5 +1,5 @@
 import type { Source } from "../../core/source.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { type Chunk, outputSeconds, type Plan } from "../../plan/plan.ts";
 import { secondsOf, X264_AMPLE } from "../light/light-cost.ts";
 
 /** Combines the progress of the chunks into one percentage that never falls. */
@@ -102,6 +102,6 @@ function weigh(plan: Plan, source: Source): number[] {
   return plan.chunks.map(({ track, start, end }) => {
     if (!time || !plan.duration) return 1;
     if (track === "audio") return time.sound + 0.001;
-    return (time.pictures * ((end ?? plan.start + plan.duration) - start)) / plan.duration + 0.001;
+    return (time.pictures * (outputSeconds(plan, { start, end }) ?? 0)) / plan.duration + 0.001;
   });
 }

@@ -6,6 +6,7 @@ import { tallyPictures, tallyRules } from "../../ffmpeg/tally.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { sourceBits } from "../../plan/bits.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
+import { outputSeconds, type Plan } from "../../plan/plan.ts";
 import { DEFAULT_FPS } from "../../plan/rate.ts";
 import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
 import type { ChunkJob } from "../encoder.ts";
@@ -63,17 +64,17 @@ export async function encodePictures(
  * decoded.
  */
 export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutput[]): Promise<void> {
-  const { source, signal } = job;
+  const { plan, source, signal } = job;
   signal.throwIfAborted();
   const matroska = source.format === "matroska" || source.format === "webm";
   const input = openInput(matroska ? await hideDamage(job.input, signal) : job.input, signal);
   const encoders = outputs.map(({ video, ability, hold, write }) => {
     const { width, height } = video.geometry;
-    const fps = fpsOf(video, source);
+    const fps = fpsOf(video, source, plan);
     return startPictureEncoder({
       codec: video.codec,
       config: { ...codecConfig(video.codec, { width, height }, fps), ...(ability.layers && LAYERED) },
-      hold: hold ?? holdOf(video, source, ability),
+      hold: hold ?? holdOf(video, source, ability, plan),
       write,
     });
   });
@@ -98,14 +99,19 @@ export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutp
   }
 }
 
-function fpsOf(video: VideoEncode, source: Source): number {
-  return video.fps ?? source.fps ?? DEFAULT_FPS;
+function fpsOf(video: VideoEncode, source: Source, { speed = 1 }: Pick<Plan, "speed">): number {
+  return video.fps ?? (source.fps ?? DEFAULT_FPS) * speed;
 }
 
 /** Returns the rate control for a plan, without a quantizer where the encoder supports none. */
-export function holdOf(video: VideoEncode, source: Source, { quantizer }: Ability): Hold {
+export function holdOf(
+  video: VideoEncode,
+  source: Source,
+  { quantizer }: Ability,
+  plan: Pick<Plan, "speed"> = {},
+): Hold {
   const { codec, rate, geometry } = video;
-  const fps = fpsOf(video, source);
+  const fps = fpsOf(video, source, plan);
   const { width, height } = geometry;
   const source_bits = sourceBits(source, { width, height, fps });
   return holdFor({ codec, rate, width, height, fps, coarsest: quantizer, source_bits });
@@ -124,11 +130,12 @@ async function feed(
     createPainter({ ...video, scales: ability.scales, untold: isUntold(source) }),
   );
   const length = chunk.end === null ? null : chunk.end - chunk.start;
-  const expected = length ?? (plan.duration === null ? null : plan.start + plan.duration - chunk.start);
+  const { speed = 1 } = plan;
+  const expected = outputSeconds(plan, chunk);
   const decoded: number[] = [];
   const { fps } = first.video;
   const span = {
-    ...{ start: origin + chunk.start, fps },
+    ...{ start: origin + chunk.start, fps, speed },
     shown: (chunk.shown_from ?? chunk.start) - chunk.start,
     length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
     decode_from: origin + (chunk.decode_from ?? chunk.start),
@@ -142,7 +149,7 @@ async function feed(
       const frame = await painters[index]?.(sample, time);
       const due = dues[index] ?? 0;
       // Rounding must not delay a keyframe by a picture; one due at the end is the next chunk's first.
-      const isKey = at + duration / 2 >= due && (length === null || due < length - ROUNDING);
+      const isKey = at + duration / 2 >= due && (length === null || due < length / speed - ROUNDING);
       if (isKey) dues[index] = nextKey(due, at, at + duration / 2, key_seconds);
       if (frame) await encoders[index]?.add(frame, isKey);
     }

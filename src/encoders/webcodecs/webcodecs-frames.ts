@@ -10,6 +10,8 @@ export interface FrameSpan {
   length: number | null;
   /** Start of the picture visible at the beginning, in seconds relative to the stretch: 0 or less. */
   shown: number;
+  /** Seconds of source in a second of output. */
+  speed: number;
   /** Constant frames per second; null keeps the source's times. */
   fps: number | null;
   /** Latest point at which decoding may start, in seconds on the track's clock. */
@@ -21,7 +23,7 @@ export interface FrameSpan {
 /** A picture of the output. It belongs to the iteration, which closes it before the next one. */
 export interface TimedSample {
   sample: VideoSample;
-  /** Seconds relative to the stretch. */
+  /** Seconds of output, relative to the stretch. */
   at: number;
   /** Seconds. */
   duration: number;
@@ -72,14 +74,16 @@ export async function listTimes(track: InputVideoTrack, { start, length }: Frame
 const REORDERED = 2;
 
 async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
-  const { start, length, shown, onDecoded } = span;
+  const { start, length, shown, speed, onDecoded } = span;
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
   for await (const sample of samplesOf(track, await readFrom(track, span, NUDGE), start + end)) {
     try {
       const at = sample.timestamp - start;
       onDecoded(at);
       const duration = Math.max(0, sample.duration + Math.min(0, at));
-      if (at >= shown - NUDGE) yield { sample, at: Math.max(0, at), duration };
+      if (at >= shown - NUDGE) {
+        yield { sample, at: Math.max(0, at) / speed, duration: duration / speed };
+      }
     } finally {
       sample.close();
     }
@@ -87,9 +91,9 @@ async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
 }
 
 async function* atConstantRate(track: InputVideoTrack, span: FrameSpan, fps: number) {
-  const { start, length, onDecoded } = span;
-  const count = length === null ? null : Math.max(1, Math.round(length * fps));
-  const place = (time: number) => Math.floor((time - start) * fps + 0.5 + ROUNDING);
+  const { start, length, speed, onDecoded } = span;
+  const count = length === null ? null : Math.max(1, Math.round((length / speed) * fps));
+  const place = (time: number) => Math.floor(((time - start) / speed) * fps + 0.5 + ROUNDING);
   const timed = (sample: VideoSample, index: number) => ({ sample, at: index / fps, duration: 1 / fps });
   let held: VideoSample | null = null;
   let next = 0;

@@ -8,7 +8,7 @@ import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
 import { AUDIO_MASTER, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkEnd } from "../../ffmpeg/read-failure.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
-import { picturesEnd } from "../../plan/pictures-end.ts";
+import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { readAll } from "../../storage/read-all.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
@@ -77,7 +77,7 @@ export async function encodeAll(
     format: plan.format as VideoFormat,
     video: [{ input: readerOf(pictures), at: 0 }],
     audio: sounds ? readerOf(sounds) : copied,
-    until: video.fps === null ? picturesEnd(job.source, job.chunk) : null,
+    until: video.fps === null ? shownEnd(job.source, plan, job.chunk) : null,
     of_source: copied !== null,
     metadata: await readMetadata(plan, () => job.input, job.signal),
     signal: job.signal,
