@@ -47,7 +47,7 @@ export class ProjectObject extends DurableObject<Bindings> {
   readonly #connections = createConnectionTable(this.ctx.storage.sql);
   readonly #idempotency = createIdempotencyTable(this.ctx.storage.sql);
   readonly #metrics = createMetricTable(this.ctx.storage.sql);
-  readonly #office = createPostOffice(this.ctx.storage.sql, createIds(random), this.#keep_ms, this.#runs.get);
+  readonly #office = createPostOffice(this.ctx.storage.sql, createIds(random), this.#keep_ms, this.#runs);
   readonly #log = createLog(serviceSettings(this.env).LOG_LEVEL);
   readonly #quota = createQuota(this.ctx.storage.sql, dayLimits(this.env), () => Date.now());
   readonly #usage = createUsage();
@@ -118,6 +118,8 @@ export class ProjectObject extends DurableObject<Bindings> {
 
   /** Adds a record or replaces an older version of it, and creates the events of its changes; returns what to deliver of them. */
   put(record: Task | Step, version: number, set: ChangeSet): Shipment[] {
+    // It was on its way when the run was deleted.
+    if (this.#runs.isGone(record.id)) return [];
     if (this.#runs.put(record, version) && isFinished(record)) {
       this.#connections.release(record.id);
       this.#observe(record);

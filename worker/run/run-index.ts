@@ -5,6 +5,7 @@ import { isFinished } from "../../src/core/transitions.ts";
 import { whereOf } from "../list-sql.ts";
 import { type Packed, pack, unpack } from "../pack.ts";
 import type { Sql } from "../sql.ts";
+import { GIVE_UP_MS } from "../webhooks/retry.ts";
 import { RECORD_SAMPLE } from "./record-sample.ts";
 
 // An index for each way to ask, so that a page costs its own rows however many others there are. The records, of some
@@ -23,7 +24,8 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS gone_age ON gone (at);
   CREATE TABLE IF NOT EXISTS parent (step_id TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID;
 `;
-const DAY_MS = 86_400_000;
+// Longer than events of a removed run are delivered.
+const GONE_MS = GIVE_UP_MS + 86_400_000;
 // An earlier version kept the records in the tree of their key.
 const EARLIER = "SELECT name FROM sqlite_master WHERE name = 'run' AND sql LIKE '%WITHOUT ROWID%'";
 const MOVE = [
@@ -47,13 +49,13 @@ export interface ArchivedRecord {
 export interface RunIndex {
   /** Adds a record or replaces an older version of it; false when it is there in that version or a newer one. */
   put(record: Task | Step, version: number): boolean;
-  /** Removes a record, and remembers its id for a day. */
+  /** Removes a record, and remembers its id for four days. */
   remove(id: string, now?: number): void;
   /** Returns finished records with ids below a bound, oldest first. */
   finishedBelow(object: RunKind, bound: string, limit: number): ArchivedRecord[];
   /** Removes a record that is in the archive. */
   drop(id: string): void;
-  /** Whether a record was removed within a day. */
+  /** Whether a record was removed within four days. */
   isGone(id: string): boolean;
   /** Returns a record as JSON; null for an unknown one. */
   get(id: string): string | null;
@@ -116,7 +118,7 @@ export function createRunIndex(sql: Sql): RunIndex {
     drop,
     remove(id, now = Date.now()) {
       drop(id);
-      sql.exec("DELETE FROM gone WHERE at < ?", now - DAY_MS);
+      sql.exec("DELETE FROM gone WHERE at < ?", now - GONE_MS);
       sql.exec("INSERT OR REPLACE INTO gone VALUES (?, ?)", id, now);
     },
     isGone: (id) => [...sql.exec("SELECT at FROM gone WHERE id = ?", id)].length > 0,

@@ -26,7 +26,7 @@ export interface PostOffice {
   post(set: ChangeSet, now: number): Shipment[];
   /** Packs the events of a finished run. */
   pack(run_id: string): void;
-  /** Removes the events and deliveries of a run before its record, but for those still to be delivered. */
+  /** Removes the events and deliveries of a run before its record; those still to be delivered, once they are. */
   removeOf(run_id: string): void;
   /** Lets the events of a run stay without its record. */
   detach(run_id: string): void;
@@ -55,19 +55,24 @@ export type Mail = Omit<
   "endpoints" | "secrets" | "post" | "pack" | "detach" | "removeOf" | "prune"
 >;
 
-/**
- * Creates the post office of a project in its database; events and deliveries expire after `keep_ms`. `recordOf` returns the
- * record of a run as JSON, null for an unknown one.
- */
+/** The runs whose changes become events. */
+export interface EventRuns {
+  /** Returns the record of a run as JSON; null for an unknown one. */
+  get(run_id: string): string | null;
+  /** Whether the run was deleted. */
+  isGone(run_id: string): boolean;
+}
+
+/** Creates the post office of a project in its database; events and deliveries expire after `keep_ms`. */
 export function createPostOffice(
   sql: Sql,
   ids: CreateId,
   keep_ms: number,
-  recordOf: (run_id: string) => string | null = () => null,
+  runs: EventRuns = { get: () => null, isGone: () => false },
 ): PostOffice {
   const endpoints = createEndpointTable(sql);
   const secrets = createSecretTable(sql);
-  const events = createEventTable(sql, ids, recordOf);
+  const events = createEventTable(sql, ids, runs.get);
   const deliveries = createDeliveryTable(sql);
 
   function toShipment(
@@ -103,6 +108,12 @@ export function createPostOffice(
   function close(run_id: string, delivery: WebhookDelivery, error: string, now: number): void {
     const closed = { status: "failed", error, next_attempt_at: null, finished_at: now } as const;
     deliveries.put({ run_id, delivery: { ...delivery, ...closed } });
+    if (runs.isGone(run_id)) removeOf(run_id);
+  }
+
+  function removeOf(run_id: string): void {
+    const pending = (event_id: string) => deliveries.pendingOf(event_id).length > 0;
+    for (const event_id of events.removeOf(run_id, pending)) deliveries.removeOf(event_id);
   }
 
   // Where a delivery goes now: its endpoint may have a new URL, or be disabled or deleted.
@@ -149,10 +160,7 @@ export function createPostOffice(
     prune,
     pack: events.pack,
     detach: (run_id) => void events.removeOf(run_id, () => true),
-    removeOf(run_id) {
-      const pending = (event_id: string) => deliveries.pendingOf(event_id).length > 0;
-      for (const event_id of events.removeOf(run_id, pending)) deliveries.removeOf(event_id);
-    },
+    removeOf,
     post({ run_id, changes, webhook_url }, now) {
       if (changes.length === 0) return [];
       prune(now);
@@ -184,6 +192,7 @@ export function createPostOffice(
       const { endpoint_id } = delivery;
       if (verdict === "gone" && endpoint_id !== null)
         endpoints.change(endpoint_id, { status: "disabled" }, end);
+      if (over && runs.isGone(run_id)) removeOf(run_id);
     },
     replay(delivery_id, now = Date.now()) {
       prune(now);

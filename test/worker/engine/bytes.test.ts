@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
-import type { WebhookDelivery, WebhookEvent } from "../../../src/core/webhook.ts";
+import type { WebhookDelivery, WebhookEndpoint, WebhookEvent } from "../../../src/core/webhook.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Receiver, startReceiver } from "../webhooks/receiver.ts";
@@ -20,36 +19,50 @@ afterAll(async () => {
   await origin?.close();
 });
 
-const TASKS = 40;
+// Another attempt at a test finds nothing of the first that is still to be delivered.
+beforeEach(async () => {
+  for (const { id } of await list<WebhookEndpoint>("/webhooks/endpoints"))
+    await rig.call(`/webhooks/endpoints/${id}`, { method: "DELETE" });
+});
+
+const TASKS = 16;
+// Their encodes take turns on one thread.
+const LONG_MS = 150_000;
 
 async function databaseBytes(): Promise<number> {
   const response = await rig.server.fetch("/metrics", { headers: { Authorization: "Bearer key-of-alpha" } });
   return Number(/^framewright_database_bytes (\d+)$/m.exec(await response.text())?.[1]);
 }
 
+const list = async <T>(path: string): Promise<T[]> => (await rig.call(path)).json;
+
+/** Runs tasks until their project has the end of each of them. */
 async function finish(count: number): Promise<Task[]> {
   const input = origin.serve("/still.png", { file: await clip("png") });
   const body = { input, kind: "image", options: { format: "webp", width: 64 } };
   const made = await Promise.all(
     Array.from({ length: count }, async () => (await rig.call("/tasks", { method: "POST", body })).json),
   );
-  return Promise.all(made.map(({ id }) => rig.finished(id)));
+  const ids = new Set<string>(made.map(({ id }) => id));
+  const ours = async () =>
+    (await list<Task>("/tasks?limit=100&status=succeeded")).filter(({ id }) => ids.has(id));
+  return rig.until(ours, (tasks) => tasks.length === count, LONG_MS);
 }
 
-const list = async <T>(path: string): Promise<T[]> => (await rig.call(path)).json;
 const delivered = () =>
   rig.until(
     () => list("/webhooks/deliveries?status=pending"),
     (pending) => pending.length === 0,
   );
+const received = (path: string, id?: string) =>
+  receiver.got(path).filter(({ event }) => event.data.id === id);
 
 test("finished tasks take little of their project's database, and all can be read as it was", async () => {
   await finish(2);
   const start = await databaseBytes();
   await finish(TASKS);
   const alone = await databaseBytes();
-  const url = receiver.take("/hooks");
-  const endpoint = (await rig.call("/webhooks/endpoints", { method: "POST", body: { url } })).json;
+  await rig.call("/webhooks/endpoints", { method: "POST", body: { url: receiver.take("/hooks") } });
   const tasks = await finish(TASKS);
   await delivered();
   const together = await databaseBytes();
@@ -58,40 +71,40 @@ test("finished tasks take little of their project's database, and all can be rea
   expect((together - alone) / TASKS).toBeLessThan(4096);
 
   const task = tasks[0];
-  expect(await list(`/tasks?limit=100`)).toContainEqual(task);
+  expect((await rig.call(`/tasks/${task?.id}`)).json).toEqual(task);
   const events = await list<WebhookEvent>("/events?limit=100");
-  const posted = receiver.got("/hooks").filter(({ event }) => event.data.id === task?.id);
-  expect(posted.map(({ event }) => event.kind).sort()).toEqual([
-    "task.created",
-    "task.succeeded",
-    "task.updated",
-  ]);
+  const posted = received("/hooks", task?.id);
+  const kinds = ["task.created", "task.updated", "task.succeeded"];
+  expect(new Set(posted.map(({ event }) => event.kind))).toEqual(new Set(kinds));
   expect(posted.find(({ event }) => event.kind === "task.succeeded")?.event.data).toEqual(task);
   for (const { event } of posted) {
     expect((await rig.call(`/events/${event.id}`)).json).toEqual(event);
-    expect(events.filter(({ id }) => id === event.id).every((each) => isDeepStrictEqual(each, event))).toBe(
-      true,
-    );
+    expect(events).toContainEqual(event);
   }
-  await rig.call(`/webhooks/endpoints/${endpoint.id}`, { method: "DELETE" });
 });
 
 test("a deleted task leaves nothing in its project's database", async () => {
-  const url = receiver.take("/gone");
-  await rig.call("/webhooks/endpoints", { method: "POST", body: { url } });
+  await rig.call("/webhooks/endpoints", { method: "POST", body: { url: receiver.take("/gone") } });
   const [task] = await finish(1);
   await delivered();
   const ours = async (path: string) =>
     (await list<object>(path)).filter((each) => JSON.stringify(each).includes(task?.id ?? ""));
   expect(await ours("/events?limit=100")).toHaveLength(3);
   expect((await rig.call(`/tasks/${task?.id}`, { method: "DELETE" })).status).toBe(204);
-  // KV is slow to forget.
-  const { KV } = await rig.worker().getEnv();
+  // KV is slow to forget, and a change of the task may be on its way.
+  const { KV, PROJECT } = await rig.worker().getEnv();
   await KV.put(`task:${task?.id}`, JSON.stringify({ project: "alpha", record: task }));
+  const late = { version: 99, kind: "task.updated", at: Date.now(), record: JSON.stringify(task) };
+  const set = { run_id: task?.id, changes: [late], webhook_url: null };
+  const object = PROJECT.getByName("alpha") as unknown as {
+    put(record: unknown, version: number, changes: unknown): Promise<unknown[]>;
+  };
+  expect(await object.put(task, 99, set)).toEqual([]);
   expect((await rig.call(`/tasks/${task?.id}`)).status).toBe(404);
   expect(await ours("/events?limit=100")).toEqual([]);
   expect(await ours("/tasks?limit=100")).toEqual([]);
-  const events = new Set(receiver.got("/gone").map(({ event }) => event.id));
+  const events = new Set(received("/gone", task?.id).map(({ event }) => event.id));
+  expect(events.size).toBe(3);
   const deliveries = await list<WebhookDelivery>("/webhooks/deliveries?limit=100");
   expect(deliveries.filter(({ event_id }) => events.has(event_id))).toEqual([]);
 });

@@ -18,6 +18,7 @@ export interface Bindings {
     get(key: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;
   };
   TASK: DurableObjectNamespace;
+  PROJECT: DurableObjectNamespace;
   QUEUE: DurableObjectNamespace;
   RUN: { get(id: string): Promise<{ status(): Promise<{ status: string }>; terminate(): Promise<void> }> };
 }
