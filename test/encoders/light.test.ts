@@ -1,12 +1,20 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
-import { FRAME_MIME, frameHead } from "../../src/encoders/light/frame.ts";
+import type { Source } from "../../src/core/source.ts";
+import { FRAME_MIME, frameHead, readFrames } from "../../src/encoders/light/frame.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import type { LightLimits } from "../../src/encoders/light/light-limits.ts";
-import type { LightMessage } from "../../src/encoders/light/light-wire.ts";
+import {
+  type LightMessage,
+  type LightRequest,
+  readLightRequest,
+} from "../../src/encoders/light/light-wire.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { hugeMp4 } from "../fixtures/huge.ts";
 
 // The server is a real HTTP server that fails as a Worker may; the Worker itself is tested in test/worker/encoder.
 const servers: Server[] = [];
@@ -119,4 +127,42 @@ test("reports a fault of the input as such, not as one of the encoder", async ()
   await expect(light.probe(broken, signal())).rejects.toBe(fault);
   const short = { size: 10, read: async () => new Uint8Array(3) };
   await expect(light.probe(short, signal())).rejects.toMatchObject({ kind: "input_unreachable" });
+});
+
+test.for([
+  ["at its end", true],
+  ["that are cut off", false],
+] as const)("the first request for a film holds its tables %s, where there are any", async ([, whole]) => {
+  const film = await hugeMp4(100_000_000);
+  const size = whole ? film.size : film.size - 1;
+  const input: ByteReader = {
+    size,
+    read: async ({ start, end }) => Buffer.concat([...film.read(start, Math.min(end, size))]),
+  };
+  const source: Source = {
+    ...{ object: "source", kind: "video", url: "file:film", format: "mp4", filesize: size },
+    ...{ width: 160, height: 90, fps: 25, duration: 2000, codecs: { video: "h264", audio: "aac" } },
+  };
+  const requests: LightRequest[] = [];
+  const error = { state: "error", kind: "out_of_memory", message: "No.", retryable: false } as const;
+  const light = await lightAt((request, response) => {
+    const frames = readFrames(Readable.toWeb(request) as ReadableStream<Uint8Array>);
+    void readLightRequest(frames, 1e9).then(async (read) => {
+      requests.push(read);
+      await frames.drain();
+      response.writeHead(200, { "Content-Type": FRAME_MIME }).end(frameHead(error));
+    });
+  });
+  const plan = createPlan(source, "image", { start: 1000 });
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("A plan has chunks.");
+  const encoded = light.encode({ plan, chunk, source, input, signal: signal() });
+  await expect(encoded).rejects.toMatchObject({ kind: "out_of_memory" });
+  const [first, ...tables] = requests[0]?.ranges ?? [];
+  expect([requests.length, first?.start]).toEqual([1, 0]);
+  const starts = tables.map(({ start, end }) => [
+    Buffer.concat([...film.read(start + 4, start + 8)]).toString("latin1"),
+    end,
+  ]);
+  expect(starts).toEqual(whole ? [["moov", size]] : []);
 });

@@ -2,6 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { ByteRange, ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
+import { findMovieIndex } from "../../probe/isobmff/isobmff.ts";
 import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
 import { MIB } from "../../util/bytes.ts";
 import { limitTime, sleep } from "../../util/time.ts";
@@ -54,6 +55,8 @@ const PREFETCHED = 8 * SLICE;
 const KEPT = 8 * SLICE;
 // Index of the cover stream in a file of one picture, sound and cover.
 const SOUND_ALONE_COVER = 2;
+// Tables that are sent along unasked.
+const MOST_TABLES = 16 * MIB;
 const BUSY_WAIT = { least: 300, most: 1500 };
 
 type Done = Extract<LightMessage, { state: "done" }>;
@@ -71,7 +74,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
 
   async function run(job: LightJob, sending: Sending): Promise<{ done: Done; files: EncodedFile[] }> {
     const input = keepSlices(sending.input);
-    const ranges = [firstRange(job)];
+    const ranges = [firstRange(job), ...(await findTables(job, input))];
     for (let round = 0; round < ROUNDS; ) {
       // Bytes that come from afar would keep other jobs waiting for the turn to end, so fetch them first.
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
@@ -163,6 +166,17 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       return done.report;
     },
   };
+}
+
+// The core would ask for the tables of a long MP4 piece by piece, and parse it again for each piece.
+async function findTables(job: LightJob, input: ByteReader): Promise<ByteRange[]> {
+  if (job.kind === "probe" || !/^(mp4|mov)$/.test(job.source.format)) return [];
+  const { end } = firstRange(job);
+  if (end === job.size) return [];
+  // Whatever is wrong with the file, the core describes it better.
+  const index = await findMovieIndex(input).catch(() => null);
+  const fits = index && index.start >= end && index.end - index.start <= MOST_TABLES;
+  return fits ? [index] : [];
 }
 
 async function askForFast(fetch: LightEncoderOptions["fetch"]): Promise<boolean> {

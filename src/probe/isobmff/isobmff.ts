@@ -1,4 +1,4 @@
-import type { ByteReader } from "../../core/ports.ts";
+import type { ByteRange, ByteReader } from "../../core/ports.ts";
 import { MIB, viewOf } from "../../util/bytes.ts";
 import { unsupported } from "../sniff.ts";
 import { findBox, readBoxHeader } from "./boxes.ts";
@@ -23,10 +23,10 @@ const MAX_INDEX = 24 * MIB;
 const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
 
 /**
- * Reads the index (moov) of an MP4 or MOV; null for a still picture in such a file, or an index too large to hold. Throws
+ * Finds the index (moov) of an MP4 or MOV by the headers of its boxes; null for a still picture in such a file. Throws
  * `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
  */
-export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | null> {
+export async function findMovieIndex(reader: ByteReader): Promise<ByteRange | null> {
   let at = 0;
   for (let count = 0; count < TOP_BOXES && at + 8 <= reader.size; count++) {
     const bytes = await reader.read({ start: at, end: at + 16 });
@@ -35,14 +35,20 @@ export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | n
     if (kind === "ftyp" && STILLS.test(String.fromCharCode(...bytes.subarray(8, 12)))) return null;
     if (size < header) break;
     if (kind === "moov" && at + size > reader.size) break;
-    if (kind === "moov") return size > MAX_INDEX ? null : readMoov(reader, at, at + size);
+    if (kind === "moov") return { start: at, end: at + size };
     at += size;
   }
   const cut = at > reader.size ? `: it has ${reader.size} bytes and should have more than ${at}` : "";
   throw unsupported(`The file is incomplete; its index (moov) is missing or cut off${cut}.`);
 }
 
-async function readMoov(reader: ByteReader, start: number, end: number): Promise<MovieIndex> {
+/** Reads the index that {@link findMovieIndex} finds; null where it finds none, or one too large to hold. */
+export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | null> {
+  const range = await findMovieIndex(reader);
+  return range && range.end - range.start <= MAX_INDEX ? readMoov(reader, range) : null;
+}
+
+async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<MovieIndex> {
   const bytes = await reader.read({ start, end });
   const view = viewOf(bytes);
   const moov = { kind: "moov", start: 8, end: bytes.length };

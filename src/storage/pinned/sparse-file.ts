@@ -1,5 +1,6 @@
 import type { ByteRange } from "../../core/ports.ts";
-import { KIB } from "../../util/bytes.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
+import { sideBySide } from "../../util/side-by-side.ts";
 import type { ByteSource } from "../http/byte-source.ts";
 import { type Extents, STRETCH_BYTES, stretchAt } from "./extents.ts";
 
@@ -29,6 +30,17 @@ const WINDOW = 8;
 const PIECE_BYTES = 256 * KIB;
 // Stretches on their way into storage while more arrives; bounds the memory.
 const WRITES_AT_ONCE = 3;
+// Connections that fetch one range at once, and the most that each fetches; below Cloudflare's six.
+const LANES = 4;
+const LANE_BYTES = MIB;
+// A longer range is read in turn: its reader may hang up early, and is not to be charged for what it never sees.
+const TOGETHER_BYTES = 8 * MIB;
+
+interface Piece {
+  /** Offset of its first byte. */
+  at: number;
+  bytes: Uint8Array;
+}
 
 interface Part extends ByteRange {
   /** The extent that holds it; null when the source has to be asked. */
@@ -89,10 +101,14 @@ export function createSparseFile({ size, extents, open, later }: SparseOptions):
     }
   }
 
-  async function* readPart({ kept, ...part }: Part): AsyncGenerator<Uint8Array> {
+  async function* readPart({ kept, ...part }: Part): AsyncGenerator<Piece> {
     const bytes = kept && (await extents.read(kept, part).catch(() => null));
-    if (bytes?.length === part.end - part.start) yield bytes;
-    else yield* fetchGap(part);
+    if (bytes?.length === part.end - part.start) return yield { at: part.start, bytes };
+    let at = part.start;
+    for await (const fetched of fetchGap(part)) {
+      yield { at, bytes: fetched };
+      at += fetched.length;
+    }
   }
 
   // The parts of a range, looked up a window at a time.
@@ -107,27 +123,63 @@ export function createSparseFile({ size, extents, open, later }: SparseOptions):
     }
   }
 
+  async function* readTogether(range: ByteRange): AsyncGenerator<Piece> {
+    const parts = (await splitParts(partsIn(range))).values();
+    const begun: Promise<Piece[]>[] = [];
+    const begin = () => {
+      const { value, done } = parts.next();
+      if (done) return;
+      const read = Array.fromAsync(readPart(value));
+      begun.push(read);
+      // After a failure the others come to their end, and are kept.
+      later(read.catch(() => {}));
+    };
+    for (let lane = 0; lane < LANES; lane++) begin();
+    for (let next = begun.shift(); next; next = begun.shift()) {
+      const pieces = await next;
+      begin();
+      yield* pieces;
+    }
+  }
+
+  async function* readInTurn(range: ByteRange): AsyncGenerator<Piece> {
+    for await (const part of partsIn(range)) yield* readPart(part);
+  }
+
   return {
-    async *read({ start, end }) {
-      for await (const part of partsIn({ start, end })) {
-        let place = part.start;
-        for await (const bytes of readPart(part)) {
-          const from = Math.max(0, start - place);
-          const to = Math.min(bytes.length, end - place);
-          if (from < to) yield bytes.subarray(from, to);
-          place += bytes.length;
-        }
+    async *read(range) {
+      const { start, end } = range;
+      const pieces = end - start <= TOGETHER_BYTES ? readTogether(range) : readInTurn(range);
+      for await (const { at, bytes } of pieces) {
+        const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at));
+        if (piece.length > 0) yield piece;
       }
     },
     async prefetch(range) {
       const start = Math.max(0, range.start);
       const end = Math.min(size, range.end);
-      for await (const part of partsIn({ start, end })) {
+      await sideBySide(await splitParts(partsIn({ start, end })), LANES, async (part) => {
         if (part.kept === null) for await (const _ of fetchGap(part));
-      }
+      });
       await Promise.all(writes);
     },
   };
+}
+
+/** Cuts gaps into pieces that several connections fetch at once. */
+async function splitParts(parts: AsyncIterable<Part>): Promise<Part[]> {
+  const pieces: Part[] = [];
+  for await (const part of parts) {
+    if (part.kept) pieces.push(part);
+    else {
+      for (let start = part.start; start < part.end; ) {
+        const end = Math.min(part.end, start + LANE_BYTES - (start % LANE_BYTES));
+        pieces.push({ start, end, kept: null });
+        start = end;
+      }
+    }
+  }
+  return pieces;
 }
 
 /** Divides a range into parts that are kept and gaps between them, rounded to blocks. */
