@@ -8,6 +8,7 @@ import { crossOrigin, ownHosts, ownPages } from "./http/trust.ts";
 import { logRequests } from "./observability/log.ts";
 import { addConnectionRoutes } from "./routes/connections.ts";
 import { addEventRoutes } from "./routes/events.ts";
+import { addImageRoutes } from "./routes/images.ts";
 import { addKeyRoutes } from "./routes/keys.ts";
 import { addMediaRoutes } from "./routes/media.ts";
 import { addMetricRoutes } from "./routes/metrics.ts";
@@ -19,7 +20,8 @@ import { addWebhookRoutes } from "./routes/webhooks.ts";
 import type { Services } from "./services.ts";
 
 // A request for a page file arrives here only when the file does not exist: 404, with or without a key.
-const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|app\/.*|media\/.*|uploads\/[^/]+\/parts\/[^/]+)$/;
+const OPEN =
+  /^\/(health|openapi\.json|docs(\/.*)?|app\/.*|media\/.*|image\/.*|uploads\/[^/]+\/parts\/[^/]+)$/;
 
 /** Creates the API over its services: all routes, headers and errors. */
 export function createApp(services: Services): Api {
@@ -44,6 +46,7 @@ export function createApp(services: Services): Api {
   addEventRoutes(app, services);
   addKeyRoutes(app, services);
   addMediaRoutes(app, services);
+  addImageRoutes(app, services);
   addMetricRoutes(app, services);
   addServiceRoutes(app, services);
   return app;

@@ -16,6 +16,8 @@ interface Bindings {
   QUEUE: DurableObjectNamespace<import("./limits/queue-object.ts").QueueObject>;
   /** One object per upload of a page. */
   UPLOAD: DurableObjectNamespace<import("./uploads/object.ts").UploadObject>;
+  /** One object per picture of an image URL. */
+  IMAGE: DurableObjectNamespace<import("./images/image-object.ts").ImageObject>;
   /** The engine: one instance per task or standalone step. */
   RUN: Workflow<{ id: string }>;
   /** The light encoder, a Worker of its own. */

@@ -3,6 +3,7 @@ import { serveApi } from "./serve-api.ts";
 // What a container sends out comes to this entry of the library, and from there to NativeEncoder's rules.
 export { ContainerProxy } from "@cloudflare/containers";
 export { KeyObject } from "./auth/key-object.ts";
+export { ImageObject } from "./images/image-object.ts";
 export { QueueObject } from "./limits/queue-object.ts";
 export { NativeEncoder } from "./native/container-class.ts";
 export { ProjectObject } from "./project-object.ts";

@@ -10,6 +10,8 @@ import { createConnections } from "./connections/connections.ts";
 import { createSealOf } from "./connections/seal-of.ts";
 import { type Env, readEnv } from "./env.ts";
 import type { Begun } from "./idempotency/table.ts";
+import { createImageSigner } from "./images/image-signer.ts";
+import { createImages } from "./images/images.ts";
 import type { Limits } from "./limits/enforce.ts";
 import { QUEUE_NAME } from "./limits/queue-name.ts";
 import { createRateLimiter } from "./limits/rate-limiter.ts";
@@ -95,11 +97,14 @@ function createService(env: Env): ReturnType<typeof createApp> {
     }),
     limits: createLimitsOf(env, waitUntil, now),
     signer,
+    image_signer: createImageSigner(settings.MEDIA_SIGNING_KEY, now),
+    images: createImages(env, now),
     assets: env.ASSETS,
     settings: {
       base_url: settings.PUBLIC_URL,
       cors_origins: settings.CORS_ORIGINS,
       service_hosts: serviceHosts(settings),
+      image_origins: settings.IMAGE_ORIGINS,
       ...hostRules(env),
     },
     now,

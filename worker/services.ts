@@ -7,6 +7,8 @@ import type { Connections } from "./connections/connections.ts";
 import type { Seal } from "./connections/seal.ts";
 import type { ApiSettings } from "./http/context.ts";
 import type { Idempotency } from "./idempotency/table.ts";
+import type { Images } from "./images/image.ts";
+import type { ImageSigner } from "./images/image-signer.ts";
 import type { Limits } from "./limits/enforce.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
@@ -49,6 +51,9 @@ export interface Services {
   managed_keys: Keys;
   limits: Limits;
   signer: Signer;
+  image_signer: ImageSigner;
+  /** Finds or makes the pictures of image URLs. */
+  images: Images;
   /** The files of the reference page, which `worker/docs/build-assets.ts` writes. */
   assets: { fetch(request: Request): Promise<Response> };
   settings: ApiSettings;

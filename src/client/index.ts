@@ -10,6 +10,7 @@ export {
   type SigningRule,
   type SignRequest,
 } from "../core/connection.ts";
+export type { ImageUrl, ImageUrlOptions, ImageUrlRequest } from "../core/images/image-url.ts";
 export {
   type ApiKey,
   type KeyRequest,
@@ -66,6 +67,7 @@ export { createRemoteClient, type RemoteClientOptions } from "./remote/remote.ts
 export type {
   Connections,
   DeliveryFilter,
+  Images,
   Keys,
   RemoteClient,
   ServiceInfo,

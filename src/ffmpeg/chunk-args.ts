@@ -98,5 +98,6 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   const decoder = codec === "vp8" ? "libvpx" : "libvpx-vp9";
   // A photo's orientation is in its EXIF data, which ffmpeg 5.1 ignores and later versions apply; so a filter turns images.
   const still = plan.image ? ["-noautorotate"] : [];
-  return [...still, ...(alpha ? ["-c:v", decoder] : []), ...toolset.input];
+  const shrink = plan.image?.shrink ? ["-lowres", String(plan.image.shrink)] : [];
+  return [...still, ...shrink, ...(alpha ? ["-c:v", decoder] : []), ...toolset.input];
 }

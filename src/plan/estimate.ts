@@ -30,7 +30,8 @@ const SEEK_SECONDS = 5;
 export function estimateWork(plan: Plan, source: Source): Estimate {
   const stored = storedPicture(source);
   const outputs = pictures(plan);
-  const frame_decoded = outputs.length > 0 && stored ? stored.width * stored.height : 0;
+  const shrunk = 4 ** (plan.image?.shrink ?? 0);
+  const frame_decoded = outputs.length > 0 && stored ? (stored.width * stored.height) / shrunk : 0;
   const seconds = plan.image && !plan.image.animated ? 0 : plan.duration;
   const decoded =
     outputs.length > 0 ? decodedFrames(plan, source, seconds === 0 ? 0 : sourceSeconds(plan)) : 0;

@@ -80,6 +80,8 @@ export interface ImagePlan {
   geometry: Geometry;
   /** Quality: 1 to 100 for jpeg and webp, 0 to 63 (lower is better) for avif, null for png and gif. */
   quality: number | null;
+  /** How often the decoder halves the picture's sides, before all else; absent for never. */
+  shrink?: 1 | 2 | 3;
   /** Whether more than one frame is kept (gif and webp from animated input). */
   animated: boolean;
   /** Whether the output keeps transparency. */

@@ -129,6 +129,7 @@ const METHODS: Record<string, [operationId: string, use: Use]> = {
     (client, operation, body) => client.uploads.complete(id(operation), body),
   ],
   "uploads.delete": ["deleteUpload", (client, operation) => client.uploads.delete(id(operation))],
+  "images.sign": ["signImage", (client, _, body) => client.images.sign(body)],
   "webhooks.endpoints.create": [
     "createWebhookEndpoint",
     (client, _, body) => client.webhooks.endpoints.create(body),
@@ -199,8 +200,8 @@ function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
 
 // Built from other methods, or, as close, without a request.
 const OTHERS = ["uploads.send", "run", "probe", "close"];
-// A page for people.
-const NOT_CALLED = ["getDocs"];
+// A page for people, and what an `<img>` shows.
+const NOT_CALLED = ["getDocs", "getImage"];
 
 function methodsOf(value: object, path = ""): string[] {
   return Object.entries(value).flatMap(([name, member]) => {

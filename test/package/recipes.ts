@@ -142,6 +142,8 @@ export function testRecipes(rig: () => RecipeRig): void {
         },
         "Build a workflow of steps": async () =>
           expect(await cook("Build a workflow of steps")).toEqual(["succeeded webp 160"]),
+        "Show a picture in the size that a page needs": async () =>
+          expect(await cook("Show a picture in the size that a page needs")).toEqual(["200 image/webp"]),
         "Retry failed tasks": async () =>
           expect(await cook("Retry failed tasks")).toEqual(["input_not_found queued"]),
         "Receive webhooks": async () => {

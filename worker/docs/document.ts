@@ -24,6 +24,7 @@ const TAGS = [
   { name: "Webhooks", description: "What happened, and telling it to URLs of your own." },
   { name: "Keys", description: "The project's API keys." },
   { name: "Media", description: "What came out." },
+  { name: "Images", description: "Pictures in the size and format that a page asks for, by their URL." },
   { name: "Service", description: "The service itself." },
 ];
 
@@ -39,6 +40,8 @@ const HEADERS = {
   ETag: "Version of the file.",
   "Accept-Ranges": "`bytes`.",
   "Content-Range": "Which bytes of how many.",
+  "Cache-Control": "How long it may be kept.",
+  "Cache-Status": "Whether it was stored, or had to be made (RFC 9211).",
 };
 
 /** Creates the OpenAPI 3.1 document of routes, with the zod schemas that have an id. */

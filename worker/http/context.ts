@@ -11,6 +11,8 @@ export interface ApiSettings extends HostRules {
   base_url?: string | undefined;
   /** Origins whose pages may call the API; `*` for any, `loopback` for those of this machine. Default any. */
   cors_origins?: readonly string[] | undefined;
+  /** Origins whose pictures image URLs may use without a signature. Default none. */
+  image_origins?: readonly string[] | undefined;
   /** Hosts that requests may name; `loopback` for those of this machine. Default any. */
   service_hosts?: readonly string[] | undefined;
 }

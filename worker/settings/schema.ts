@@ -58,6 +58,16 @@ export const ServiceSettings = z.object({
   CORS_ORIGINS: pageOrigins(
     "Origins whose pages may call the API (with a key) and read media; `loopback` stands for those of this machine, `*` for any.",
   ).prefault("*"),
+  IMAGE_ORIGINS: origins(
+    "Origins whose pictures image URLs may use without a signature, such as the site's own.",
+  )
+    .optional()
+    .register(UNSET, { meaning: "none: every image URL is signed" }),
+  IMAGE_FRESH_SECONDS: seconds(
+    "Time for which the picture of an image URL is served without asking its source whether it changed. One that nobody asks for is dropped `MEDIA_TTL` later.",
+    1,
+    YEARS,
+  ).prefault("3600"),
   SERVICE_HOSTS: hosts(
     "Hosts that requests may name beside that of `PUBLIC_URL`, against DNS rebinding; `loopback` stands for the names and addresses of this machine.",
   )

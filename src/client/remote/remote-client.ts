@@ -8,6 +8,7 @@ import type {
   SignedRequest,
   SignRequest,
 } from "../../core/connection.ts";
+import type { ImageUrl, ImageUrlRequest } from "../../core/images/image-url.ts";
 import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../core/key.ts";
 import type { Upload, UploadCompletion, UploadRequest } from "../../core/upload.ts";
 import type {
@@ -112,6 +113,15 @@ export interface Keys {
   revoke(id: string): Promise<void>;
 }
 
+/** Pictures in the size and format that a page asks for. */
+export interface Images {
+  /**
+   * Signs the URL of a picture in another form, for an `<img>`; the service makes it when it is first asked for. Rejects with
+   * `invalid_options` or `invalid_input`.
+   */
+  sign(request: ImageUrlRequest): Promise<ImageUrl>;
+}
+
 /** The service itself. */
 export interface ServiceInfo {
   /** Resolves when the service answers. */
@@ -122,10 +132,11 @@ export interface ServiceInfo {
   document(): Promise<Record<string, unknown>>;
 }
 
-/** The client of a service, which also has connections, uploads, webhooks and keys. */
+/** The client of a service, which also has connections, uploads, images, webhooks and keys. */
 export interface RemoteClient extends Client {
   readonly connections: Connections;
   readonly uploads: Uploads;
+  readonly images: Images;
   readonly webhooks: Webhooks;
   readonly keys: Keys;
   readonly service: ServiceInfo;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../core/connection.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
+import { ImageUrl } from "../../core/images/image-url.ts";
 import { ApiKey, NewApiKey } from "../../core/key.ts";
 import { Step as StepSchema } from "../../core/step.ts";
 import { Task as TaskSchema } from "../../core/task.ts";
@@ -135,6 +136,9 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       delete: connections.delete,
     },
     uploads,
+    images: {
+      sign: async (body) => (await call({ method: "POST", path: "/images", body }, ImageUrl)).value,
+    },
     webhooks: createRemoteWebhooks(call),
     keys: {
       create: (request) => keys.create(request, NewApiKey),

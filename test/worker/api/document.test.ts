@@ -75,6 +75,7 @@ test("describes exactly the operations that are served, except internal ones", (
     "GET /events",
     "GET /events/{id}",
     "GET /health",
+    "GET /image/{options}/{source}",
     "GET /keys",
     "GET /keys/{id}",
     "GET /media/{grant}/{key}",
@@ -96,6 +97,7 @@ test("describes exactly the operations that are served, except internal ones", (
     "POST /connections/reencrypt",
     "POST /connections/{id}/sign",
     "POST /connections/{id}/test",
+    "POST /images",
     "POST /keys",
     "POST /keys/{id}/roll",
     "POST /steps",
@@ -114,7 +116,9 @@ test("describes exactly the operations that are served, except internal ones", (
     .filter(({ method, path }) => method !== "ALL" && path !== "/docs/:file")
     .map(({ method, path }) => `${method} ${path}`)
     .filter((route) => !INTERNAL.includes(route))
-    .map((route) => route.replace("/media/*", "/media/:grant/:key"));
+    .map((route) =>
+      route.replace("/media/*", "/media/:grant/:key").replace("/image/*", "/image/:options/:source"),
+    );
   expect(served.toSorted()).toEqual(described.map((each) => each.replaceAll(/\{(\w+)\}/g, ":$1")).toSorted());
 });
 
@@ -180,6 +184,14 @@ test("examples of tasks and steps are complete records", () => {
   }
 });
 
+// They would contact the example's storage, or need its file.
+const PARSED = [
+  ["/test", parseConnectionTest],
+  ["/rotate", parseRotateRequest],
+  ["/sign", parseSignRequest],
+  ["/complete", parseUploadCompletion],
+] as const;
+
 test("accepts every request example, and the examples cover every kind", async () => {
   const kinds: Record<string, string[]> = {};
   let last = { id: "" };
@@ -188,35 +200,23 @@ test("accepts every request example, and the examples cover every kind", async (
       operation.requestBody?.content["application/json"]?.examples ?? {},
     )) {
       kinds[path] = [...(kinds[path] ?? []), name];
-      // It would contact the example's storage.
-      if (path.endsWith("/test")) {
-        expect(parseConnectionTest(value)).toEqual(value);
-        continue;
-      }
-      if (path.endsWith("/rotate")) {
-        expect(parseRotateRequest(value)).toMatchObject(value as object);
-        continue;
-      }
-      if (path.endsWith("/sign")) {
-        expect(parseSignRequest(value)).toEqual(value);
-        continue;
-      }
-      // The example's file does not exist.
-      if (path.endsWith("/complete")) {
-        expect(parseUploadCompletion(value)).toEqual(value);
+      const [, parse] = PARSED.find(([end]) => path.endsWith(end)) ?? [];
+      if (parse) {
+        expect(parse(value)).toMatchObject(value as object);
         continue;
       }
       const headers = { ...KEY, "Content-Type": "application/json" };
       const init = { method: method.toUpperCase(), headers, body: JSON.stringify(value) };
       const response = await app.request(path.replace("{id}", last.id), init);
       // The example's connection does not exist, so its upload finds none.
-      const changes = method === "patch" || path.endsWith("/roll");
+      const changes = method === "patch" || path.endsWith("/roll") || path === "/images";
       const status = name === "upload" ? 404 : changes ? 200 : 201;
       expect([name, response.status]).toEqual([name, status]);
       last = (await response.json()) as typeof last;
     }
   }
   expect(kinds).toEqual({
+    "/images": ["thumbnail"],
     "/connections": ["aws", "self_hosted"],
     "/connections/{id}": ["another_name", "another_key", "make_default", "sign_for_pages"],
     "/connections/{id}/sign": ["put", "read"],

@@ -1,3 +1,4 @@
+import { MediaError } from "../../../src/core/errors.ts";
 import { createIds } from "../../../src/core/ids.ts";
 import type { StoredObject } from "../../../src/core/ports.ts";
 import type { Step } from "../../../src/core/step.ts";
@@ -8,6 +9,7 @@ import { readAll } from "../../../src/storage/read-all.ts";
 import { createApp } from "../../../worker/app.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import type { ApiSettings } from "../../../worker/http/context.ts";
+import { createImageSigner } from "../../../worker/images/image-signer.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
 import { createOutside, type OutsideNetwork } from "../../../worker/network/outside.ts";
@@ -69,6 +71,10 @@ export function createMemoryApi(
     log: createLog("info", (_, text) => lines.push(text)),
     ...createMemoryKeys("mine:good-key,theirs:other-key", limits),
     signer,
+    image_signer: createImageSigner(["a secret"], Date.now),
+    async images() {
+      throw new MediaError("input_not_found", "There are no pictures here.");
+    },
     assets: { fetch: async () => new Response("no file", { status: 404 }) },
     settings,
     now: Date.now,

@@ -23,8 +23,8 @@ export interface Bindings {
   RUN: { get(id: string): Promise<{ status(): Promise<{ status: string }>; terminate(): Promise<void> }> };
 }
 
-/** The whole service in one workerd, with short timeouts and real bindings to inspect. */
-export function createRig(vars: Record<string, string> = {}) {
+/** The whole service in one workerd, with short timeouts and real bindings to inspect; `between` is a Worker before the encoder. */
+export function createRig(vars: Record<string, string> = {}, between?: { name: string; configPath: string }) {
   const server = createTestHarness({
     workers: [
       {
@@ -36,6 +36,7 @@ export function createRig(vars: Record<string, string> = {}) {
           ...NO_LIMITS,
           ...vars,
         },
+        ...(between && { bindingOverrides: { ENCODER: between.name } }),
         secrets: {
           API_KEYS: KEYS,
           MEDIA_SIGNING_KEY: "a-signing-key-of-32-characters-for-tests",
@@ -43,6 +44,7 @@ export function createRig(vars: Record<string, string> = {}) {
         },
       },
       { configPath: "./worker/encoder/wrangler.toml" },
+      ...(between ? [{ configPath: between.configPath }] : []),
     ],
   });
   const worker = () => server.getWorker<Bindings>("framewright");

@@ -45,6 +45,7 @@ beforeAll(async () => {
       ALLOWED_HOSTS: new URL(origin.url).host,
       WATCH_SECONDS: "5",
       LOG_LEVEL: "info",
+      IMAGE_ORIGINS: origin.url,
       ...NO_LIMITS,
     },
     native: 0,
@@ -123,6 +124,24 @@ test("follows no redirect to a private host, a file or a URL with a password", a
     expect(error).toMatchObject({ kind: "input_forbidden", retryable: false });
     expect(error?.message).not.toMatch(/latest|passwd|password@/);
   }
+  for (const [index] of targets.entries()) {
+    const source = `${origin.url}/to-${index}`;
+    const { answer: signed } = await post("/images", { source, options: { width: 80 } });
+    for (const url of [signed.url, `${service.url}/image/w=80/${encodeURIComponent(source)}`]) {
+      const response = await fetch(url);
+      expect([response.status, await response.json()]).toMatchObject([403, { kind: "input_forbidden" }]);
+    }
+  }
+});
+
+test("an image URL without a signature follows no redirect to another origin", async () => {
+  const elsewhere = await startOrigin();
+  const source = origin.serve("/away.png", { redirect: elsewhere.serve("/picture.png", { file: PNG }) });
+  const response = await fetch(`${service.url}/image/w=1/${encodeURIComponent(source)}`);
+  expect([response.status, await response.json()]).toMatchObject([403, { kind: "input_forbidden" }]);
+  expect(response.headers.get("Cache-Control")).toBe("no-store");
+  expect(elsewhere.log).toEqual([]);
+  await elsewhere.close();
 });
 
 test("logs requests and ended tasks, but no secrets", async () => {
@@ -133,6 +152,8 @@ test("logs requests and ended tasks, but no secrets", async () => {
   expect(good).toMatchObject({ status: "succeeded" });
   const fetched = await fetch(good.output ?? "");
   expect([fetched.status, fetched.headers.get("Content-Type")]).toEqual([200, "image/png"]);
+  const { answer: image } = await post("/images", { source: picture, options: { width: 1 } });
+  expect((await fetch(image.url)).status).toBe(200);
   const connection = { name: "Mine", kind: "s3", endpoint: origin.url, region: "auto" };
   const keys = { access_key_id: "AKID", secret_access_key: "hush-secret-key" };
   const { answer } = await post("/connections", { ...connection, ...keys });
@@ -176,7 +197,9 @@ test("logs requests and ended tasks, but no secrets", async () => {
   expect(lines).toContainEqual(expect.objectContaining({ route: "/media/*", status: 200 }));
   const [, signature] = /\/media\/([^./]+)/.exec(good.output ?? "") ?? [];
   expect(signature?.length).toBeGreaterThan(20);
-  for (const secret of ["hush", "fw_live_", signature ?? "", "Bearer", "whsec_", "AKID"]) {
+  const image_signature = new URL(image.url).searchParams.get("signature") ?? "";
+  expect(image_signature.length).toBeGreaterThan(20);
+  for (const secret of ["hush", image_signature, "fw_live_", signature ?? "", "Bearer", "whsec_", "AKID"]) {
     expect(all.split("\n").filter((line) => line.includes(secret))).toEqual([]);
   }
 });

@@ -13,6 +13,7 @@ test("the defaults of a deployed service", () => {
     ...{ MEDIA_SIGNING_KEY: [SIGNING_KEY], ALLOW_PRIVATE_NETWORK: false, LOG_LEVEL: "info" },
     CORS_ORIGINS: ["*"],
     MAX_KEYS: 100,
+    IMAGE_FRESH_SECONDS: 3600,
     ...{
       RECORD_TTL: 7_776_000,
       MEDIA_TTL: 604_800,

@@ -51,9 +51,18 @@ export async function checkAccount(): Promise<Finding[]> {
 function checkConfig({ kv_namespaces, durable_objects, workflows, services }: Config): Finding[] {
   const bound = [kv_namespaces, durable_objects.bindings, workflows, services ?? []].flat();
   const names = new Set(bound.map((each) => ("binding" in each ? each.binding : each.name)));
-  const lacking = ["KV", "TASK", "PROJECT", "QUEUE", "KEYS", "UPLOAD", "NATIVE", "RUN", "ENCODER"].filter(
-    (name) => !names.has(name),
-  );
+  const lacking = [
+    "KV",
+    "TASK",
+    "PROJECT",
+    "QUEUE",
+    "KEYS",
+    "UPLOAD",
+    "IMAGE",
+    "NATIVE",
+    "RUN",
+    "ENCODER",
+  ].filter((name) => !names.has(name));
   const placeholder = kv_namespaces.some(({ id }) => PLACEHOLDER.test(id ?? ""));
   return [
     lacking.length === 0

@@ -1,0 +1,282 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crc32, deflateSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createRemoteClient } from "../../../src/client/remote/remote.ts";
+import type { ImageUrlRequest } from "../../../src/core/images/image-url.ts";
+import { createImageSigner } from "../../../worker/images/image-signer.ts";
+import { clip } from "../../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { readFacts } from "../../judge/facts.ts";
+import { measureLikeness } from "../../judge/likeness.ts";
+import { createRig } from "../engine/rig.ts";
+
+const SECRET = "a-signing-key-of-32-characters-for-tests";
+const COUNTER = { name: "counting-encoder", configPath: "./test/worker/images/counter/wrangler.toml" };
+const CHROME = "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8";
+
+let own: Origin;
+let other: Origin;
+let rig: ReturnType<typeof createRig>;
+let base: string;
+
+beforeAll(async () => {
+  own = await startOrigin();
+  other = await startOrigin();
+  const host = (origin: Origin) => new URL(origin.url).host;
+  rig = createRig(
+    {
+      ALLOW_PRIVATE_NETWORK: "false",
+      ALLOWED_HOSTS: `${host(own)},${host(other)}`,
+      IMAGE_ORIGINS: own.url,
+      IMAGE_FRESH_SECONDS: "1",
+    },
+    COUNTER,
+  );
+  base = (await rig.server.listen()).url.origin;
+});
+afterAll(async () => {
+  await rig.server.close();
+  await own.close();
+  await other.close();
+});
+beforeEach(() => {
+  own.forget();
+  other.forget();
+});
+
+const plain = (options: string, source: string) => `${base}/image/${options}/${encodeURIComponent(source)}`;
+const jobs = async () =>
+  (await (await rig.server.getWorker(COUNTER.name).fetch("http://counter/jobs")).json()) as number;
+
+async function get(url: string, headers: Record<string, string> = {}, method = "GET") {
+  const response = await fetch(url, { method, headers });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, bytes };
+}
+
+async function refusal(url: string) {
+  const { status, headers, bytes } = await get(url);
+  const { kind, param, request_id } = JSON.parse(new TextDecoder().decode(bytes));
+  expect(request_id).toBe(headers.get("Request-Id"));
+  expect(headers.get("Cache-Control")).toBe("no-store");
+  return param === undefined ? [status, kind] : [status, kind, param];
+}
+
+/** Marks a JPEG as stored turned, in EXIF data. */
+function withOrientation(jpeg: Buffer, orientation: number): Uint8Array {
+  const exif = Buffer.from(`4578696600004d4d002a000000080001011200030000000100${"0000"}000000000000`, "hex");
+  exif.writeUInt16BE(orientation, 24);
+  const head = Buffer.from([0xff, 0xe1, 0, exif.length + 2]);
+  return Buffer.concat([jpeg.subarray(0, 2), head, exif, jpeg.subarray(2)]);
+}
+
+/** A PNG that claims a square of so many pixels a side, and has none. */
+function hugePng(side: number): Uint8Array {
+  const chunk = (type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0]);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync("")),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+async function saved(name: string, bytes: Uint8Array): Promise<string> {
+  const path = join(tmpdir(), `framewright-image-${process.pid}-${name}`);
+  await writeFile(path, bytes);
+  return path;
+}
+
+test("serves a picture of an allowed origin by what the request accepts", async () => {
+  const file = await clip("jpeg", { size: "640x480" });
+  const url = plain("w=160,f=auto,q=90", own.serve("/a.jpg", { file, mime: "image/jpeg" }));
+  const webp = await get(url, { Accept: CHROME });
+  expect([webp.status, webp.headers.get("Content-Type")]).toEqual([200, "image/webp"]);
+  expect(webp.headers.get("Vary")).toContain("Accept");
+  expect(webp.headers.get("Cache-Control")).toMatch(/^public, max-age=[01]$/);
+  const path = await saved("a.webp", webp.bytes);
+  expect(await readFacts(path)).toMatchObject({ picture: { width: 160, height: 120, codec: "webp" } });
+  expect((await measureLikeness(path, file, { filter: "scale=160:120" })).mean).toBeGreaterThan(0.95);
+  for (const accept of ["*/*", "image/*", "image/webp;q=0, image/*"]) {
+    const jpeg = await get(url, { Accept: accept });
+    expect([accept, jpeg.status, jpeg.headers.get("Content-Type")]).toEqual([accept, 200, "image/jpeg"]);
+  }
+});
+
+test("keeps transparency, and crops and fits as a task does", async () => {
+  const file = await clip("png_alpha", { size: "320x240" });
+  const source = own.serve("/alpha.png", { file });
+  const png = await get(plain("w=64,h=64,fit=cover,f=auto", source));
+  expect(png.headers.get("Content-Type")).toBe("image/png");
+  expect(await readFacts(await saved("alpha.png", png.bytes))).toMatchObject({
+    picture: { width: 64, height: 64 },
+  });
+  const cropped = await get(plain("crop=10:20:100:50,f=jpg", source));
+  expect(await readFacts(await saved("crop.jpg", cropped.bytes))).toMatchObject({
+    picture: { width: 100, height: 50 },
+  });
+});
+
+test("shrinks a large JPEG while it is decoded, turned and cropped as it is shown", async () => {
+  const file = await clip("jpeg", { size: "3200x2400" });
+  const turned = withOrientation(await readFile(file), 6);
+  const source = own.serve("/large.jpg", { file: turned });
+  const { bytes } = await get(plain("crop=400:800:1200:1600,w=300,f=png", source));
+  const path = await saved("large.png", bytes);
+  expect(await readFacts(path)).toMatchObject({ picture: { width: 300, height: 400 } });
+  const filter = "transpose=clock,crop=1200:1600:400:800,scale=300:400";
+  expect((await measureLikeness(path, file, { filter })).mean).toBeGreaterThan(0.97);
+});
+
+test("many equal requests make one fetch and one encode; later ones come from storage", async () => {
+  const file = await clip("jpeg", { size: "640x480" });
+  const source = own.serve("/many.jpg", { file, mime: "image/jpeg" });
+  const before = await jobs();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => get(plain("w=200,f=webp", source))));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(answers.map(({ headers }) => headers.get("ETag"))).size).toBe(1);
+  expect(own.log.filter(({ path }) => path === "/many.jpg")).toHaveLength(1);
+  expect((await jobs()) - before).toBe(1);
+});
+
+test("answers 304 to the picture's ETag, and asks the source again once it is no longer fresh", async () => {
+  const [first, second] = [await clip("jpeg", { size: "320x240" }), await clip("jpeg", { size: "300x300" })];
+  let version = 1;
+  const source = own.serve("/versions.jpg", () =>
+    version === 1 ? { file: first, etag: '"one"' } : { file: second, etag: '"two"' },
+  );
+  const url = plain("w=100,f=jpeg", source);
+  const made = await get(url);
+  const etag = made.headers.get("ETag") ?? "";
+  const kept = await get(url, { "If-None-Match": etag });
+  expect([kept.status, kept.bytes.length, kept.headers.get("ETag")]).toEqual([304, 0, etag]);
+  const head = await get(url, {}, "HEAD");
+  expect([head.status, head.headers.get("Content-Length")]).toEqual([200, String(made.bytes.length)]);
+  const before = await jobs();
+  const revalidated = await rig.until(
+    () => get(url, { "If-None-Match": etag }),
+    ({ headers }) => headers.get("Cache-Status")?.includes("fwd=stale") === true,
+  );
+  expect(revalidated.status).toBe(304);
+  expect(own.log.at(-1)?.headers["if-none-match"]).toBe('"one"');
+  expect(await jobs()).toBe(before);
+  version = 2;
+  const changed = await rig.until(
+    () => get(url),
+    ({ headers }) => headers.get("ETag") !== etag,
+  );
+  expect(await readFacts(await saved("v2.jpg", changed.bytes))).toMatchObject({
+    picture: { width: 100, height: 100 },
+  });
+});
+
+test("a signed URL serves any public source, and an output of this service", async () => {
+  const client = createRemoteClient({ baseUrl: base, apiKey: "key-of-alpha" });
+  const file = await clip("jpeg", { size: "320x240" });
+  const source = other.serve("/signed%20photo.jpg", { file });
+  const sign = async (request: ImageUrlRequest) => (await client.images.sign(request)).url;
+  const url = await sign({ source, options: { width: 80, format: "webp", quality: 70 }, seconds: 60 });
+  const { status, headers, bytes } = await get(url);
+  expect(status).toBe(200);
+  expect(Number(/max-age=(\d+)/.exec(headers.get("Cache-Control") ?? "")?.[1])).toBeLessThanOrEqual(60);
+  expect(await readFacts(await saved("signed.webp", bytes))).toMatchObject({
+    picture: { width: 80, height: 60 },
+  });
+
+  const task = await client.tasks.create({ input: source, kind: "image", options: { format: "png" } });
+  const { output } = await client.tasks.wait(task);
+  const thumbnail = await get(await sign({ source: output ?? "", options: { width: 40 } }));
+  expect(await readFacts(await saved("thumb.png", thumbnail.bytes))).toMatchObject({
+    picture: { width: 40, height: 30 },
+  });
+  // Without a signature no output can be read, whatever its key.
+  expect(await refusal(thumbnailKey(output ?? ""))).toEqual([403, "forbidden"]);
+
+  await expect(sign({ source: "http://10.0.0.1/a.jpg" })).rejects.toMatchObject({ kind: "invalid_input" });
+  await expect(sign({ source: "s3://bucket/a.jpg" })).rejects.toMatchObject({ kind: "invalid_input" });
+});
+
+const thumbnailKey = (output: string) => {
+  const key = new URL(output).pathname.split("/").slice(3).join("/");
+  return plain("w=40", decodeURIComponent(key));
+};
+
+test("refuses what is not signed, signed otherwise or expired, and other origins", async () => {
+  const file = await clip("jpeg", { size: "320x240" });
+  const source = other.serve("/a.jpg", { file });
+  const signer = createImageSigner([SECRET], Date.now);
+  const expires = Math.floor(Date.now() / 1000) + 60;
+  const grant = { options: "w=80", source, project: "alpha", expires };
+  const good = await signer.sign(grant, base);
+  const stranger = await createImageSigner(["another key"], Date.now).sign(grant, base);
+  const past = await signer.sign({ ...grant, expires: expires - 120 }, base);
+  for (const url of [
+    plain("w=80", source),
+    stranger,
+    past,
+    good.replace("w=80", "w=81"),
+    good.replace("a.jpg", "b.jpg"),
+    good.replace("alpha", "beta"),
+    good.replace(/expires=(\d+)/, (_, given) => `expires=${Number(given) + 1}`),
+    good.replace(/signature=.*/, "signature="),
+  ])
+    expect([url, ...(await refusal(url))]).toEqual([url, 403, "forbidden"]);
+  expect(other.log).toEqual([]);
+  expect((await get(good)).status).toBe(200);
+});
+
+test("refuses private hosts behind a valid signature", async () => {
+  const signer = createImageSigner([SECRET], Date.now);
+  const signed = (source: string) =>
+    signer.sign(
+      { options: "w=80", source, project: "alpha", expires: Math.floor(Date.now() / 1000) + 60 },
+      base,
+    );
+  expect(await refusal(await signed("http://169.254.169.254/latest"))).toEqual([403, "input_forbidden"]);
+  expect(await refusal(await signed("http://[::1]/a.jpg"))).toEqual([403, "input_forbidden"]);
+  expect(await refusal(await signed("file:///etc/passwd"))).toEqual([404, "media_not_found"]);
+});
+
+test("a source that fails answers the kind of its error", async () => {
+  const jpeg = await readFile(await clip("jpeg", { size: "320x240" }));
+  const cases = {
+    missing: [{ status: 404 }, 404, "input_not_found"],
+    text: [{ file: new TextEncoder().encode("no picture at all".repeat(100)) }, 415, "input_unsupported"],
+    film: [{ file: await clip("mp4", { seconds: 1 }) }, 415, "input_unsupported"],
+    cut: [{ file: jpeg.subarray(0, jpeg.length / 2) }, 415, "input_unsupported"],
+    large: [{ file: new Uint8Array(16), declared: 40_000_000 }, 413, "input_too_large"],
+    huge: [{ file: hugePng(12_000) }, 422, "encoder_unavailable"],
+    broken: [{ dropped: true }, 502, "input_unreachable"],
+  } as const;
+  for (const [name, [answer, status, kind]] of Object.entries(cases)) {
+    const url = plain("w=80,f=webp", own.serve(`/bad-${name}`, answer));
+    expect([name, ...(await refusal(url))]).toEqual([name, status, kind]);
+  }
+});
+
+test.each([
+  ["w=0", 400, "invalid_options", "options.width"],
+  ["w=99999", 400, "invalid_options", "options.width"],
+  ["w=80,w=90", 400, "invalid_options", "options.width"],
+  ["q=101", 400, "invalid_options", "options.quality"],
+  ["fit=cover", 400, "invalid_options", "options.fit"],
+  ["crop=1:2:3", 400, "invalid_options", "options.crop"],
+  ["f=bmp", 400, "invalid_format", "options.format"],
+  ["nonsense", 400, "request_invalid"],
+  ["__proto__=1", 400, "request_invalid"],
+  ["%E0%A4", 400, "request_invalid"],
+])("refuses the options %s", async (options, ...expected) => {
+  expect(await refusal(plain(options, `${own.url}/a.jpg`))).toEqual(expected);
+});

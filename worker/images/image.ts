@@ -1,0 +1,45 @@
+import type { ImageFormat } from "../../src/core/formats.ts";
+import type { ImageUrlOptions } from "../../src/core/images/image-url.ts";
+
+/** Where a picture comes from, and who pays for it. */
+export interface ImagePlace {
+  /** URL, or the key of an output. */
+  source: string;
+  project: string;
+  /** Origins that the source, and each place it redirects to, must be on; null for any public host. */
+  origins: readonly string[] | null;
+}
+
+/** A picture to make: its options, and the format that stands for `auto`, null for jpeg or png. */
+export interface ImageJob {
+  options: ImageUrlOptions;
+  auto: ImageFormat | null;
+}
+
+/** A picture of an image URL, as it is stored. */
+export interface ImageEntry {
+  /** Key of its bytes. */
+  key: string;
+  /** Hash of its bytes. */
+  etag: string;
+  mime: string;
+  size: number;
+  /** The version of the source that it was made of; null where the source has none. */
+  validator: string | null;
+  /** Until when it is served without asking the source again, in milliseconds. */
+  fresh_until: number;
+}
+
+/** How a picture was come by: stored and fresh, stored and still that of the source, made, or made for a request at the same time. */
+export type ImageFound = "hit" | "revalidated" | "stored" | "collapsed";
+
+/** A picture found or made. */
+export interface FoundImage {
+  entry: ImageEntry;
+  found: ImageFound;
+  /** Returns its bytes. */
+  body(): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>>;
+}
+
+/** Finds or makes the pictures of image URLs; rejects with a `MediaError`. */
+export type Images = (place: ImagePlace, job: ImageJob) => Promise<FoundImage>;

@@ -1,0 +1,71 @@
+import { MediaError } from "../../src/core/errors.ts";
+import { FORMATS, type ImageFormat } from "../../src/core/formats.ts";
+import type { ImageUrlOptions } from "../../src/core/images/image-url.ts";
+import type { ImageOptions } from "../../src/core/options.ts";
+import type { Source } from "../../src/core/source.ts";
+import type { LightEncoder } from "../../src/encoders/light/light.ts";
+import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
+import { createPlan, type Plan } from "../../src/plan/index.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
+import { readStill } from "../../src/probe/still.ts";
+import { describeRefusals } from "../../src/words/refusal-words.ts";
+import type { ImageJob } from "./image.ts";
+
+/** An encoded picture. */
+export interface MadeImage {
+  bytes: Uint8Array;
+  mime: string;
+}
+
+// AVIF's scale ends here, at the worst.
+const AVIF_WORST = 63;
+
+/**
+ * Makes a picture of another on the light encoder. Rejects with `input_unsupported` for what is no picture, with the errors of
+ * `createPlan`, and with `encoder_unavailable` when it is too large.
+ */
+export async function makeImage(
+  bytes: Uint8Array,
+  { options, auto }: ImageJob,
+  light: LightEncoder,
+  signal: AbortSignal,
+): Promise<MadeImage> {
+  const input = {
+    size: bytes.length,
+    read: async ({ start, end }: { start: number; end: number }) => bytes.subarray(start, end),
+  };
+  const source = await probeMedia(
+    input,
+    { url: "https://image.invalid/" },
+    async (reader, until) => (await readStill(reader, until)) ?? light.probe(reader, until),
+    signal,
+  );
+  if (source.kind !== "image") throw new MediaError("input_unsupported", "The source is not a picture.");
+  const { format, quality, ...frame } = options;
+  const words = typeof quality === "string" ? { quality } : {};
+  const wanted = format === "auto" ? (auto ?? plainFormat(source)) : format;
+  const request: ImageOptions = { ...frame, ...words, ...(wanted !== undefined && { format: wanted }) };
+  const plan = shrinkPlan(withQuality(createPlan(source, "image", request), quality), source);
+  await light.prepare();
+  const refusal = light.refuse(plan, source);
+  const [chunk] = plan.chunks;
+  if (refusal || !chunk) {
+    const refusals = refusal ? [{ encoder: "light", ...refusal }] : [];
+    throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+  }
+  const [file] = await light.encode({ plan, chunk, source, input, signal });
+  if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
+  return { bytes: file.bytes, mime: FORMATS.image[plan.format as ImageFormat].mime };
+}
+
+function plainFormat({ animated, has_alpha }: Source): ImageFormat {
+  if (animated) return "gif";
+  return has_alpha ? "png" : "jpeg";
+}
+
+function withQuality(plan: Plan, quality: ImageUrlOptions["quality"]): Plan {
+  const { image } = plan;
+  if (typeof quality !== "number" || !image || image.quality === null) return plan;
+  const own = plan.format === "avif" ? Math.round((AVIF_WORST * (100 - quality)) / 100) : quality;
+  return { ...plan, image: { ...image, quality: own } };
+}
