@@ -33,6 +33,8 @@ export {
 } from "./core/errors.ts";
 export {
   type AdaptiveFormat,
+  ANIMATION_DEFAULTS,
+  type AnimationFormat,
   type AudioCodec,
   type AudioFormat,
   BOUNDS,
@@ -59,6 +61,7 @@ export {
 } from "./core/formats.ts";
 export type {
   AdaptiveVideoOptions,
+  AnimationOptions,
   AudioOptions,
   CropOption,
   ImageOptions,

@@ -20,13 +20,18 @@ export const FORMATS = {
     gif: { mime: "image/gif", extension: "gif", alpha: true, animated: true },
     avif: { mime: "image/avif", extension: "avif", alpha: true, animated: false },
   },
+  animation: {
+    gif: { mime: "image/gif", extension: "gif" },
+    webp: { mime: "image/webp", extension: "webp" },
+    avif: { mime: "image/avif", extension: "avif" },
+  },
   adaptive_video: {
     hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8" },
   },
 } as const;
 
 /** The kinds of a task, which are also the kinds of its encode step. */
-export const ENCODE_KINDS = ["video", "audio", "image", "adaptive_video"] as const;
+export const ENCODE_KINDS = ["video", "audio", "image", "animation", "adaptive_video"] as const;
 /** The kinds of a step. */
 export const STEP_KINDS = ["probe", "ingest", ...ENCODE_KINDS, "upload"] as const;
 
@@ -40,6 +45,8 @@ export type VideoFormat = keyof (typeof FORMATS)["video"];
 export type AudioFormat = keyof (typeof FORMATS)["audio"];
 /** An output format of `image`. */
 export type ImageFormat = keyof (typeof FORMATS)["image"];
+/** An output format of `animation`. */
+export type AnimationFormat = keyof (typeof FORMATS)["animation"];
 /** An output format of `adaptive_video`. */
 export type AdaptiveFormat = keyof (typeof FORMATS)["adaptive_video"];
 /** A video codec that Framewright writes. */
@@ -50,7 +57,13 @@ export type AudioCodec = (typeof FORMATS)["audio"][AudioFormat]["codec"];
 /** The video codecs that Framewright writes. */
 export const VIDEO_CODECS = ["h264", "h265", "vp9", "av1"] as const satisfies readonly VideoCodec[];
 /** The default format of each kind; an image keeps the format of its source where Framewright writes it. */
-export const DEFAULT_FORMAT = { video: "mp4", audio: "mp3", image: "jpeg", adaptive_video: "hls" } as const;
+export const DEFAULT_FORMAT = {
+  video: "mp4",
+  audio: "mp3",
+  image: "jpeg",
+  animation: "gif",
+  adaptive_video: "hls",
+} as const;
 
 /** Steps of quality from smallest file to best picture. */
 export const QUALITIES = ["very_low", "low", "medium", "high", "very_high"] as const;
@@ -88,6 +101,9 @@ export type Position = (typeof POSITIONS)[number];
 /** Inclusive bounds of the numeric options: frames per second, bits per second, bytes, pixels, percent, seconds, hertz, LUFS. */
 export const BOUNDS = {
   fps: { min: 1, max: 60 },
+  // Browsers slow a GIF down whose frames last less than two hundredths of a second.
+  animation_fps: { min: 1, max: 50 },
+  loop: { min: 0, max: 65_535 },
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
   track: { max: 1_000 },
@@ -107,6 +123,9 @@ export const BOUNDS = {
   // https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html
   s3_key_bytes: { max: 1_024 },
 } as const;
+
+/** Frames per second of an animation from a video, and its width in pixels, unless its options say otherwise; never more than the source's. */
+export const ANIMATION_DEFAULTS = { fps: 12, width: 480 } as const;
 
 /** URL schemes that a task's input may have. */
 export const INPUT_SCHEMES = ["http:", "https:", "s3:"] as const;

@@ -306,6 +306,76 @@ export type ImageOptions = {
   start?: number | undefined;
 };
 
+/** Options of the kind `animation`. */
+export type AnimationOptions = {
+  /**
+   * The format.
+   *
+   * @default "gif"
+   */
+  format?: "gif" | "webp" | "avif" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Clockwise degrees to turn the picture by, from how players show it.
+   */
+  rotate?: Turn | undefined;
+  /**
+   * How to mirror the turned picture: left to right, top to bottom, or both.
+   */
+  flip?: Flip | undefined;
+  /**
+   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   */
+  crop?: CropOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  width?: SizeOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  height?: SizeOption | undefined;
+  /**
+   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   */
+  fit?: Fit | undefined;
+  /**
+   * Where the picture sits between its bars, or which part of it is kept.
+   *
+   * @default "center"
+   */
+  position?: Position | undefined;
+  /**
+   * Hex color of the bars; valid only with fit contain.
+   */
+  background?: string | undefined;
+  /**
+   * Frames per second; 12, or those of a slower video, or the times of an animated picture, when absent. 1 to 50.
+   */
+  fps?: number | undefined;
+  /**
+   * How often the animation plays; 0 plays it forever. 0 to 65,535.
+   *
+   * @default 0
+   */
+  loop?: number | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+};
+
 /** Options of the kind `adaptive_video`. */
 export type AdaptiveVideoOptions = {
   /**
@@ -434,6 +504,7 @@ interface OptionTypes {
   video: VideoOptions;
   audio: AudioOptions;
   image: ImageOptions;
+  animation: AnimationOptions;
   adaptive_video: AdaptiveVideoOptions;
   upload: UploadOptions;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { brokenS3, closed, oneOf, ruled, wholeWithin, within } from "./fields.ts";
 import {
+  ANIMATION_DEFAULTS,
   BOUNDS,
   DEFAULT_FORMAT,
   type EncodeKind,
@@ -200,6 +201,28 @@ export const ImageOptions = optionsOf("image", {
   .superRefine(checkFrame)
   .meta({ id: "ImageOptions" });
 
+/** Schema of the options of the kind `animation`. */
+export const AnimationOptions = optionsOf("animation", {
+  format: formatOf("animation")
+    .optional()
+    .meta({ description: "The format.", default: DEFAULT_FORMAT.animation }),
+  quality,
+  ...frame,
+  fps: within(BOUNDS.animation_fps)
+    .optional()
+    .meta({
+      description: `Frames per second; ${ANIMATION_DEFAULTS.fps}, or those of a slower video, or the times of an animated picture, when absent.`,
+    }),
+  loop: wholeWithin(BOUNDS.loop, "a whole number of times").optional().meta({
+    description: "How often the animation plays; 0 plays it forever.",
+    default: 0,
+  }),
+  ...span,
+})
+  .superRefine(checkFrame)
+  .superRefine(checkSpan)
+  .meta({ id: "AnimationOptions" });
+
 /** Schema of the options of the kind `adaptive_video`. */
 export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
   format: formatOf("adaptive_video")
@@ -237,6 +260,7 @@ export const OPTIONS = {
   video: VideoOptions,
   audio: AudioOptions,
   image: ImageOptions,
+  animation: AnimationOptions,
   adaptive_video: AdaptiveVideoOptions,
   upload: UploadOptions,
 } as const;
@@ -247,6 +271,8 @@ export type VideoOptions = z.infer<typeof VideoOptions>;
 export type AudioOptions = z.infer<typeof AudioOptions>;
 /** Options of the kind `image`, as parsed. */
 export type ImageOptions = z.infer<typeof ImageOptions>;
+/** Options of the kind `animation`, as parsed. */
+export type AnimationOptions = z.infer<typeof AnimationOptions>;
 /** Options of the kind `adaptive_video`, as parsed. */
 export type AdaptiveVideoOptions = z.infer<typeof AdaptiveVideoOptions>;
 /** Options of the kind `upload`, as parsed. */

@@ -64,6 +64,7 @@ export const TaskRequest = z
       taskRequest("video", OPTIONS.video.prefault({}), "VideoTaskRequest"),
       taskRequest("audio", OPTIONS.audio.prefault({}), "AudioTaskRequest"),
       taskRequest("image", OPTIONS.image.prefault({}), "ImageTaskRequest"),
+      taskRequest("animation", OPTIONS.animation.prefault({}), "AnimationTaskRequest"),
       taskRequest("adaptive_video", OPTIONS.adaptive_video.prefault({}), "AdaptiveVideoTaskRequest"),
     ],
     FALLBACK,
@@ -119,6 +120,7 @@ export const StepRequest = z
       stepRequest("video", source, nullable(OPTIONS.video.prefault({})), "VideoStepRequest"),
       stepRequest("audio", source, nullable(OPTIONS.audio.prefault({})), "AudioStepRequest"),
       stepRequest("image", source, nullable(OPTIONS.image.prefault({})), "ImageStepRequest"),
+      stepRequest("animation", source, nullable(OPTIONS.animation.prefault({})), "AnimationStepRequest"),
       stepRequest(
         "adaptive_video",
         source,

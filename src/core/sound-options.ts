@@ -84,8 +84,11 @@ export type SoundOptions = { [K in keyof typeof sound]?: z.infer<(typeof sound)[
 
 type Checked = SoundOptions & { mute?: boolean | undefined; format?: string | undefined };
 
+/** The kinds whose outputs have sound. */
+type SoundKind = Extract<EncodeKind, "video" | "audio" | "adaptive_video">;
+
 /** Creates the check that the format can hold the sound of a kind, and that no two options contradict each other. */
-export function checkSound(kind: Exclude<EncodeKind, "image">) {
+export function checkSound(kind: SoundKind) {
   return (options: Checked & { audio_bitrate?: number | undefined }, report: Report): void => {
     const { mute, format = DEFAULT_FORMAT[kind], ...given } = options;
     const codec = codecOf(kind, format);
@@ -114,7 +117,7 @@ export function checkSound(kind: Exclude<EncodeKind, "image">) {
 
 const SHAPES = [...(Object.keys(sound) as (keyof typeof sound)[]), "audio_bitrate"] as const;
 
-function codecOf(kind: Exclude<EncodeKind, "image">, format: string): AudioCodec {
+function codecOf(kind: SoundKind, format: string): AudioCodec {
   if (kind === "adaptive_video") return "aac";
   if (kind === "audio") return FORMATS.audio[format as keyof (typeof FORMATS)["audio"]].codec;
   return FORMATS.video[format as keyof (typeof FORMATS)["video"]].audio;

@@ -1,6 +1,6 @@
 import type { ImageFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
-import type { ImagePlan, Plan } from "../plan/plan.ts";
+import type { ImagePlan, Palette, Plan } from "../plan/plan.ts";
 import { mendFilters, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
@@ -18,7 +18,7 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
   const alpha = image.alpha && source.has_alpha === true;
   const filters = [
     ...cut.video,
-    ...mendFilters({ ...image, fps: null, length: null, ...geometry }),
+    ...mendFilters({ ...image, fps: image.motion?.fps ?? null, length: cut.length, ...geometry }),
     ...sizeFilters(source, {
       geometry,
       tone_map: tone_map ? toolset.toneMapper : null,
@@ -57,7 +57,9 @@ function qualityArgs(format: ImageFormat, quality: number | null): string[] {
 
 // Decoders assume BT.601 for JPEG and WebP, whatever the video had.
 function pixelsOf(format: ImageFormat, image: ImagePlan) {
-  const canvas = image.alpha ? "rgba" : "rgb24";
+  const palette = image.motion?.palette;
+  // What the palette's filters take: they hold all frames, which a conversion would double.
+  const canvas = palette ? "bgra" : image.alpha ? "rgba" : "rgb24";
   const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
   if (format === "png" || format === "gif") return rgb;
   if (format === "jpeg") {
@@ -67,12 +69,22 @@ function pixelsOf(format: ImageFormat, image: ImagePlan) {
   return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
 }
 
-// One palette per frame, so that no frame has to wait for the last one.
+// An animation has one palette, for which all frames wait. Elsewhere each frame has its own, so that none has to.
 function paletteFilter(image: ImagePlan): string {
+  const palette = image.motion?.palette;
+  if (palette) return clipPalette(palette, image.alpha);
   const reserve = image.alpha ? 1 : 0;
   const dither = image.animated ? ":dither=bayer:bayer_scale=4" : "";
   return (
     `split[look][use];[look]palettegen=reserve_transparent=${reserve}:stats_mode=single[palette];` +
     `[use][palette]paletteuse=new=1${dither}`
+  );
+}
+
+function clipPalette({ colors, dither }: Palette, alpha: boolean): string {
+  const pattern = typeof dither === "number" ? `bayer:bayer_scale=${dither}` : dither;
+  return (
+    `split[look][use];[look]palettegen=max_colors=${colors}:reserve_transparent=${Number(alpha)}[palette];` +
+    `[use][palette]paletteuse=dither=${pattern}:diff_mode=rectangle`
   );
 }

@@ -29,7 +29,15 @@ export function adaptiveMime(name: string): string {
 export function muxerArgs(plan: Plan): string[] {
   const args = MUXERS[plan.format];
   if (!args) throw new RangeError(`No muxer for ${plan.format}.`);
-  return [...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];
+  return [...loopArgs(plan), ...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];
+}
+
+// A GIF states how often it is repeated, 0 forever, and states nothing where it is not; a WebP, how often it plays.
+function loopArgs({ format, image }: Plan): string[] {
+  if (format !== "gif" && format !== "webp" && !image?.motion) return [];
+  const loop = image?.motion?.loop ?? 0;
+  const repeats = loop === 1 ? -1 : Math.max(0, loop - 1);
+  return ["-loop", String(format === "gif" ? repeats : loop)];
 }
 
 // A WAV's sizes are of 32 bits; RF64 (EBU Tech 3306) has 64, but fewer programs read it. The margin is for tags.
@@ -56,8 +64,8 @@ const MUXERS: Readonly<Record<string, readonly string[]>> = {
   flac: ["-f", "flac"],
   jpeg: ["-f", "image2", "-update", "1"],
   png: ["-f", "image2", "-update", "1"],
-  webp: ["-loop", "0", "-f", "webp"],
-  gif: ["-loop", "0", "-f", "gif"],
+  webp: ["-f", "webp"],
+  gif: ["-f", "gif"],
   avif: ["-f", "avif"],
 };
 

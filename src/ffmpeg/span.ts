@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
 import { picturesEnd } from "../plan/pictures-end.ts";
-import type { Chunk, Plan } from "../plan/plan.ts";
+import { type Chunk, constantFps, type Plan } from "../plan/plan.ts";
 
 /** Cuts a stretch out of the source: where to seek, and the filters that keep exactly its frames. */
 export interface Cut {
@@ -43,7 +43,7 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
   const length = end === null ? null : end - start;
   const last = length === null ? null : lead + length;
   // At a constant rate the frame before the start counts too: it is the one visible at the start.
-  const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
+  const constant = constantFps(plan) !== null;
   return {
     seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(chunk, source))],
     video: onFineClock([

@@ -181,7 +181,7 @@ export const NATIVE_TOOLS: Toolset = {
   least: { h265: 16 },
   audio: AUDIO,
   image: { ...IMAGE, avif: tool("libaom-av1", "-still-picture", "1", "-cpu-used", "6") },
-  animated: ANIMATED,
+  animated: { ...ANIMATED, avif: tool("libaom-av1", "-cpu-used", "8", "-row-mt", "1") },
   unreadable: [],
   readable: null,
   toneMapper: "zscale",

@@ -1,3 +1,4 @@
+import type { ErrorReason } from "../core/error-reason.ts";
 import { invalid, MediaError } from "../core/errors.ts";
 import {
   type AudioCodec,
@@ -8,6 +9,7 @@ import {
 } from "../core/formats.ts";
 import type {
   AdaptiveVideoOptions,
+  AnimationOptions,
   AudioOptions,
   ImageOptions,
   OptionsOf,
@@ -18,18 +20,15 @@ import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan, findTrack, heardSource, soundShape } from "./audio.ts";
 import { type ChunkHints, createChunks, cutPlan } from "./chunks.ts";
-import { createGeometry } from "./geometry.ts";
+import { createMotion, withUsualSize } from "./image/animation.ts";
+import { createImage } from "./image/image.ts";
 import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
-import { imageQuality } from "./rate.ts";
 import { type StoredPicture, storedPicture } from "./size.ts";
 import { createSpan, type Span } from "./span.ts";
-import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
+import { createVideoPlan, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
-
-/** WebP's longest side in pixels; the other formats go up to the options' limit. */
-const WEBP_MAX = 16_383;
 
 /** Returns whether a source states too little for a plan, because it was written by hand, and must be probed first. */
 export function needsProbe(source: Source): boolean {
@@ -57,7 +56,11 @@ export function createPlan<K extends EncodeKind>(
 
 const PLANS: {
   readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: ChunkHints) => Plan;
-} = { video: videoPlan, audio: audioPlan, image: imagePlan, adaptive_video: adaptivePlan };
+} = {
+  ...{ video: videoPlan, audio: audioPlan },
+  ...{ image: imagePlan, animation: animationPlan },
+  adaptive_video: adaptivePlan,
+};
 
 function videoPlan(source: Source, asked: VideoOptions, hints: ChunkHints): Plan {
   const { target_size } = asked;
@@ -111,31 +114,27 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
 function imagePlan(source: Source, options: ImageOptions): Plan {
   const stored = anyPicture(source, "image");
   const format = options.format ?? ownFormat(source) ?? DEFAULT_FORMAT.image;
-  const facts = FORMATS.image[format];
   // A start time selects one frame, so only an animation used whole stays animated.
-  const animated = source.animated === true && facts.animated && options.start === undefined;
+  const animated = source.animated === true && FORMATS.image[format].animated && options.start === undefined;
   const still = source.kind === "image" && source.animated !== true;
   const span = still ? stillSpan(options) : createSpan({ start: options.start }, source.duration);
-  const rules = {
-    even: false,
-    // Transparent padding was not requested, and not every encoder can write it in AVIF.
-    alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
-    max: format === "webp" ? WEBP_MAX : Number.POSITIVE_INFINITY,
-  };
-  const geometry = createGeometry(stored, options, rules);
-  const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);
-  const image = {
-    geometry,
-    quality: imageQuality(format, options.quality),
-    animated,
-    alpha,
-    deinterlace: source.interlaced === true,
-    tone_map: source.color?.hdr === true,
-    matte: alpha ? null : matteFor(source, options.background),
-  };
+  const image = { ...createImage(source, stored, format, options), animated };
   const plan = { ...blank("image", format, span), still, image };
   if (animated) return { ...plan, frames: frameCount(source, span, null) };
   return { ...plan, duration: null, frames: 1 };
+}
+
+function animationPlan(source: Source, options: AnimationOptions): Plan {
+  const stored = movingPicture(source, "animation");
+  const format = options.format ?? DEFAULT_FORMAT.animation;
+  const span = createSpan(options, source.duration, source.duration_estimated);
+  const motion = createMotion(source, format, options);
+  const image = createImage(source, stored, format, withUsualSize(stored, options));
+  return {
+    ...blank("animation", format, span),
+    frames: frameCount(source, span, motion.fps),
+    image: { ...image, animated: true, motion },
+  };
 }
 
 function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: ChunkHints): Plan {
@@ -232,7 +231,9 @@ function ownFormat(source: Source): ImageFormat | undefined {
   return source.kind === "image" && own in FORMATS.image ? own : undefined;
 }
 
-function anyPicture(source: Source, kind: "video" | "image"): StoredPicture {
+type Pictured = Extract<ErrorReason, { code: "no_pictures" }>["kind"];
+
+function anyPicture(source: Source, kind: Pictured): StoredPicture {
   if (!hasVideo(source)) {
     throw errorFor("input_no_video", { code: "no_pictures", kind });
   }
@@ -248,9 +249,9 @@ function anyPicture(source: Source, kind: "video" | "image"): StoredPicture {
   throw new MediaError("input_unsupported", "The size of the source's pictures could not be read.");
 }
 
-function movingPicture(source: Source): StoredPicture {
+function movingPicture(source: Source, kind: Pictured = "video"): StoredPicture {
   if (source.kind === "image" && source.animated !== true) {
     throw errorFor("input_no_video", { code: "still_image" });
   }
-  return anyPicture(source, "video");
+  return anyPicture(source, kind);
 }

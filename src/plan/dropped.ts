@@ -48,7 +48,7 @@ function reasonOf(
     }
     case "cover":
       if (plan.cover === index) return null;
-      if (plan.kind === "image" || metadata === "strip") return "asked";
+      if (plan.image || metadata === "strip") return "asked";
       if (!holdsCover(plan.format)) return "no_place_in_format";
       return plan.cover === undefined ? "not_supported" : "one_track";
     default:
@@ -57,8 +57,8 @@ function reasonOf(
 }
 
 // A request for a picture or for sound excludes everything else.
-function unsupported({ kind }: Plan): Dropped["reason"] {
-  return kind === "image" ? "asked" : "not_supported";
+function unsupported({ image }: Plan): Dropped["reason"] {
+  return image ? "asked" : "not_supported";
 }
 
 function mixedChannels(plan: Plan, source: Source): Dropped[] {
@@ -72,7 +72,7 @@ function mixedChannels(plan: Plan, source: Source): Dropped[] {
 function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
   const names = Object.keys(source.tags ?? {}).filter((name) => plan.tags?.[name] === undefined);
   if (names.length === 0) return [];
-  if (plan.kind === "image" || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
+  if (plan.image || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
   const wanted = (name: string) => metadata === "keep" || isDescriptive(name);
   const reasons = names.map((name) =>
     wanted(name) && !holdsTag(plan.format, name) ? "no_place_in_format" : "private",

@@ -17,6 +17,8 @@ export interface Estimate {
   pixels_decoded: number | null;
   /** Pixels encoded in total, over all renditions; null when unknown. */
   pixels_encoded: number | null;
+  /** Pixels of pictures that wait for the palette of all; 0 when none do, null when unknown. */
+  pixels_held: number | null;
   /** Seconds of sound encoded; 0 when none is, null when unknown. */
   audio_seconds: number | null;
   /** Seconds of output; 0 for a still, null when unknown. */
@@ -45,6 +47,7 @@ export function estimateWork(plan: Plan, source: Source): Estimate {
     frames_encoded: times(encoded, outputs.length),
     pixels_decoded: times(decoded, frame_decoded),
     pixels_encoded: times(encoded, area),
+    pixels_held: plan.image?.motion?.palette ? times(encoded, area) : 0,
     audio_seconds: plan.audio?.mode === "encode" ? seconds : 0,
     seconds,
   };

@@ -85,7 +85,7 @@ function isEnlarged({ crop, scale, rotate, width, height }: Geometry, source: So
 const DEFAULT_SAMPLE_RATE = 48_000;
 
 function bytesOf({ kind, format, duration, frames, video, audio }: Plan, source: Source): number | null {
-  if (duration === null || kind === "image" || kind === "adaptive_video") return null;
+  if (duration === null || (kind !== "video" && kind !== "audio")) return null;
   const pictures = video ? trackBits(video, source, "video") : 0;
   const sound = audio ? trackBits(audio, source, "audio") : 0;
   if (pictures === null || sound === null) return null;

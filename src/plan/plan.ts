@@ -90,6 +90,25 @@ export interface ImagePlan {
   tone_map: boolean;
   /** Background for a transparent picture as `0xRRGGBB`; null when there is no transparency or it is kept. */
   matte: string | null;
+  /** Of the kind `animation`: how it moves, and how its palette is chosen; absent for other kinds. */
+  motion?: Motion;
+}
+
+/** How an animation moves. */
+export interface Motion {
+  /** Frames per second; null keeps the source's timing. */
+  fps: number | null;
+  /** How often it plays; 0 forever. */
+  loop: number;
+  /** Of a GIF: colors of the one palette of all frames, and how pixels between two colors are dithered. */
+  palette: Palette | null;
+}
+
+/** A palette for all frames of an animation. */
+export interface Palette {
+  colors: number;
+  /** Name of a kernel that spreads the error, or the strength of an ordered pattern, 0 (strongest) to 5. */
+  dither: "sierra2_4a" | number;
 }
 
 /** One stream of adaptive video. */
@@ -163,6 +182,11 @@ export function sourceEnd(plan: Plan, { end }: { end: number | null } = plan): n
 export function outputSeconds(plan: Plan, chunk: { start: number; end: number | null }): number | null {
   const end = sourceEnd(plan, chunk);
   return end === null || end <= chunk.start ? null : (end - chunk.start) / (plan.speed ?? 1);
+}
+
+/** Returns the frames per second of a plan's pictures when they are constant; null when they keep the source's timing. */
+export function constantFps({ video, image }: Pick<Plan, "video" | "image">): number | null {
+  return (video?.mode === "encode" ? video.fps : image?.motion?.fps) ?? null;
 }
 
 /** Returns whether a plan re-encodes nothing. */

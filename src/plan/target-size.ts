@@ -49,7 +49,10 @@ export function optionsForSize<K extends EncodeKind>(
 
 const FITTED: {
   readonly [K in EncodeKind]: (options: OptionsOf<K>, source: Source, bytes: number) => OptionsOf<K>;
-} = { video: videoForSize, audio: audioForSize, image: unbounded, adaptive_video: unbounded };
+} = {
+  ...{ video: videoForSize, audio: audioForSize },
+  ...{ image: unbounded, animation: unbounded, adaptive_video: unbounded },
+};
 
 function unbounded(): never {
   throw errorFor("invalid_options", { code: "size_unbounded" }, { param: PARAM });

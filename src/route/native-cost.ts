@@ -45,6 +45,8 @@ export const NATIVE_COST = {
       ...{ h264: 170, h265: 180, vp9: 150, av1: 320 },
       ...{ jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
     },
+    /** Per Mpx of an animation that waits for the palette of all frames. */
+    held: 4,
     /** HDR to SDR in floating point, per Mpx encoded. */
     tone_map: 50,
   },
@@ -87,6 +89,7 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
   const reading = decoded === null ? null : decoded * decodeSeconds(source) + bits * seconds.bits;
   const area = areaOf(plan) / MPX;
   const span = sourceSeconds(plan);
+  const held = ((work.pixels_held ?? 0) / MPX) * memory.held;
   return {
     pictures:
       reading === null || encoded === null || decoded === null
@@ -97,7 +100,7 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
         ? work.audio_seconds
         : work.audio_seconds * seconds.sound[audio.codec],
     seek: span && reading ? (reading * SEEK_SECONDS) / span : 0,
-    memory: MIB * (memory.base + frame * memory.decode[plan.still ? "still" : "moving"] + area * size),
+    memory: MIB * (memory.base + frame * memory.decode[plan.still ? "still" : "moving"] + area * size + held),
   };
 }
 

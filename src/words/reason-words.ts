@@ -9,7 +9,11 @@ const HOSTS = {
   output: "The output's store",
   storage: "The storage",
 } as const;
-const NEEDS = { video: "Video needs pictures", image: "An image needs pictures" } as const;
+const NEEDS = {
+  video: "Video needs pictures",
+  image: "An image needs pictures",
+  animation: "An animation needs pictures",
+} as const;
 
 /** Creates the error for a reason, with a sentence as its message. */
 export function errorFor(kind: ErrorKind, reason: Described, options: MediaErrorOptions = {}): MediaError {

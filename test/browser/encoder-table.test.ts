@@ -85,6 +85,12 @@ const image = (
 
 const DRAWN = [OTHER, OTHER, YES, OTHER, YES, OTHER, OTHER] as const;
 
+const animation = (format: "gif" | "webp", picture: string, canvas: string): Row<"animation"> => ({
+  ...{ name: `animated ${format}`, clip: "mp4", kind: "animation" },
+  ...{ options: { format, width: 160, fps: 10 }, made: { picture, width: 160 } },
+  cells: [OTHER, OTHER, canvas, OTHER, YES, OTHER, OTHER],
+});
+
 const TURNED = { rotate: 90, flip: "horizontal", crop: "16:9", width: 160 } as const;
 // Of 320×180 pixels; the first picture alone, as a still has no other.
 const LIKE_TURNED = "trim=end_frame=1,transpose=clock,hflip,crop=180:101:0:109,scale=160:90";
@@ -178,6 +184,7 @@ const ROWS: readonly Row[] = [
   image("png", "png"),
   image("webp", "webp", DRAWN),
   image("gif", "gif"),
+  animation("gif", "gif", OTHER),
   image("avif", "av1", [OTHER, YES, OTHER, OTHER, "output_format", OTHER, OTHER]),
   {
     ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },

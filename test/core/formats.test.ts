@@ -12,11 +12,12 @@ import {
 } from "../../src/core/formats.ts";
 
 test("the tables list the documented formats, codecs and bounds", () => {
-  expect(ENCODE_KINDS).toEqual(["video", "audio", "image", "adaptive_video"]);
-  expect(STEP_KINDS).toEqual(["probe", "ingest", "video", "audio", "image", "adaptive_video", "upload"]);
+  expect(ENCODE_KINDS).toEqual(["video", "audio", "image", "animation", "adaptive_video"]);
+  expect(STEP_KINDS).toEqual(["probe", "ingest", ...ENCODE_KINDS, "upload"]);
   expect(Object.keys(FORMATS.video)).toEqual(["mp4", "webm", "mov"]);
   expect(Object.keys(FORMATS.audio)).toEqual(["mp3", "aac", "ogg", "opus", "wav", "flac"]);
   expect(Object.keys(FORMATS.image)).toEqual(["jpeg", "png", "webp", "gif", "avif"]);
+  expect(Object.keys(FORMATS.animation)).toEqual(["gif", "webp", "avif"]);
   expect(Object.keys(FORMATS.adaptive_video)).toEqual(["hls"]);
   expect(VIDEO_CODECS).toEqual(["h264", "h265", "vp9", "av1"]);
   expect(QUALITIES).toEqual(["very_low", "low", "medium", "high", "very_high"]);
@@ -40,7 +41,10 @@ test("each format lists its default codec first, and each default format exists 
 });
 
 test("every format has a MIME type of its kind and a unique extension", () => {
-  const rows = Object.values(FORMATS).flatMap((formats) => Object.values(formats));
+  // Animations are in files of image formats.
+  const { animation, ...others } = FORMATS;
+  expect(FORMATS.image).toMatchObject(animation);
+  const rows = Object.values(others).flatMap((formats) => Object.values(formats));
   expect(new Set(rows.map(({ extension }) => extension)).size).toBe(rows.length);
   for (const kind of ["video", "audio", "image"] as const) {
     for (const { mime } of Object.values(FORMATS[kind])) expect(mime.startsWith(`${kind}/`)).toBe(true);

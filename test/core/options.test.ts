@@ -3,10 +3,10 @@ import { FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "../../src/cor
 import { faultOf } from "./fault.ts";
 import { parseOptions } from "./parse-options.ts";
 
-type Kind = "video" | "audio" | "image" | "adaptive_video";
-const pictures: Kind[] = ["video", "image", "adaptive_video"];
-const timed: Kind[] = ["video", "audio", "adaptive_video"];
-const all: Kind[] = ["video", "audio", "image", "adaptive_video"];
+type Kind = "video" | "audio" | "image" | "animation" | "adaptive_video";
+const pictures: Kind[] = ["video", "image", "animation", "adaptive_video"];
+const timed: Kind[] = ["video", "audio", "animation", "adaptive_video"];
+const all: Kind[] = ["video", "audio", "image", "animation", "adaptive_video"];
 const box = { width: 10, height: 10 };
 
 const accepted: [Kind, object][] = [
@@ -28,6 +28,8 @@ const accepted: [Kind, object][] = [
     ]),
   ),
   ...[1, 23.976, 60].map((fps): [Kind, object] => ["video", { fps }]),
+  ...[1, 12.5, 50].map((fps): [Kind, object] => ["animation", { fps }]),
+  ...[0, 1, 65_535].map((loop): [Kind, object] => ["animation", { loop }]),
   ...[300_000, 1_000_000, 60_000_000].map((bitrate): [Kind, object] => ["video", { bitrate }]),
   ...[32_000, 128_000, 320_000].map((bitrate): [Kind, object] => ["audio", { bitrate }]),
   ...all.flatMap((kind) => [0, 0.001, 10_000_000].map((start): [Kind, object] => [kind, { start }])),
@@ -120,6 +122,21 @@ const rejected: [Kind, object, string, string][] = [
   ...(["width", "height", "fit", "position", "background", "fps"] as const).map(
     (name): [Kind, object, string, string] => ["audio", { [name]: 1 }, "request_invalid", name],
   ),
+  ...[0.9, 50.1].map((fps): [Kind, object, string, string] => [
+    "animation",
+    { fps },
+    "invalid_options",
+    "fps",
+  ]),
+  ...[-1, 1.5, 65_536].map((loop): [Kind, object, string, string] => [
+    "animation",
+    { loop },
+    "invalid_options",
+    "loop",
+  ]),
+  ["animation", { loop: "3" }, "request_invalid", "loop"],
+  ["animation", { format: "png" }, "invalid_format", "format"],
+  ["animation", { mute: true }, "request_invalid", "mute"],
   ["image", { end: 1 }, "request_invalid", "end"],
   ["image", { fps: 1 }, "request_invalid", "fps"],
   ["image", { bitrate: 300_000 }, "request_invalid", "bitrate"],

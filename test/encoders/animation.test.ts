@@ -1,10 +1,15 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { endAnimation } from "../../src/encoders/images/animation.ts";
 import { clip } from "../fixtures/clips.ts";
-import { keepClip, runFfprobeWith } from "../fixtures/make-clip.ts";
-import { readWebpAnimation } from "../judge/container.ts";
+import { keepClip, makeClip, runFfmpeg, runFfprobeWith } from "../fixtures/make-clip.ts";
+import { numberedClip } from "../integrity/numbered.ts";
+import { readFrames } from "../integrity/read-frames.ts";
+import { readContainer, readWebpAnimation } from "../judge/container.ts";
+import { readFacts } from "../judge/facts.ts";
+import { note } from "../judge/figures.ts";
+import { measureLikeness } from "../judge/likeness.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 
 let rig: Rig;
@@ -65,6 +70,87 @@ test.concurrent("a GIF cut off within a frame keeps the frames before it", LIMIT
   });
   expect((await delaysOf(output.path, "gif")).length).toBeGreaterThanOrEqual(9);
 });
+
+// The stretch holds six frames of 0.2 s, and begins at the tenth of the source's.
+const STRETCH = { start: 0.4, end: 1.6, fps: 5, width: 160 } as const;
+const SHOWN = [12, 17, 22, 27, 32, 37];
+
+test.concurrent.for([
+  ["light", "-c:v libx264 -preset ultrafast -g 25"],
+  ["native", "-c:v libsvtav1 -preset 10 -g 25"],
+] as const)("a stretch of a video becomes animations on %s", LIMIT, async ([encoder, codec], { expect }) => {
+  const input = rig.serve(await numberedClip({ container: "mp4", frames: 50, codec }));
+  const animate = (options: Record<string, unknown>) =>
+    rig.door.encode({ input, kind: "animation", options });
+  const [gif, webp] = await Promise.all([
+    animate({ ...STRETCH, loop: 3 }),
+    animate({ ...STRETCH, format: "webp", loop: 3 }),
+  ]);
+  expect((await readFrames(gif.path)).map(({ number }) => number)).toEqual(SHOWN);
+  for (const { path, task } of [gif, webp]) {
+    const made = task.steps[2]?.output;
+    expect(made).toMatchObject({ encoder, kind: "image", animated: true, width: 160, height: 96 });
+    expect(made?.counts?.pictures).toMatchObject({ source: 30 });
+    expect(await delaysOf(path, made?.format as "gif" | "webp")).toEqual(Array(6).fill(200));
+  }
+  expect([gif.mime, webp.mime]).toEqual(["image/gif", "image/webp"]);
+  // A GIF is repeated twice after it has played.
+  expect(loopOf(await readFile(gif.path), "NETSCAPE2.0", 13)).toBe(2);
+  expect(loopOf(await readFile(webp.path), "ANIM", 12)).toBe(3);
+});
+
+test.concurrent("a stretch of a video becomes an animated AVIF", LIMIT, async ({ expect }) => {
+  const codec = "-c:v libx264 -preset ultrafast -g 25";
+  const input = rig.serve(await numberedClip({ container: "mp4", frames: 50, codec }));
+  const options = { ...STRETCH, format: "avif", quality: "high" };
+  const { path, mime, task } = await rig.door.encode({ input, kind: "animation", options });
+  expect((await readFrames(path)).map(({ number }) => number)).toEqual(SHOWN);
+  expect(await readContainer(path)).toBe("avif");
+  expect(mime).toBe("image/avif");
+  expect(task.steps[2]?.output).toMatchObject({
+    ...{ encoder: "native", kind: "image", format: "avif", animated: true, width: 160, height: 96 },
+    ...{ counts: { pictures: { source: 30, output: 6 } } },
+  });
+  expect((await readFacts(path)).picture?.duration).toBeCloseTo(1.2, 3);
+});
+
+function loopOf(bytes: Buffer, name: string, offset: number): number | null {
+  const at = bytes.indexOf(name, 0, "latin1");
+  return at < 0 ? null : bytes.readUInt16LE(at + offset);
+}
+
+test.concurrent(
+  "a GIF is smaller than that of ffmpeg's own palette, and as like the video",
+  LIMIT,
+  async ({ task, expect }) => {
+    const path = await makeClip("mp4", FOOTAGE);
+    const output = await rig.door.encode({ input: rig.serve(path), kind: "animation", options: {} });
+    expect(output.task.steps[2]?.output).toMatchObject({ format: "gif", width: 480, height: 270 });
+    const steps = "fps=12,scale=480:-1:flags=bicubic";
+    const palette = `[0:v]${steps},split[a][b];[a]palettegen[p];[b][p]paletteuse`;
+    const peer = await keepClip("gif", JSON.stringify(["palettegen", FOOTAGE]), (made) =>
+      runFfmpeg(["-i", path, "-filter_complex", palette, made]),
+    );
+    const compare = (gif: string) => measureLikeness(gif, path, { filter: steps, pixels: "gbrp" });
+    const [ours, theirs] = [await compare(output.path), await compare(peer)];
+    const bytes = { ours: (await stat(output.path)).size, theirs: (await stat(peer)).size };
+    note(task, {
+      ssim: ours.mean,
+      ssim_palettegen: theirs.mean,
+      bytes: bytes.ours,
+      bytes_palettegen: bytes.theirs,
+    });
+    expect([ours.frames, theirs.frames]).toEqual([18, 18]);
+    expect(ours.mean).toBeGreaterThan(theirs.mean - 0.01);
+    expect(bytes.ours).toBeLessThan(bytes.theirs);
+  },
+);
+
+// Slow motion with detail and grain.
+const FOOTAGE =
+  "-f lavfi -i mandelbrot=s=1280x720:rate=25:maxiter=150:end_scale=0.2 -t 1.5 -vf noise=alls=3:allf=t,format=yuv420p -c:v libx264 -preset veryfast -crf 17".split(
+    " ",
+  );
 
 test.for([
   ["gif", "gif_animated", 3.3],

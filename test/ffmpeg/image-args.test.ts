@@ -11,7 +11,13 @@ const FILE = "-f image2 -update 1 OUT";
 const JPEG = `scale=${STILL}:out_range=pc:out_color_matrix=bt601,format=yuvj420p,setsar=1`;
 const PNG = `scale=${STILL}:out_range=pc,format=rgb24,setsar=1`;
 const PALETTE = "split[look][use];[look]palettegen=reserve_transparent=";
+const CLIP = `split[look][use];[look]palettegen=max_colors=256:reserve_transparent=0[palette];[use][palette]paletteuse=dither=bayer:bayer_scale=5:diff_mode=rectangle`;
 const IMAGE: [string, string, string][] = [
+  [
+    "an animation that plays once, with one palette",
+    argsOf(videoSource(), "animation", { start: 2, end: 4, loop: 1, width: 320 }),
+    `-noaccurate_seek -ss 2 -noautorotate -i IN ${graph(`settb=1/120000,trim=end=1.9995,fps=12:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=24,scale=320:180:${STILL}:out_range=pc,format=bgra,setsar=1,${CLIP}`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop -1 -f gif OUT`,
+  ],
   [
     "jpeg",
     argsOf(imageSource(), "image", { format: "jpeg" }),

@@ -7,7 +7,7 @@ export async function readContainer(path: string): Promise<string | null> {
   const starts = (hex: string) => bytes.subarray(0, hex.length / 2).toString("hex") === hex;
   if (text(4, 8) === "ftyp") {
     const brand = text(8, 12);
-    return brand === "qt  " ? "mov" : brand === "avif" ? "avif" : "mp4";
+    return brand === "qt  " ? "mov" : /^avi[fs]$/.test(brand) ? "avif" : "mp4";
   }
   // DocType of the EBML header.
   if (starts("1a45dfa3")) return text(0, 64).includes("\x42\x82\x84webm") ? "webm" : "matroska";

@@ -80,15 +80,20 @@ export const TABLES = {
     ...FRAME,
     ...TIME,
   },
-} as const satisfies Record<EncodeKind, Dimensions>;
+} as const satisfies Partial<Record<EncodeKind, Dimensions>>;
+
+/** A kind that the matrix covers; the others have tests of their own. */
+export type MatrixKind = keyof typeof TABLES;
+/** The kinds that the matrix covers. */
+export const MATRIX_KINDS = Object.keys(TABLES) as MatrixKind[];
 
 /** The source of a cell. */
-export type From = (typeof TABLES)[EncodeKind]["from"][number];
+export type From = (typeof TABLES)[MatrixKind]["from"][number];
 
 /** One cell of the matrix: a request, and the engine that must serve it. */
 export interface Cell {
   name: string;
-  kind: EncodeKind;
+  kind: MatrixKind;
   engine: Engine;
   from: From;
   format: VideoFormat | AudioFormat | ImageFormat | "hls";
@@ -151,7 +156,7 @@ export function facetsOf(row: Row<Dimensions>): string[] {
 }
 
 /** Returns cells of a kind that cover every pair of facets. */
-export function pairCells(kind: EncodeKind): Cell[] {
+export function pairCells(kind: MatrixKind): Cell[] {
   const table: Dimensions = TABLES[kind];
   const rows = coverPairs(table, forbids as Forbids<Dimensions>);
   return thinRows(rows, facetsOf).map((row) => toCell(kind, row));
@@ -169,12 +174,12 @@ export function rateCells(): Cell[] {
 }
 
 /** Yields all cells of a kind. */
-export function* allCells(kind: EncodeKind): Generator<Cell> {
+export function* allCells(kind: MatrixKind): Generator<Cell> {
   const table: Dimensions = TABLES[kind];
   for (const row of wholeProduct(table, forbids as Forbids<Dimensions>)) yield toCell(kind, row);
 }
 
-function toCell(kind: EncodeKind, row: Row<Dimensions>): Cell {
+function toCell(kind: MatrixKind, row: Row<Dimensions>): Cell {
   const { output, ...rest } = row;
   const [format, codec = null] = String(output).split(" ");
   const none = { width: null, height: null, fit: null, position: null, background: null };
@@ -182,7 +187,7 @@ function toCell(kind: EncodeKind, row: Row<Dimensions>): Cell {
   return { ...cell, name: nameOf(kind, row) } as Cell;
 }
 
-function nameOf(kind: EncodeKind, { output, engine, from, ...options }: Row<Dimensions>): string {
+function nameOf(kind: MatrixKind, { output, engine, from, ...options }: Row<Dimensions>): string {
   const present = Object.entries(options).filter(([, value]) => value !== null);
   const wish = present.map(([name, value]) => `${name} ${value}`).join(", ");
   return `${kind} ${output} of ${from} on ${engine}${wish && `: ${wish}`}`;

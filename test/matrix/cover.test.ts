@@ -1,7 +1,17 @@
 import { expect, test } from "vitest";
-import { ENCODE_KINDS, FORMATS } from "../../src/core/formats.ts";
+import { FORMATS } from "../../src/core/formats.ts";
 import { parseOptions } from "../core/parse-options.ts";
-import { allCells, type Cell, facetsOf, forbids, optionsOf, pairCells, rateCells, TABLES } from "./cells.ts";
+import {
+  allCells,
+  type Cell,
+  facetsOf,
+  forbids,
+  MATRIX_KINDS,
+  optionsOf,
+  pairCells,
+  rateCells,
+  TABLES,
+} from "./cells.ts";
 import { coverPairs, type Dimensions, type Forbids, type Row, thinRows, wholeProduct } from "./pairs.ts";
 import { pickPart } from "./part.ts";
 
@@ -44,7 +54,7 @@ test.for([
   expect(rows).toEqual(coverPairs<Dimensions>(LETTERS, rule));
 });
 
-test.each(ENCODE_KINDS)(
+test.each(MATRIX_KINDS)(
   "rows of %s cover every pair of the whole product, and their options are valid",
   (kind) => {
     const table: Dimensions = TABLES[kind];
@@ -59,7 +69,7 @@ test.each(ENCODE_KINDS)(
   },
 );
 
-test.each(ENCODE_KINDS)("thinRows drops rows of %s whose pairs of facets other rows cover", (kind) => {
+test.each(MATRIX_KINDS)("thinRows drops rows of %s whose pairs of facets other rows cover", (kind) => {
   const rows = coverPairs<Dimensions>(TABLES[kind], forbids as Forbids<Dimensions>);
   const twos = (some: Row<Dimensions>[]) =>
     new Set(some.map(facetsOf).flatMap((all) => all.flatMap((one) => all.map((other) => `${one} ${other}`))));
@@ -71,7 +81,7 @@ test.each(ENCODE_KINDS)("thinRows drops rows of %s whose pairs of facets other r
 });
 
 test("the rows cover every value of every table", () => {
-  for (const kind of ENCODE_KINDS) {
+  for (const kind of MATRIX_KINDS) {
     const rows = thinRows(coverPairs<Dimensions>(TABLES[kind], forbids as Forbids<Dimensions>), facetsOf);
     for (const [name, values] of Object.entries(TABLES[kind])) {
       expect([kind, name, new Set(rows.map((row) => row[name]))]).toEqual([kind, name, new Set(values)]);
@@ -83,7 +93,7 @@ test("the cells pair every output with every engine that supports it", () => {
   const made = (kind: Cell["kind"], cells: Iterable<Cell>) =>
     new Set([...cells].map(({ format, codec, engine }) => [kind, format, codec, engine].join(" ")));
   const light = (output: string) => !/h265|av1|avif/.test(output);
-  for (const kind of ENCODE_KINDS) {
+  for (const kind of MATRIX_KINDS) {
     const outputs = Object.entries(FORMATS[kind]).flatMap(([format, facts]: [string, object]) =>
       "codecs" in facts && kind === "video"
         ? (facts.codecs as string[]).map((codec) => `${kind} ${format} ${codec}`)

@@ -1,9 +1,8 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, test } from "vitest";
-import { ENCODE_KINDS } from "../../src/core/formats.ts";
 import { note } from "../judge/figures.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
-import { allCells, optionsOf, pairCells, rateCells } from "./cells.ts";
+import { allCells, MATRIX_KINDS, optionsOf, pairCells, rateCells } from "./cells.ts";
 import { judgeCell, mimeOf, playStream, sourceOf } from "./judge-cell.ts";
 import { pickPart } from "./part.ts";
 
@@ -17,10 +16,10 @@ afterAll(() => rig?.close());
 const part = process.env.FRAMEWRIGHT_MATRIX;
 const CELLS = part
   ? pickPart(
-      ENCODE_KINDS.flatMap((kind) => [...allCells(kind)]),
+      MATRIX_KINDS.flatMap((kind) => [...allCells(kind)]),
       part,
     )
-  : [...ENCODE_KINDS.flatMap(pairCells), ...rateCells()];
+  : [...MATRIX_KINDS.flatMap(pairCells), ...rateCells()];
 
 const NAMED = CELLS.map((cell) => [cell.name, cell] as const);
 

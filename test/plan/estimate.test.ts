@@ -10,6 +10,7 @@ const nothing = {
   frames_encoded: 0,
   pixels_decoded: 0,
   pixels_encoded: 0,
+  pixels_held: 0,
   audio_seconds: 0,
   seconds: 10,
 };
@@ -28,6 +29,7 @@ test("counts the pictures and the audio of an encode", () => {
     frames_encoded: 500,
     pixels_decoded: 250 * HD,
     pixels_encoded: 500 * 640 * 360,
+    pixels_held: 0,
     audio_seconds: 10,
     seconds: 10,
   });
@@ -39,6 +41,7 @@ test("counts the frames decoded before a start", () => {
   expect(of(50)).toMatchObject({
     frames_decoded: (5 + 4) * 25,
     frames_encoded: 100,
+    pixels_held: 0,
     audio_seconds: 4,
     seconds: 4,
   });
@@ -52,6 +55,7 @@ test("counts the encode of every rendition", () => {
     frames_decoded: 250,
     frames_encoded: 500,
     pixels_encoded: 250 * (640 * 360 + 426 * 240),
+    pixels_held: 0,
     audio_seconds: 10,
   });
 });
@@ -96,6 +100,7 @@ test("leaves the totals unknown without a duration", () => {
     frames_encoded: null,
     pixels_decoded: null,
     pixels_encoded: null,
+    pixels_held: 0,
     audio_seconds: null,
     seconds: null,
   });

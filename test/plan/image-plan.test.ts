@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import type { OptionsOf } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createPlan } from "../../src/plan/create-plan.ts";
+import { estimateWork } from "../../src/plan/estimate.ts";
 import { imageSource, videoSource } from "./source.ts";
+
+const GIF = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
+const small = (width: number, height: number) => ({
+  width,
+  height,
+  coded_width: width,
+  coded_height: height,
+});
 
 const IMAGES: [string, Source, OptionsOf<"image">, object][] = [
   ["keeps its own format", imageSource(), {}, { format: "png", still: true, frames: 1, duration: null }],
@@ -75,8 +84,7 @@ test.for([
   ["jpeg", {}, false],
   ["gif", { start: 0.5 }, false],
 ] as const)("an animation as %s with %o stays animated: %s", ([format, options, animated]) => {
-  const source = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
-  const plan = createPlan(source, "image", { format, ...options });
+  const plan = createPlan(GIF, "image", { format, ...options });
   expect([plan.image?.animated, plan.frames, plan.duration]).toEqual(
     animated ? [true, 20, 2] : [false, 1, null],
   );
@@ -84,10 +92,74 @@ test.for([
 
 test("a video becomes a still GIF, and an animation becomes a video", () => {
   expect(createPlan(videoSource(), "image", { format: "gif" }).image?.animated).toBe(false);
-  const gif = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
-  expect(createPlan(gif, "video", {})).toMatchObject({
+  expect(createPlan(GIF, "video", {})).toMatchObject({
     frames: 20,
     audio: null,
     video: { mode: "encode", matte: "0x000000" },
   });
+});
+
+const ANIMATED: [string, Source, OptionsOf<"animation">, object][] = [
+  [
+    "has 12 frames per second and is 480 wide",
+    videoSource({ duration: 10 }),
+    {},
+    {
+      format: "gif",
+      frames: 120,
+      duration: 10,
+      audio: null,
+      image: { geometry: { width: 480, height: 270 } },
+    },
+  ],
+  [
+    "is no faster and no larger than its source",
+    videoSource({ ...small(320, 180), fps: 8 }),
+    {},
+    { image: { motion: { fps: 8 }, geometry: { width: 320 } } },
+  ],
+  [
+    "keeps its shape when it is cut to it",
+    videoSource(),
+    { crop: "1:1" },
+    { image: { geometry: { width: 480, height: 480 } } },
+  ],
+  ["is as tall as asked", videoSource(), { height: 90 }, { image: { geometry: { width: 160, height: 90 } } }],
+  [
+    "is a stretch",
+    videoSource({ duration: 10 }),
+    { start: 2, end: 4, fps: 10 },
+    { start: 2, end: 4, frames: 20 },
+  ],
+  [
+    "of a picture keeps its times",
+    GIF,
+    { format: "webp" },
+    { frames: 20, image: { animated: true, motion: { fps: null, loop: 0, palette: null } } },
+  ],
+];
+
+test.for(ANIMATED)("an animation %s", ([, source, options, wanted]) => {
+  expect(createPlan(source, "animation", options)).toMatchObject(wanted);
+});
+
+test.for([
+  [
+    "sound alone",
+    videoSource({ kind: "audio", codecs: { video: null, audio: "aac" } }),
+    {},
+    "input_no_video",
+  ],
+  ["a still", imageSource(), {}, "input_no_video"],
+  ["a stretch beyond its end", videoSource({ duration: 10 }), { start: 10 }, "invalid_options"],
+] as const)("an animation of %s is refused", ([, source, options, kind]) => {
+  expect(() => createPlan(source, "animation", options)).toThrow(expect.objectContaining({ kind }));
+});
+
+test("the frames of a GIF wait in memory for its palette, and those of a WebP do not", () => {
+  const held = (format: "gif" | "webp") => {
+    const source = videoSource({ duration: 10 });
+    return estimateWork(createPlan(source, "animation", { format }), source).pixels_held;
+  };
+  expect([held("gif"), held("webp")]).toEqual([120 * 480 * 270, 0]);
 });

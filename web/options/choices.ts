@@ -39,6 +39,7 @@ export const OPTION_NAMES = {
   ],
   audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
   image: ["format", "quality", ...FRAME, "start"],
+  animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
   adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
 
@@ -56,6 +57,7 @@ export interface AnyOptions {
   position?: OptionsOf<"video">["position"];
   background?: string | undefined;
   fps?: number | undefined;
+  loop?: number | undefined;
   bitrate?: number | undefined;
   audio_bitrate?: number | undefined;
   track?: number | string | undefined;
@@ -77,9 +79,11 @@ export interface AnyOptions {
 export function kindsFor(source: Source): EncodeKind[] {
   const { kind, codecs, animated } = source;
   if (kind === "audio") return ["audio"];
-  if (kind === "image") return animated ? ["image", "video"] : ["image"];
+  if (kind === "image") return animated ? ["image", "animation", "video"] : ["image"];
   const silent = codecs !== undefined && codecs.audio === null;
-  return silent ? ["video", "image", "adaptive_video"] : ["video", "audio", "image", "adaptive_video"];
+  return silent
+    ? ["video", "image", "animation", "adaptive_video"]
+    : ["video", "audio", "image", "animation", "adaptive_video"];
 }
 
 /** Returns the format of an output whose options name none. */

@@ -1,5 +1,5 @@
 import { useId, useRef } from "preact/hooks";
-import type { MediaInput, MetadataMode, Source } from "../../src/index.ts";
+import { ANIMATION_DEFAULTS, type MediaInput, type MetadataMode, type Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { NumberField } from "../ui/number-field.tsx";
 import { useWorkbench } from "../workbench.ts";
@@ -35,6 +35,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   const last = useRef(verdict.forecast);
   if (verdict.forecast) last.current = verdict.forecast;
   const hasPictures = wishes.kind !== "audio";
+  const hasSound = wishes.kind !== "image" && wishes.kind !== "animation";
   return (
     <section class="editor" aria-label={`Options of ${item.name}`}>
       <PresetBar form={form} />
@@ -45,9 +46,10 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {hasPictures && <TurnFields form={form} />}
           {hasPictures && <SizeFields form={form} />}
           {hasPictures && <FitFields form={form} />}
-          {wishes.kind === "video" && <FrameRate form={form} />}
+          {(wishes.kind === "video" || wishes.kind === "animation") && <FrameRate form={form} />}
+          {wishes.kind === "animation" && <Loop form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <SpeedField form={form} />}
-          {wishes.kind !== "image" && <SoundFields form={form} />}
+          {hasSound && <SoundFields form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <MetadataField form={form} />}
           <PlaceField form={form} />
         </div>
@@ -99,14 +101,29 @@ function Start({ item: { id, wishes } }: { item: Item }) {
   );
 }
 
-function FrameRate({ form: { source, options, change, faultAt } }: { form: Form }) {
+function FrameRate({ form: { source, wishes, options, change, faultAt } }: { form: Form }) {
+  const original = source.fps === undefined ? "original" : `original (${Number(source.fps.toFixed(2))})`;
+  const usual = Math.min(ANIMATION_DEFAULTS.fps, source.fps ?? ANIMATION_DEFAULTS.fps);
+  const slowed = wishes.kind === "animation" && source.kind === "video";
   return (
     <NumberField
       label="Frames per second"
       value={options.fps}
       onChange={(fps) => change({ fps })}
-      placeholder={source.fps === undefined ? "original" : `original (${Number(source.fps.toFixed(2))})`}
+      placeholder={slowed ? String(Number(usual.toFixed(2))) : original}
       fault={faultAt("fps")}
+    />
+  );
+}
+
+function Loop({ form: { options, change, faultAt } }: { form: Form }) {
+  return (
+    <NumberField
+      label="Times it plays"
+      value={options.loop}
+      onChange={(loop) => change({ loop })}
+      placeholder="0 (forever)"
+      fault={faultAt("loop")}
     />
   );
 }

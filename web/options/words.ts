@@ -4,6 +4,7 @@ export const KIND_WORDS = {
   video: "Video",
   audio: "Audio",
   image: "Picture",
+  animation: "Animation",
   adaptive_video: "Stream for a website",
 } as const satisfies Record<EncodeKind, string>;
 

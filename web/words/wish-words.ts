@@ -17,7 +17,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
   const wish = options as Readonly<Record<string, unknown>>;
   const format = typeof wish.format === "string" ? wish.format : defaultFormat(kind, source);
   return [
-    kind === "adaptive_video" ? "HLS stream" : formatName(format),
+    outputName(kind, format),
     kind === "video" ? codecName(String(wish.codec ?? defaultCodec(format))) : null,
     describeSize(wish),
     Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
@@ -27,6 +27,11 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+function outputName(kind: Wishes["kind"], format: string): string {
+  if (kind === "adaptive_video") return "HLS stream";
+  return kind === "animation" ? `${formatName(format)} animation` : formatName(format);
 }
 
 function isCopied({ kind, options, target_size }: Wishes, source: Source | null): boolean {
@@ -82,7 +87,7 @@ function describeRate(
   // A number may be incomplete while it is being typed.
   if (target_size !== null) return target_size > 0 ? `at most ${bytes(target_size)}` : null;
   // Quality makes no visible or audible difference to these.
-  if (["wav", "flac", "png", "gif"].includes(format)) return null;
+  if (["wav", "flac", "png", "gif"].includes(format) && kind !== "animation") return null;
   if (typeof bitrate === "number") {
     if (Number.isNaN(bitrate)) return null;
     return kind === "video" && bitrate >= 1e6

@@ -69,6 +69,17 @@ const audio = z.discriminatedUnion("mode", [
   }),
 ]);
 
+const motion = z.looseObject({
+  fps,
+  loop: z.int().min(0).max(65_535),
+  palette: z
+    .looseObject({
+      colors: z.int().min(2).max(256),
+      dither: z.union([z.literal("sierra2_4a"), z.int().min(0).max(5)]),
+    })
+    .nullable(),
+});
+
 const image = z.looseObject({
   geometry,
   quality: z.number().min(0).max(100).nullable(),
@@ -77,6 +88,7 @@ const image = z.looseObject({
   deinterlace: z.boolean(),
   tone_map: z.boolean(),
   matte: color.nullable(),
+  motion: motion.exactOptional(),
 });
 
 const chunk = z.looseObject({

@@ -91,7 +91,7 @@ export async function runJob(
 
 /** True for a job that takes little time and memory: an image, or sound alone. */
 export function isShort({ plan, chunk }: Pick<NativeJob, "plan" | "chunk">): boolean {
-  return chunk.track === "audio" || plan.video?.mode !== "encode";
+  return chunk.track === "audio" || (plan.video?.mode !== "encode" && !plan.image?.motion);
 }
 
 interface Encode extends JobHooks {

@@ -11,7 +11,10 @@ export const ERROR_EXAMPLES = {
     message: "input must be a URL that starts with http://, https://, s3://.",
     param: "input",
   },
-  invalid_kind: { message: 'Unknown kind "movie"; use video, audio, image, adaptive_video.', param: "kind" },
+  invalid_kind: {
+    message: 'Unknown kind "movie"; use video, audio, image, animation, adaptive_video.',
+    param: "kind",
+  },
   invalid_format: {
     message: "options.format must be one of mp4, webm, mov for video.",
     param: "options.format",

@@ -35,6 +35,11 @@ export const TASK_REQUESTS = {
     kind: "image",
     options: { format: "jpeg", quality: "high", width: "50%", start: 2 },
   },
+  animation: {
+    input: "https://example.com/clip.mov",
+    kind: "animation",
+    options: { format: "gif", width: 480, fps: 12, start: 2, end: 5 },
+  },
   adaptive_video: {
     input: "https://example.com/clip.mov",
     kind: "adaptive_video",
@@ -66,6 +71,7 @@ export const STEP_REQUESTS = {
   video: { kind: "video", input: SOURCE, options: { format: "mp4", height: 720 } },
   audio: { kind: "audio", input: SOURCE, options: { format: "opus" } },
   image: { kind: "image", input: SOURCE, options: { format: "webp", width: 320 } },
+  animation: { kind: "animation", input: SOURCE, options: { format: "webp", end: 3 } },
   adaptive_video: { kind: "adaptive_video", input: SOURCE, options: { format: "hls" } },
   upload: {
     kind: "upload",

@@ -39,6 +39,7 @@ interface OptionTypes {
   video: VideoOptions;
   audio: AudioOptions;
   image: ImageOptions;
+  animation: AnimationOptions;
   adaptive_video: AdaptiveVideoOptions;
   upload: UploadOptions;
 }

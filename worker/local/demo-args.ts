@@ -16,7 +16,7 @@ export interface DemoWish {
 /** The demo's help text. */
 export const DEMO_USAGE = `npm run demo -- [FILE or URL] [options]
 
-  --kind KIND         video, audio, image, adaptive_video; default by --format or --out, else video
+  --kind KIND         video, audio, image, animation, adaptive_video; default by --format or --out, else video
   --format FORMAT     such as mp4, webm, mp3, jpeg, hls; default by --out
   --codec CODEC       h264, h265, vp9, av1
   --quality QUALITY   very_low, low, medium, high, very_high
@@ -24,13 +24,14 @@ export const DEMO_USAGE = `npm run demo -- [FILE or URL] [options]
   --fit FIT           contain, cover, fill      --position POSITION   center, top, bottom-left, …
   --background COLOR  such as #1e90ff           --fps N
   --bitrate BITS      bits per second           --start, --end SECONDS
+  --loop N            times that an animation plays
   --out PATH          default demo-output.EXTENSION here; a folder for adaptive_video
 
 Without FILE or URL it makes a sample clip and converts it to an MP4 640 pixels wide.`;
 
 const TEXTS = ["format", "codec", "quality", "fit", "position", "background"] as const;
 const SIZES = ["width", "height"] as const;
-const NUMBERS = ["fps", "bitrate", "start", "end"] as const;
+const NUMBERS = ["fps", "bitrate", "loop", "start", "end"] as const;
 
 /** Parses the demo's arguments; returns null for `--help`. Throws a {@link MediaError} that names the wrong argument. */
 export function parseDemoArgs(args: string[]): DemoWish | null {

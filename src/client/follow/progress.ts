@@ -12,6 +12,7 @@ const WEIGHTS: Readonly<Record<StepKind, number>> = {
   video: 85,
   audio: 85,
   image: 85,
+  animation: 85,
   adaptive_video: 85,
   upload: 5,
 };

@@ -30,6 +30,8 @@ export const LIGHT_COST = {
     pad: 4,
     /** Per GIF (its palette tree), and per additional rendition. */
     palette: 17,
+    /** Per Mpx that waits for the palette of all frames: four bytes a pixel. */
+    held: 4,
     rendition: 12,
   },
   seconds: {
@@ -125,7 +127,7 @@ const MPX = 1_000_000;
 /** Estimates the MiB of heap that a plan takes, with x264 at a level. */
 export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   const { heap } = LIGHT_COST;
-  const { frame_decoded } = estimateWork(plan, source);
+  const { frame_decoded, pixels_held } = estimateWork(plan, source);
   const outputs = pictures(plan);
   const decoded = (frame_decoded / MPX) * heap.decode[sortOf(plan, source)];
   const encoded = outputs.map((geometry) => {
@@ -140,6 +142,7 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
     (source.kind === "image" ? 0 : heap.moving + ((source.duration ?? 0) / 1000) * heap.index) +
     (plan.format === "webm" ? heap.vp9 : 0) +
     (plan.format === "gif" ? heap.palette : 0) +
+    ((pixels_held ?? 0) / MPX) * heap.held +
     Math.max(0, outputs.length - 1) * heap.rendition;
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
 }

@@ -172,7 +172,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
       refuse(plan, source) {
         const refusal = refuse(plan, source);
         // What it was not made for is nothing to explain.
-        if (plan.kind === "image" || refusal?.code === "output_codec") return { code: "other_work" };
+        if (plan.image || refusal?.code === "output_codec") return { code: "other_work" };
         return refusal ?? (loaded.has(fastCoreOf(plan)) ? null : { code: "not_loaded" });
       },
     },

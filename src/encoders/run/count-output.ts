@@ -30,6 +30,15 @@ export async function countContents(reader: ByteReader, signal?: AbortSignal): P
   }
 }
 
+/** Counts the pictures of an animated AVIF, which mediabunny does not open. */
+export async function countSequence(reader: ByteReader): Promise<Contents> {
+  const index = await readMovieIndex(reader, true);
+  return {
+    pictures: Math.max(0, ...[...(index?.tracks.values() ?? [])].map(({ packets }) => packets)),
+    sound: 0,
+  };
+}
+
 /** Counts the samples of a segment of fragmented MP4 (ISO/IEC 14496-12, 8.8.8); 0 for an init segment. */
 export function countSamples(bytes: Uint8Array): number {
   const view = viewOf(bytes);

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Counts } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
 import type { Contents } from "./count-output.ts";
 import { type Encoded, encodeChunk, type Place } from "./encode-chunk.ts";
 import type { Encoding } from "./encoding.ts";
@@ -114,9 +114,12 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
 }
 
 // At a constant rate the filters repeat and drop pictures to fill the span, so the output alone proves nothing.
-function expectedPictures({ video, speed = 1 }: Plan, { start, end }: Chunk, decoded: number): number {
-  if (video?.mode !== "encode" || video.fps === null) return decoded;
-  return end === null || decoded === 0 ? 0 : Math.max(1, Math.round(((end - start) / speed) * video.fps));
+function expectedPictures(plan: Plan, { start, end }: Chunk, decoded: number): number {
+  const fps = constantFps(plan);
+  if (fps === null) return decoded;
+  return end === null || decoded === 0
+    ? 0
+    : Math.max(1, Math.round(((end - start) / (plan.speed ?? 1)) * fps));
 }
 
 function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {

@@ -5,7 +5,7 @@ import type { Chunk } from "../../plan/plan.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
-import { type Contents, countContents } from "./count-output.ts";
+import { type Contents, countContents, countSequence } from "./count-output.ts";
 import { type Counted, encodeCounted } from "./encode-counted.ts";
 import type { Encoding } from "./encoding.ts";
 import { readCover } from "./file-metadata.ts";
@@ -16,7 +16,8 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk): Promise<Counted<S
   const { storage, out, work, plan } = encoding;
   return encoding.durably("encode", async (signal) => {
     const target = targetFile(encoding, chunk);
-    const animated = plan.image?.animated === true && plan.duration !== null;
+    // The packets of an AVIF have lengths of their own.
+    const animated = plan.image?.animated === true && plan.duration !== null && plan.format !== "avif";
     const later = animated || addsCoverLater(plan);
     const folder = later ? work : out;
     return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
@@ -29,7 +30,12 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk): Promise<Counted<S
       const stored = later ? await placeWithCover(encoding, placed, target, signal) : placed;
       return {
         stored,
-        count: async () => countContents(await storageReader(storage, stored.key), signal),
+        async count() {
+          const reader = await storageReader(storage, stored.key);
+          return plan.image?.animated && plan.format === "avif"
+            ? countSequence(reader)
+            : countContents(reader, signal);
+        },
       };
     });
   });

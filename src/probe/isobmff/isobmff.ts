@@ -23,16 +23,17 @@ const MAX_INDEX = 24 * MIB;
 const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
 
 /**
- * Finds the index (moov) of an MP4 or MOV by the headers of its boxes; null for a still picture in such a file. Throws
- * `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
+ * Finds the index (moov) of an MP4 or MOV by the headers of its boxes; null for pictures in such a file, still or animated unless
+ * `animated` is true. Throws `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
  */
-export async function findMovieIndex(reader: ByteReader): Promise<ByteRange | null> {
+export async function findMovieIndex(reader: ByteReader, animated = false): Promise<ByteRange | null> {
   let at = 0;
   for (let count = 0; count < TOP_BOXES && at + 8 <= reader.size; count++) {
     const bytes = await reader.read({ start: at, end: at + 16 });
     const view = viewOf(bytes);
     const { kind, size, header } = readBoxHeader(view, 0, reader.size - at);
-    if (kind === "ftyp" && STILLS.test(String.fromCharCode(...bytes.subarray(8, 12)))) return null;
+    const brand = String.fromCharCode(...bytes.subarray(8, 12));
+    if (kind === "ftyp" && STILLS.test(brand) && !(animated && brand === "avis")) return null;
     if (size < header) break;
     if (kind === "moov" && at + size > reader.size) break;
     if (kind === "moov") return { start: at, end: at + size };
@@ -43,8 +44,8 @@ export async function findMovieIndex(reader: ByteReader): Promise<ByteRange | nu
 }
 
 /** Reads the index that {@link findMovieIndex} finds; null where it finds none, or one too large to hold. */
-export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | null> {
-  const range = await findMovieIndex(reader);
+export async function readMovieIndex(reader: ByteReader, animated = false): Promise<MovieIndex | null> {
+  const range = await findMovieIndex(reader, animated);
   return range && range.end - range.start <= MAX_INDEX ? readMoov(reader, range) : null;
 }
 

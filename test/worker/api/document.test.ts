@@ -229,8 +229,8 @@ test("accepts every request example, and the examples cover every kind", async (
     "/webhooks/secret/rotate": ["day", "at_once"],
     "/keys": ["usual", "reader"],
     "/keys/{id}/roll": ["a_day", "an_hour", "at_once"],
-    "/tasks": ["video", "audio", "image", "adaptive_video"],
-    "/steps": ["probe", "ingest", "video", "audio", "image", "adaptive_video", "upload"],
+    "/tasks": ["video", "audio", "image", "animation", "adaptive_video"],
+    "/steps": ["probe", "ingest", "video", "audio", "image", "animation", "adaptive_video", "upload"],
   });
 });
 
@@ -277,7 +277,7 @@ test("every reference resolves", () => {
 
 test("the schemas declare closed options, ranges and nullable fields", () => {
   const { VideoOptions, Step: step, ...schemas } = document.components.schemas as Record<string, never>;
-  const tasks = ["VideoTaskRequest", "AudioTaskRequest", "ImageTaskRequest", "AdaptiveVideoTaskRequest"];
+  const tasks = ["Video", "Audio", "Image", "Animation", "AdaptiveVideo"].map((kind) => `${kind}TaskRequest`);
   const $ref = (name: string) => `#/components/schemas/${name}`;
   expect(schemas.TaskRequest).toEqual({ oneOf: tasks.map((name) => ({ $ref: $ref(name) })) });
   for (const name of tasks) {

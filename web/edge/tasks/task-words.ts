@@ -12,6 +12,7 @@ export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
   video: "Video",
   audio: "Audio",
   image: "Image",
+  animation: "Animation",
   adaptive_video: "Stream",
 };
 
@@ -21,6 +22,7 @@ export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
   video: "Encode",
   audio: "Encode",
   image: "Encode",
+  animation: "Encode",
   adaptive_video: "Encode",
   upload: "Store the result",
 };

@@ -24,15 +24,15 @@ const audioSource = () =>
   source({ kind: "audio", format: "wav", duration: 10, codecs: { video: null, audio: "pcm_s16le" } });
 
 test.for([
-  ["a video", videoSource(), ["video", "audio", "image", "adaptive_video"]],
+  ["a video", videoSource(), ["video", "audio", "image", "animation", "adaptive_video"]],
   [
     "a silent video",
     videoSource({ codecs: { video: "h264", audio: null } }),
-    ["video", "image", "adaptive_video"],
+    ["video", "image", "animation", "adaptive_video"],
   ],
   ["a sound", audioSource(), ["audio"]],
   ["a picture", imageSource(), ["image"]],
-  ["an animation", imageSource({ animated: true }), ["image", "video"]],
+  ["an animation", imageSource({ animated: true }), ["image", "animation", "video"]],
 ] as const)(
   "%s offers the kinds that make sense, and every preset of these is valid for it",
   ([, source, kinds]) => {
