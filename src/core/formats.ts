@@ -65,6 +65,15 @@ export const DEFAULT_FORMAT = {
   adaptive_video: "hls",
 } as const;
 
+/** Whether a video is encoded where an option needs it, or never. */
+export const COPY_MODES = ["auto", "copy"] as const;
+/** Sound that a copy may have in each video format; an encode writes the first. */
+export const COPIED_SOUND = {
+  mp4: ["aac", "mp3", "opus"],
+  webm: ["opus", "vorbis"],
+  mov: ["aac", "mp3"],
+} as const satisfies Record<VideoFormat, readonly AudioCodec[]>;
+
 /** Steps of quality from smallest file to best picture. */
 export const QUALITIES = ["very_low", "low", "medium", "high", "very_high"] as const;
 /** How a picture fills a box of another shape: bars, crop, or stretch. */

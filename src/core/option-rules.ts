@@ -55,6 +55,21 @@ export function checkFrame(
   }
 }
 
+// What a copy leaves as it is.
+const COPYABLE: ReadonlySet<string> = new Set([
+  ...["mode", "format", "codec", "start", "end", "track", "mute", "metadata"],
+]);
+
+/** Checks that nothing asks for an encode where a copy is asked for. */
+export function checkCopy(options: { mode?: string | undefined }, report: Report): void {
+  if (options.mode !== "copy") return;
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || COPYABLE.has(name)) continue;
+    const whole = `options.${name} needs an encode, which options.mode "copy" rules out.`;
+    report.addIssue(issue(name, "cannot be given for a copy.", whole));
+  }
+}
+
 /** Checks that the end comes after the start. */
 export function checkSpan(
   { start = 0, end }: { start?: number | undefined; end?: number | undefined },

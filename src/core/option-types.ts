@@ -37,6 +37,12 @@ export type VideoOptions = (
     }
 ) & {
   /**
+   * Auto encodes what an option changes. Copy encodes nothing: start moves back to a keyframe, and the output's cut says what it holds.
+   *
+   * @default "auto"
+   */
+  mode?: "auto" | "copy" | undefined;
+  /**
    * From the smallest file to the best picture or sound.
    *
    * @default "medium"

@@ -3,6 +3,7 @@ import { brokenS3, closed, oneOf, ruled, wholeWithin, within } from "./fields.ts
 import {
   ANIMATION_DEFAULTS,
   BOUNDS,
+  COPY_MODES,
   DEFAULT_FORMAT,
   type EncodeKind,
   FITS,
@@ -14,7 +15,7 @@ import {
   TURNS,
   VIDEO_CODECS,
 } from "./formats.ts";
-import { checkCodec, checkFrame, checkRate, checkSpan } from "./option-rules.ts";
+import { checkCodec, checkCopy, checkFrame, checkRate, checkSpan } from "./option-rules.ts";
 import { checkSound, sound, soundtrack } from "./sound-options.ts";
 import { METADATA_MODES } from "./tags.ts";
 
@@ -144,6 +145,11 @@ export const VideoOptions = optionsOf("video", {
     .meta({
       description: `The codec of the picture: ${codecsOf()}; the first one of the format when absent.`,
     }),
+  mode: oneOf(COPY_MODES).optional().meta({
+    description:
+      "Auto encodes what an option changes. Copy encodes nothing: start moves back to a keyframe, and the output's cut says what it holds.",
+    default: "auto",
+  }),
   quality,
   ...frame,
   fps: within(BOUNDS.fps)
@@ -167,6 +173,7 @@ export const VideoOptions = optionsOf("video", {
   .superRefine(checkSound("video"))
   .superRefine(checkCodec)
   .superRefine(checkRate)
+  .superRefine(checkCopy)
   .superRefine(checkFrame)
   .superRefine(checkSpan)
   .meta({ id: "VideoOptions" });

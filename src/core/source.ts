@@ -180,6 +180,13 @@ export const Source = z
       .meta({ description: "The streams of adaptive video, best first." }),
     etag: z.string().optional(),
     counts: counts.optional(),
+    cut: z
+      .object({ start: z.number().min(0), end: z.number().min(0) })
+      .optional()
+      .meta({
+        description:
+          "On the output of a copy: what it holds of its source, in seconds. It starts with a keyframe, and ends where its last packet does.",
+      }),
     encoder: z
       .string()
       .optional()

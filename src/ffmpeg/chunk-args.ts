@@ -1,7 +1,7 @@
 import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
 import { shownEnd } from "../plan/pictures-end.ts";
-import type { Chunk, Plan } from "../plan/plan.ts";
+import { type Chunk, isCopy, type Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
@@ -49,9 +49,19 @@ export function chunkArgs(
       : audioTrack(plan, heardSource(source, plan), cut, toolset, io.level ?? null)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
+    ...(isCopy(plan) ? partArgs(chunk) : []),
     ...muxerArgs(plan),
     io.output,
     ...lists,
+  ];
+}
+
+// Filters cut only what is encoded. A seek may go back too far: pictures then have to go, while earlier sound is hidden and lets its
+// decoder begin.
+function partArgs({ start, end }: Chunk): string[] {
+  return [
+    ...(start > 0 ? ["-copypriorss:v", "0"] : []),
+    ...(end === null ? [] : ["-t", String(Number((end - start).toFixed(6)))]),
   ];
 }
 
@@ -81,7 +91,9 @@ function videoTrack(plan: Plan, chunk: Chunk, source: Source, cut: Cut, toolset:
 // The index of an MP4 lists the length of each packet, which ffmpeg copies; it reads none of the last packet of a fragmented one.
 function lastingArgs(plan: Plan, source: Source, until: number | null): string[] {
   const indexed = (source.format === "mp4" || source.format === "mov") && !source.fragmented;
-  if (until === null || indexed) return [];
+  // The last picture of a part lasts as long as its packet says.
+  const isPart = plan.start > 0 || plan.end !== null;
+  if (until === null || indexed || isPart) return [];
   return ["-bsf:v", lastingFilter(plan, source, until), ...timescaleArgs(plan)];
 }
 

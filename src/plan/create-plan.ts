@@ -20,6 +20,7 @@ import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan, findTrack, heardSource, soundShape } from "./audio.ts";
 import { type ChunkHints, createChunks, cutPlan } from "./chunks.ts";
+import { copyPictures, copySound, videoFormat } from "./copied.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
 import { createImage } from "./image/image.ts";
 import { createLadder } from "./ladder.ts";
@@ -76,15 +77,19 @@ function videoPlan(source: Source, asked: VideoOptions, hints: ChunkHints): Plan
 
 function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Plan {
   const stored = movingPicture(source);
-  const format = options.format ?? DEFAULT_FORMAT.video;
+  const format = videoFormat(options, source);
+  const copies = options.mode === "copy";
   const facts = FORMATS.video[format];
   const span = createSpan(options, source.duration, source.duration_estimated);
   const { speed = 1 } = options;
   const trimmed = isTrimmed(span) || speed !== 1;
-  const video = createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
+  const video = copies
+    ? copyPictures(source, stored, format, options)
+    : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // `bitrate` is that of the pictures.
   const sound = { ...options, bitrate: options.audio_bitrate };
   const heard = soundPlan(source, facts.audio, sound, span, trimmed);
+  if (copies && heard.audio) heard.audio = copySound(heardSource(source, heard), format);
   const fps = video.mode === "encode" ? video.fps : null;
   // At a constant rate, faster pictures are fewer.
   const frames = frameCount(source, fps === null ? span : played(span, speed), fps);

@@ -1,8 +1,7 @@
 import type { FrameOptions } from "../core/options.ts";
 import { BLACK, parseColor, TRANSPARENT } from "./color.ts";
-import { PLACES } from "./place.ts";
 import type { Geometry } from "./plan.ts";
-import { type Size, type SizeRules, type StoredPicture, snap, targetSize } from "./size.ts";
+import { PLACES, type Size, type SizeRules, type StoredPicture, snap, targetSize } from "./size.ts";
 import { createView, type Rect, type View } from "./view.ts";
 
 /** What the output allows besides its size: whether padding can be transparent. */

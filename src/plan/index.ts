@@ -15,7 +15,6 @@ export { type Estimate, estimateWork } from "./estimate.ts";
 export { type Forecast, forecast } from "./forecast.ts";
 export { createGeometry, type FrameRules, geometryFor } from "./geometry.ts";
 export { createLadder, maxrateFor, RUNGS } from "./ladder.ts";
-export { PLACES } from "./place.ts";
 export type {
   AudioPlan,
   Chunk,
@@ -40,6 +39,7 @@ export {
 } from "./rate.ts";
 export {
   displayedSize,
+  PLACES,
   parsePixelAspect,
   type Size,
   type SizeRules,

@@ -1,9 +1,9 @@
 import { invalid } from "../core/errors.ts";
 import type { FrameOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
-import { PLACES } from "./place.ts";
 import {
   displayedSize,
+  PLACES,
   type Size,
   type StoredPicture,
   storedPicture,

@@ -45,6 +45,7 @@ export async function placeCuts(
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
   const plan = cut([]);
+  if (plan.video?.mode === "copy") return copiedFrom(plan, source, open, signal);
   const pictured = plan.image !== null || plan.video?.mode === "encode";
   if (plan.still || !pictured || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
   const reader = await open();
@@ -58,6 +59,26 @@ export async function placeCuts(
     const fits = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks: placed }, source) === null;
     return fits ? placed : Promise.all(plan.chunks.map(place));
   });
+}
+
+// What is not encoded starts with a keyframe.
+async function copiedFrom(
+  plan: Plan,
+  source: Source,
+  open: () => Promise<ByteReader>,
+  signal: AbortSignal,
+): Promise<Chunk[]> {
+  if (plan.start === 0) return plan.chunks;
+  const start = await withEntries(await open(), source, signal, ({ entry }) => entry(plan.start));
+  return plan.chunks.map((chunk) => ({ ...chunk, start: start ?? 0 }));
+}
+
+/** Returns a plan with its final chunks; a copy starts where its only chunk does. */
+export function placePlan(plan: Plan, chunks: Chunk[]): Plan {
+  const [{ start } = plan] = chunks;
+  if (plan.video?.mode !== "copy" || start === plan.start) return { ...plan, chunks };
+  const end = sourceEnd(plan);
+  return { ...plan, start, duration: end === null ? null : end - start, frames: null, chunks };
 }
 
 function uncutPlan(source: Source, { kind, options }: EncodeRequest): Plan {

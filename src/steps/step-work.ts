@@ -10,7 +10,7 @@ import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
 import type { Pin } from "../storage/pinned/pin.ts";
 import { describeDecision } from "../words/decision-words.ts";
-import { decideEncode, encoderOf, type Hosts, placeCuts } from "./decide-encode.ts";
+import { decideEncode, encoderOf, type Hosts, placeCuts, placePlan } from "./decide-encode.ts";
 import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
@@ -174,7 +174,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       const chunks = await context.durably("cut", (signal) =>
         placeCuts(tools, source, wanted, decision, () => tools.open(key), signal),
       );
-      const plan = { ...createPlan(source, wanted.kind, wanted.options), chunks };
+      const plan = placePlan(createPlan(source, wanted.kind, wanted.options), chunks);
       const encoder = encoderOf(tools.encoders, decision.encoder);
       const { refusals } = decision;
       const choice = {
@@ -209,9 +209,19 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         // The cover may have been written where it cannot be read back.
         if (plan.cover !== undefined && !covered)
           dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
+        const { duration } = described;
+        const asCopy = "mode" in options && options.mode === "copy" && duration !== undefined;
+        const cut = asCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
         const { counts } = encoded;
         const counted = counts.pictures || counts.sound ? { counts } : {};
-        return { ...described, url, ...choice, ...counted, ...(dropped.length > 0 && { dropped }) };
+        return {
+          ...described,
+          url,
+          ...choice,
+          ...counted,
+          ...(cut && { cut }),
+          ...(dropped.length > 0 && { dropped }),
+        };
       });
     },
 

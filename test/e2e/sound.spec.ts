@@ -1,5 +1,6 @@
 import { noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
 import { measureLoudness } from "../judge/loudness.ts";
 import { convertTo, named, openOptions } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
@@ -19,6 +20,18 @@ test("sets the loudness of a video's sound, or leaves it out", async ({ workbenc
   const output = await convertTo(workbench, card, folder);
   expect(Math.abs((await measureLoudness(output)).integrated + 23)).toBeLessThan(0.7);
   expect((await readFacts(output)).sound).toMatchObject({ codec: "aac", channels: 1 });
+});
+
+test("cuts a video without encoding it", async ({ workbench, folder }) => {
+  const source = await noiseClip(2);
+  const card = await openOptions(workbench, await named(source, folder, "long.mp4"));
+  await card.getByRole("slider", { name: "Start" }).focus();
+  for (let press = 0; press < 6; press++) await workbench.keyboard.press("ArrowRight");
+  await card.getByRole("radio", { name: "Keep original" }).check();
+  await expect(card.getByText("the start moves back to a keyframe")).toBeVisible();
+  const output = await convertTo(workbench, card, folder);
+  const { worst, frames } = await measureLikeness(output, source, { filter: "trim=start_frame=12" });
+  expect([worst, frames]).toEqual([1, 38]);
 });
 
 test("mutes a video and speeds it up", async ({ workbench, folder }) => {

@@ -27,6 +27,7 @@ export const OPTION_NAMES = {
   video: [
     "format",
     "codec",
+    "mode",
     "quality",
     ...FRAME,
     "fps",
@@ -47,6 +48,7 @@ export const OPTION_NAMES = {
 export interface AnyOptions {
   format?: string | undefined;
   codec?: string | undefined;
+  mode?: OptionsOf<"video">["mode"];
   quality?: OptionsOf<"video">["quality"];
   rotate?: OptionsOf<"video">["rotate"];
   flip?: OptionsOf<"video">["flip"];

@@ -28,7 +28,7 @@ export function RateFields({ form }: { form: Form }) {
     wishes.target_size !== null ? "size" : options.bitrate !== undefined ? "bitrate" : "quality";
   const choose = (wanted: Way) => {
     form.wish((now) => {
-      const plain = withOptions({ ...now, target_size: null }, { bitrate: undefined });
+      const plain = withOptions({ ...now, target_size: null }, { bitrate: undefined, mode: undefined });
       if (wanted === "size") return { ...plain, target_size: usualBytes(source.filesize) };
       if (wanted === "quality") return plain;
       return withOptions(plain, { bitrate: USUAL_BITRATE[kind === "audio" ? "audio" : "video"] });
@@ -61,20 +61,29 @@ const AS_IT_IS = { value: "as_it_is", label: "Keep original" } as const;
 
 function QualityField({ form, format }: { form: Form; format: string }) {
   const { source, wishes, options, change } = form;
-  const unasked = withOptions(wishes, { quality: undefined });
-  const mayCopy = checkWishes(unasked, source).forecast?.copied === true;
-  const quality = options.quality ?? (mayCopy ? AS_IT_IS.value : "medium");
+  const copies = (mode?: "copy") =>
+    checkWishes(withOptions(wishes, { quality: undefined, mode }), source).forecast?.copied === true;
+  const plainly = copies();
+  // A trimmed video is only copied when that is asked for.
+  const mode = !plainly && wishes.kind === "video" && copies("copy") ? "copy" : undefined;
+  const mayCopy = plainly || mode === "copy" || options.mode === "copy";
+  const unasked = plainly || options.mode === "copy" ? AS_IT_IS.value : "medium";
+  const quality = options.quality ?? unasked;
   const steps = QUALITIES.map((value) => ({ value, label: QUALITY_WORDS[value][0] }));
   return (
     <Segments<Quality | typeof AS_IT_IS.value>
       label="Quality"
       choices={mayCopy ? [AS_IT_IS, ...steps] : steps}
       value={quality}
-      onChange={(value) => change({ quality: value === AS_IT_IS.value ? undefined : value })}
+      onChange={(value) =>
+        change(value === AS_IT_IS.value ? { quality: undefined, mode } : { quality: value, mode: undefined })
+      }
       hint={
-        quality === AS_IT_IS.value
-          ? "Copied without re-encoding."
-          : qualityHint(format, quality, options.codec)
+        quality !== AS_IT_IS.value
+          ? qualityHint(format, quality, options.codec)
+          : options.mode === "copy"
+            ? "Copied without re-encoding; the start moves back to a keyframe."
+            : "Copied without re-encoding."
       }
       fault={form.faultAt("quality")}
     />

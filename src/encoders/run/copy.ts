@@ -19,7 +19,8 @@ export function createCopyEncoder(): Encoder {
   return {
     name: "copy",
     refuse(plan, source) {
-      if (plan.kind !== "video") return { code: "other_work" };
+      const isPart = plan.start > 0 || plan.end !== null || plan.sound_track !== undefined;
+      if (plan.kind !== "video" || isPart) return { code: "other_work" };
       if (plan.video?.mode !== "copy") return { code: "needs_encoding", track: "video" };
       if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
       return source.format === UNREAD ? { code: "input_format", format: UNREAD } : null;
