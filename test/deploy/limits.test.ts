@@ -22,6 +22,7 @@ import { ROOT } from "../../worker/local/settings.ts";
 import { UPLOAD_LIMITS } from "../../worker/media/uploads.ts";
 import { readSettings } from "../../worker/settings/read.ts";
 import { ServiceSettings } from "../../worker/settings/schema.ts";
+import { measureStartup } from "./startup.ts";
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
@@ -32,6 +33,8 @@ const LIMITS = {
   worker: {
     bytes: 64 * MIB,
     cpu_ms: 300_000,
+    /** Of processor time, to parse the code and run its global scope. */
+    startup_ms: 1000,
     subrequests: 10_000_000,
     asset_bytes: 25 * MIB,
     assets_free: 20_000,
@@ -69,22 +72,26 @@ function longest(duration: number): Source {
   } as Source;
 }
 
-test.each(configs)("the Worker %s fits, and asks for no more than it may have", async (name, config) => {
-  const out = join(folder, name);
-  const args = ["deploy", "--dry-run", "--containers-rollout=none", "--outdir", out, "--config"];
-  const wrangler = join(ROOT, "node_modules", ".bin", "wrangler");
-  await promisify(execFile)(wrangler, [...args, join(ROOT, WORKERS[name as keyof typeof WORKERS])], {
-    cwd: ROOT,
-  });
-  const modules = (await readdir(out)).filter((file) => /\.(js|wasm)$/.test(file));
-  expect(modules.length).toBeGreaterThan(0);
-  const sizes = await Promise.all(modules.map(async (file) => (await stat(join(out, file))).size));
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  expect(bytes).toBeGreaterThan(0);
-  expect(bytes).toBeLessThan(LIMITS.worker.bytes);
-  expect(config.limits?.cpu_ms).toBeLessThanOrEqual(LIMITS.worker.cpu_ms);
-  expect(config.limits?.subrequests ?? 0).toBeLessThanOrEqual(LIMITS.worker.subrequests);
-});
+test.each(configs)(
+  "the Worker %s fits, starts in time, and asks for no more than it may have",
+  async (name, config) => {
+    const out = join(folder, name);
+    const args = ["deploy", "--dry-run", "--containers-rollout=none", "--outdir", out, "--config"];
+    const wrangler = join(ROOT, "node_modules", ".bin", "wrangler");
+    await promisify(execFile)(wrangler, [...args, join(ROOT, WORKERS[name as keyof typeof WORKERS])], {
+      cwd: ROOT,
+    });
+    const modules = (await readdir(out)).filter((file) => /\.(js|wasm)$/.test(file));
+    expect(modules.length).toBeGreaterThan(0);
+    const sizes = await Promise.all(modules.map(async (file) => (await stat(join(out, file))).size));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(LIMITS.worker.bytes);
+    expect(await measureStartup(join(out, "index.js"))).toBeLessThan(LIMITS.worker.startup_ms);
+    expect(config.limits?.cpu_ms).toBeLessThanOrEqual(LIMITS.worker.cpu_ms);
+    expect(config.limits?.subrequests ?? 0).toBeLessThanOrEqual(LIMITS.worker.subrequests);
+  },
+);
 
 test("the variables and secrets are few and short", () => {
   const names = Object.keys(ServiceSettings.shape);

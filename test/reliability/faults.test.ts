@@ -15,7 +15,7 @@ import { type Receiver, startReceiver } from "../worker/webhooks/receiver.ts";
 
 const COUNT = 100;
 const KEY = "key-of-the-faults";
-const TURNS = ["KV", "MEDIA", "TASK", "PROJECT", "QUEUE", "eviction", "container"] as const;
+const TURNS = ["KV", "MEDIA", "TASK", "PROJECT", "QUEUE", "RUN", "eviction", "container"] as const;
 const TURN_MS = 500;
 
 let folder: string;
@@ -104,7 +104,7 @@ async function failInTurn(): Promise<Record<string, number>> {
   return fail("nothing");
 }
 
-test("100 tasks survive rolling failures of KV, R2, the objects and the container; each ends and its end is reported", async () => {
+test("100 tasks survive rolling failures of KV, R2, the objects, the engine and the container; each ends and its end is reported", async () => {
   const webhook_url = receiver.take("/ends", (request) => (request % 5 === 0 ? 503 : 200));
   const serve = async (name: "png" | "wav") => origin.serve(`/${name}`, { file: await clip(name) });
   const [png, wav] = await Promise.all([serve("png"), serve("wav")]);

@@ -10,7 +10,8 @@ import { retry } from "../../src/util/retry.ts";
 const PART_BYTES = 5 * MIB;
 const PARTS_AT_ONCE = 2;
 const PART_ATTEMPTS = 3;
-const KEYS_AT_ONCE = 1000;
+/** Objects deleted with one call. */
+export const KEYS_AT_ONCE = 1000;
 
 /** Storage in an R2 bucket: streams of any length go up in parts, so that memory stays constant. */
 export function createR2Storage(bucket: R2Bucket): Storage {

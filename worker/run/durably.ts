@@ -5,11 +5,9 @@ import type { Durably } from "../../src/core/ports.ts";
 import { type RunError, runErrorOf } from "../../src/core/step.ts";
 import type { Env } from "../env.ts";
 import { logFault, nameRun } from "../observability/log.ts";
+import { ATTEMPTS } from "./schedule.ts";
 import type { TaskObject } from "./task-object.ts";
 
-// First try and two more, for faults of the machinery only; between them 2 and 4 seconds, in which an encoder that
-// crashed is back.
-const ATTEMPTS = 3;
 // The work has limits of its own; this one catches what slips through them.
 const STEP_TIMEOUT = "6 hours";
 

@@ -4,7 +4,7 @@ import { logFault, nameRun } from "../observability/log.ts";
 import type { RunMail } from "../webhooks/run-mail.ts";
 import { mirrorKey } from "./mirror-key.ts";
 import type { RunRows } from "./run-rows.ts";
-import { MIRROR_MS } from "./schedule.ts";
+import { KV_TTL, MIRROR_MS } from "./schedule.ts";
 
 /** The copies of one run's record: in the index of its project, which lists are read from, and in KV. */
 export interface RunMirror {
@@ -15,9 +15,6 @@ export interface RunMirror {
   /** Removes the copies, once events that are still to be delivered have been handed over. */
   remove(project: string, record: Task | Step, version: number): Promise<void>;
 }
-
-// Seconds for which KV keeps a record after its last change.
-const KV_TTL = 90 * 86_400;
 
 /** Creates {@link RunMirror} of the run in these rows. */
 export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): RunMirror {

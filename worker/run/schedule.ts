@@ -3,6 +3,13 @@ import type { RunRow } from "./run-row.ts";
 
 /** Milliseconds between two mirrors of a record: KV takes one write a second on a key. */
 export const MIRROR_MS = 1000;
+/** Seconds for which KV keeps a record after its last change. */
+export const KV_TTL = 90 * 86_400;
+/**
+ * Attempts at a piece of work, for faults of the machinery only; between them 2 and 4 seconds, in which an encoder that crashed
+ * is back.
+ */
+export const ATTEMPTS = 3;
 /**
  * Milliseconds before each clearing of the files that an unsuccessful run leaves behind. A run that has ended is notified at once
  * and stops; its files are cleared a second later. On a busy machine it takes longer to cancel its work elsewhere, so the run is

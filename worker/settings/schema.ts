@@ -21,6 +21,8 @@ import {
 
 const DAY = 86_400;
 const YEARS = 3650 * DAY;
+// Cloudflare runs 50,000 instances of Workflows of one account at once: half for each kind of work.
+const MAX_INSTANCES = 50_000;
 const NONE = { meaning: "none" };
 
 /** From which level on lines are logged. */
@@ -117,10 +119,12 @@ export const ServiceSettings = z.object({
   MAX_RUNNING_TOTAL: whole(
     "Tasks and standalone steps of all projects that run at once, but for those on native encoders.",
     1,
+    MAX_INSTANCES / 2,
   ).prefault("1000"),
   MAX_HEAVY_TOTAL: whole(
     "Tasks and standalone steps of all projects that use native encoders at once, half of them of one project; more wait, and hold up no other work.",
     1,
+    MAX_INSTANCES / 2,
   )
     .optional()
     .register(UNSET, { meaning: "8 for each container, 16 for each of `NATIVE_ENCODER_URL`" }),

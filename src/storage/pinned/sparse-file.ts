@@ -30,8 +30,9 @@ const WINDOW = 8;
 const PIECE_BYTES = 256 * KIB;
 // Stretches on their way into storage while more arrives; bounds the memory.
 const WRITES_AT_ONCE = 3;
-// Connections that fetch one range at once, and the most that each fetches; below Cloudflare's six.
-const LANES = 4;
+/** Connections that fetch one range at once. */
+export const LANES = 4;
+// The most bytes that each fetches.
 const LANE_BYTES = MIB;
 // A longer range is read in turn: its reader may hang up early, and is not to be charged for what it never sees.
 const TOGETHER_BYTES = 8 * MIB;

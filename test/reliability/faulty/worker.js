@@ -54,6 +54,8 @@ const wrapEnv = (env) => ({
   TASK: wrapObjects("TASK", env.TASK),
   PROJECT: wrapObjects("PROJECT", env.PROJECT),
   QUEUE: wrapObjects("QUEUE", env.QUEUE),
+  // What an engine does that starts no more instances at the moment.
+  RUN: wrap("RUN", env.RUN, []),
 });
 
 /** The object of a run, which may be evicted in the middle of its work. */

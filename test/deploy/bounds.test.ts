@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { createIds } from "../../src/core/ids.ts";
+import { LIGHT_MEMORY } from "../../src/encoders/light/light-limits.ts";
+import { runFolder } from "../../src/steps/media-keys.ts";
+import { outputStem } from "../../src/steps/output-name.ts";
+import { LANES } from "../../src/storage/pinned/sparse-file.ts";
+import { PARTS_AT_ONCE } from "../../src/storage/s3/s3-upload.ts";
+import { MIB } from "../../src/util/bytes.ts";
+import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
+import { createSigner } from "../../worker/media/signer.ts";
+import { KEYS_AT_ONCE } from "../../worker/network/r2-storage.ts";
+import { mirrorKey } from "../../worker/run/mirror-key.ts";
+import { ATTEMPTS, KV_TTL, MIRROR_MS } from "../../worker/run/schedule.ts";
+import { readSettings } from "../../worker/settings/read.ts";
+import { ServiceSettings } from "../../worker/settings/schema.ts";
+
+// What limits.test.ts does not need the bundles for. Numbers as the pages below https://developers.cloudflare.com/ state them for
+// a paid plan.
+
+const KEY = "a-signing-key-of-32-characters-for-tests";
+const read = (vars: Record<string, string>) =>
+  readSettings(ServiceSettings, { MEDIA_SIGNING_KEY: KEY, ...vars });
+
+/** Returns the largest value that a setting takes, which the next one shows. */
+function largest(name: "MAX_RUNNING_TOTAL" | "MAX_HEAVY_TOTAL" | "WEBHOOK_TIMEOUT_SECONDS", value: number) {
+  expect(() => read({ [name]: String(value + 1) })).toThrow(name);
+  return read({ [name]: String(value) })[name] ?? Number.NaN;
+}
+
+const id = createIds(Math.random)("task", Date.now());
+const stem = outputStem(`https://example.com/${"a".repeat(5000)}.mp4`);
+const file = `${runFolder("out", id)}${stem}/1080p/seg_00001.m4s`;
+const bytesOf = (text: string) => new TextEncoder().encode(text).length;
+
+interface Bound {
+  what: string;
+  page: string;
+  documented: number;
+  ours(): number | Promise<number>;
+  /** Documented as a least; else it is a most. */
+  least?: true;
+}
+
+const BOUNDS: readonly Bound[] = [
+  {
+    what: "memory of an isolate, in bytes",
+    ...{ page: "workers/platform/limits", documented: 128_000_000, ours: () => LIGHT_MEMORY },
+  },
+  {
+    what: "connections that wait for headers at once",
+    ...{ page: "workers/platform/limits", documented: 6, ours: () => Math.max(LANES, PARTS_AT_ONCE) },
+  },
+  {
+    what: "characters of a URL, of the longest file",
+    ...{ page: "workers/platform/limits", documented: 16_384 },
+    ours: async () => {
+      const url = await createSigner([KEY], Date.now).sign(file, 1e10, "https://media.example.com");
+      return url.length;
+    },
+  },
+  {
+    what: "seconds of an alarm, which waits for a receiver",
+    ...{ page: "durable-objects/api/alarms", documented: 15 * 60 },
+    ours: () => largest("WEBHOOK_TIMEOUT_SECONDS", 300),
+  },
+  {
+    what: "bytes of a row, of a record with all that its request may hold",
+    ...{ page: "durable-objects/platform/limits", documented: 2_000_000, ours: () => 4 * MAX_BODY_BYTES },
+  },
+  {
+    what: "instances at once",
+    ...{ page: "workflows/reference/limits", documented: 50_000 },
+    ours: () => largest("MAX_RUNNING_TOTAL", 25_000) + largest("MAX_HEAVY_TOTAL", 25_000),
+  },
+  {
+    what: "bytes of an instance's parameters",
+    ...{ page: "workflows/reference/limits", documented: MIB, ours: () => bytesOf(JSON.stringify({ id })) },
+  },
+  {
+    what: "retries of a step",
+    ...{ page: "workflows/reference/limits", documented: 10_000, ours: () => ATTEMPTS - 1 },
+  },
+  {
+    what: "milliseconds between two writes to a key",
+    ...{ page: "kv/platform/limits", documented: 1000, ours: () => MIRROR_MS, least: true },
+  },
+  {
+    what: "seconds until a key expires",
+    ...{ page: "kv/api/write-key-value-pairs", documented: 60, ours: () => KV_TTL, least: true },
+  },
+  {
+    what: "bytes of a key",
+    ...{ page: "kv/platform/limits", documented: 512 },
+    ours: () => bytesOf(mirrorKey({ id, object: "task" })),
+  },
+  {
+    what: "bytes of a value",
+    ...{ page: "kv/platform/limits", documented: 25 * MIB, ours: () => 4 * MAX_BODY_BYTES },
+  },
+  {
+    what: "keys deleted at once",
+    ...{ page: "r2/api/workers/workers-api-reference", documented: 1000, ours: () => KEYS_AT_ONCE },
+  },
+];
+
+test.each(BOUNDS)("$page: $what", async ({ documented, ours, least }) => {
+  const value = await ours();
+  expect(value).toBeGreaterThan(0);
+  if (least) expect(value).toBeGreaterThanOrEqual(documented);
+  else expect(value).toBeLessThanOrEqual(documented);
+});
