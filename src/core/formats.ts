@@ -26,7 +26,14 @@ export const FORMATS = {
     avif: { mime: "image/avif", extension: "avif" },
   },
   adaptive_video: {
-    hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8" },
+    // The manifests in the order of writing: the last one is the one to open.
+    hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8", manifests: ["master.m3u8"] },
+    dash: { mime: "application/dash+xml", extension: "mpd", manifests: ["manifest.mpd"] },
+    hls_dash: {
+      mime: "application/vnd.apple.mpegurl",
+      extension: "m3u8",
+      manifests: ["manifest.mpd", "master.m3u8"],
+    },
   },
 } as const;
 

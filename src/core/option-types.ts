@@ -385,11 +385,11 @@ export type AnimationOptions = {
 /** Options of the kind `adaptive_video`. */
 export type AdaptiveVideoOptions = {
   /**
-   * The kind of stream.
+   * The kind of stream: HLS, DASH, or both from the same segments, with manifest.mpd beside master.m3u8.
    *
    * @default "hls"
    */
-  format?: "hls" | undefined;
+  format?: "hls" | "dash" | "hls_dash" | undefined;
   /**
    * From the smallest file to the best picture or sound.
    *

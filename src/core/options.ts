@@ -232,9 +232,11 @@ export const AnimationOptions = optionsOf("animation", {
 
 /** Schema of the options of the kind `adaptive_video`. */
 export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
-  format: formatOf("adaptive_video")
-    .optional()
-    .meta({ description: "The kind of stream.", default: DEFAULT_FORMAT.adaptive_video }),
+  format: formatOf("adaptive_video").optional().meta({
+    description:
+      "The kind of stream: HLS, DASH, or both from the same segments, with manifest.mpd beside master.m3u8.",
+    default: DEFAULT_FORMAT.adaptive_video,
+  }),
   quality,
   ...frame,
   ...soundtrack,

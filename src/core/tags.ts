@@ -72,7 +72,10 @@ export function holdsTag(format: string, name: string): boolean {
   return format === "wav" ? PLACES.get(name)?.wav === true : !WITHOUT_TAGS.has(format);
 }
 
-const WITHOUT_TAGS: ReadonlySet<string> = new Set(["hls", "jpeg", "png", "webp", "gif", "avif"]);
+const WITHOUT_TAGS: ReadonlySet<string> = new Set([
+  ...["hls", "dash", "hls_dash"],
+  ...["jpeg", "png", "webp", "gif", "avif"],
+]);
 
 // A MOV could hold one (QuickTime's key com.apple.quicktime.artwork, which ffmpeg reads), but ffmpeg writes none into it.
 const COVER_FORMATS: ReadonlySet<string> = new Set(["mp3", "flac", "ogg", "opus", "mp4"]);

@@ -1,3 +1,5 @@
+import { manifestEntries } from "./manifest-entries.ts";
+
 /** Name of the playlist in each rendition's folder. */
 export const PLAYLIST = "playlist.m3u8";
 
@@ -53,16 +55,9 @@ export function writeMediaPlaylist(folder: string, runs: readonly SegmentRun[]):
   ].join("\n");
 }
 
-/**
- * Returns the paths, relative to the master playlist, of all files that a playlist of either kind, located at `name`, refers
- * to.
- */
+/** Returns the paths, relative to the master playlist, of all files that a playlist or manifest, located at `name`, refers to. */
 export function namedIn(name: string, text: string): string[] {
-  const uris = text.split(/\r?\n/).flatMap((line) => {
-    if (line.startsWith("#")) return [...line.matchAll(/[:,]URI="([^"]*)"/g)].map(([, uri = ""]) => uri);
-    return line.trim() === "" ? [] : [line.trim()];
-  });
-  return [...new Set(uris.map((uri) => resolve(name, uri)))];
+  return [...new Set(manifestEntries(text).map((uri) => resolve(name, uri)))];
 }
 
 function resolve(playlist: string, uri: string): string {

@@ -8,7 +8,10 @@ export interface OutputFile {
 }
 
 /** Name of the master playlist of adaptive video. */
-export const MASTER = "master.m3u8";
+export const [MASTER] = FORMATS.adaptive_video.hls.manifests;
+
+/** Name of the DASH manifest. */
+export const [MANIFEST] = FORMATS.adaptive_video.dash.manifests;
 
 /** Name of ffmpeg's master playlist of separate sound, which is merged into the common one. */
 export const AUDIO_MASTER = "audio.m3u8";
@@ -22,7 +25,8 @@ export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
 }
 
 export function adaptiveMime(name: string): string {
-  return name.endsWith(".m3u8") ? FORMATS.adaptive_video.hls.mime : "video/mp4";
+  const { hls, dash } = FORMATS.adaptive_video;
+  return [hls, dash].find(({ extension }) => name.endsWith(`.${extension}`))?.mime ?? "video/mp4";
 }
 
 /** Returns the arguments that select the container format of a plan's output. */

@@ -1,9 +1,14 @@
 import type { Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { parseDash } from "../ffmpeg/dash-manifest.ts";
 import { parseMasterPlaylist } from "../ffmpeg/master-playlist.ts";
+import { adaptiveMime } from "../ffmpeg/output.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** Describes adaptive video by its master playlist: a Source with its renditions, best first. */
+/**
+ * Describes adaptive video by its master playlist or DASH manifest: a Source with its renditions, best first. Those of DASH have
+ * no URLs of their own, so each has the manifest's.
+ */
 export async function describeStream(
   key: string,
   filesize: number,
@@ -13,9 +18,14 @@ export async function describeStream(
 ): Promise<Source> {
   const master = await storage.read(key);
   const text = master ? await new Response(master.body).text() : "";
+  const own = key.slice(key.lastIndexOf("/") + 1);
+  const entries =
+    plan.format === "dash"
+      ? parseDash(text).map((entry) => ({ uri: own, ...entry }))
+      : parseMasterPlaylist(text);
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
   const renditions = await Promise.all(
-    parseMasterPlaylist(text).map(async ({ uri, ...facts }) => ({ ...facts, url: await url(folder + uri) })),
+    entries.map(async ({ uri, ...facts }) => ({ ...facts, url: await url(folder + uri) })),
   );
   const best = renditions.toSorted((a, b) => b.bitrate - a.bitrate);
   const [first] = best;
@@ -24,7 +34,7 @@ export async function describeStream(
     url: await url(key),
     kind: "adaptive_video",
     format: plan.format,
-    mime: master?.mime ?? "application/vnd.apple.mpegurl",
+    mime: master?.mime ?? adaptiveMime(key),
     filesize,
     ...(plan.duration === null ? {} : { duration: plan.duration }),
     ...(first?.width && first.height ? { width: first.width, height: first.height } : {}),

@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { StepContext, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { manifestsOf } from "../ffmpeg/manifest-entries.ts";
 import { namedIn } from "../ffmpeg/media-playlist.ts";
 import { readAll } from "../storage/read-all.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";
@@ -32,7 +33,10 @@ export async function uploadOutput(
 ): Promise<Source> {
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
   const main = key.slice(folder.length);
-  const names = source.kind === "adaptive_video" ? await namesOf(storage, folder, main) : [main];
+  const names =
+    source.kind === "adaptive_video"
+      ? await namesOf(storage, folder, manifestsOf(main, source.format))
+      : [main];
   const files = await Promise.all(names.map((name) => fileOf(storage, folder, name)));
   const progress = throttle((share: number) => context.progress(share * 100).catch(() => undefined));
   const uploaded = await uploadFiles({
@@ -66,13 +70,15 @@ async function fileOf(storage: Storage, folder: string, name: string): Promise<O
   };
 }
 
-/** Lists all files of adaptive video from its playlists, which come after the files they refer to. */
-async function namesOf(storage: Storage, folder: string, master: string): Promise<string[]> {
+/** Lists all files of adaptive video from its manifests, which come after the files they refer to. */
+async function namesOf(storage: Storage, folder: string, manifests: readonly string[]): Promise<string[]> {
   const read = async (name: string) => {
     const object = await storage.read(folder + name);
     return object ? namedIn(name, new TextDecoder().decode(await readAll(object.body))) : [];
   };
-  const playlists = await read(master);
-  const segments = await Promise.all(playlists.filter((name) => name.endsWith(".m3u8")).map(read));
-  return [...new Set([...segments.flat(), ...playlists, master])];
+  const named = (await Promise.all(manifests.map(read))).flat();
+  const playlists = named.filter((name) => name.endsWith(".m3u8"));
+  const segments = await Promise.all(playlists.map(read));
+  const files = named.filter((name) => !playlists.includes(name));
+  return [...new Set([...segments.flat(), ...files, ...playlists, ...manifests])];
 }

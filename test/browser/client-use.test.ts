@@ -162,9 +162,18 @@ test("adaptive video has a master playlist whose files are all readable in this 
       playlists.flatMap(urls).map(async (url) => (await (await fetch(url)).blob()).size),
     );
     const kinds = [master, ...playlists].flatMap(urls).map((url) => new URL(url).protocol);
-    const sizes = output.files.filter(({ name }) => !name.endsWith(".m3u8")).map(({ file }) => file.size);
+    const media = ({ name }: { name: string }) => !/\.(m3u8|mpd)$/.test(name);
+    const sizes = output.files.filter(media).map(({ file }) => file.size);
+    const options = { format: "dash", width: 80 } as const;
+    const again = await client.tasks.create({ input, kind: "adaptive_video", options });
+    const dash = await client.output(await client.tasks.wait(again));
+    const listed = await (await fetch(await dash.url())).text();
+    const links = [...listed.matchAll(/(?:sourceURL|media)="([^"]+)"/g)].map(([, url = ""]) => url);
+    const linked = await Promise.all(links.map(async (url) => (await (await fetch(url)).blob()).size));
     return {
       kinds: [...new Set(kinds)],
+      dash: { linked: linked.sort(), sizes: dash.files.filter(media).map(({ file }) => file.size) },
+      dashUrl: dash.source.url,
       parts: parts.sort(),
       sizes: sizes.sort(),
       names: output.files.map(({ name }) => name),
@@ -178,6 +187,9 @@ test("adaptive video has a master playlist whose files are all readable in this 
   expect(seen.renditions).toBeGreaterThan(0);
   expect(seen.parts).toEqual(seen.sizes);
   expect(seen.parts.length).toBeGreaterThan(1);
+  expect(seen.dashUrl).toMatch(/\/manifest\.mpd$/);
+  expect(seen.dash.linked).toEqual(seen.dash.sizes.sort());
+  expect(seen.dash.linked.length).toBeGreaterThan(1);
 });
 
 test("prefer: speed uses the browser's own encoder, which keeps tags and cover", async () => {

@@ -18,7 +18,7 @@ test("the tables list the documented formats, codecs and bounds", () => {
   expect(Object.keys(FORMATS.audio)).toEqual(["mp3", "aac", "ogg", "opus", "wav", "flac"]);
   expect(Object.keys(FORMATS.image)).toEqual(["jpeg", "png", "webp", "gif", "avif"]);
   expect(Object.keys(FORMATS.animation)).toEqual(["gif", "webp", "avif"]);
-  expect(Object.keys(FORMATS.adaptive_video)).toEqual(["hls"]);
+  expect(Object.keys(FORMATS.adaptive_video)).toEqual(["hls", "dash", "hls_dash"]);
   expect(VIDEO_CODECS).toEqual(["h264", "h265", "vp9", "av1"]);
   expect(QUALITIES).toEqual(["very_low", "low", "medium", "high", "very_high"]);
   expect(FITS).toEqual(["contain", "cover", "fill"]);
@@ -44,7 +44,9 @@ test("every format has a MIME type of its kind and a unique extension", () => {
   // Animations are in files of image formats.
   const { animation, ...others } = FORMATS;
   expect(FORMATS.image).toMatchObject(animation);
-  const rows = Object.values(others).flatMap((formats) => Object.values(formats));
+  const all = Object.values(others).flatMap((formats) => Object.entries(formats));
+  // Both kinds of stream in one folder, of which the master playlist is opened.
+  const rows = all.filter(([format]) => format !== "hls_dash").map(([, facts]) => facts);
   expect(new Set(rows.map(({ extension }) => extension)).size).toBe(rows.length);
   for (const kind of ["video", "audio", "image"] as const) {
     for (const { mime } of Object.values(FORMATS[kind])) expect(mime.startsWith(`${kind}/`)).toBe(true);

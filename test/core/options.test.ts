@@ -66,7 +66,7 @@ const rejected: [Kind, object, string, string][] = [
   ["video", { format: "mp3" }, "invalid_format", "format"],
   ["audio", { format: "mp4" }, "invalid_format", "format"],
   ["image", { format: "mp4" }, "invalid_format", "format"],
-  ["adaptive_video", { format: "dash" }, "invalid_format", "format"],
+  ["adaptive_video", { format: "smooth" }, "invalid_format", "format"],
   ["video", { codec: "mpeg4" }, "invalid_codec", "codec"],
   ["video", { codec: "H264" }, "invalid_codec", "codec"],
   ["video", { codec: 264 }, "request_invalid", "codec"],

@@ -93,6 +93,9 @@ test.for([
       const { mean } = await measureLikeness(path, film, { filter: `scale=${width}:${height}` });
       expect(mean).toBeGreaterThan(LIKE);
     }
+    // Chunks share an init segment, which names no time.
+    const pictures = await readFile(join(folder, "270p", "playlist.m3u8"), "utf8");
+    expect(pictures.match(/#EXT-X-MAP:.*/g)).toEqual(['#EXT-X-MAP:URI="init_0.mp4"']);
     const { sound } = await readFacts(join(folder, "audio", "playlist.m3u8"));
     expect(sound?.codec).toBe("aac");
     expect(lab.complaints.splice(0)).toEqual([]);

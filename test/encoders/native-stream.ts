@@ -84,7 +84,7 @@ export async function chunkedStream(
 }
 
 function isPlaylist({ name }: EncodedFile): boolean {
-  return name.endsWith(".m3u8");
+  return name.endsWith(".m3u8") || name.endsWith(".mpd");
 }
 
 function partOf(chunk: Chunk, files: readonly EncodedFile[]): StreamPart {

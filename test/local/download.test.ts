@@ -49,7 +49,7 @@ test("downloads a stream with all its playlists and segments, and nothing outsid
     "/master.m3u8",
     '#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",URI="audio/index.m3u8"\n#EXT-X-STREAM-INF:BANDWIDTH=1\n240p/index.m3u8\n',
   );
-  const result = await downloadStream(master, folder);
+  const result = await downloadStream(master, folder, "hls");
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.includes(".")).sort();
   expect(files).toEqual([
     ...["240p/index.m3u8", "240p/init.mp4", "240p/seg_1.m4s"],

@@ -73,7 +73,8 @@ export const TABLES = {
     start: TIME.start,
   },
   adaptive_video: {
-    output: outputsOf("adaptive_video"),
+    // Other formats only list the same segments differently.
+    output: ["hls"],
     engine: ENGINES,
     from: ["h264", "av1"],
     rate: RATE,

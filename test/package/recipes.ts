@@ -42,7 +42,10 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Show the time left and a cancel button": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
   "Convert many files": { leaves: "blobs[1]", streams: [["webp", 80, 45]] },
   "Write a large result to disk": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
-  "Make an HLS stream": { leaves: "names.filter((name) => /^[^/]+.m3u8$/.test(name)).length", value: 1 },
+  "Make a stream for HLS and DASH": {
+    leaves: "names.filter((name) => !name.includes('/')).sort()",
+    value: ["manifest.mpd", "master.m3u8"],
+  },
   "Predict the output of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
   "Find the tasks of an earlier visit": { leaves: "running", value: [] },
   "Free storage space": { leaves: "[before.outputs > 0, after.outputs]", value: [true, 0] },

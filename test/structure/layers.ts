@@ -45,7 +45,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   "src/webhooks": { layers: ["src/core"], packages: ["standardwebhooks"] },
   "src/browser": { layers: ANYWHERE, packages: ["zod", "ulid", "mediabunny"] },
   // The public names; adapters are subpath exports.
-  "src/index.ts": { layers: ["src/core", "src/plan", "src/client", "src/words"], packages: [] },
+  "src/index.ts": { layers: ["src/core", "src/plan", "src/ffmpeg", "src/client", "src/words"], packages: [] },
   // The settings of every host.
   "worker/settings": { layers: ["src/core"], packages: ["zod"] },
   worker: {

@@ -20,28 +20,31 @@ export function FormatFields({ form }: { form: Form }) {
           onChange={(kind) => form.wish((now) => turnInto(kind, now))}
         />
       )}
-      {wishes.kind !== "adaptive_video" && (
-        <div class="columns">
-          <Field label="Format" fault={faultAt("format")}>
-            {(control) => (
-              <select
-                {...control}
-                value={format}
-                onChange={({ currentTarget }) => change({ format: currentTarget.value })}
-              >
-                {Object.keys(FORMATS[wishes.kind]).map((key) => (
-                  <option key={key} value={key}>
-                    {formatName(key)} – {FORMAT_USES[key]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          {wishes.kind === "video" && <CodecField form={form} format={format} />}
-        </div>
-      )}
+      <div class="columns">
+        <Field label="Format" fault={faultAt("format")}>
+          {(control) => (
+            <select
+              {...control}
+              value={format}
+              onChange={({ currentTarget }) => change({ format: currentTarget.value })}
+            >
+              {offered(wishes.kind).map((key) => (
+                <option key={key} value={key}>
+                  {formatName(key)} – {FORMAT_USES[key]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {wishes.kind === "video" && <CodecField form={form} format={format} />}
+      </div>
     </>
   );
+}
+
+// The page plays streams with hls.js.
+function offered(kind: EncodeKind): string[] {
+  return Object.keys(FORMATS[kind]).filter((format) => format !== "dash");
 }
 
 function CodecField({ form: { options, change, faultAt }, format }: { form: Form; format: string }) {

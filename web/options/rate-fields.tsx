@@ -96,7 +96,7 @@ function usualBytes(filesize: number | undefined): number {
 }
 
 // browser-speed-vs-native in docs/benchmarks.md: 3.3 MB where the browser's encoder makes 9.8.
-const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls"]);
+const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls", "hls_dash"]);
 const X264 = "Encoded with x264, to about a third of the size that the browser's own encoder makes.";
 
 function qualityHint(format: string, quality: Quality, codec = "h264"): string {

@@ -23,6 +23,8 @@ export const FORMAT_USES: Readonly<Record<string, string>> = {
   webp: "smaller than JPEG",
   gif: "simple animations, 256 colors",
   avif: "smallest, for newer apps",
+  hls: "plays in Safari and in most players",
+  hls_dash: "for players of either",
 };
 
 export const CODEC_USES: Readonly<Record<string, string>> = {

@@ -1,9 +1,8 @@
 import type { LocalOutput } from "../../src/browser/index.ts";
-import { MediaError, type Output } from "../../src/index.ts";
+import { MediaError, manifestEntries, manifestsOf, type Output } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { outputName } from "./save/file-names.ts";
-import { playlistEntries } from "./save/playlist-entries.ts";
 
 export interface OutputFile {
   /** Path relative to the folder of a stream; empty for a single file. */
@@ -34,7 +33,7 @@ export async function takenOf(item: Item, queue: Pick<Queue, "output">): Promise
   const local = filesOf(output).map(({ name: path, file }): OutputFile => {
     return { path, size: file.size, open: async () => file.stream() };
   });
-  const files = local.length > 0 ? local : await remoteFiles(new URL(source.url));
+  const files = local.length > 0 ? local : await remoteFiles(manifestsOf(source.url, source.format));
   return { name, is_folder: true, files };
 }
 
@@ -43,19 +42,19 @@ export function filesOf(output: Output): LocalOutput["files"] {
   return "files" in output ? (output as LocalOutput).files : [];
 }
 
-// All files of a stream are below its master playlist.
-async function remoteFiles(master: URL): Promise<OutputFile[]> {
-  const base = new URL(".", master).href;
+// All files of a stream are below its manifests.
+async function remoteFiles(manifests: readonly string[]): Promise<OutputFile[]> {
+  const base = new URL(".", manifests.at(-1)).href;
   const found = new Map<string, OutputFile>();
   const visit = async (url: string): Promise<void> => {
     if (found.has(url) || !url.startsWith(base)) return;
     const path = url.slice(base.length).replace(/[?#].*$/, "");
     found.set(url, { path, size: null, open: () => open(url) });
-    if (!path.endsWith(".m3u8")) return;
+    if (!/\.(m3u8|mpd)$/.test(path)) return;
     const text = await new Response(await open(url)).text();
-    for (const entry of playlistEntries(text)) await visit(new URL(entry, url).href);
+    for (const entry of manifestEntries(text)) await visit(new URL(entry, url).href);
   };
-  await visit(master.href);
+  for (const url of manifests) await visit(new URL(url).href);
   return [...found.values()];
 }
 

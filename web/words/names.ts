@@ -7,6 +7,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   flv: "Flash Video",
   asf: "Windows Media",
   hls: "HLS",
+  dash: "DASH",
+  hls_dash: "HLS and DASH",
   mp3: "MP3",
   aac: "AAC",
   ogg: "Ogg",

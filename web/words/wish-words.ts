@@ -30,7 +30,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
 }
 
 function outputName(kind: Wishes["kind"], format: string): string {
-  if (kind === "adaptive_video") return "HLS stream";
+  if (kind === "adaptive_video") return `${formatName(format)} stream`;
   return kind === "animation" ? `${formatName(format)} animation` : formatName(format);
 }
 

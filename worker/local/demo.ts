@@ -80,7 +80,7 @@ async function save(task: Task, here: string, out: string | null): Promise<strin
   const inFolder = (await stat(given).catch(() => null))?.isDirectory() && output.kind !== "adaptive_video";
   const path = inFolder ? join(given, own) : given;
   if (output.kind !== "adaptive_video") return describeTask(task, path, 1, await download(output.url, path));
-  const { files, bytes } = await downloadStream(output.url, path);
+  const { files, bytes } = await downloadStream(output.url, path, output.format);
   return describeTask(task, path, files, bytes);
 }
 

@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { MediaError } from "../../src/core/errors.ts";
+import { manifestEntries, manifestsOf } from "../../src/ffmpeg/manifest-entries.ts";
 
 /** Downloads a URL to a file, which appears whole or not at all; returns its size in bytes. */
 export async function download(url: string, path: string): Promise<number> {
@@ -22,27 +23,25 @@ export async function download(url: string, path: string): Promise<number> {
   return file.bytesWritten;
 }
 
-/** Downloads a playlist and every file it refers to into a folder, in the same layout; returns how many files and bytes. */
-export async function downloadStream(url: string, folder: string): Promise<{ files: number; bytes: number }> {
+/** Downloads the manifests of a stream and every file they refer to into a folder, in the same layout; returns how many files and bytes. */
+export async function downloadStream(
+  url: string,
+  folder: string,
+  format: string,
+): Promise<{ files: number; bytes: number }> {
   const base = new URL(".", url);
   const seen = new Set<string>();
   let bytes = 0;
-  const queue = [url];
+  const queue = manifestsOf(url, format);
   for (let next = queue.shift(); next; next = queue.shift()) {
     const name = decodeURIComponent(new URL(next).pathname.slice(base.pathname.length));
     const path = resolve(folder, name);
     if (seen.has(next) || !next.startsWith(base.href) || relative(folder, path).startsWith("..")) continue;
     seen.add(next);
     bytes += await download(next, path);
-    if (name.endsWith(".m3u8")) queue.push(...urisOf(await readFile(path, "utf8"), next));
+    if (!/\.(m3u8|mpd)$/.test(name)) continue;
+    const entries = manifestEntries(await readFile(path, "utf8"));
+    queue.push(...entries.map((uri) => new URL(uri, next).href));
   }
   return { files: seen.size, bytes };
-}
-
-// RFC 8216: a line that does not start with # is a URI, and so is the value of a tag's URI attribute.
-function urisOf(playlist: string, url: string): string[] {
-  return playlist.split(/\r?\n/).flatMap((line) => {
-    const uri = line.startsWith("#") ? /URI="([^"]+)"/.exec(line)?.[1] : line.trim();
-    return uri ? [new URL(uri, url).href] : [];
-  });
 }

@@ -1,6 +1,8 @@
 import type { Output } from "../../client/client.ts";
 import { saveTo } from "../../client/save-to.ts";
 import { MediaError } from "../../core/errors.ts";
+import { replaceEntries } from "../../ffmpeg/manifest-entries.ts";
+import { adaptiveMime } from "../../ffmpeg/output.ts";
 import type { RunFiles } from "../media-api.ts";
 
 /** The output of a run in this browser. */
@@ -33,8 +35,8 @@ export function createFileUrls(): FileUrls {
 }
 
 /**
- * Creates the output of a run. The URL of adaptive video leads to a master playlist made for this page: it and its media
- * playlists refer to all files by object URLs, which hls.js plays but a system player, such as Safari's, may not.
+ * Creates the output of a run. The URL of adaptive video leads to a master playlist or DASH manifest made for this page, which
+ * refers to all files by object URLs: hls.js and Shaka Player play them, but a system player, such as Safari's, and dash.js may not.
  */
 export function createLocalOutput(id: string, { source, files }: RunFiles, urls: FileUrls): LocalOutput {
   // The fallback's file to open may have another name.
@@ -47,10 +49,10 @@ export function createLocalOutput(id: string, { source, files }: RunFiles, urls:
     const found = files.find((each) => each.name === name);
     if (!found) throw new MediaError("media_not_found", "A file of the output no longer exists.");
     const { file } = found;
-    if (!name.endsWith(".m3u8")) return urlOf(name, () => file);
+    if (!/\.(m3u8|mpd)$/.test(name)) return urlOf(name, () => file);
     const folder = name.slice(0, name.lastIndexOf("/") + 1);
-    const text = await rewrite(await file.text(), (uri) => playlistUrl(folder + uri));
-    return urlOf(name, () => new Blob([text], { type: "application/vnd.apple.mpegurl" }));
+    const text = await replaceEntries(await file.text(), (uri) => playlistUrl(folder + uri));
+    return urlOf(name, () => new Blob([text], { type: adaptiveMime(name) }));
   }
 
   const blob = async () => readable(main.file);
@@ -79,15 +81,6 @@ async function readable(file: File): Promise<File> {
 function missing(cause?: unknown): MediaError {
   const message = "This file no longer exists; outputs are kept for a limited time.";
   return new MediaError("media_not_found", message, { cause });
-}
-
-// Lines without a tag are URIs, and tags contain them as URI="…".
-async function rewrite(playlist: string, urlOf: (uri: string) => Promise<string>): Promise<string> {
-  const lines = playlist.split("\n").map(async (line) => {
-    const uri = line.startsWith("#") ? /URI="([^"]+)"/.exec(line)?.[1] : line.trim();
-    return uri ? line.replace(uri, await urlOf(uri)) : line;
-  });
-  return (await Promise.all(lines)).join("\n");
 }
 
 function nameOf(url: string): string {

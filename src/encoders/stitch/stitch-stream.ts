@@ -1,18 +1,17 @@
 import { MediaError } from "../../core/errors.ts";
+import type { AdaptiveFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
-import { type MasterEntry, parseMasterPlaylist } from "../../ffmpeg/master-playlist.ts";
-import {
-  PLAYLIST,
-  parseMediaPlaylist,
-  type SegmentRun,
-  writeMediaPlaylist,
-} from "../../ffmpeg/media-playlist.ts";
-import { adaptiveMime, MASTER } from "../../ffmpeg/output.ts";
-import { measureStream, writeMaster } from "../../ffmpeg/write-master.ts";
+import { type MasterEntry, measureStream, parseMasterPlaylist } from "../../ffmpeg/master-playlist.ts";
+import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/media-playlist.ts";
+import { adaptiveMime } from "../../ffmpeg/output.ts";
+import { writeManifests } from "../../ffmpeg/write-manifests.ts";
 import { exactFps } from "../../plan/index.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
+
+// Samples that ffmpeg's encoder puts before the first one.
+const AAC_FRAME = 1024;
 
 /** Folder of the sound that renditions share. */
 export const AUDIO = "audio";
@@ -31,8 +30,8 @@ export interface StreamStitching {
 }
 
 /**
- * Joins the playlists of adaptive video's chunks and writes a master playlist. Returns the playlists, the master last.
- * Rejects with `encode_failed` when a rendition lacks a stretch, or a playlist lists a file that was not written.
+ * Joins the playlists of adaptive video's chunks and writes the manifests of its format. Returns all of them, the one to open
+ * last. Rejects with `encode_failed` when a rendition lacks a stretch, or a playlist lists a file that was not written.
  */
 export async function stitchStream({ plan, source, parts, read }: StreamStitching): Promise<EncodedFile[]> {
   const streams = runsOf(plan, source, parts);
@@ -51,29 +50,27 @@ export function joinStream(
   const sizes = new Map(
     parts.flatMap(({ written }) => written.map(({ name, size }) => [name, size] as const)),
   );
-  const streams = [...runsOf(plan, source, parts)].map(([folder, runs]) => ({
-    folder,
-    uri: `${folder}/${PLAYLIST}`,
-    text: writeMediaPlaylist(`${folder}/`, shareInits(runs, inits)),
-    rate: measureStream(
-      runs
-        .flatMap((run) => run.segments)
-        .map(({ name, seconds }) => ({ seconds, size: sizeOf(name, sizes) })),
-    ),
-    ...entryOf(folder, parts),
-  }));
-  const apart = plan.video ? streams.find(({ folder }) => folder === AUDIO) : undefined;
-  const channels = plan.audio?.mode === "encode" ? plan.audio.channels : (source.audio?.channels ?? 2);
-  const master = writeMaster({
-    streams: streams.filter((stream) => stream !== apart),
-    audio: apart ? { ...apart, channels } : null,
+  const streams = [...runsOf(plan, source, parts)].map(([folder, own]) => {
+    const runs = shareInits(own, inits);
+    const segments = runs.flatMap((run) => run.segments);
+    const rate = measureStream(
+      segments.map(({ name, seconds }) => ({ seconds, size: sizes.get(name) ?? 0 })),
+    );
+    return { folder, runs, rate, ...entryOf(folder, parts) };
+  });
+  const encoded = plan.audio?.mode === "encode" ? plan.audio : null;
+  const channels = encoded?.channels ?? source.audio?.channels ?? 2;
+  const priming = encoded ? AAC_FRAME / encoded.sample_rate : 0;
+  const sound = streams.find(({ folder }) => folder === AUDIO);
+  const manifests = writeManifests(plan.format as AdaptiveFormat, {
+    pictures: streams.filter((stream) => stream !== sound),
+    sound: sound ? { ...sound, channels, priming } : null,
     fps: source.fps === undefined ? undefined : exactFps(source.fps),
   });
-  const file = (name: string, text: string) => ({
+  return manifests.map(({ name, text }) => ({
     ...{ name, mime: adaptiveMime(name) },
     bytes: new TextEncoder().encode(text),
-  });
-  return [...streams.map(({ uri, text }) => file(uri, text)), file(MASTER, master)];
+  }));
 }
 
 // The stretches of every rendition in order of time.
@@ -197,10 +194,6 @@ function entryOf(
   if (!entry) throw fault(`the codec of ${folder} is unknown`);
   const { codecs, width, height } = entry;
   return { codecs, ...(width && height ? { width, height } : {}) };
-}
-
-function sizeOf(name: string, sizes: ReadonlyMap<string, number>): number {
-  return sizes.get(name) ?? 0;
 }
 
 function fault(reason: string): MediaError {

@@ -2,7 +2,8 @@ import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, NullTarget, O
 import { PLAYLIST, type SegmentRun, writeMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
-import { concatBytes } from "../../util/bytes.ts";
+import { findBox } from "../../probe/isobmff/boxes.ts";
+import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { PictureEncoding } from "./webcodecs-encode.ts";
 
@@ -52,7 +53,7 @@ export function startSegments({ folder, index, at, until }: SegmentPlace): Segme
     fastStart: "fragmented",
     minimumFragmentDuration: ALMOST,
     onFtyp: (bytes) => head.push(bytes.slice()),
-    onMoov: (bytes) => head.push(bytes.slice()),
+    onMoov: (bytes) => head.push(withoutTimes(bytes)),
     onMoof(bytes, _, start) {
       front = { start, bytes: bytes.slice() };
     },
@@ -112,4 +113,17 @@ export function startSegments({ folder, index, at, until }: SegmentPlace): Segme
       if (output.state === "pending" || output.state === "started") await output.cancel().catch(() => {});
     },
   };
+}
+
+// The time of writing would be all that differs between the init segments of chunks.
+function withoutTimes(moov: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = moov.slice();
+  const view = viewOf(bytes);
+  const whole = { kind: "", start: 0, end: bytes.length };
+  for (const path of [["mvhd"], ["trak", "tkhd"], ["trak", "mdia", "mdhd"]]) {
+    const box = findBox(view, whole, "moov", ...path);
+    // Both times follow the version and the flags, of 32 or 64 bits each.
+    if (box) bytes.fill(0, box.start + 4, box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
+  }
+  return bytes;
 }

@@ -1,8 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
+import { measureStream, writeMaster } from "../../ffmpeg/master-playlist.ts";
 import { PLAYLIST } from "../../ffmpeg/media-playlist.ts";
 import { adaptiveMime, MASTER } from "../../ffmpeg/output.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
-import { measureStream, writeMaster } from "../../ffmpeg/write-master.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
 import type { Rendition } from "../../plan/plan.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Connection } from "../../../src/core/connection.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { manifestEntries } from "../../../src/ffmpeg/manifest-entries.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { runFfprobe } from "../../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
@@ -86,11 +87,16 @@ test("a task reads an object with an odd key, writes another and keeps no copies
 test("uploads adaptive video with every file that its playlists name", async () => {
   const input = origin.serve("/clip.mp4", { file: await clip("mp4", { seconds: 2, size: "160x120" }) });
   const output = "s3://bucket-out/stream/main.m3u8";
-  const { id } = await create<Task>("/tasks", { input, kind: "adaptive_video", output });
+  const { id } = await create<Task>("/tasks", {
+    ...{ input, kind: "adaptive_video", output, options: { format: "hls_dash" } },
+  });
   const task = await rig.finished(id);
   expect(task.error).toBeNull();
   const keys = (await keysIn("bucket-out")).filter((key) => key.startsWith("stream/"));
   expect(keys).toContain("stream/main.m3u8");
+  const manifest = await get("bucket-out", "stream/manifest.mpd");
+  expect(manifest.headers.get("Content-Type")).toBe("application/dash+xml");
+  for (const name of manifestEntries(await manifest.text())) expect(keys).toContain(`stream/${name}`);
   const source = task.steps.at(-1)?.output;
   expect(source).toMatchObject({ url: output, mime: "application/vnd.apple.mpegurl" });
   expect(source?.renditions?.length).toBeGreaterThan(0);

@@ -29,7 +29,7 @@ export function TaskOutput({ task }: { task: Task }) {
   return (
     <section class="stack tight">
       <h3>Output{filesize !== undefined && <span class="soft"> · {bytes(filesize)}</span>}</h3>
-      <Preview kind={task.kind} url={url} name={name} made={made} />
+      {made?.format !== "dash" && <Preview kind={task.kind} url={url} name={name} made={made} />}
       <div class="row">
         <a class="button" href={url} target="_blank" rel="noreferrer">
           Open

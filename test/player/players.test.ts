@@ -1,0 +1,89 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser } from "@playwright/test";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { replaceEntries } from "../../src/ffmpeg/manifest-entries.ts";
+import { chunkedStream, planStream, wholeStream } from "../encoders/native-stream.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { lateSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { startBrowser } from "../worker/api/browser.ts";
+import { watch } from "./play.ts";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+const uneven = () =>
+  makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=160x90:rate=30:duration=18".split(" "),
+    ...["-vf", "select='lt(t,4)+not(mod(n,3))*lt(t,8)+gt(mod(n*7,11),4)*gte(t,8)'", "-fps_mode", "vfr"],
+    ..."-c:v libx264 -preset ultrafast -crf 20 -pix_fmt yuv420p".split(" "),
+  ]);
+
+test.for([
+  ["pictures and sound", () => noiseClip(20), 20, ["dash.js", "shaka"]],
+  ["late sound", () => lateSoundClip(20), 20.4, ["dash.js"]],
+  ["uneven frames without sound", uneven, 18, ["shaka"]],
+] as const)(
+  "hls.js, dash.js and Shaka Player play, switch, seek and end without errors: chunks of %s",
+  async ([, make, length, others]) => {
+    const input = await make();
+    const { plan, source } = await planStream(input, { format: "hls_dash" });
+    const { folder, playlists } = await chunkedStream(input, plan, source, [6, 12]);
+    expect(playlists.slice(-1)).toEqual(["master.m3u8"]);
+    const [best, low] = plan.renditions.map(({ geometry }) => geometry.width);
+    for (const player of ["hls.js", ...others] as const) {
+      const manifest = player === "hls.js" ? "master.m3u8" : "manifest.mpd";
+      const { seen, complaints } = await watch(browser, folder, player, manifest);
+      expect(seen, player).toMatchObject({ errors: [], error: null, widths: [low, best, low] });
+      expect(Math.abs(seen.duration - length), player).toBeLessThan(0.1);
+      expect(Math.abs(seen.at - length), player).toBeLessThan(0.1);
+      expect(complaints, player).toEqual([]);
+    }
+    // ffmpeg reads the manifest as it does the playlists.
+    const [hls, dash] = await Promise.all(
+      [join(folder, plan.renditions[0]?.name ?? "", "playlist.m3u8"), join(folder, "manifest.mpd")].map(
+        readFacts,
+      ),
+    );
+    expect(dash?.picture?.times).toEqual(hls?.picture?.times);
+  },
+);
+
+test.for([
+  [
+    "pictures",
+    () => noiseClip(14),
+    [
+      ["hls.js", "master.m3u8"],
+      ["shaka", "listed.mpd"],
+      ["shaka", "master.m3u8"],
+    ],
+  ],
+  [
+    "sound only",
+    () => noiseSound("wav", 14),
+    [
+      ["hls.js", "master.m3u8"],
+      ["dash.js", "manifest.mpd"],
+    ],
+  ],
+] as const)("players read a stream encoded as a whole: %s", async ([, make, players]) => {
+  const input = await make();
+  const { plan, source } = await planStream(input, { format: "hls_dash" });
+  const { folder } = await wholeStream(input, plan, source);
+  // What a page makes of a manifest for files that have only URLs.
+  const text = await readFile(join(folder, "manifest.mpd"), "utf8");
+  const listed = await replaceEntries(text, async (uri) => `/stream/${uri}`);
+  await writeFile(join(folder, "listed.mpd"), listed);
+  for (const [player, manifest] of players) {
+    const { seen, complaints } = await watch(browser, folder, player, manifest);
+    expect(seen, player).toMatchObject({ errors: [], error: null });
+    expect(Math.abs(seen.duration - 14), player).toBeLessThan(0.1);
+    expect(Math.abs(seen.at - 14), player).toBeLessThan(0.1);
+    expect(complaints, player).toEqual([]);
+  }
+});
