@@ -94,7 +94,9 @@ test("the cells pair every output with every engine that supports it", () => {
     new Set([...cells].map(({ format, codec, engine }) => [kind, format, codec, engine].join(" ")));
   const light = (output: string) => !/h265|av1|avif/.test(output);
   for (const kind of MATRIX_KINDS) {
-    const outputs = Object.entries(FORMATS[kind]).flatMap(([format, facts]: [string, object]) =>
+    // Further formats of streams only list the same segments differently.
+    const formats = kind === "adaptive_video" ? { hls: FORMATS[kind].hls } : FORMATS[kind];
+    const outputs = Object.entries(formats).flatMap(([format, facts]: [string, object]) =>
       "codecs" in facts && kind === "video"
         ? (facts.codecs as string[]).map((codec) => `${kind} ${format} ${codec}`)
         : [`${kind} ${format} `],
