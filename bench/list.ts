@@ -2,6 +2,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { apiBenchmarks } from "./cases/api.ts";
 import { chunkedBenchmarks } from "./cases/chunked.ts";
 import { coreBenchmarks } from "./cases/core.ts";
+import { imageUrlBenchmarks } from "./cases/image-urls.ts";
 import { ingestBenchmarks } from "./cases/ingest.ts";
 import { integrityBenchmarks } from "./cases/integrity.ts";
 import { ladderBenchmarks } from "./cases/ladder.ts";
@@ -29,6 +30,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...s3Benchmarks,
   ...coreBenchmarks,
   ...lightBenchmarks,
+  ...imageUrlBenchmarks,
   ...nativeBenchmarks,
   ...integrityBenchmarks,
   ...ladderBenchmarks,

@@ -1,19 +1,22 @@
 import { DurableObject } from "cloudflare:workers";
 import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
-import { createLightEncoder } from "../../src/encoders/light/light.ts";
-import { sha256Hex } from "../../src/util/bytes.ts";
+import { createLightEncoder, type LightEncoder } from "../../src/encoders/light/light.ts";
+import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, readEnv } from "../env.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
+import { logFault } from "../observability/log.ts";
 import type { ImageEntry, ImageFound, ImageJob, ImagePlace } from "./image.ts";
 import { withSource } from "./image-source.ts";
-import { type MadeImage, makeImage } from "./make-image.ts";
+import { makeImage } from "./make-image.ts";
 
 /** What an {@link ImageObject} answers; errors as data, as their kind would not survive the call. */
 export type ImageAnswer =
-  | { entry: ImageEntry; found: ImageFound }
+  | { entry: ImageEntry; found: ImageFound; bytes?: Uint8Array<ArrayBuffer> }
   | { error: { kind: ErrorKind; message: string; param: string | undefined } };
 
+/** Bytes of a picture that is answered before it is stored. */
+export const ANSWERED_BYTES = MIB;
 const ENTRY = "entry";
 const WORK_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -32,48 +35,64 @@ export class ImageObject extends DurableObject<Bindings> {
       const answer = await this.#making;
       return "entry" in answer ? { ...answer, found: "collapsed" } : answer;
     }
-    this.#making = this.#make(entry ?? null, place, job);
-    try {
-      return await this.#making;
-    } finally {
+    const { answer, kept } = this.#make(entry ?? null, place, job);
+    this.#making = answer;
+    const end = () => {
       this.#making = null;
-    }
+    };
+    // Until it is stored, further requests get what was made.
+    this.ctx.waitUntil(kept.then(end, end));
+    return answer;
   }
 
-  async #make(old: ImageEntry | null, place: ImagePlace, job: ImageJob): Promise<ImageAnswer> {
+  #make(old: ImageEntry | null, place: ImagePlace, job: ImageJob) {
+    const work = this.#work(old, place, job);
+    const kept = work.then((made) =>
+      this.#keep(old, place, made).catch((thrown) => {
+        logFault("image not stored", thrown);
+        throw thrown;
+      }),
+    );
+    const answer = work.then<ImageAnswer, ImageAnswer>(async ({ entry, bytes }) => {
+      if (!bytes) return { entry, found: "revalidated" };
+      if (bytes.length <= ANSWERED_BYTES) return { entry, found: "stored", bytes };
+      return kept.then(() => ({ entry, found: "stored" }), refusalOf);
+    }, refusalOf);
+    return { answer, kept };
+  }
+
+  async #work(old: ImageEntry | null, place: ImagePlace, job: ImageJob) {
     const signal = AbortSignal.timeout(WORK_MS);
     try {
-      const light = createLightEncoder({ fetch: (url, init) => this.#env.ENCODER.fetch(url, init) });
+      const encoder = lightOf(this.#env);
       const known = old?.validator ?? null;
       const made = await withSource(this.#env, place, { known, signal }, async ({ bytes, validator }) => ({
-        ...(await makeImage(bytes, job, light, signal)),
+        ...(await makeImage(bytes, job, encoder, signal)),
         validator,
       }));
       const fresh_until = Date.now() + this.#env.settings.IMAGE_FRESH_SECONDS * 1000;
-      const found = made ? "stored" : "revalidated";
-      const entry = made ? await this.#store(made, fresh_until) : { ...(old as ImageEntry), fresh_until };
-      this.#kv.put(ENTRY, entry);
-      await this.ctx.storage.setAlarm(this.#due(entry));
-      if (made) {
-        if (old && old.key !== entry.key) await mediaStorage(this.#env).clear(old.key);
-        await patiently(() => this.#env.PROJECT.getByName(place.project).quota.addStored(entry.size));
-      }
-      return { entry, found };
+      if (!made) return { entry: { ...(old as ImageEntry), fresh_until }, bytes: null };
+      const { bytes, mime, validator } = made;
+      const etag = (await sha256Hex(bytes)).slice(0, 32);
+      const key = `images/${this.ctx.id}/${etag}`;
+      const entry = { key, etag, mime, size: bytes.length, validator, fresh_until };
+      return { entry, bytes };
     } catch (thrown) {
-      const { kind, message, param, cause } = signal.aborted ? tooLong() : toMediaError(thrown);
-      if (kind === "internal_error") console.error("image", cause);
-      return { error: { kind, message, param } };
+      throw signal.aborted ? tooLong() : thrown;
     }
   }
 
-  async #store(
-    { bytes, mime, validator }: MadeImage & { validator: string | null },
-    fresh_until: number,
-  ): Promise<ImageEntry> {
-    const etag = (await sha256Hex(Uint8Array.from(bytes))).slice(0, 32);
-    const key = `images/${this.ctx.id}/${etag}`;
-    await mediaStorage(this.#env).write(key, bytes, mime);
-    return { key, etag, mime, size: bytes.length, validator, fresh_until };
+  async #keep(
+    old: ImageEntry | null,
+    { project }: ImagePlace,
+    { entry, bytes }: { entry: ImageEntry; bytes: Uint8Array | null },
+  ): Promise<void> {
+    if (bytes) await mediaStorage(this.#env).write(entry.key, bytes, entry.mime);
+    this.#kv.put(ENTRY, entry);
+    await this.ctx.storage.setAlarm(this.#due(entry));
+    if (!bytes) return;
+    if (old && old.key !== entry.key) await mediaStorage(this.#env).clear(old.key);
+    await patiently(() => this.#env.PROJECT.getByName(project).quota.addStored(entry.size));
   }
 
   /** Drops a picture without a request since it was last compared with its source. */
@@ -91,6 +110,20 @@ export class ImageObject extends DurableObject<Bindings> {
   #due({ fresh_until }: ImageEntry): number {
     return fresh_until + this.#env.settings.MEDIA_TTL * 1000;
   }
+}
+
+// Of this isolate, so that its objects need not ask the encoder what it has.
+let light: LightEncoder | undefined;
+
+function lightOf(env: Env): LightEncoder {
+  light ??= createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
+  return light;
+}
+
+function refusalOf(thrown: unknown): ImageAnswer {
+  const { kind, message, param, cause } = toMediaError(thrown);
+  if (kind === "internal_error") logFault("image not made", cause);
+  return { error: { kind, message, param } };
 }
 
 function tooLong(): MediaError {

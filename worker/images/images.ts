@@ -19,16 +19,18 @@ export function createImages(env: Env, now: () => number): Images {
       const { kind, message, param } = answer.error;
       throw new MediaError(kind, message, { param });
     }
-    const { entry, found } = answer;
+    const { entry, found, bytes } = answer;
+    if (bytes) recent.put(name, { entry, bytes });
     return {
       ...{ entry, found },
       async body() {
+        if (bytes) return bytes;
         const stored = await mediaStorage(env).read(entry.key);
         if (!stored) throw new MediaError("service_unavailable", "The picture is being replaced; try again.");
         if (entry.size > RECENT_BYTES.each) return stored.body;
-        const bytes = await readAll(stored.body);
-        recent.put(name, { entry, bytes });
-        return bytes;
+        const read = await readAll(stored.body);
+        recent.put(name, { entry, bytes: read });
+        return read;
       },
     };
   };

@@ -13,7 +13,7 @@ import type { ImageJob } from "./image.ts";
 
 /** An encoded picture. */
 export interface MadeImage {
-  bytes: Uint8Array;
+  bytes: Uint8Array<ArrayBuffer>;
   mime: string;
 }
 
@@ -55,7 +55,7 @@ export async function makeImage(
   }
   const [file] = await light.encode({ plan, chunk, source, input, signal });
   if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
-  return { bytes: file.bytes, mime: FORMATS.image[plan.format as ImageFormat].mime };
+  return { bytes: Uint8Array.from(file.bytes), mime: FORMATS.image[plan.format as ImageFormat].mime };
 }
 
 function plainFormat({ animated, has_alpha }: Source): ImageFormat {
