@@ -16,9 +16,9 @@ const CASES: [
   shrink: number | undefined,
   crop: object | null,
 ][] = [
-  ["once to less than half", PHOTO, { width: 900 }, 1, null],
+  ["once to a third", PHOTO, { width: 1333 }, 1, null],
   ["thrice at most", PHOTO, { width: 16 }, 3, null],
-  ["never to more than half its size", PHOTO, { width: 1001 }, undefined, null],
+  ["never to more than a third", PHOTO, { width: 1334 }, undefined, null],
   ["never at its own size", PHOTO, {}, undefined, null],
   ["no other format", { ...PHOTO, format: "png" }, { width: 100 }, undefined, null],
   ["a turned picture by its turned sides", TURNED, { width: 700 }, 1, null],
@@ -33,8 +33,8 @@ const CASES: [
     "what covers the frame",
     PHOTO,
     { width: 500, height: 500, fit: "cover" },
-    1,
-    { x: 250, y: 0, width: 1500, height: 1500 },
+    2,
+    { x: 125, y: 0, width: 750, height: 750 },
   ],
 ];
 
