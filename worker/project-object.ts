@@ -120,17 +120,29 @@ export class ProjectObject extends DurableObject<Bindings> {
   put(record: Task | Step, version: number, set: ChangeSet): Shipment[] {
     // It was on its way when the run was deleted.
     if (this.#runs.isGone(record.id)) return [];
-    if (this.#runs.put(record, version) && isFinished(record)) {
+    const now = Date.now();
+    // All of it or nothing: a full database takes some of it.
+    const { changed, shipments } = this.ctx.storage.transactionSync(() => {
+      const changed = this.#runs.put(record, version);
+      const shipments = this.#office.post(set, now);
+      if (isFinished(record)) this.#office.pack(record.id);
+      return { changed, shipments };
+    });
+    if (changed && isFinished(record)) {
       this.#connections.release(record.id);
       this.#observe(record);
       this.#quota.addStored(storedBytes(record));
     }
-    const now = Date.now();
     if (!this.#armed) void this.#arm(now + Math.min(this.#keep_ms, this.#record_ms));
     this.#armed = true;
-    const shipments = this.#office.post(set, now);
-    if (isFinished(record)) this.#office.pack(record.id);
     return shipments;
+  }
+
+  /** Removes a record that could not be listed in time, as if it had never come. */
+  withdraw(id: string): void {
+    this.#office.withdraw(id);
+    this.#runs.drop(id);
+    this.#connections.release(id);
   }
 
   /** Removes a record, and what was delivered of its events. */

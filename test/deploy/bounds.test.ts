@@ -9,8 +9,7 @@ import { MIB } from "../../src/util/bytes.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
 import { createSigner } from "../../worker/media/signer.ts";
 import { KEYS_AT_ONCE } from "../../worker/network/r2-storage.ts";
-import { mirrorKey } from "../../worker/run/mirror-key.ts";
-import { ATTEMPTS, KV_TTL, MIRROR_MS } from "../../worker/run/schedule.ts";
+import { ATTEMPTS, KV_TTL, MIRROR_MS, mirrorKey } from "../../worker/run/schedule.ts";
 import { readSettings } from "../../worker/settings/read.ts";
 import { ServiceSettings } from "../../worker/settings/schema.ts";
 

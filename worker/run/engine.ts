@@ -8,9 +8,9 @@ import { patiently } from "../network/retry-object-call.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createArchive, timeOfId } from "./archive.ts";
 import { writeEvent } from "./event-stream.ts";
-import { mirrorKey } from "./mirror-key.ts";
 import type { RunKind } from "./run-index.ts";
 import type { FindStep, Runs } from "./runs.ts";
+import { mirrorKey } from "./schedule.ts";
 
 /** Creates the access to tasks or steps, each stored by its own TaskObject and listed from the index of its project. */
 export function createRuns<T extends Task | Step>(env: Env, object: T["object"]): Runs<T> {
@@ -19,7 +19,12 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
   return {
     async create(project, record, made) {
       // The object ignores a record that it has already.
-      await patiently(() => env.TASK.getByName(record.id).create(project, record, made));
+      const listed = await patiently(() => env.TASK.getByName(record.id).create(project, record, made));
+      if (!listed)
+        throw new MediaError(
+          "service_unavailable",
+          `The ${object} was not created, because its project cannot list it now; try again later.`,
+        );
       return record;
     },
     webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),

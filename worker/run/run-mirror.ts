@@ -1,20 +1,26 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
+import { doubling, retry } from "../../src/util/retry.ts";
+import { within } from "../../src/util/time.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import type { RunMail } from "../webhooks/run-mail.ts";
-import { mirrorKey } from "./mirror-key.ts";
 import type { RunRows } from "./run-rows.ts";
-import { KV_TTL, MIRROR_MS } from "./schedule.ts";
+import { KV_TTL, LISTING_MS, MIRROR_MS, mirrorKey } from "./schedule.ts";
 
 /** The copies of one run's record: in the index of its project, which lists are read from, and in KV. */
 export interface RunMirror {
-  /** Brings the index up to date at once; where that fails, {@link RunMirror.write} does it later. Never rejects. */
+  /** Enters a new record in the index; false where it is not taken in a few seconds. */
+  list(project: string, record: Task | Step): Promise<boolean>;
+  /** Brings the index up to date at once; where that fails or takes long, {@link RunMirror.write} does it later. Never rejects. */
   index(project: string, record: Task | Step, version: number): Promise<void>;
   /** Writes what the copies lack. */
   write(): Promise<void>;
   /** Removes the copies, once events that are still to be delivered have been handed over. */
   remove(project: string, record: Task | Step, version: number): Promise<void>;
 }
+
+const LIST_TRIES = 6;
+const LIST_PAUSE_MS = 50;
 
 /** Creates {@link RunMirror} of the run in these rows. */
 export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): RunMirror {
@@ -25,8 +31,16 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
   async function handOver(project: string, record: Task | Step, version: number): Promise<void> {
     const set = mail.changes(record.id);
     const shipments = await env.PROJECT.getByName(project).put(record, version, set);
+    // It is no more.
+    if (!rows.get()) return;
     mail.handedOver(version, project, shipments);
     indexed = Math.max(indexed, version);
+  }
+
+  // KV is read only where the object is gone, and takes one write a second: progress is not worth one.
+  async function writeKv(project: string, record: Task | Step): Promise<void> {
+    await env.KV.put(mirrorKey(record), JSON.stringify({ project, record }), { expirationTtl: KV_TTL });
+    status = record.status;
   }
 
   async function removeAll(project: string, record: Task | Step): Promise<void> {
@@ -35,25 +49,41 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
   }
 
   return {
+    async list(project, record) {
+      const stop = new AbortController();
+      const options = { tries: LIST_TRIES, pauseMs: doubling(LIST_PAUSE_MS), signal: stop.signal };
+      const listing = retry(() => handOver(project, record, 1), options).then(
+        () => true,
+        (thrown: unknown) => {
+          logFault("listing failed", thrown, nameRun(record.id));
+          return false;
+        },
+      );
+      return within(listing, LISTING_MS, () => {
+        stop.abort();
+        return false;
+      });
+    },
     async index(project, record, version) {
       indexing = handOver(project, record, version).catch((thrown: unknown) => {
         logFault("index failed", thrown, nameRun(record.id));
       });
-      await indexing;
+      await within(indexing, LISTING_MS, () => {});
     },
     async write() {
       const row = rows.get();
       const now = Date.now();
       if (!row || row.mirrored >= row.version || now < row.mirrored_at + MIRROR_MS) return;
       const { project, record, version } = row;
-      if (indexed < version) await handOver(project, record, version);
-      // KV is read only where the object is gone, and takes one write a second: progress is not worth one.
-      if (record.status !== status) {
-        await env.KV.put(mirrorKey(record), JSON.stringify({ project, record }), { expirationTtl: KV_TTL });
-        status = record.status;
-      }
+      // Neither waits for the other, which may be away.
+      const outcomes = await Promise.allSettled([
+        indexed < version && handOver(project, record, version),
+        statusSince(record) >= row.mirrored_at && record.status !== status && writeKv(project, record),
+      ]);
       // It was deleted meanwhile, and so is what was just written.
       if (!rows.get()) return removeAll(project, record);
+      const failed = outcomes.find((outcome) => outcome.status === "rejected");
+      if (failed) throw failed.reason;
       mail.forget();
       rows.update({ mirrored: version, mirrored_at: now });
     },
@@ -64,4 +94,8 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
       await removeAll(project, record);
     },
   };
+}
+
+function statusSince({ created_at, started_at, finished_at }: Task | Step): number {
+  return finished_at ?? started_at ?? created_at;
 }

@@ -36,6 +36,8 @@ export interface RunRows {
   /** Sets the pin of the run's source, as JSON. */
   setPin(pin: string): void;
   pin(): string | null;
+  /** Returns the project of a run that was refused after all, which its index may still have; null otherwise. */
+  withdrawn(): string | null;
   /** Removes the row for good. */
   delete(): void;
   /** Takes note that the object's storage was cleared. */
@@ -48,11 +50,11 @@ export function createRunRows(sql: SqlStorage): RunRows {
   let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
   // An object of an earlier version lacks what came later.
   if (ready) sql.exec(SCHEMA);
+  const select = () => (ready ? sql.exec<Record<string, SqlStorageValue>>(SELECT).toArray()[0] : undefined);
   return {
     get() {
-      if (!ready) return null;
-      const row = sql.exec<Record<string, SqlStorageValue>>(SELECT).toArray()[0];
-      if (!row) return null;
+      const row = select();
+      if (!row || row.turn === "withdrawn") return null;
       const [record, choice] = [row.record, row.choice].map((text) => JSON.parse(String(text)));
       return { ...row, record, choice } as unknown as RunRow;
     },
@@ -87,6 +89,10 @@ export function createRunRows(sql: SqlStorage): RunRows {
     uploads: () => (ready ? sql.exec<{ id: string; key: string }>("SELECT * FROM uploads").toArray() : []),
     setPin: (pin) => void sql.exec("INSERT OR REPLACE INTO pin VALUES (1, ?)", pin),
     pin: () => (ready ? (sql.exec<{ pin: string }>("SELECT pin FROM pin").toArray()[0]?.pin ?? null) : null),
+    withdrawn() {
+      const row = select();
+      return row?.turn === "withdrawn" ? String(row.project) : null;
+    },
     delete() {
       sql.exec("DELETE FROM run");
       sql.exec("DELETE FROM pin");

@@ -1,3 +1,5 @@
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import type { RunRow } from "./run-row.ts";
 
@@ -10,6 +12,8 @@ export const KV_TTL = 90 * 86_400;
  * is back.
  */
 export const ATTEMPTS = 3;
+/** Milliseconds for which a change waits for its project's index. */
+export const LISTING_MS = 4000;
 /**
  * Milliseconds before each clearing of the files that an unsuccessful run leaves behind. A run that has ended is notified at once
  * and stops; its files are cleared a second later. On a busy machine it takes longer to cancel its work elsewhere, so the run is
@@ -25,6 +29,11 @@ export const ASK_MS = 600_000;
 
 // A run leaves the queue when it ends; this is for one that could not.
 const LEAVE_MS = 1000;
+
+/** The key of a record's mirror in KV. */
+export function mirrorKey(record: Pick<Task | Step, "id" | "object">): string {
+  return `${record.object}:${record.id}`;
+}
 
 /**
  * Returns when a run's output and its URL expire, in Unix seconds: counted from the creation, so that a repeated

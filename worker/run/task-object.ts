@@ -11,6 +11,7 @@ import { mediaStorage } from "../network/media-bucket.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
+import { createAdmission } from "./admission.ts";
 import { cleanUp } from "./clear-run.ts";
 import { createRunEvents } from "./run-events.ts";
 import { createRunListeners } from "./run-listeners.ts";
@@ -41,18 +42,17 @@ export class TaskObject extends DurableObject<Bindings> {
   readonly #turn = createRunTurn(this.#rows, () => this.env.QUEUE.getByName(QUEUE_NAME));
   readonly #mail = createRunMail(this.ctx.storage.sql, this.env, () => this.#arm());
   readonly #mirror = createRunMirror(this.env, this.#rows, this.#mail);
+  readonly #admission = createAdmission({
+    ...{ storage: this.ctx.storage, rows: this.#rows, mail: this.#mail, mirror: this.#mirror },
+    unlist: (project) => this.env.PROJECT.getByName(project).withdraw(this.ctx.id.name ?? ""),
+    rearm: () => this.#arm(),
+  });
 
-  /** Stores a new record; its run enters the queue and starts by the alarm, so that a crash right after loses nothing. */
-  async create(project: string, record: Task | Step, { base, key_id, webhook_url }: Made): Promise<void> {
-    if (this.#rows.get()) return;
-    const now = Date.now();
-    this.ctx.storage.transactionSync(() => {
-      this.#rows.insert({ project, base, record, key_id }, now);
-      if (webhook_url !== undefined) this.#mail.setUrl(webhook_url);
-      this.#mail.note(record, null, 1);
-    });
-    await this.ctx.storage.setAlarm(now);
-    await this.#mirror.index(project, record, 1);
+  /** Stores a new record, lists it and has its run enter the queue; false where its project cannot list it: then it is refused. */
+  async create(project: string, record: Task | Step, made: Made): Promise<boolean> {
+    const admitted = await this.#admission.admit(project, record, made);
+    if (admitted) this.ctx.waitUntil(this.alarm());
+    return admitted;
   }
 
   /** Returns the record as JSON, `foreign` for that of another project, null when this object has none. */
@@ -179,6 +179,7 @@ export class TaskObject extends DurableObject<Bindings> {
    */
   override async alarm(): Promise<void> {
     const duties = {
+      withdraw: () => this.#admission.withdraw(),
       mail: async () => this.#mail.start(),
       turn: () => this.#turn.ask(),
       start: () => this.#start(),
@@ -261,9 +262,10 @@ export class TaskObject extends DurableObject<Bindings> {
   // run whose events are delivered leaves nothing behind.
   async #arm(pause = 0): Promise<void> {
     const row = this.#rows.get();
-    if (!row && this.#mail.isEmpty()) return this.#free();
+    const withdrawn = this.#rows.withdrawn() !== null;
+    if (!row && !withdrawn && this.#mail.isEmpty()) return this.#free();
     const now = Date.now() + pause;
-    const due = [row && this.#dueAt(row, now), this.#mail.dueAt()];
+    const due = [row && this.#dueAt(row, now), this.#mail.dueAt(), withdrawn ? now : null];
     const times = due.filter((time) => time !== null);
     if (times.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...times)));
   }

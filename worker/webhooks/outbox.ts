@@ -31,6 +31,8 @@ export interface Outbox {
   deliveries(): Due[];
   postpone(id: string, due_at: number, attempts: number): void;
   drop(id: string): void;
+  /** Removes everything but the URL. */
+  discard(): void;
   /** Takes note that the object's storage was cleared. */
   cleared(): void;
 }
@@ -90,6 +92,9 @@ export function createOutbox(sql: Sql): Outbox {
       if (ready) write("UPDATE delivery SET due_at = ?, attempts = ? WHERE id = ?", due_at, attempts, id);
     },
     drop: (id) => void (ready && write("DELETE FROM delivery WHERE id = ?", id)),
+    discard() {
+      for (const table of ready ? ["outbox", "delivery"] : []) sql.exec(`DELETE FROM ${table}`);
+    },
     cleared() {
       ready = false;
     },

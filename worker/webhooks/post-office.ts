@@ -28,6 +28,8 @@ export interface PostOffice {
   pack(run_id: string): void;
   /** Removes the events and deliveries of a run before its record; those still to be delivered, once they are. */
   removeOf(run_id: string): void;
+  /** Removes the events and deliveries of a run that is not to be. */
+  withdraw(run_id: string): void;
   /** Lets the events of a run stay without its record. */
   detach(run_id: string): void;
   /** Returns a pending delivery with all that it needs; null when it is no longer pending. */
@@ -52,7 +54,7 @@ const MOST_KEPT = 20;
 /** What the Worker and the objects of runs ask of a post office. */
 export type Mail = Omit<
   PostOffice,
-  "endpoints" | "secrets" | "post" | "pack" | "detach" | "removeOf" | "prune"
+  "endpoints" | "secrets" | "post" | "pack" | "withdraw" | "detach" | "removeOf" | "prune"
 >;
 
 /** The runs whose changes become events. */
@@ -159,6 +161,9 @@ export function createPostOffice(
     ship,
     prune,
     pack: events.pack,
+    withdraw(run_id) {
+      for (const event_id of events.removeOf(run_id, () => false)) deliveries.removeOf(event_id);
+    },
     detach: (run_id) => void events.removeOf(run_id, () => true),
     removeOf,
     post({ run_id, changes, webhook_url }, now) {

@@ -28,6 +28,8 @@ export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
   handedOver(version: number, project: string, shipments: readonly Shipment[]): void;
   /** Removes the changes handed over. */
   forget(): void;
+  /** Removes all changes and deliveries. */
+  discard(): void;
   /** Whether nothing is left to hand over or deliver. */
   isEmpty(): boolean;
   /** Takes note that the object's storage was cleared. */
@@ -59,6 +61,7 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
     setUrl: outbox.setUrl,
     url: outbox.url,
     forget: outbox.forget,
+    discard: outbox.discard,
     cleared: outbox.cleared,
     isEmpty: () => outbox.deliveries().length === 0 && outbox.changes().length === 0,
     note(record, before, version) {

@@ -34,7 +34,7 @@ async function databaseBytes(): Promise<number> {
   return Number(/^framewright_database_bytes (\d+)$/m.exec(await response.text())?.[1]);
 }
 
-const list = async <T>(path: string): Promise<T[]> => (await rig.call(path)).json;
+const list = async <T>(path: string, by = {}): Promise<T[]> => (await rig.call(path, by)).json;
 
 /** Runs tasks until their project has the end of each of them. */
 async function finish(count: number): Promise<Task[]> {
@@ -107,4 +107,55 @@ test("a deleted task leaves nothing in its project's database", async () => {
   expect(events.size).toBe(3);
   const deliveries = await list<WebhookDelivery>("/webhooks/deliveries?limit=100");
   expect(deliveries.filter(({ event_id }) => events.has(event_id))).toEqual([]);
+});
+
+const BETA = { key: "key-of-beta" };
+
+// As SQLite refuses every new row of a database that has reached its 10 GB.
+async function fill(full: boolean): Promise<void> {
+  const { exec } = await rig.worker().getDurableObjectStorage("PROJECT", { name: "beta" });
+  const refuse = "BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
+  await exec(full ? `CREATE TRIGGER full ${refuse}` : "DROP TRIGGER IF EXISTS full");
+}
+
+test("a full project refuses new tasks whole; a task that runs ends, and is listed once there is room", async () => {
+  const body = { input: origin.serve("/held.mp3", { silent: true }), kind: "audio" };
+  await fill(false);
+  const earlier = new Set((await list<Task>("/tasks?limit=100", BETA)).map((task) => task.id));
+  const { id } = (await rig.call("/tasks", { method: "POST", body, ...BETA })).json;
+  const read = async (): Promise<Task> => (await rig.call(`/tasks/${id}`, BETA)).json;
+  const listed = async () => (await list<Task>("/tasks", BETA)).filter((task) => !earlier.has(task.id));
+  await rig.until(read, ({ status }) => status === "processing");
+
+  await fill(true);
+  const asked = { input: origin.serve("/never.mp3", { file: await clip("png") }), kind: "audio" };
+  const refused = await rig.call("/tasks", { method: "POST", body: asked, ...BETA });
+  expect([refused.status, refused.json.kind]).toEqual([503, "service_unavailable"]);
+  expect((await rig.call(`/tasks/${id}/cancel`, { method: "POST", ...BETA })).json.status).toBe("cancelled");
+  const { KV, RUN, TASK } = await rig.worker().getEnv();
+  type Mirror = { record: Task } | null;
+  const mirror = async () => (await KV.get(`task:${id}`, "json")) as Mirror;
+  await rig.until(mirror, (found) => found?.record.status === "cancelled");
+  const run = async () => (await (await RUN.get(id)).status()).status;
+  await rig.until(run, (status) => status !== "running");
+  expect((await read()).status).toBe("cancelled");
+  const [before, ...others] = await listed();
+  expect([before?.status, others]).toEqual(["processing", []]);
+  // The object of a refused task keeps nothing.
+  const name = `${id.slice(0, -4)}0000`;
+  const object = TASK.getByName(name) as unknown as {
+    create(project: string, record: unknown, made: unknown): Promise<boolean>;
+  };
+  expect(await object.create("beta", { ...before, id: name }, { base: "", key_id: "" })).toBe(false);
+  const { exec } = await rig.worker().getDurableObjectStorage("TASK", { name });
+  const tables = () => exec("SELECT name FROM sqlite_master WHERE name IN ('run', 'outbox')");
+  await rig.until(tables, (rows) => rows.length === 0);
+
+  await fill(false);
+  await rig.until(listed, ([task]) => task?.status === "cancelled");
+  // Of the refused task nothing is left, and its input was never read.
+  expect(await listed()).toEqual([await read()]);
+  const events = await list<WebhookEvent>("/events?limit=100", BETA);
+  expect(events.filter(({ data }) => !earlier.has(data.id)).map(({ data }) => data.id)).toEqual([id, id, id]);
+  expect(origin.log.filter(({ path }) => path === "/never.mp3")).toEqual([]);
 });

@@ -164,6 +164,8 @@ test("writes a record to KV when its status changes, not for its progress, and l
   const listed = async () => (await list("processing")).find(({ id }) => id === task.id);
   await rig.until(listed, (record) => record?.steps[0]?.progress === 60);
   expect(await read()).toEqual(mirrored);
+  const [key] = (await env.KV.list({ prefix: `task:${task.id}` })).keys;
+  expect((key?.expiration ?? 0) - task.created_at / 1000).toBeCloseTo(90 * 86_400, -3);
   await rig.call(`/tasks/${task.id}/cancel`, { method: "POST" });
   await rig.until(read, (record) => record?.status === "cancelled");
 });

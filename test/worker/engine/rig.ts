@@ -12,6 +12,7 @@ export interface Bindings {
     get(key: string, type: "json"): Promise<unknown>;
     put(key: string, value: string): Promise<void>;
     delete(key: string): Promise<void>;
+    list(options: { prefix: string }): Promise<{ keys: { name: string; expiration?: number }[] }>;
   };
   MEDIA: {
     list(options: { prefix: string }): Promise<{ objects: { key: string }[] }>;
