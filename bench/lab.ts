@@ -31,18 +31,19 @@ export interface Lab {
 }
 
 /**
- * Starts the service as `npm run dev` does, with a number of native encoders (default 1), additional settings, and its own
+ * Starts the service as `npm run dev` does, with a number of native encoders (default 1), additional settings, other keys, and its own
  * state folder, which is removed at the end.
  */
 export async function openLab(
   ends: AsyncDisposableStack,
   native = 1,
   more: Record<string, string> = {},
+  api_keys = KEY,
 ): Promise<Lab> {
   const dir = await makeScratch(ends);
   const vars = { ALLOW_PRIVATE_NETWORK: "true", ...NO_LIMITS, ...more };
   const state_dir = join(dir, "state");
-  const service = await startService({ port: 0, api_keys: KEY, state_dir, vars, native });
+  const service = await startService({ port: 0, api_keys, state_dir, vars, native });
   ends.defer(() => service.stop());
   const call = <T>(method: string, path: string, body?: unknown) =>
     callApi<T>(service.url, method, path, body);

@@ -2,6 +2,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { apiBenchmarks } from "./cases/api.ts";
 import { chunkedBenchmarks } from "./cases/chunked.ts";
 import { coreBenchmarks } from "./cases/core.ts";
+import { floodBenchmarks } from "./cases/flood.ts";
 import { imageUrlBenchmarks } from "./cases/image-urls.ts";
 import { ingestBenchmarks } from "./cases/ingest.ts";
 import { integrityBenchmarks } from "./cases/integrity.ts";
@@ -14,6 +15,7 @@ import { pinnedBenchmarks } from "./cases/pinned.ts";
 import { probeBenchmarks } from "./cases/probe.ts";
 import { s3Benchmarks } from "./cases/s3.ts";
 import { scaleBenchmarks } from "./cases/scale-simulation.ts";
+import { serviceScaleBenchmarks } from "./cases/service-scale.ts";
 import { sseBenchmarks } from "./cases/sse.ts";
 import { webhookBenchmarks } from "./cases/webhooks.ts";
 
@@ -23,6 +25,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...listBenchmarks,
   ...sseBenchmarks,
   ...webhookBenchmarks,
+  ...floodBenchmarks,
+  ...serviceScaleBenchmarks,
   ...probeBenchmarks,
   ...pinnedBenchmarks,
   ...overlapBenchmarks,

@@ -1,20 +1,17 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-
-// Node has the engine of workerd, but not its modules.
-const CLOUDFLARE = ["DurableObject", "RpcTarget", "WorkerEntrypoint", "WorkflowEntrypoint", "waitUntil"]
-  .map((name) => `export class ${name} {}`)
-  .join("\n");
 
 const PROGRAM = `
   import { readFileSync } from "node:fs";
   import { registerHooks } from "node:module";
   import { fileURLToPath } from "node:url";
+  const [bundle, classes] = process.argv.slice(1);
   registerHooks({
     resolve: (name, context, next) =>
       name === "cloudflare:workers"
-        ? { url: ${JSON.stringify(`data:text/javascript,${encodeURIComponent(CLOUDFLARE)}`)}, shortCircuit: true }
+        ? { url: "data:text/javascript," + encodeURIComponent(classes), shortCircuit: true }
         : next(name, context),
     load(url, context, next) {
       if (!url.endsWith(".wasm")) return next(url, context);
@@ -25,16 +22,24 @@ const PROGRAM = `
     },
   });
   const before = process.cpuUsage();
-  const { default: worker } = await import(process.argv[1]);
+  const { default: worker } = await import(bundle);
   const { user, system } = process.cpuUsage(before);
   if (typeof worker.fetch !== "function") throw new Error("This is no Worker.");
   console.log((user + system) / 1000);
   process.exit(0);
 `;
 
+const IMPORT = /import \{([^}]*)\} from "cloudflare:workers"/g;
+
 /** Returns the milliseconds of processor time in which a Worker's bundle is compiled and its global scope runs. */
 export async function measureStartup(bundle: string): Promise<number> {
-  const args = ["--input-type=module", "--eval", PROGRAM, pathToFileURL(bundle).href];
+  const imports = (await readFile(bundle, "utf8")).matchAll(IMPORT);
+  const names = [...imports].flatMap(([, list = ""]) =>
+    list.split(",").map((each) => each.trim().split(" ")[0]),
+  );
+  // Node has the engine of workerd, but not its modules.
+  const classes = [...new Set(names)].map((name) => `export class ${name} {}`).join("\n");
+  const args = ["--input-type=module", "--eval", PROGRAM, pathToFileURL(bundle).href, classes];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return Number(stdout);
 }

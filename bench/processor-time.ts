@@ -1,0 +1,44 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Lists the processes of a program that descend from this one. */
+export function descendants(program: string): number[] {
+  const stats = readdirSync("/proc")
+    .map(Number)
+    .flatMap((pid) => (pid > 0 ? (readStat(pid) ?? []) : []));
+  const family = new Set([process.pid]);
+  for (let before = 0; before < family.size; ) {
+    before = family.size;
+    for (const { pid, parent } of stats) if (family.has(parent)) family.add(pid);
+  }
+  return stats.filter(({ pid, name }) => family.has(pid) && name === program).map(({ pid }) => pid);
+}
+
+/** Returns the seconds of processor time that the processes have used together (proc(5)). */
+export function processorSeconds(pids: readonly number[]): number {
+  const ticks = pids.reduce((sum, pid) => sum + (readStat(pid)?.ticks ?? 0), 0);
+  return ticks / ticksPerSecond();
+}
+
+let known: number | undefined;
+
+function ticksPerSecond(): number {
+  known ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
+  return known;
+}
+
+function readStat(pid: number) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name, in brackets, may hold spaces and brackets of its own.
+    const [open, close] = [text.indexOf("("), text.lastIndexOf(")")];
+    const fields = text
+      .slice(close + 2)
+      .split(" ")
+      .map(Number);
+    const [, parent = 0] = fields;
+    return { pid, name: text.slice(open + 1, close), parent, ticks: (fields[11] ?? 0) + (fields[12] ?? 0) };
+  } catch {
+    return null;
+  }
+}
