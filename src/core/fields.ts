@@ -117,3 +117,10 @@ export function brokenWebhook(value: string): string | null {
   if (!url?.hostname || !/^https?:\/\//i.test(value)) return "must be a URL that starts with https://.";
   return url.username || url.password ? "must not hold a user name or password." : null;
 }
+
+/** Lists what formats hold: `mp4 holds h264, h265 or av1, webm holds …`. */
+export function heldCodecs(table: Readonly<Record<string, readonly string[]>>): string {
+  return Object.entries(table)
+    .map(([format, codecs]) => `${format} holds ${codecs.slice(0, -1).join(", ")} or ${codecs.at(-1)}`)
+    .join(", ");
+}

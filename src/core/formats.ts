@@ -74,8 +74,8 @@ export const DEFAULT_FORMAT = {
 
 /** Whether a video is encoded where an option needs it, or never. */
 export const COPY_MODES = ["auto", "copy"] as const;
-/** Sound that a copy may have in each video format; an encode writes the first. */
-export const COPIED_SOUND = {
+/** The codecs of sound that each video format may hold, the default first. */
+export const SOUND_CODECS = {
   mp4: ["aac", "mp3", "opus"],
   webm: ["opus", "vorbis"],
   mov: ["aac", "mp3"],

@@ -95,6 +95,10 @@ export type VideoOptions = (
    */
   target_size?: number | undefined;
   /**
+   * The codec of the sound: mp4 holds aac, mp3 or opus, webm holds opus or vorbis, mov holds aac or mp3; the first one of the format when absent.
+   */
+  audio_codec?: "aac" | "mp3" | "opus" | "vorbis" | undefined;
+  /**
    * Bits per second of the sound; that of quality when absent. 32,000 to 320,000.
    */
   audio_bitrate?: number | undefined;

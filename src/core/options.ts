@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { brokenS3, closed, oneOf, ruled, wholeWithin, within } from "./fields.ts";
+import { brokenS3, closed, heldCodecs, oneOf, ruled, wholeWithin, within } from "./fields.ts";
 import {
   ANIMATION_DEFAULTS,
   BOUNDS,
@@ -16,7 +16,7 @@ import {
   VIDEO_CODECS,
 } from "./formats.ts";
 import { checkCodec, checkCopy, checkFrame, checkRate, checkSpan } from "./option-rules.ts";
-import { checkSound, sound, soundtrack } from "./sound-options.ts";
+import { audio_codec, checkSound, sound, soundtrack, speed } from "./sound-options.ts";
 import { METADATA_MODES } from "./tags.ts";
 
 const keys = <T extends object>(table: T) =>
@@ -24,11 +24,8 @@ const keys = <T extends object>(table: T) =>
 
 const formatOf = <K extends EncodeKind>(kind: K) => oneOf(keys(FORMATS[kind]), ` for ${kind}`);
 
-// "mp4 holds h264, h265 or av1; …"
 const codecsOf = () =>
-  Object.entries(FORMATS.video)
-    .map(([format, { codecs }]) => `${format} holds ${codecs.slice(0, -1).join(", ")} or ${codecs.at(-1)}`)
-    .join(", ");
+  heldCodecs(Object.fromEntries(Object.entries(FORMATS.video).map(([name, { codecs }]) => [name, codecs])));
 
 const seconds = within(BOUNDS.seconds, "a number of seconds");
 
@@ -126,11 +123,6 @@ const span = {
     .optional()
     .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
 };
-const speed = within(BOUNDS.speed, "a factor").optional().meta({
-  description:
-    "Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source.",
-  default: 1,
-});
 
 const BITS = "a whole number of bits per second";
 
@@ -162,6 +154,7 @@ export const VideoOptions = optionsOf("video", {
     description:
       "Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound.",
   }),
+  audio_codec,
   audio_bitrate: wholeWithin(BOUNDS.audio_bitrate, BITS)
     .optional()
     .meta({ description: "Bits per second of the sound; that of quality when absent." }),

@@ -68,7 +68,7 @@ function kindOf(issue: Issue): ErrorKind {
 
 function optionKind(name: PropertyKey | undefined, value: unknown): ErrorKind {
   if (name === "format") return "invalid_format";
-  if (name === "codec") return "invalid_codec";
+  if (name === "codec" || name === "audio_codec") return "invalid_codec";
   return name === "url" && value !== undefined ? "invalid_output" : "invalid_options";
 }
 

@@ -1,6 +1,14 @@
 import { z } from "zod";
-import { wholeWithin, within } from "./fields.ts";
-import { type AudioCodec, BOUNDS, DEFAULT_FORMAT, type EncodeKind, FORMATS } from "./formats.ts";
+import { heldCodecs, oneOf, wholeWithin, within } from "./fields.ts";
+import {
+  type AudioCodec,
+  BOUNDS,
+  DEFAULT_FORMAT,
+  type EncodeKind,
+  FORMATS,
+  SOUND_CODECS,
+  type VideoFormat,
+} from "./formats.ts";
 import { issue, type Report } from "./option-rules.ts";
 
 /** Sample rates in hertz that MP3 supports and everything plays; AAC and Vorbis are limited to them too. */
@@ -70,6 +78,22 @@ export const sound = {
     .meta({ description: "Seconds in which the sound falls to silence at the end.", default: 0 }),
 };
 
+const SOUND_NAMES = ["aac", "mp3", "opus", "vorbis"] as const satisfies readonly AudioCodec[];
+
+/** The option of that name, of a video. */
+export const audio_codec = oneOf(SOUND_NAMES)
+  .optional()
+  .meta({
+    description: `The codec of the sound: ${heldCodecs(SOUND_CODECS)}; the first one of the format when absent.`,
+  });
+
+/** The option of that name, of video and sound. */
+export const speed = within(BOUNDS.speed, "a factor").optional().meta({
+  description:
+    "Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source.",
+  default: 1,
+});
+
 /** The options of {@link sound} for a kind with pictures, which may also do without. */
 export const soundtrack = {
   ...sound,
@@ -82,6 +106,11 @@ export const soundtrack = {
 /** The options that shape the sound, as parsed. */
 export type SoundOptions = { [K in keyof typeof sound]?: z.infer<(typeof sound)[K]> };
 
+interface OfVideo {
+  audio_codec?: AudioCodec | undefined;
+  audio_bitrate?: number | undefined;
+}
+
 type Checked = SoundOptions & { mute?: boolean | undefined; format?: string | undefined };
 
 /** The kinds whose outputs have sound. */
@@ -89,9 +118,15 @@ type SoundKind = Extract<EncodeKind, "video" | "audio" | "adaptive_video">;
 
 /** Creates the check that the format can hold the sound of a kind, and that no two options contradict each other. */
 export function checkSound(kind: SoundKind) {
-  return (options: Checked & { audio_bitrate?: number | undefined }, report: Report): void => {
+  return (options: Checked & OfVideo, report: Report): void => {
     const { mute, format = DEFAULT_FORMAT[kind], ...given } = options;
-    const codec = codecOf(kind, format);
+    const codec = given.audio_codec ?? codecOf(kind, format);
+    const held: readonly AudioCodec[] = kind === "video" ? SOUND_CODECS[format as VideoFormat] : [codec];
+    if (!held.includes(codec)) {
+      report.addIssue(
+        issue("audio_codec", `${format} cannot hold ${codec} here; use ${held.join(", ")}.`, true),
+      );
+    }
     const most = MOST_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
     if ((given.channels ?? 0) > most) {
       report.addIssue(issue("channels", `must be at most ${most} in ${format}.`));
@@ -115,7 +150,7 @@ export function checkSound(kind: SoundKind) {
   };
 }
 
-const SHAPES = [...(Object.keys(sound) as (keyof typeof sound)[]), "audio_bitrate"] as const;
+const SHAPES = [...(Object.keys(sound) as (keyof typeof sound)[]), "audio_codec", "audio_bitrate"] as const;
 
 function codecOf(kind: SoundKind, format: string): AudioCodec {
   if (kind === "adaptive_video") return "aac";

@@ -1,5 +1,5 @@
 import { invalid } from "../core/errors.ts";
-import { COPIED_SOUND, DEFAULT_FORMAT, FORMATS, type VideoCodec, type VideoFormat } from "../core/formats.ts";
+import { DEFAULT_FORMAT, FORMATS, SOUND_CODECS, type VideoCodec, type VideoFormat } from "../core/formats.ts";
 import type { VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import type { AudioPlan, VideoPlan } from "./plan.ts";
@@ -43,7 +43,7 @@ export function copyPictures(
  * @throws `invalid_options` when the format cannot hold it.
  */
 export function copySound({ codecs }: Source, format: VideoFormat): AudioPlan {
-  const codec = COPIED_SOUND[format].find((each) => each === codecs?.audio);
+  const codec = SOUND_CODECS[format].find((each) => each === codecs?.audio);
   if (codec) return { mode: "copy", codec };
   throw refuse(`${format} cannot hold sound in ${codecs?.audio} here; mute leaves it out`);
 }

@@ -88,7 +88,7 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
     : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // `bitrate` is that of the pictures.
   const sound = { ...options, bitrate: options.audio_bitrate };
-  const heard = soundPlan(source, facts.audio, sound, span, trimmed);
+  const heard = soundPlan(source, options.audio_codec ?? facts.audio, sound, span, trimmed);
   if (copies && heard.audio) heard.audio = copySound(heardSource(source, heard), format);
   const fps = video.mode === "encode" ? video.fps : null;
   // At a constant rate, faster pictures are fewer.

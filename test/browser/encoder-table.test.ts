@@ -148,6 +148,17 @@ const ROWS: readonly Row[] = [
     made: { picture: "h264", width: 160 },
   },
   {
+    ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
+    ...{ name: "h264 with opus, in chunks", chunk_seconds: 0.7 },
+    options: { codec: "h264", width: 160, audio_codec: "opus" },
+    made: { picture: "h264", sound: "opus", width: 160, frames: 50 },
+  },
+  {
+    ...video("vp9", "webm", [PICTURES, OTHER, OTHER, OTHER, YES, OTHER, YES]),
+    ...{ name: "vp9 with vorbis", options: { format: "webm", width: 160, audio_codec: "vorbis" } },
+    made: { picture: "vp9", sound: "vorbis", width: 160, frames: 50 },
+  },
+  {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, TEMPO, YES, OTHER, YES]),
     ...{ name: "slow h264", options: { codec: "h264", width: 160, speed: 0.8 } },
     made: { picture: "h264", sound: "aac", width: 160, duration: 2.5, frames: 50 },

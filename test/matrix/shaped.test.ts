@@ -143,6 +143,28 @@ test.concurrent("the sound of a video has a bitrate of its own", LIMIT, async ({
   expect(Math.abs((sound?.bitrate ?? 0) / 64_000 - 1)).toBeLessThan(0.15);
 });
 
+test.concurrent.for([
+  { format: "mp4", audio_codec: "mp3", start: 0.4 },
+  { format: "mp4", audio_codec: "opus", width: 80 },
+  { format: "mov", audio_codec: "mp3" },
+  { format: "webm", audio_codec: "vorbis", width: 80 },
+  { format: "mp4", audio_codec: "opus", codec: "h265", width: 80 },
+] as const)("a video with $audio_codec in $format", LIMIT, async (options, { expect }) => {
+  const original = await noiseClip(2);
+  const asked = { ...options, audio_bitrate: 128_000 };
+  const { path } = await rig.door.encode({ input: rig.serve(original), kind: "video", options: asked });
+  const { sound, picture } = await readFacts(path);
+  expect(sound?.codec).toBe(options.audio_codec);
+  const start = "start" in options ? options.start : 0;
+  expect(picture?.times).toHaveLength(50 - start * 25);
+  const cut = ["-af", `atrim=${start},asetpts=PTS-STARTPTS`];
+  const wanted = await recallSound(original, { ...AS, after: cut });
+  for (const echo of compareSound(await readSound(path, AS), wanted)) {
+    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+    expect(Math.abs(echo.lag)).toBeLessThanOrEqual(0.022);
+  }
+});
+
 const REFUSED = [
   ["audio", { format: "mp3", channels: 3 }, "options.channels must be at most 2 in mp3."],
   ["audio", { channels: 9 }, "options.channels must be a whole number of channels from 1 to 8."],
@@ -155,6 +177,8 @@ const REFUSED = [
   ["audio", { target_lufs: -14 }, "options.target_lufs needs normalize: true."],
   ["audio", { normalize: true, volume: 2 }, "options.volume and options.normalize cannot both be given."],
   ["video", { mute: true, fade_in: 1 }, "options.mute and options.fade_in cannot both be given."],
+  ["video", { format: "webm", audio_codec: "aac" }, "webm cannot hold aac here; use opus, vorbis."],
+  ["video", { audio_codec: "mp3", channels: 3 }, "options.channels must be at most 2 in mp4."],
   [
     "video",
     { mute: true, audio_bitrate: 64_000 },

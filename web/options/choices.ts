@@ -32,6 +32,7 @@ export const OPTION_NAMES = {
     ...FRAME,
     "fps",
     "bitrate",
+    "audio_codec",
     "audio_bitrate",
     ...SOUNDTRACK,
     ...SPAN,
@@ -61,6 +62,7 @@ export interface AnyOptions {
   fps?: number | undefined;
   loop?: number | undefined;
   bitrate?: number | undefined;
+  audio_codec?: OptionsOf<"video">["audio_codec"];
   audio_bitrate?: number | undefined;
   track?: number | string | undefined;
   channels?: number | undefined;

@@ -89,7 +89,12 @@ function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: 
       change({ ...UNSHAPED, ...(target !== undefined && { normalize: true, target_lufs: target }) });
       return;
     }
-    const silent = { channels: undefined, sample_rate: undefined, audio_bitrate: undefined };
+    const silent = {
+      channels: undefined,
+      sample_rate: undefined,
+      audio_codec: undefined,
+      audio_bitrate: undefined,
+    };
     change({ ...UNSHAPED, ...silent, fade_in: undefined, fade_out: undefined, mute: true });
   };
   return (
