@@ -214,6 +214,8 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   const { video, audio, image } = plan;
   const decodes = image !== null || video?.mode === "encode";
   const codec = source.codecs?.video ?? "";
+  // ffmpeg takes one tile for the whole picture, or reads none at all.
+  if (decodes && source.format === "heic") return { code: "input_format", format: "heic" };
   if (decodes && toolset.unreadable.includes(codec)) return { code: "input_codec", codec };
   if (video?.mode === "encode" && !toolset.video[video.codec]) {
     return { code: "output_codec", codec: video.codec };

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { readHeaderFacts } from "../../src/encoders/light/header-facts.ts";
+import { reportOf } from "../../src/encoders/light/light-probe.ts";
+import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 
 const size = { width: 160, height: 90 };
@@ -55,29 +57,75 @@ test.for(IMAGES)(
   },
 );
 
-test("reads the size of the whole picture, not of its tiles", () => {
-  const box = (kind: string, ...parts: Uint8Array[]) => {
-    const body = Buffer.concat(parts);
-    const head = Buffer.alloc(8);
-    head.writeUInt32BE(body.length + 8);
-    head.write(kind, 4, "latin1");
-    return Buffer.concat([head, body]);
-  };
-  const ispe = (width: number, height: number) => {
-    const body = Buffer.alloc(12);
-    body.writeUInt32BE(width, 4);
-    body.writeUInt32BE(height, 8);
-    return box("ispe", body);
-  };
-  const properties = box("iprp", box("ipco", ispe(512, 512), ispe(4032, 3024), ispe(320, 240)));
-  const file = Buffer.concat([
-    box("ftyp", Buffer.from("heic\0\0\0\0mif1heic", "latin1")),
-    box("meta", Buffer.alloc(4), properties),
+const box = (kind: string, ...parts: Uint8Array[]) => {
+  const body = Buffer.concat(parts);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(body.length + 8);
+  head.write(kind, 4, "latin1");
+  return Buffer.concat([head, body]);
+};
+const ispe = (width: number, height: number) => {
+  const body = Buffer.alloc(12);
+  body.writeUInt32BE(width, 4);
+  body.writeUInt32BE(height, 8);
+  return box("ispe", body);
+};
+const heif = (brand: string, ...meta: Uint8Array[]) =>
+  Buffer.concat([
+    box("ftyp", Buffer.from(`${brand}\0\0\0\0mif1${brand}`, "latin1")),
+    box("meta", Buffer.alloc(4), ...meta),
   ]);
+
+test("reads the size of the whole picture, not of its tiles", () => {
+  const file = heif("heic", box("iprp", box("ipco", ispe(512, 512), ispe(4032, 3024), ispe(320, 240))));
   expect(readHeaderFacts(file)).toMatchObject({
     format_name: "heic",
     codec_name: "hevc",
     width: 4032,
     height: 3024,
   });
+});
+
+// As a telephone writes them: tiles 1 and 2, the grid of them as item 49 with its own size and turn, and a larger auxiliary picture.
+const photo = (brand: string, quarters: number, wide: boolean) => {
+  const tile = [0, 1, 1, 0x81];
+  const grid = wide ? [0, 49, 3, 0x80, 2, 0x80, 3, 0, 4] : [0, 49, 3, 0x82, 0x83, 4];
+  const tiles = wide ? [...[0, 1, 1, 0x80, 1], ...[0, 2, 1, 0x80, 1]] : [...tile, 0, 2, 1, 0x81];
+  const ipma = Buffer.from([0, 0, 0, wide ? 1 : 0, 0, 0, 0, 3, ...tiles, ...grid]);
+  const irot = box("irot", Buffer.from([quarters]));
+  const ipco = box("ipco", ispe(512, 512), ispe(4032, 3024), irot, box("pixi"), ispe(5000, 5000));
+  return heif(brand, box("pitm", Buffer.from([0, 0, 0, 0, 0, 49])), box("iprp", ipco, box("ipma", ipma)));
+};
+
+test.for([false, true])("reads the size and the turn of a photograph's primary item (wide: %s)", (wide) => {
+  const heic = { format_name: "heic", codec_name: "hevc" };
+  // A decoder of HEIC turns the picture itself.
+  expect(readHeaderFacts(photo("heic", 0, wide))).toEqual({ ...heic, width: 4032, height: 3024, frames: 1 });
+  expect(readHeaderFacts(photo("heic", 2, wide))).toEqual({ ...heic, width: 4032, height: 3024, frames: 1 });
+  expect(readHeaderFacts(photo("heic", 3, wide))).toEqual({ ...heic, width: 3024, height: 4032, frames: 1 });
+  // ffmpeg does not turn an AVIF; quarters count anticlockwise.
+  const avif = { format_name: "avif", codec_name: "av1", width: 4032, height: 3024, frames: 1 };
+  expect(readHeaderFacts(photo("avif", 0, wide))).toEqual(avif);
+  expect(readHeaderFacts(photo("avif", 1, wide))).toEqual({ ...avif, rotation: 270 });
+  expect(readHeaderFacts(photo("avif", 3, wide))).toEqual({ ...avif, rotation: 90 });
+});
+
+test("an AVIF's turn becomes that of its Source", () => {
+  const facts = readHeaderFacts(photo("avif", 3, false));
+  if (!facts) throw new Error("no facts");
+  const source = parseFfprobe(reportOf(facts, 1000), { url: "https://example.com/a.avif", filesize: 1000 });
+  expect(source).toMatchObject({
+    format: "avif",
+    width: 3024,
+    height: 4032,
+    rotation: 90,
+    coded_width: 4032,
+  });
+});
+
+test("a cut header of a photograph has its facts or none", () => {
+  const file = photo("avif", 3, false);
+  const whole = readHeaderFacts(file);
+  for (let length = 0; length < file.length; length++)
+    expect([null, whole]).toContainEqual(readHeaderFacts(file.subarray(0, length)));
 });

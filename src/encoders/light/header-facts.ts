@@ -9,6 +9,8 @@ export interface HeaderFacts {
   /** Number of frames where known; more than 1 for an animation. */
   frames: number;
   pix_fmt?: string;
+  /** Clockwise degrees by which players turn the decoded picture; absent for none. */
+  rotation?: number;
 }
 
 /** Parses the header of a JPEG, PNG, APNG, GIF, WebP, BMP, AVIF or HEIC; null for anything else. */
@@ -124,34 +126,86 @@ function readBmp(view: DataView): HeaderFacts | null {
   return { format_name: "bmp_pipe", codec_name: "bmp", ...size, frames: 1 };
 }
 
-// ISO/IEC 23008-12: the picture's size is the largest ispe property; tiles and thumbnails have smaller ones.
+// ISO/IEC 23008-12. A decoder of HEIC turns the picture, so its size is the displayed one.
 function readHeif(view: DataView): HeaderFacts | null {
   if (text(view, 4, 4) !== "ftyp") return null;
   const brands = text(view, 8, Math.min(view.getUint32(0), view.byteLength) - 8);
   const avif = /avif|avis/.test(brands);
   if (!avif && !/heic|heix|heim|heis|hevc|mif1|msf1/.test(brands)) return null;
-  const facts = {
-    format_name: avif ? "avif" : "heic",
-    codec_name: avif ? "av1" : "hevc",
-    width: 0,
-    height: 0,
-  };
   const meta = box(view, 0, view.byteLength, "meta");
-  const iprp = meta && box(view, meta.start + 4, meta.end, "iprp");
+  // What is missing may say which picture is meant.
+  if (!meta || meta.start - 8 + view.getUint32(meta.start - 8) > view.byteLength) return null;
+  const iprp = box(view, meta.start + 4, meta.end, "iprp");
   const ipco = iprp && box(view, iprp.start, iprp.end, "ipco");
   if (!ipco) return null;
-  for (let at = ipco.start; ; ) {
-    const ispe = box(view, at, ipco.end, "ispe");
-    if (!ispe) break;
-    const width = view.getUint32(ispe.start + 4);
-    const height = view.getUint32(ispe.start + 8);
-    if (width * height > facts.width * facts.height) Object.assign(facts, { width, height });
-    at = ispe.end;
+  const properties = boxes(view, ipco.start, ipco.end);
+  const own = primaryProperties(view, meta, iprp, properties);
+  const sizes = (list: readonly Box[]) =>
+    list
+      .filter(({ kind }) => kind === "ispe")
+      .map(({ start }) => ({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }));
+  // Without a word on which are the picture's own, it is larger than its tiles and thumbnails.
+  const [size] = sizes(own).concat(
+    sizes(properties).toSorted((a, b) => b.width * b.height - a.width * a.height),
+  );
+  const turn = own.find(({ kind }) => kind === "irot");
+  // Stored as quarters anticlockwise.
+  const rotation = turn ? (360 - 90 * (view.getUint8(turn.start) & 3)) % 360 : 0;
+  const { width = 0, height = 0 } = size ?? {};
+  const frames = /avis|msf1|hevc/.test(brands) ? 2 : 1;
+  if (avif) {
+    const facts = { format_name: "avif", codec_name: "av1", width, height, frames };
+    return rotation === 0 ? facts : { ...facts, rotation };
   }
-  return { ...facts, frames: /avis|msf1|hevc/.test(brands) ? 2 : 1 };
+  const displayed = rotation % 180 === 0 ? { width, height } : { width: height, height: width };
+  return { format_name: "heic", codec_name: "hevc", ...displayed, frames };
 }
 
-function box(view: DataView, from: number, to: number, kind: string): { start: number; end: number } | null {
+/** Returns the properties of the primary item, in its order; none where the file does not say. */
+function primaryProperties(view: DataView, meta: Span, iprp: Span, all: readonly Box[]): Box[] {
+  const pitm = box(view, meta.start + 4, meta.end, "pitm");
+  const ipma = box(view, iprp.start, iprp.end, "ipma");
+  if (!pitm || !ipma) return [];
+  const id = (at: number, wide: boolean) => (wide ? view.getUint32(at) : view.getUint16(at));
+  const primary = id(pitm.start + 4, view.getUint8(pitm.start) > 0);
+  const wideIds = view.getUint8(ipma.start) > 0;
+  const wide = (view.getUint8(ipma.start + 3) & 1) === 1;
+  let at = ipma.start + 8;
+  for (let left = view.getUint32(ipma.start + 4); left > 0 && at < ipma.end; left--) {
+    const item = id(at, wideIds);
+    at += wideIds ? 4 : 2;
+    const count = view.getUint8(at++);
+    // The highest bit says whether a property is essential.
+    const indices = Array.from({ length: count }, (_, index) =>
+      wide ? view.getUint16(at + 2 * index) & 0x7fff : view.getUint8(at + index) & 0x7f,
+    );
+    if (item === primary) return indices.flatMap((index) => all[index - 1] ?? []);
+    at += wide ? 2 * count : count;
+  }
+  return [];
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+interface Box extends Span {
+  kind: string;
+}
+
+function boxes(view: DataView, from: number, to: number): Box[] {
+  const found: Box[] = [];
+  for (let at = from; at + 8 <= to; ) {
+    const size = view.getUint32(at);
+    if (size < 8) break;
+    found.push({ kind: text(view, at + 4, 4), start: at + 8, end: Math.min(at + size, to) });
+    at += size;
+  }
+  return found;
+}
+
+function box(view: DataView, from: number, to: number, kind: string): Span | null {
   for (let at = from; at + 8 <= to; ) {
     const size = view.getUint32(at);
     if (size < 8) return null;

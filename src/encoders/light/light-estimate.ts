@@ -34,7 +34,6 @@ export function refuseLight(
 ): RefusalReason | null {
   const tools = refuseTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
-  if (source.format === "heic") return { code: "input_format", format: "heic" };
   const input = Math.max(...plan.chunks.map((chunk) => heldBytes(source.filesize ?? 0, plan, chunk, source)));
   if (input > LIGHT_INPUT.most) {
     return { code: "input_memory", needed_bytes: Math.ceil(input), available_bytes: LIGHT_INPUT.most };

@@ -78,7 +78,7 @@ function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
 
 /** Returns the report that the header alone supports. */
 export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
-  const { format_name, codec_name, width, height, frames, pix_fmt } = facts;
+  const { format_name, codec_name, width, height, frames, pix_fmt, rotation } = facts;
   const stream = { index: 0, codec_type: "video", codec_name, width, height, nb_frames: String(frames) };
   const isobmff = /^(avif|heic)$/.test(format_name);
   const format = isobmff
@@ -86,6 +86,13 @@ export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
     : { format_name };
   return {
     format: { ...format, nb_streams: 1, size: String(size) },
-    streams: [pix_fmt ? { ...stream, pix_fmt } : stream],
+    streams: [
+      {
+        ...stream,
+        ...(pix_fmt && { pix_fmt }),
+        // ffprobe counts anticlockwise.
+        ...(rotation !== undefined && { side_data_list: [{ rotation: -rotation }] }),
+      },
+    ],
   };
 }

@@ -39,7 +39,6 @@ export function refusePool(
 ): RefusalReason | null {
   const refusal = refuseTools(plan, source, tools);
   if (refusal) return refusal;
-  if (source.format === "heic") return { code: "input_format", format: "heic" };
   const needed_bytes = Math.ceil(
     Math.max(...plan.chunks.map((chunk) => memoryOf(plan, source, chunk, room))),
   );
