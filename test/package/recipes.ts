@@ -38,6 +38,10 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
   "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
   "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
+  "Cut a video without encoding it": {
+    ...{ leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
+  },
+  "Play a video faster": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   "Make it square, with bars": { leaves: "blob", streams: [["h264", 240, 240], ["aac"]] },
   "Show the time left and a cancel button": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
   "Convert many files": { leaves: "blobs[1]", streams: [["webp", 80, 45]] },
