@@ -23,6 +23,8 @@ import { createPostOffice, type Mail, type PostOffice } from "./webhooks/post-of
 import type { ChangeSet, Shipment } from "./webhooks/shipment.ts";
 
 const PRUNE_MS = 3_600_000;
+// Between two batches for the archive.
+const BATCH_MS = 1000;
 // Each costs a request to its own object, of which one call may make a thousand.
 const MOST_ARCHIVED = 400;
 
@@ -35,7 +37,8 @@ const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 **
  * KV, which mirrors each record, cannot be that index. Its lists lag by up to a minute, so a task just created would be missing and one just deleted
  * still there; they sort by key in one direction, and filter by prefix alone, so each state would need keys of its own, moved at every change without
  * a transaction. Here a list is right at once, in either order, by state and by kind, and a page of 100,000 tasks takes as long as a page of ten. The
- * price is that one object serves a project: a few hundred requests a second, and 10 GB, which is five million finished tasks.
+ * price is that one object serves a project: a few hundred requests a second, and 10 GB. Long before, the oldest finished tasks move to the archive,
+ * so that a project may have any number of tasks, of which the lists hold the newest five million.
  *
  * Its tables are RPC targets, called as `stub.connections.add(…)`: workerd sends the path with the call, in one round trip, and there is no stub to
  * dispose of. Only what concerns several tables is a method of the object itself.
@@ -43,6 +46,8 @@ const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 **
 export class ProjectObject extends DurableObject<Bindings> {
   readonly #keep_ms = serviceSettings(this.env).EVENT_TTL * 1000;
   readonly #record_ms = recordMs(this.env);
+  readonly #output_ms = serviceSettings(this.env).MEDIA_TTL * 1000;
+  readonly #listed_bytes = serviceSettings(this.env).LISTED_BYTES;
   readonly #runs = createRunIndex(this.ctx.storage.sql);
   readonly #connections = createConnectionTable(this.ctx.storage.sql);
   readonly #idempotency = createIdempotencyTable(this.ctx.storage.sql);
@@ -55,7 +60,8 @@ export class ProjectObject extends DurableObject<Bindings> {
     const locator = await locatorOf(this.ctx.id.name ?? "");
     await this.env.KEYS.getByName(locator).keys.noteUse(key_id, at);
   });
-  #armed = false;
+  // When the alarm is due, as far as it is known.
+  #armed = Number.POSITIVE_INFINITY;
 
   // RPC offers getters, not fields.
   readonly #targets = {
@@ -133,8 +139,8 @@ export class ProjectObject extends DurableObject<Bindings> {
       this.#observe(record);
       this.#quota.addStored(storedBytes(record));
     }
-    if (!this.#armed) void this.#arm(now + Math.min(this.#keep_ms, this.#record_ms));
-    this.#armed = true;
+    const pause = this.#isLarge() ? this.#paceMs() : Math.min(this.#keep_ms, this.#record_ms);
+    if (now + pause < this.#armed) void this.#arm(now + pause);
     return shipments;
   }
 
@@ -161,7 +167,13 @@ export class ProjectObject extends DurableObject<Bindings> {
   /** Removes what has expired and archives what is old, even while nothing else happens in the project. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    const duties = { prune: async () => this.#office.prune(now), archive: () => this.#archiveOld(now) };
+    // Not one by one.
+    const pace = now + this.#paceMs();
+    const later = (at: number | null) => at && Math.max(at, pace);
+    const duties = {
+      prune: async () => later(this.#office.prune(now)),
+      archive: async () => ((await this.#archiveOld(now)) ? now + BATCH_MS : later(this.#oldestDue())),
+    };
     const next: number[] = [];
     for (const [work, duty] of Object.entries(duties)) {
       try {
@@ -169,38 +181,61 @@ export class ProjectObject extends DurableObject<Bindings> {
         if (at !== null) next.push(at);
       } catch (thrown) {
         logFault("alarm failed", thrown, { project: this.ctx.id.name, work });
-        next.push(now);
+        next.push(pace);
       }
     }
-    // Not one by one.
-    const pace = Math.min(PRUNE_MS, this.#record_ms);
-    if (next.length > 0) await this.ctx.storage.setAlarm(Math.max(Math.min(...next), now + pace));
+    this.#armed = Math.min(Number.POSITIVE_INFINITY, ...next);
+    if (next.length > 0) await this.ctx.storage.setAlarm(this.#armed);
   }
 
   async #arm(at: number): Promise<void> {
-    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(at);
+    this.#armed = at;
+    const armed = await this.ctx.storage.getAlarm();
+    if (armed === null || at < armed) await this.ctx.storage.setAlarm(at);
   }
 
-  // Moves records to the archive; returns when there is something to move again, null when nothing is left.
-  async #archiveOld(now: number): Promise<number | null> {
+  #isLarge(): boolean {
+    return this.ctx.storage.sql.databaseSize > this.#listed_bytes;
+  }
+
+  // How old records are when they move to the archive: in a large project, as soon as their output has expired.
+  #archiveMs(): number {
+    return this.#isLarge() ? this.#output_ms : this.#record_ms;
+  }
+
+  #paceMs(): number {
+    return Math.min(PRUNE_MS, this.#archiveMs());
+  }
+
+  // Moves some records to the archive; returns whether there may be more.
+  async #archiveOld(now: number): Promise<boolean> {
+    const large = this.#isLarge();
     const archive = createArchive(mediaBucket(this.env), this.ctx.id.name ?? "");
     for (const object of ["task", "step"] as const) {
-      const records = this.#runs.finishedBelow(object, idAt(object, now - this.#record_ms), MOST_ARCHIVED);
+      const records = this.#runs.finishedBelow(object, idAt(object, now - this.#archiveMs()), MOST_ARCHIVED);
       await archive.write(object, records);
+      let moved = 0;
       for (const { id } of records) {
         // One whose output is still there stays, and is archived again.
         if (!(await this.env.TASK.getByName(id).retire(this.ctx.id.name ?? ""))) continue;
-        this.#office.detach(id);
+        if (large) this.#office.removeOf(id);
+        else this.#office.detach(id);
         this.#runs.drop(id);
+        moved++;
       }
-      if (records.length === MOST_ARCHIVED) return now;
+      if (moved > 0 && records.length === MOST_ARCHIVED) return true;
     }
+    return false;
+  }
+
+  // When the oldest record moves to the archive; null when there is none.
+  #oldestDue(): number | null {
     const [oldest] = (["task", "step"] as const)
       .flatMap((object) =>
         this.#runs.finishedBelow(object, `${object}a`, 1).map(({ id }) => timeOfId(object, id)),
       )
       .sort((a, b) => a - b);
-    return oldest === undefined ? null : oldest + this.#record_ms;
+    return oldest === undefined ? null : oldest + this.#archiveMs();
   }
 
   // A terminal state never changes, and each version is put once: each end comes here once.

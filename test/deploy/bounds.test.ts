@@ -21,7 +21,10 @@ const read = (vars: Record<string, string>) =>
   readSettings(ServiceSettings, { MEDIA_SIGNING_KEY: KEY, ...vars });
 
 /** Returns the largest value that a setting takes, which the next one shows. */
-function largest(name: "MAX_RUNNING_TOTAL" | "MAX_HEAVY_TOTAL" | "WEBHOOK_TIMEOUT_SECONDS", value: number) {
+function largest(
+  name: "LISTED_BYTES" | "MAX_RUNNING_TOTAL" | "MAX_HEAVY_TOTAL" | "WEBHOOK_TIMEOUT_SECONDS",
+  value: number,
+) {
   expect(() => read({ [name]: String(value + 1) })).toThrow(name);
   return read({ [name]: String(value) })[name] ?? Number.NaN;
 }
@@ -65,6 +68,14 @@ const BOUNDS: readonly Bound[] = [
   {
     what: "bytes of a row, of a record with all that its request may hold",
     ...{ page: "durable-objects/platform/limits", documented: 2_000_000, ours: () => 4 * MAX_BODY_BYTES },
+  },
+  {
+    what: "bytes of a database, beyond which a project's records move to the archive",
+    ...{
+      page: "durable-objects/platform/limits",
+      documented: 1e10,
+      ours: () => largest("LISTED_BYTES", 9e9),
+    },
   },
   {
     what: "instances at once",

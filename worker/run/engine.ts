@@ -103,5 +103,6 @@ const DAY_MS = 86_400_000;
 
 // Younger records are not looked for in the archive. The setting may have been shorter once.
 function youngestArchived(env: Env): number {
-  return Math.min(DAY_MS, serviceSettings(env).RECORD_TTL * 1000);
+  const { RECORD_TTL, MEDIA_TTL } = serviceSettings(env);
+  return Math.min(DAY_MS, RECORD_TTL * 1000, MEDIA_TTL * 1000);
 }

@@ -135,6 +135,11 @@ export const ServiceSettings = z.object({
     1,
     YEARS,
   ).prefault("7776000"),
+  LISTED_BYTES: size(
+    "Size of a project's database above which its oldest finished tasks and standalone steps move to the archive before `RECORD_TTL`, once their output has expired. A Durable Object holds 10 GB.",
+    "1 B",
+    "9 GB",
+  ).prefault("8 GB"),
   WEBHOOK_TIMEOUT_SECONDS: seconds("Time limit for a webhook's receiver to answer.", 1, 300).prefault("10"),
   WEBHOOK_RETRY_SECONDS: fineSeconds(
     "Delay before a delivery's second attempt; each further one is four times as long.",

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createIds } from "../../../src/core/ids.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
 const TTL_SECONDS = 12;
-const rig = createRig({ MEDIA_TTL: String(TTL_SECONDS) });
+// Every project is too large.
+const rig = createRig({ MEDIA_TTL: String(TTL_SECONDS), LISTED_BYTES: "1" });
 let origin: Origin;
 let env: Bindings;
 
@@ -32,4 +34,25 @@ test("keeps an output as long as its URL is valid, then deletes it and keeps the
   expect(gone.at).toBeGreaterThanOrEqual((Math.floor(task.created_at / 1000) + TTL_SECONDS) * 1000);
   expect((await rig.call(`/tasks/${id}`)).json).toEqual(task);
   expect((await fetch(task.output ?? "")).status).toBe(403);
+});
+
+test("the oldest tasks of a large project move to the archive before their time, batch by batch", async () => {
+  const input = origin.serve("/none.wav", { status: 404 });
+  const body = { input, kind: "audio" };
+  const { id } = (await rig.call("/tasks", { method: "POST", body })).json as Task;
+  const task = await rig.finished(id);
+  const { exec } = await rig.worker().getDurableObjectStorage("PROJECT", { name: "alpha" });
+  const ids = createIds(Math.random);
+  const old = Array.from({ length: 900 }, () => ({ ...task, id: ids("task", task.created_at - 86_400_000) }));
+  const rows = "SELECT value ->> 'id', 'task', 'audio', 'failed', 9, value FROM json_each(?)";
+  await exec(`INSERT INTO run (id, object, kind, status, version, record) ${rows}`, JSON.stringify(old));
+  await rig.until(
+    async () => (await rig.call("/tasks")).json as Task[],
+    // Its files are cleared for a while yet.
+    (tasks) => tasks.every((each) => each.id === id),
+  );
+  for (const each of [0, 450, 899].map((index) => old[index]))
+    expect((await rig.call(`/tasks/${each?.id}`)).json).toEqual(each);
+  const events = (await rig.call("/events?limit=100")).json as { data: Task }[];
+  expect(new Set(events.map(({ data }) => data.id))).toEqual(new Set([id]));
 });

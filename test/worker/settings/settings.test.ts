@@ -15,7 +15,7 @@ test("the defaults of a deployed service", () => {
     MAX_KEYS: 100,
     IMAGE_FRESH_SECONDS: 3600,
     ...{
-      RECORD_TTL: 7_776_000,
+      ...{ RECORD_TTL: 7_776_000, LISTED_BYTES: 8e9 },
       MEDIA_TTL: 604_800,
       EVENT_TTL: 604_800,
       MAX_INPUT_BYTES: 5e9,
