@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
@@ -20,8 +20,10 @@ let own: Origin;
 let other: Origin;
 let rig: ReturnType<typeof createRig>;
 let base: string;
+let folder: string;
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-images-"));
   own = await startOrigin();
   other = await startOrigin();
   const host = (origin: Origin) => new URL(origin.url).host;
@@ -40,6 +42,7 @@ afterAll(async () => {
   await rig.server.close();
   await own.close();
   await other.close();
+  await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
   own.forget();
@@ -94,7 +97,7 @@ function hugePng(side: number): Uint8Array {
 }
 
 async function saved(name: string, bytes: Uint8Array): Promise<string> {
-  const path = join(tmpdir(), `framewright-image-${process.pid}-${name}`);
+  const path = join(folder, name);
   await writeFile(path, bytes);
   return path;
 }
@@ -147,7 +150,9 @@ test("many equal requests make one fetch and one encode; later ones come from st
   const answers = await Promise.all(Array.from({ length: 20 }, () => get(plain("w=200,f=webp", source))));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(new Set(answers.map(({ headers }) => headers.get("ETag"))).size).toBe(1);
-  expect(own.log.filter(({ path }) => path === "/many.jpg")).toHaveLength(1);
+  // On a slow machine the last may come when it is no longer fresh, and ask whether it changed.
+  const fetches = own.log.filter(({ headers }) => headers["if-none-match"] === undefined);
+  expect(fetches.map(({ path }) => path)).toEqual(["/many.jpg"]);
   expect((await jobs()) - before).toBe(1);
 });
 
