@@ -53,6 +53,7 @@ export {
   type Quality,
   STEP_KINDS,
   type StepKind,
+  type StoryboardFormat,
   TURNS,
   type Turn,
   VIDEO_CODECS,
@@ -67,6 +68,7 @@ export type {
   ImageOptions,
   OptionsOf,
   SizeOption,
+  StoryboardOptions,
   UploadOptions,
   VideoOptions,
 } from "./core/option-types.ts";

@@ -15,7 +15,7 @@ export const ErrorReason = z
     // The source.
     reason("playlist", {}),
     reason("no_sound", {}),
-    reason("no_pictures", { kind: z.enum(["video", "image", "animation"]) }),
+    reason("no_pictures", { kind: z.enum(["video", "image", "animation", "storyboard"]) }),
     reason("still_image", {}),
     reason("start_beyond_end", { start: z.number(), duration: z.number() }),
     // A size to stay within.

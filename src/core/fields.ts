@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { quote } from "./errors.ts";
-import { BOUNDS, INPUT_SCHEMES } from "./formats.ts";
+import { BOUNDS, FITS, FLIPS, INPUT_SCHEMES, POSITIONS, TURNS } from "./formats.ts";
 
 /** Inclusive bounds of a number. */
 interface Bounds {
@@ -124,3 +124,82 @@ export function heldCodecs(table: Readonly<Record<string, readonly string[]>>): 
     .map(([format, codecs]) => `${format} holds ${codecs.slice(0, -1).join(", ")} or ${codecs.at(-1)}`)
     .join(", ");
 }
+
+const { pixels, percent } = BOUNDS;
+const OFFSET = `must be a whole number of pixels from 0 to ${pixels.max} or a percentage from "0%" to "100%".`;
+const SIZE = `must be a whole number of pixels from ${pixels.min} to ${pixels.max} or a percentage such as "50%" (${percent.min} to ${percent.max}).`;
+/** Schema of a width or a height. */
+export const size = z
+  .union(
+    [
+      z.int(SIZE).min(pixels.min).max(pixels.max),
+      z
+        .string(SIZE)
+        .regex(/^\d{1,4}(\.\d{1,4})?%$/)
+        .refine((text) => {
+          const given = Number.parseFloat(text);
+          return given >= percent.min && given <= percent.max;
+        }),
+    ],
+    SIZE,
+  )
+  .meta({
+    description:
+      'Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise.',
+    example: 640,
+  });
+
+const RATIO = /^\d{1,5}(\.\d{1,4})?:\d{1,5}(\.\d{1,4})?$/;
+const offset = z
+  .union([z.int(SIZE).min(0).max(pixels.max), z.string(SIZE).regex(/^(\d{1,2}(\.\d{1,4})?|100)%$/)], OFFSET)
+  .optional()
+  .meta({ default: 0 });
+const CROP =
+  'must be a ratio of the sides such as "16:9", or { x, y, width, height } in pixels or percentages of the picture.';
+const crop = z
+  .union(
+    [
+      z
+        .string(CROP)
+        .regex(RATIO)
+        .refine((text) => text.split(":").every((side) => Number(side) > 0)),
+      z.strictObject({ x: offset, y: offset, width: size, height: size }),
+    ],
+    CROP,
+  )
+  .meta({
+    description:
+      "The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.",
+    example: "16:9",
+  });
+
+/** The options that say how a picture is turned, cut and sized, shared by the kinds that have pictures. */
+export const frame = {
+  rotate: z
+    .literal(TURNS, `must be one of ${TURNS.join(", ")}.`)
+    .optional()
+    .meta({
+      description: "Clockwise degrees to turn the picture by, from how players show it.",
+      example: 90,
+    }),
+  flip: oneOf(FLIPS).optional().meta({
+    description: "How to mirror the turned picture: left to right, top to bottom, or both.",
+  }),
+  crop: crop.optional(),
+  width: size.optional(),
+  height: size.optional(),
+  fit: oneOf(FITS).optional().meta({
+    description:
+      "How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.",
+  }),
+  position: oneOf(POSITIONS).optional().meta({
+    description: "Where the picture sits between its bars, or which part of it is kept.",
+    default: "center",
+  }),
+  background: z
+    .string('must be a hex color such as "#1e90ff".')
+    // No flags: JSON Schema has none.
+    .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/)
+    .optional()
+    .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
+};

@@ -25,6 +25,10 @@ export const FORMATS = {
     webp: { mime: "image/webp", extension: "webp" },
     avif: { mime: "image/avif", extension: "avif" },
   },
+  storyboard: {
+    jpeg: { mime: "image/jpeg", extension: "jpg" },
+    webp: { mime: "image/webp", extension: "webp" },
+  },
   adaptive_video: {
     // The manifests in the order of writing: the last one is the one to open.
     hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8", manifests: ["master.m3u8"] },
@@ -38,7 +42,7 @@ export const FORMATS = {
 } as const;
 
 /** The kinds of a task, which are also the kinds of its encode step. */
-export const ENCODE_KINDS = ["video", "audio", "image", "animation", "adaptive_video"] as const;
+export const ENCODE_KINDS = ["video", "audio", "image", "animation", "storyboard", "adaptive_video"] as const;
 /** The kinds of a step. */
 export const STEP_KINDS = ["probe", "ingest", ...ENCODE_KINDS, "upload"] as const;
 
@@ -54,6 +58,8 @@ export type AudioFormat = keyof (typeof FORMATS)["audio"];
 export type ImageFormat = keyof (typeof FORMATS)["image"];
 /** An output format of `animation`. */
 export type AnimationFormat = keyof (typeof FORMATS)["animation"];
+/** An output format of `storyboard`. */
+export type StoryboardFormat = keyof (typeof FORMATS)["storyboard"];
 /** An output format of `adaptive_video`. */
 export type AdaptiveFormat = keyof (typeof FORMATS)["adaptive_video"];
 /** A video codec that Framewright writes. */
@@ -69,6 +75,7 @@ export const DEFAULT_FORMAT = {
   audio: "mp3",
   image: "jpeg",
   animation: "gif",
+  storyboard: "jpeg",
   adaptive_video: "hls",
 } as const;
 
@@ -119,6 +126,10 @@ export const BOUNDS = {
   fps: { min: 1, max: 60 },
   // Browsers slow a GIF down whose frames last less than two hundredths of a second.
   animation_fps: { min: 1, max: 50 },
+  // Seconds between the tiles of a storyboard, tiles across or down, and all of its tiles.
+  interval: { min: 0.1, max: 3600 },
+  tiles: { min: 1, max: 20 },
+  storyboard_tiles: { max: 10_000 },
   loop: { min: 0, max: 65_535 },
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
@@ -142,6 +153,18 @@ export const BOUNDS = {
 
 /** Frames per second of an animation from a video, and its width in pixels, unless its options say otherwise; never more than the source's. */
 export const ANIMATION_DEFAULTS = { fps: 12, width: 480 } as const;
+
+/**
+ * A storyboard unless its options say otherwise: pixels across a tile, tiles on a sheet, and about how many tiles there are within
+ * which bounds of seconds between them.
+ */
+export const STORYBOARD_DEFAULTS = {
+  width: 160,
+  columns: 5,
+  rows: 5,
+  tiles: 100,
+  interval: { min: 1, max: 10 },
+} as const;
 
 /** URL schemes that a task's input may have. */
 export const INPUT_SCHEMES = ["http:", "https:", "s3:"] as const;

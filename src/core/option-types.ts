@@ -386,6 +386,54 @@ export type AnimationOptions = {
   end?: number | undefined;
 };
 
+/** Options of the kind `storyboard`. */
+export type StoryboardOptions = {
+  /**
+   * The format of its sheets.
+   *
+   * @default "jpeg"
+   */
+  format?: "jpeg" | "webp" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Width of a tile: pixels, or a percentage of the displayed source. 1 to 16,384, 1% to 1,000%.
+   *
+   * @default 160
+   */
+  width?: SizeOption | undefined;
+  /**
+   * Seconds between tiles; a hundredth of the duration, from 1 to 10, when absent. 0.1 to 3,600.
+   */
+  interval?: number | undefined;
+  /**
+   * Tiles across a sheet. 1 to 20.
+   *
+   * @default 5
+   */
+  columns?: number | undefined;
+  /**
+   * Tiles down a sheet. 1 to 20.
+   *
+   * @default 5
+   */
+  rows?: number | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+};
+
 /** Options of the kind `adaptive_video`. */
 export type AdaptiveVideoOptions = {
   /**
@@ -515,6 +563,7 @@ interface OptionTypes {
   audio: AudioOptions;
   image: ImageOptions;
   animation: AnimationOptions;
+  storyboard: StoryboardOptions;
   adaptive_video: AdaptiveVideoOptions;
   upload: UploadOptions;
 }

@@ -1,18 +1,15 @@
 import { z } from "zod";
-import { brokenS3, closed, heldCodecs, oneOf, ruled, wholeWithin, within } from "./fields.ts";
+import { brokenS3, closed, frame, heldCodecs, oneOf, ruled, size, wholeWithin, within } from "./fields.ts";
 import {
   ANIMATION_DEFAULTS,
   BOUNDS,
   COPY_MODES,
   DEFAULT_FORMAT,
   type EncodeKind,
-  FITS,
-  FLIPS,
   FORMATS,
-  POSITIONS,
   QUALITIES,
+  STORYBOARD_DEFAULTS,
   type StepKind,
-  TURNS,
   VIDEO_CODECS,
 } from "./formats.ts";
 import { checkCodec, checkCopy, checkFrame, checkRate, checkSpan } from "./option-rules.ts";
@@ -28,83 +25,6 @@ const codecsOf = () =>
   heldCodecs(Object.fromEntries(Object.entries(FORMATS.video).map(([name, { codecs }]) => [name, codecs])));
 
 const seconds = within(BOUNDS.seconds, "a number of seconds");
-
-const { pixels, percent } = BOUNDS;
-const OFFSET = `must be a whole number of pixels from 0 to ${pixels.max} or a percentage from "0%" to "100%".`;
-const SIZE = `must be a whole number of pixels from ${pixels.min} to ${pixels.max} or a percentage such as "50%" (${percent.min} to ${percent.max}).`;
-const size = z
-  .union(
-    [
-      z.int(SIZE).min(pixels.min).max(pixels.max),
-      z
-        .string(SIZE)
-        .regex(/^\d{1,4}(\.\d{1,4})?%$/)
-        .refine((text) => {
-          const given = Number.parseFloat(text);
-          return given >= percent.min && given <= percent.max;
-        }),
-    ],
-    SIZE,
-  )
-  .meta({
-    description:
-      'Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise.',
-    example: 640,
-  });
-
-const RATIO = /^\d{1,5}(\.\d{1,4})?:\d{1,5}(\.\d{1,4})?$/;
-const offset = z
-  .union([z.int(SIZE).min(0).max(pixels.max), z.string(SIZE).regex(/^(\d{1,2}(\.\d{1,4})?|100)%$/)], OFFSET)
-  .optional()
-  .meta({ default: 0 });
-const CROP =
-  'must be a ratio of the sides such as "16:9", or { x, y, width, height } in pixels or percentages of the picture.';
-const crop = z
-  .union(
-    [
-      z
-        .string(CROP)
-        .regex(RATIO)
-        .refine((text) => text.split(":").every((side) => Number(side) > 0)),
-      z.strictObject({ x: offset, y: offset, width: size, height: size }),
-    ],
-    CROP,
-  )
-  .meta({
-    description:
-      "The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.",
-    example: "16:9",
-  });
-
-const frame = {
-  rotate: z
-    .literal(TURNS, `must be one of ${TURNS.join(", ")}.`)
-    .optional()
-    .meta({
-      description: "Clockwise degrees to turn the picture by, from how players show it.",
-      example: 90,
-    }),
-  flip: oneOf(FLIPS).optional().meta({
-    description: "How to mirror the turned picture: left to right, top to bottom, or both.",
-  }),
-  crop: crop.optional(),
-  width: size.optional(),
-  height: size.optional(),
-  fit: oneOf(FITS).optional().meta({
-    description:
-      "How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.",
-  }),
-  position: oneOf(POSITIONS).optional().meta({
-    description: "Where the picture sits between its bars, or which part of it is kept.",
-    default: "center",
-  }),
-  background: z
-    .string('must be a hex color such as "#1e90ff".')
-    // No flags: JSON Schema has none.
-    .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/)
-    .optional()
-    .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
-};
 
 const quality = oneOf(QUALITIES).optional().meta({
   description: "From the smallest file to the best picture or sound.",
@@ -223,6 +143,31 @@ export const AnimationOptions = optionsOf("animation", {
   .superRefine(checkSpan)
   .meta({ id: "AnimationOptions" });
 
+const tiles = wholeWithin(BOUNDS.tiles, "a whole number of tiles");
+
+/** Schema of the options of the kind `storyboard`. */
+export const StoryboardOptions = optionsOf("storyboard", {
+  format: formatOf("storyboard")
+    .optional()
+    .meta({ description: "The format of its sheets.", default: DEFAULT_FORMAT.storyboard }),
+  quality,
+  width: size.optional().meta({
+    description: "Width of a tile: pixels, or a percentage of the displayed source.",
+    default: STORYBOARD_DEFAULTS.width,
+  }),
+  interval: within(BOUNDS.interval, "a number of seconds").optional().meta({
+    description: "Seconds between tiles; a hundredth of the duration, from 1 to 10, when absent.",
+    example: 10,
+  }),
+  columns: tiles
+    .optional()
+    .meta({ description: "Tiles across a sheet.", default: STORYBOARD_DEFAULTS.columns }),
+  rows: tiles.optional().meta({ description: "Tiles down a sheet.", default: STORYBOARD_DEFAULTS.rows }),
+  ...span,
+})
+  .superRefine(checkSpan)
+  .meta({ id: "StoryboardOptions" });
+
 /** Schema of the options of the kind `adaptive_video`. */
 export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
   format: formatOf("adaptive_video").optional().meta({
@@ -263,6 +208,7 @@ export const OPTIONS = {
   audio: AudioOptions,
   image: ImageOptions,
   animation: AnimationOptions,
+  storyboard: StoryboardOptions,
   adaptive_video: AdaptiveVideoOptions,
   upload: UploadOptions,
 } as const;
@@ -275,6 +221,8 @@ export type AudioOptions = z.infer<typeof AudioOptions>;
 export type ImageOptions = z.infer<typeof ImageOptions>;
 /** Options of the kind `animation`, as parsed. */
 export type AnimationOptions = z.infer<typeof AnimationOptions>;
+/** Options of the kind `storyboard`, as parsed. */
+export type StoryboardOptions = z.infer<typeof StoryboardOptions>;
 /** Options of the kind `adaptive_video`, as parsed. */
 export type AdaptiveVideoOptions = z.infer<typeof AdaptiveVideoOptions>;
 /** Options of the kind `upload`, as parsed. */

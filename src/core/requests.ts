@@ -65,6 +65,7 @@ export const TaskRequest = z
       taskRequest("audio", OPTIONS.audio.prefault({}), "AudioTaskRequest"),
       taskRequest("image", OPTIONS.image.prefault({}), "ImageTaskRequest"),
       taskRequest("animation", OPTIONS.animation.prefault({}), "AnimationTaskRequest"),
+      taskRequest("storyboard", OPTIONS.storyboard.prefault({}), "StoryboardTaskRequest"),
       taskRequest("adaptive_video", OPTIONS.adaptive_video.prefault({}), "AdaptiveVideoTaskRequest"),
     ],
     FALLBACK,
@@ -121,6 +122,7 @@ export const StepRequest = z
       stepRequest("audio", source, nullable(OPTIONS.audio.prefault({})), "AudioStepRequest"),
       stepRequest("image", source, nullable(OPTIONS.image.prefault({})), "ImageStepRequest"),
       stepRequest("animation", source, nullable(OPTIONS.animation.prefault({})), "AnimationStepRequest"),
+      stepRequest("storyboard", source, nullable(OPTIONS.storyboard.prefault({})), "StoryboardStepRequest"),
       stepRequest(
         "adaptive_video",
         source,

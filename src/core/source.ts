@@ -178,6 +178,10 @@ export const Source = z
       )
       .optional()
       .meta({ description: "The streams of adaptive video, best first." }),
+    files: z
+      .array(z.object({ url: z.string(), mime: z.string(), filesize: z.int().min(0) }))
+      .optional()
+      .meta({ description: "All files of a storyboard: its WebVTT, its JSON and its sheets in order." }),
     etag: z.string().optional(),
     counts: counts.optional(),
     cut: z

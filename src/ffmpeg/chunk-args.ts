@@ -10,6 +10,7 @@ import type { Level } from "./loudness.ts";
 import { metadataArgs } from "./metadata-args.ts";
 import { muxerArgs } from "./output.ts";
 import { type Cut, createCut, soundStream } from "./span.ts";
+import { storyboardArgs } from "./storyboard.ts";
 import type { Toolset } from "./toolset.ts";
 import { lastingFilter, timescaleArgs, videoArgs, videoGraph } from "./video-args.ts";
 
@@ -35,11 +36,17 @@ export function chunkArgs(
   toolset: Toolset,
 ): string[] {
   const cut = createCut(plan, chunk, source);
-  if (io.lists !== undefined && decodesAll(plan)) cut.video.push(listPictures(io.lists));
+  if (io.lists !== undefined && decodesAll(plan, chunk)) cut.video.push(listPictures(io.lists));
   const lists = io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists);
-  const input = [...cut.seek, ...decoderArgs(plan, source, toolset), "-i", io.input];
+  const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
+  const input = [...cut.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
   if (plan.kind === "adaptive_video")
     return [...input, ...hlsArgs(plan, chunk, source, cut, io, toolset), ...lists];
+  const { image } = plan;
+  if (image?.sheet) {
+    const what = { image, sheet: image.sheet, cut };
+    return [...input, ...storyboardArgs(plan, chunk, source, what, io.output, toolset), ...lists];
+  }
   return [
     ...input,
     ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
@@ -65,7 +72,8 @@ function partArgs({ start, end }: Chunk): string[] {
   ];
 }
 
-function decodesAll({ video, image }: Plan): boolean {
+function decodesAll({ video, image }: Plan, { keyframes_only }: Chunk): boolean {
+  if (keyframes_only) return false;
   return video?.mode === "encode" || image?.animated === true;
 }
 

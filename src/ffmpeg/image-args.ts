@@ -3,7 +3,7 @@ import type { Source } from "../core/source.ts";
 import type { ImagePlan, Palette, Plan } from "../plan/plan.ts";
 import { mendFilters, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
-import type { Toolset } from "./toolset.ts";
+import { imageTool, type Toolset } from "./toolset.ts";
 
 // Above this quality, chroma at half resolution may become visible.
 const FULL_CHROMA = 90;
@@ -13,33 +13,41 @@ const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
 /** Returns the filter graph of an image, from `[0:V:0]` to `[video]`. */
 export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cut, toolset: Toolset): string {
-  const format = plan.format as ImageFormat;
-  const { geometry, tone_map } = image;
-  const alpha = image.alpha && source.has_alpha === true;
   const filters = [
     ...cut.video,
-    ...mendFilters({ ...image, fps: image.motion?.fps ?? null, length: cut.length, ...geometry }),
-    ...sizeFilters(source, {
-      geometry,
-      tone_map: tone_map ? toolset.toneMapper : null,
-      alpha,
-      flags: `${toolset.scaler}+${FULL_COLOR}`,
-      ...pixelsOf(format, image),
-    }),
+    ...mendFilters({ ...image, fps: image.motion?.fps ?? null, length: cut.length, ...image.geometry }),
+    ...imageSizing(plan, source, image, toolset),
   ];
-  if (format === "gif") filters.push(paletteFilter(image));
+  if (plan.format === "gif") filters.push(paletteFilter(image));
   return `[0:V:0]${filters.join(",")}[video]`;
+}
+
+/** Returns the filters that size the pictures of an image. */
+export function imageSizing(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string[] {
+  const { geometry, tone_map } = image;
+  return sizeFilters(source, {
+    geometry,
+    tone_map: tone_map ? toolset.toneMapper : null,
+    alpha: image.alpha && source.has_alpha === true,
+    flags: `${toolset.scaler}+${FULL_COLOR}`,
+    ...pixelsOf(plan.format as ImageFormat, image),
+  });
 }
 
 export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {
   const format = plan.format as ImageFormat;
-  const tool = (image.animated ? toolset.animated : toolset.image)[format];
+  const tool = imageTool(toolset, format, image);
   if (!tool) throw new RangeError(`${toolset.name} has no ${format} encoder.`);
   return [
     ...["-c:v", tool.encoder, ...tool.args],
     ...qualityArgs(format, image.quality),
-    ...(image.animated ? ["-fps_mode", "vfr", "-enc_time_base", "1:1000"] : ["-frames:v", "1"]),
+    ...timingArgs(image),
   ];
+}
+
+function timingArgs({ animated, sheet }: ImagePlan): string[] {
+  if (sheet) return ["-fps_mode", "passthrough"];
+  return animated ? ["-fps_mode", "vfr", "-enc_time_base", "1:1000"] : ["-frames:v", "1"];
 }
 
 /** Converts a JPEG quality of 1 to 100, as in libjpeg, to ffmpeg's 1 to 31 (lower is better). */

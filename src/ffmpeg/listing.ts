@@ -32,7 +32,9 @@ export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, 
   // Packed B-frames put two pictures into one packet, followed by a dummy.
   const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
   return [
-    ...(hasPictures(plan) && chunk.track !== "audio" ? list("0:V:0", LISTS.packets, ...unpack) : []),
+    ...(hasPictures(plan) && chunk.track !== "audio" && !chunk.keyframes_only
+      ? list("0:V:0", LISTS.packets, ...unpack)
+      : []),
     ...(plan.audio && chunk.track !== "video" ? list(soundStream(plan), LISTS.sound) : []),
   ];
 }

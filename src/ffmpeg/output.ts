@@ -18,15 +18,30 @@ export const AUDIO_MASTER = "audio.m3u8";
 
 export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
   if (plan.kind === "adaptive_video") return { name: MASTER, mime: FORMATS.adaptive_video.hls.mime };
+  if (plan.kind === "storyboard") return { name: "storyboard.vtt", mime: "text/vtt" };
   const { extension, mime } = factsOf(plan);
   return chunk.track === "all"
     ? { name: `output.${extension}`, mime }
     : { name: `${chunk.track}.${extension}`, mime };
 }
 
+/** Returns the MIME type of a file of adaptive video or of a storyboard by its name. */
 export function adaptiveMime(name: string): string {
-  const { hls, dash } = FORMATS.adaptive_video;
-  return [hls, dash].find(({ extension }) => name.endsWith(`.${extension}`))?.mime ?? "video/mp4";
+  return MIMES[name.slice(name.lastIndexOf(".") + 1)] ?? "video/mp4";
+}
+
+const MIMES: Readonly<Record<string, string>> = {
+  m3u8: FORMATS.adaptive_video.hls.mime,
+  mpd: FORMATS.adaptive_video.dash.mime,
+  vtt: "text/vtt",
+  json: "application/json",
+  jpg: FORMATS.storyboard.jpeg.mime,
+  webp: FORMATS.storyboard.webp.mime,
+};
+
+/** Returns the extension of the files of a plan. */
+export function outputExtension(plan: Plan): string {
+  return factsOf(plan).extension;
 }
 
 /** Returns the arguments that select the container format of a plan's output. */

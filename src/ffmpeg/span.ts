@@ -43,7 +43,7 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
   const length = end === null ? null : end - start;
   const last = length === null ? null : lead + length;
   // At a constant rate the frame before the start counts too: it is the one visible at the start.
-  const constant = constantFps(plan) !== null;
+  const constant = constantFps(plan) !== null || plan.image?.sheet !== undefined;
   return {
     seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(chunk, source))],
     video: onFineClock([

@@ -2,7 +2,7 @@ import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { ImagePlan, Plan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
 import { sourceColor } from "./color.ts";
 import type { ToneMapper } from "./filters.ts";
@@ -202,6 +202,15 @@ export function videoTool(toolset: Toolset, codec: VideoCodec, { width, height }
   return found;
 }
 
+/** Returns the encoder of an image; undefined when the toolset has none. Of a storyboard, each sheet is a still. */
+export function imageTool(
+  { animated, image }: Toolset,
+  format: ImageFormat,
+  plan: Pick<ImagePlan, "animated" | "sheet">,
+): Tool | undefined {
+  return (plan.animated && !plan.sheet ? animated : image)[format];
+}
+
 /** Appends to an encoder's private parameters, such as those of `-x265-params`. */
 export function addParams(tool: Tool, name: string, params: string): Tool {
   const at = tool.args.indexOf(name);
@@ -232,8 +241,8 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   if (audio && plan.speed !== undefined && !toolset.tempo) return { code: "tempo" };
   if (!image) return refuseSource(plan, source, toolset);
   const format = plan.format as ImageFormat;
-  if (!(image.animated ? toolset.animated : toolset.image)[format]) {
-    return { code: "output_format", format, animated: image.animated };
+  if (!imageTool(toolset, format, image)) {
+    return { code: "output_format", format, animated: image.animated && !image.sheet };
   }
   if (image.alpha && toolset.opaque.includes(format)) {
     return { code: "output_transparent", format };

@@ -6,6 +6,7 @@ import {
   type EncodeKind,
   FORMATS,
   type ImageFormat,
+  STORYBOARD_DEFAULTS,
 } from "../core/formats.ts";
 import type {
   AdaptiveVideoOptions,
@@ -13,6 +14,7 @@ import type {
   AudioOptions,
   ImageOptions,
   OptionsOf,
+  StoryboardOptions,
   VideoOptions,
 } from "../core/options.ts";
 import type { SoundOptions } from "../core/sound-options.ts";
@@ -23,12 +25,13 @@ import { type ChunkHints, createChunks, cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, videoFormat } from "./copied.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
 import { createImage } from "./image/image.ts";
+import { createSheet } from "./image/storyboard.ts";
 import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { type StoredPicture, storedPicture } from "./size.ts";
 import { createSpan, type Span } from "./span.ts";
-import { createVideoPlan, pictureNeeds } from "./video.ts";
+import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
 
 /** Returns whether a source states too little for a plan, because it was written by hand, and must be probed first. */
@@ -59,7 +62,7 @@ const PLANS: {
   readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: ChunkHints) => Plan;
 } = {
   ...{ video: videoPlan, audio: audioPlan },
-  ...{ image: imagePlan, animation: animationPlan },
+  ...{ image: imagePlan, animation: animationPlan, storyboard: storyboardPlan },
   adaptive_video: adaptivePlan,
 };
 
@@ -139,6 +142,21 @@ function animationPlan(source: Source, options: AnimationOptions): Plan {
     ...blank("animation", format, span),
     frames: frameCount(source, span, motion.fps),
     image: { ...image, animated: true, motion },
+  };
+}
+
+function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
+  const stored = movingPicture(source, "storyboard");
+  const format = options.format ?? DEFAULT_FORMAT.storyboard;
+  const span = createSpan(options, source.duration, source.duration_estimated);
+  const { width = STORYBOARD_DEFAULTS.width, quality } = options;
+  // Of odd sizes, tiles would share the color between them.
+  const tile = createImage(source, stored, format, { width, quality }, true);
+  const sheet = createSheet(span, options, tile.geometry);
+  return {
+    ...blank("storyboard", format, span),
+    frames: sheet.sheets,
+    image: { ...tile, alpha: false, matte: matteFor(source, undefined), animated: true, sheet },
   };
 }
 

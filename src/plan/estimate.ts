@@ -1,7 +1,7 @@
 import type { Source } from "../core/source.ts";
-import { type Geometry, type Plan, sourceSeconds } from "./plan.ts";
+import { type Plan, pictureSize, sourceSeconds } from "./plan.ts";
 import { DEFAULT_FPS } from "./rate.ts";
-import { storedPicture } from "./size.ts";
+import { type Size, storedPicture } from "./size.ts";
 
 /** The work in a plan, counted before it starts; each encoder derives its own seconds and bytes. */
 export interface Estimate {
@@ -53,9 +53,9 @@ export function estimateWork(plan: Plan, source: Source): Estimate {
   };
 }
 
-function pictures(plan: Plan): Geometry[] {
+function pictures(plan: Plan): Size[] {
   if (plan.renditions.length > 0) return plan.renditions.map((rendition) => rendition.geometry);
-  if (plan.image) return [plan.image.geometry];
+  if (plan.image) return [pictureSize(plan.image)];
   return plan.video?.mode === "encode" ? [plan.video.geometry] : [];
 }
 

@@ -92,6 +92,19 @@ export interface ImagePlan {
   matte: string | null;
   /** Of the kind `animation`: how it moves, and how its palette is chosen; absent for other kinds. */
   motion?: Motion;
+  /** Of the kind `storyboard`: how its tiles are chosen and laid out, of which `geometry` is one; absent for other kinds. */
+  sheet?: Sheet;
+}
+
+/** How the tiles of a storyboard are chosen and laid out. */
+export interface Sheet {
+  /** Seconds from one tile to the next, in whole milliseconds. */
+  interval: number;
+  tiles: number;
+  /** Tiles across and down a sheet. */
+  columns: number;
+  rows: number;
+  sheets: number;
 }
 
 /** How an animation moves. */
@@ -132,6 +145,8 @@ export interface Chunk {
   decode_from?: number | undefined;
   /** Start of the picture visible at `start`, which is the first of the output; absent when it is unknown or in another chunk. */
   shown_from?: number | undefined;
+  /** Whether only keyframes are decoded, because they show enough. */
+  keyframes_only?: boolean | undefined;
 }
 
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
@@ -187,6 +202,17 @@ export function outputSeconds(plan: Plan, chunk: { start: number; end: number | 
 /** Returns the frames per second of a plan's pictures when they are constant; null when they keep the source's timing. */
 export function constantFps({ video, image }: Pick<Plan, "video" | "image">): number | null {
   return (video?.mode === "encode" ? video.fps : image?.motion?.fps) ?? null;
+}
+
+/** Returns the size of a whole output picture, which of a storyboard is a sheet. */
+export function pictureSize({ geometry, sheet }: ImagePlan): { width: number; height: number } {
+  const { columns = 1, rows = 1 } = sheet ?? {};
+  return { width: geometry.width * columns, height: geometry.height * rows };
+}
+
+/** Returns whether the output of a plan is a folder of files. */
+export function hasManyFiles({ kind }: Pick<Plan, "kind">): boolean {
+  return kind === "adaptive_video" || kind === "storyboard";
 }
 
 /** Returns whether a plan re-encodes nothing. */

@@ -51,7 +51,7 @@ const FITTED: {
   readonly [K in EncodeKind]: (options: OptionsOf<K>, source: Source, bytes: number) => OptionsOf<K>;
 } = {
   ...{ video: videoForSize, audio: audioForSize },
-  ...{ image: unbounded, animation: unbounded, adaptive_video: unbounded },
+  ...{ image: unbounded, animation: unbounded, storyboard: unbounded, adaptive_video: unbounded },
 };
 
 function unbounded(): never {

@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
 import { estimateWork } from "../plan/estimate.ts";
-import { type Plan, sourceSeconds } from "../plan/plan.ts";
+import { type Plan, pictureSize, sourceSeconds } from "../plan/plan.ts";
 import { GIB, MIB } from "../util/bytes.ts";
 
 /**
@@ -119,7 +119,7 @@ function decodeSeconds({ codecs }: Source): number {
 
 // Pixels of one picture of all outputs together, which are in memory at once.
 function areaOf({ renditions, image, video }: Plan): number {
-  const one = image?.geometry ?? (video?.mode === "encode" ? video.geometry : null);
+  const one = image ? pictureSize(image) : video?.mode === "encode" ? video.geometry : null;
   const all = renditions.length > 0 ? renditions.map(({ geometry }) => geometry) : one ? [one] : [];
   return all.reduce((sum, { width, height }) => sum + width * height, 0);
 }

@@ -4,6 +4,7 @@ import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Encoder } from "../encoders/encoder.ts";
+import { keyframesSuffice } from "../plan/image/storyboard.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../plan/index.ts";
 import { sourceEnd } from "../plan/plan.ts";
 import { type Finder, hasEntries, withEntries } from "../probe/entries.ts";
@@ -44,7 +45,7 @@ export async function placeCuts(
   const uncut = uncutPlan(source, request);
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
-  const plan = cut([]);
+  const plan = await withKeyframes(cut([]), source, open, signal);
   if (plan.video?.mode === "copy") return copiedFrom(plan, source, open, signal);
   const pictured = plan.image !== null || plan.video?.mode === "encode";
   if (plan.still || !pictured || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
@@ -59,6 +60,20 @@ export async function placeCuts(
     const fits = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks: placed }, source) === null;
     return fits ? placed : Promise.all(plan.chunks.map(place));
   });
+}
+
+// Where keyframes show every tile of a storyboard, nothing else is decoded.
+async function withKeyframes(
+  plan: Plan,
+  source: Source,
+  open: () => Promise<ByteReader>,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { image } = plan;
+  if (!image?.sheet || image.deinterlace) return plan;
+  const keyframes = await readKeyframes(await open(), source, signal);
+  if (!keyframesSuffice(keyframes, plan, image.sheet)) return plan;
+  return { ...plan, chunks: plan.chunks.map((chunk) => ({ ...chunk, keyframes_only: true })) };
 }
 
 // What is not encoded starts with a keyframe.

@@ -22,7 +22,7 @@ export interface UploadTools {
   key(url: string): Promise<string | null>;
 }
 
-/** Copies the file stored under `key`, or all files of adaptive video, to a destination; returns the source as it is there. */
+/** Copies the file stored under `key`, or all files of adaptive video or of a storyboard, to a destination; returns the source as it is there. */
 export async function uploadOutput(
   source: Source,
   key: string,
@@ -33,10 +33,7 @@ export async function uploadOutput(
 ): Promise<Source> {
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
   const main = key.slice(folder.length);
-  const names =
-    source.kind === "adaptive_video"
-      ? await namesOf(storage, folder, manifestsOf(main, source.format))
-      : [main];
+  const names = await namesFor(source);
   const files = await Promise.all(names.map((name) => fileOf(storage, folder, name)));
   const progress = throttle((share: number) => context.progress(share * 100).catch(() => undefined));
   const uploaded = await uploadFiles({
@@ -44,16 +41,26 @@ export async function uploadOutput(
     onProgress: (share) => void progress(share),
   });
   const { size, etag, mime } = uploaded.info;
-  const renditions = await Promise.all(
-    (source.renditions ?? []).map(async (rendition) => {
-      const own = await keyOf(rendition.url);
-      return own?.startsWith(folder)
-        ? { ...rendition, url: uploaded.urlOf(own.slice(folder.length)) }
-        : rendition;
-    }),
-  );
+  const renditions = await Promise.all((source.renditions ?? []).map(moved));
+  const listed = source.files && (await Promise.all(source.files.map(moved)));
   const described = { ...source, url: uploaded.url, mime, etag, filesize: source.filesize ?? size };
-  return source.renditions ? { ...described, renditions } : described;
+  return {
+    ...described,
+    ...(source.renditions && { renditions }),
+    ...(listed && { files: listed }),
+  };
+
+  async function namesFor({ kind, format, files: own }: Source): Promise<string[]> {
+    if (kind === "adaptive_video") return namesOf(storage, folder, manifestsOf(main, format));
+    const keys = await Promise.all((own ?? []).map((file) => keyOf(file.url)));
+    const beside = keys.flatMap((each) => (each?.startsWith(folder) ? [each.slice(folder.length)] : []));
+    return [...new Set([...beside, main])];
+  }
+
+  async function moved<F extends { url: string }>(file: F): Promise<F> {
+    const own = await keyOf(file.url);
+    return own?.startsWith(folder) ? { ...file, url: uploaded.urlOf(own.slice(folder.length)) } : file;
+  }
 }
 
 async function fileOf(storage: Storage, folder: string, name: string): Promise<OutputFile> {

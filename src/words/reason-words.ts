@@ -13,6 +13,7 @@ const NEEDS = {
   video: "Video needs pictures",
   image: "An image needs pictures",
   animation: "An animation needs pictures",
+  storyboard: "A storyboard needs pictures",
 } as const;
 
 /** Creates the error for a reason, with a sentence as its message. */

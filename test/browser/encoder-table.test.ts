@@ -34,6 +34,8 @@ interface Made {
   still?: true;
   /** ffmpeg filters that make the same of what a player shows. */
   like?: string;
+  /** Name of the file to judge; the one to open when absent. */
+  file?: string;
   /** LUFS. */
   loudness?: number;
   /** Seconds; 2 when absent. */
@@ -196,6 +198,16 @@ const ROWS: readonly Row[] = [
   image("webp", "webp", DRAWN),
   image("gif", "gif"),
   animation("gif", "gif", OTHER),
+  {
+    ...{ name: "a storyboard", clip: "mp4", kind: "storyboard", options: { interval: 1, width: 160 } },
+    made: {
+      picture: "mjpeg",
+      still: true,
+      file: "sheet_0001.jpg",
+      like: "fps=1:round=up,scale=160:90,tile=2x1",
+    },
+    cells: [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER],
+  },
   image("avif", "av1", [OTHER, YES, OTHER, OTHER, "output_format", OTHER, OTHER]),
   {
     ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },
@@ -255,20 +267,21 @@ test.for(ROWS)("$name", async ({ name, kind, options, made, cells, chunk_seconds
       await mkdir(dirname(join(folder, file.name)), { recursive: true });
       await writeFile(join(folder, file.name), Buffer.from(file.base64, "base64"));
     }
-    const { picture, sound, duration } = await readFacts(join(folder, answer.main));
+    const file = join(folder, made.file ?? answer.main);
+    const { picture, sound, duration } = await readFacts(file);
     const what = `${name} by ${encoder}`;
     expect([picture?.codec, sound?.codec], what).toEqual([made.picture, made.sound]);
     if (made.width) {
       expect([picture?.width, picture?.height], what).toEqual([made.width, (made.width * 9) / 16]);
     }
     if (made.like) {
-      const { worst } = await measureLikeness(join(folder, answer.main), path, {
+      const { worst } = await measureLikeness(file, path, {
         ...{ filter: made.like, output_filter: made.frames ? "null" : "trim=end_frame=1" },
       });
       expect(worst, what).toBeGreaterThan(0.9);
     }
     if (made.loudness) {
-      const { integrated } = await measureLoudness(join(folder, answer.main));
+      const { integrated } = await measureLoudness(file);
       expect(Math.abs(integrated - made.loudness), `${what}: ${integrated} LUFS`).toBeLessThan(0.5);
     }
     // The duration of raw AAC is only a guess.

@@ -19,12 +19,17 @@ function errorOf(call: () => unknown): unknown[] {
 const SIZE = 'must be a whole number of pixels from 1 to 16384 or a percentage such as "50%" (1 to 1000).';
 
 test.for<[object, string, string, string, string?]>([
-  [{ input }, "request_invalid", "kind", "is required: video, audio, image, animation, adaptive_video."],
+  [
+    { input },
+    "request_invalid",
+    "kind",
+    "is required: video, audio, image, animation, storyboard, adaptive_video.",
+  ],
   [
     { input, kind: "movie" },
     "invalid_kind",
     "kind",
-    'Unknown kind "movie"; use video, audio, image, animation, adaptive_video.',
+    'Unknown kind "movie"; use video, audio, image, animation, storyboard, adaptive_video.',
     "",
   ],
   [{ kind: "video" }, "input_required", "input", "is required: the URL of the source."],

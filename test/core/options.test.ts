@@ -3,7 +3,7 @@ import { FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "../../src/cor
 import { faultOf } from "./fault.ts";
 import { parseOptions } from "./parse-options.ts";
 
-type Kind = "video" | "audio" | "image" | "animation" | "adaptive_video";
+type Kind = "video" | "audio" | "image" | "animation" | "storyboard" | "adaptive_video";
 const pictures: Kind[] = ["video", "image", "animation", "adaptive_video"];
 const timed: Kind[] = ["video", "audio", "animation", "adaptive_video"];
 const all: Kind[] = ["video", "audio", "image", "animation", "adaptive_video"];
@@ -29,6 +29,8 @@ const accepted: [Kind, object][] = [
   ),
   ...[1, 23.976, 60].map((fps): [Kind, object] => ["video", { fps }]),
   ...[1, 12.5, 50].map((fps): [Kind, object] => ["animation", { fps }]),
+  ...[0.1, 10, 3600].map((interval): [Kind, object] => ["storyboard", { interval }]),
+  ["storyboard", { columns: 1, rows: 20, width: "10%", format: "webp", quality: "high", start: 1, end: 2 }],
   ...[0, 1, 65_535].map((loop): [Kind, object] => ["animation", { loop }]),
   ...[300_000, 1_000_000, 60_000_000].map((bitrate): [Kind, object] => ["video", { bitrate }]),
   ...[32_000, 128_000, 320_000].map((bitrate): [Kind, object] => ["audio", { bitrate }]),
@@ -134,6 +136,24 @@ const rejected: [Kind, object, string, string][] = [
     "invalid_options",
     "loop",
   ]),
+  ...[0.09, 3601].map((interval): [Kind, object, string, string] => [
+    "storyboard",
+    { interval },
+    "invalid_options",
+    "interval",
+  ]),
+  ...[0, 21, 2.5].map((columns): [Kind, object, string, string] => [
+    "storyboard",
+    { columns },
+    "invalid_options",
+    "columns",
+  ]),
+  ["storyboard", { rows: 0 }, "invalid_options", "rows"],
+  ["storyboard", { rows: "5" }, "request_invalid", "rows"],
+  ["storyboard", { width: 0 }, "invalid_options", "width"],
+  ["storyboard", { start: 2, end: 1 }, "invalid_options", "end"],
+  ["storyboard", { format: "png" }, "invalid_format", "format"],
+  ["storyboard", { height: 90 }, "request_invalid", "height"],
   ["animation", { loop: "3" }, "request_invalid", "loop"],
   ["animation", { format: "png" }, "invalid_format", "format"],
   ["animation", { mute: true }, "request_invalid", "mute"],

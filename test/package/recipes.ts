@@ -152,6 +152,8 @@ export function testRecipes(rig: () => RecipeRig): void {
           expect(await cook("Build a workflow of steps")).toEqual(["succeeded webp 160"]),
         "Show a picture in the size that a page needs": async () =>
           expect(await cook("Show a picture in the size that a page needs")).toEqual(["200 image/webp"]),
+        "Make tiles for the seek bar of a player": async () =>
+          expect(await cook("Make tiles for the seek bar of a player")).toEqual(["2"]),
         "Retry failed tasks": async () =>
           expect(await cook("Retry failed tasks")).toEqual(["input_not_found queued"]),
         "Receive webhooks": async () => {

@@ -3,6 +3,7 @@ import type { OptionsOf } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createPlan } from "../../src/plan/create-plan.ts";
 import { estimateWork } from "../../src/plan/estimate.ts";
+import { keyframesSuffice } from "../../src/plan/image/storyboard.ts";
 import { imageSource, videoSource } from "./source.ts";
 
 const GIF = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
@@ -162,4 +163,50 @@ test("the frames of a GIF wait in memory for its palette, and those of a WebP do
     return estimateWork(createPlan(source, "animation", { format }), source).pixels_held;
   };
   expect([held("gif"), held("webp")]).toEqual([120 * 480 * 270, 0]);
+});
+
+const SHEETS: [string, number, OptionsOf<"storyboard">, object][] = [
+  ["of a minute", 60, {}, { interval: 1, tiles: 60, columns: 5, rows: 5, sheets: 3 }],
+  ["of an hour", 3600, {}, { interval: 10, tiles: 360, columns: 5, rows: 5, sheets: 15 }],
+  ["of five minutes", 300, {}, { interval: 3, tiles: 100, sheets: 4 }],
+  ["no larger than its tiles", 3, { interval: 1 }, { tiles: 3, columns: 3, rows: 1, sheets: 1 }],
+  ["of a moment", 0.04, {}, { tiles: 1, columns: 1, rows: 1, sheets: 1 }],
+  [
+    "of a stretch",
+    60,
+    { start: 10, end: 15, interval: 2, columns: 2, rows: 1 },
+    { tiles: 3, columns: 2, rows: 1, sheets: 2 },
+  ],
+];
+
+test.for(SHEETS)("a storyboard %s", ([, duration, options, sheet]) => {
+  const plan = createPlan(videoSource({ duration }), "storyboard", options);
+  expect(plan.image).toMatchObject({ sheet, geometry: { width: 160, height: 90 } });
+  expect([plan.kind, plan.frames, plan.audio]).toEqual(["storyboard", plan.image?.sheet?.sheets, null]);
+});
+
+test.for([
+  [
+    "sound alone",
+    videoSource({ kind: "audio", codecs: { video: null, audio: "aac" } }),
+    {},
+    "input_no_video",
+  ],
+  ["a still", imageSource(), {}, "input_no_video"],
+  ["an unknown duration", videoSource({ duration: undefined }), {}, "input_unsupported"],
+  ["too many tiles", videoSource({ duration: 1001 }), { interval: 0.1 }, "invalid_options"],
+  ["too large a sheet", videoSource({ duration: 60 }), { width: 1920, columns: 20 }, "invalid_options"],
+] as const)("a storyboard of %s is refused", ([, source, options, kind]) => {
+  expect(() => createPlan(source, "storyboard", options)).toThrow(expect.objectContaining({ kind }));
+});
+
+test.for([
+  ["one in every tile's time", [0, 0.8, 1.6, 2.4], true],
+  ["none in one", [0, 1.2, 3], false],
+  ["none", [], false],
+  ["one at every tile's start", [0, 1, 2, 3], true],
+] as const)("keyframes with %s suffice: %s", ([, keyframes, enough]) => {
+  const plan = createPlan(videoSource({ duration: 2.5 }), "storyboard", { interval: 1 });
+  if (!plan.image?.sheet) throw new Error("There is no sheet.");
+  expect(keyframesSuffice(keyframes, plan, plan.image.sheet)).toBe(enough);
 });

@@ -42,6 +42,7 @@ export const OPTION_NAMES = {
   audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
   image: ["format", "quality", ...FRAME, "start"],
   animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
+  storyboard: ["format", "quality", "width", ...SPAN],
   adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
 

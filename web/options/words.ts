@@ -5,6 +5,7 @@ export const KIND_WORDS = {
   audio: "Audio",
   image: "Picture",
   animation: "Animation",
+  storyboard: "Storyboard",
   adaptive_video: "Stream for a website",
 } as const satisfies Record<EncodeKind, string>;
 

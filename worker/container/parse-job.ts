@@ -3,7 +3,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import { ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../../src/core/formats.ts";
 import { Source } from "../../src/core/source.ts";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
-import type { Plan } from "../../src/plan/plan.ts";
+import { hasManyFiles, type Plan } from "../../src/plan/plan.ts";
 
 // Everything that becomes a part of a path or of a filter is of such letters alone.
 const word = z.string().regex(/^[A-Za-z0-9][\w.:-]{0,63}$/);
@@ -80,6 +80,12 @@ const motion = z.looseObject({
     .nullable(),
 });
 
+const count = z.int().min(1).max(10_000);
+const sheet = z.looseObject({
+  interval: z.number().min(0.001).max(1e7),
+  ...{ tiles: count, columns: count, rows: count, sheets: count },
+});
+
 const image = z.looseObject({
   geometry,
   quality: z.number().min(0).max(100).nullable(),
@@ -89,6 +95,7 @@ const image = z.looseObject({
   tone_map: z.boolean(),
   matte: color.nullable(),
   motion: motion.exactOptional(),
+  sheet: sheet.exactOptional(),
 });
 
 const chunk = z.looseObject({
@@ -98,6 +105,7 @@ const chunk = z.looseObject({
   end: seconds.nullable(),
   decode_from: seconds.exactOptional(),
   shown_from: seconds.exactOptional(),
+  keyframes_only: z.boolean().exactOptional(),
 });
 
 // Loose objects: fields of a later version of the plan are passed on.
@@ -156,8 +164,8 @@ export function parseJob(json: unknown, origins: readonly string[] | null): Nati
     throw new MediaError("request_invalid", `${param}: ${fault}.`, { param });
   }
   const job = parsed.data;
-  if ((job.plan.kind === "adaptive_video") !== (job.name === null)) {
-    const right = job.name === null ? "a file name" : "null for adaptive video";
+  if (hasManyFiles(job.plan) !== (job.name === null)) {
+    const right = job.name === null ? "a file name" : "null for adaptive video and storyboards";
     throw new MediaError("request_invalid", `name must be ${right}.`, { param: "name" });
   }
   for (const [param, url] of Object.entries({ "input.url": job.input.url, folder: job.folder })) {

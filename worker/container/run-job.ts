@@ -72,7 +72,7 @@ export async function runJob(
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
     if (!files.some(({ size }) => size > 0)) throw nothing(plan);
-    if (single === null) await checkSegments(files);
+    if (plan.kind === "adaptive_video") await checkSegments(files);
     const samples = new Map(single === null ? await countSegments(files) : []);
     const isPlaylist = ({ name }: { name: string }) => single === null && name.endsWith(".m3u8");
     const playlists = await readPlaylists(files.filter(isPlaylist));
@@ -91,7 +91,9 @@ export async function runJob(
 
 /** True for a job that takes little time and memory: an image, or sound alone. */
 export function isShort({ plan, chunk }: Pick<NativeJob, "plan" | "chunk">): boolean {
-  return chunk.track === "audio" || (plan.video?.mode !== "encode" && !plan.image?.motion);
+  return (
+    chunk.track === "audio" || (plan.video?.mode !== "encode" && !plan.image?.motion && !plan.image?.sheet)
+  );
 }
 
 interface Encode extends JobHooks {

@@ -12,7 +12,7 @@ export const ERROR_EXAMPLES = {
     param: "input",
   },
   invalid_kind: {
-    message: 'Unknown kind "movie"; use video, audio, image, animation, adaptive_video.',
+    message: 'Unknown kind "movie"; use video, audio, image, animation, storyboard, adaptive_video.',
     param: "kind",
   },
   invalid_format: {

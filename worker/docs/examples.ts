@@ -40,6 +40,11 @@ export const TASK_REQUESTS = {
     kind: "animation",
     options: { format: "gif", width: 480, fps: 12, start: 2, end: 5 },
   },
+  storyboard: {
+    input: "https://example.com/clip.mov",
+    kind: "storyboard",
+    options: { interval: 5, width: 160, columns: 5, rows: 5 },
+  },
   adaptive_video: {
     input: "https://example.com/clip.mov",
     kind: "adaptive_video",
@@ -72,6 +77,7 @@ export const STEP_REQUESTS = {
   audio: { kind: "audio", input: SOURCE, options: { format: "opus" } },
   image: { kind: "image", input: SOURCE, options: { format: "webp", width: 320 } },
   animation: { kind: "animation", input: SOURCE, options: { format: "webp", end: 3 } },
+  storyboard: { kind: "storyboard", input: SOURCE, options: { interval: 5 } },
   adaptive_video: { kind: "adaptive_video", input: SOURCE, options: { format: "hls" } },
   upload: {
     kind: "upload",

@@ -40,6 +40,7 @@ interface OptionTypes {
   audio: AudioOptions;
   image: ImageOptions;
   animation: AnimationOptions;
+  storyboard: StoryboardOptions;
   adaptive_video: AdaptiveVideoOptions;
   upload: UploadOptions;
 }

@@ -16,7 +16,7 @@ export interface DemoWish {
 /** The demo's help text. */
 export const DEMO_USAGE = `npm run demo -- [FILE or URL] [options]
 
-  --kind KIND         video, audio, image, animation, adaptive_video; default by --format or --out, else video
+  --kind KIND         video, audio, image, animation, storyboard, adaptive_video; default by --format or --out, else video
   --format FORMAT     such as mp4, webm, mp3, jpeg, hls; default by --out
   --codec CODEC       h264, h265, vp9, av1
   --quality QUALITY   very_low, low, medium, high, very_high
@@ -25,7 +25,7 @@ export const DEMO_USAGE = `npm run demo -- [FILE or URL] [options]
   --background COLOR  such as #1e90ff           --fps N
   --bitrate BITS      bits per second           --start, --end SECONDS
   --loop N            times that an animation plays
-  --out PATH          default demo-output.EXTENSION here; a folder for adaptive_video
+  --out PATH          default demo-output.EXTENSION here; a folder for adaptive_video and storyboard
 
 Without FILE or URL it makes a sample clip and converts it to an MP4 640 pixels wide.`;
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { extname, join, resolve } from "node:path";
+import { basename, extname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { MediaError } from "../../src/core/errors.ts";
 import type { Source } from "../../src/core/source.ts";
@@ -77,16 +77,28 @@ async function save(task: Task, here: string, out: string | null): Promise<strin
   if (!output) throw new MediaError("internal_error", "The task succeeded without an output.");
   const own = `demo-output${extensionOf(output)}`;
   const given = resolve(here, out ?? own);
-  const inFolder = (await stat(given).catch(() => null))?.isDirectory() && output.kind !== "adaptive_video";
+  const inFolder = (await stat(given).catch(() => null))?.isDirectory() && !isFolder(output);
   const path = inFolder ? join(given, own) : given;
-  if (output.kind !== "adaptive_video") return describeTask(task, path, 1, await download(output.url, path));
-  const { files, bytes } = await downloadStream(output.url, path, output.format);
+  if (!isFolder(output)) return describeTask(task, path, 1, await download(output.url, path));
+  const { files, bytes } = output.files
+    ? await downloadFiles(output.files, path)
+    : await downloadStream(output.url, path, output.format);
   return describeTask(task, path, files, bytes);
 }
 
-// Adaptive video is a folder of files, hence no extension.
+async function downloadFiles(files: NonNullable<Source["files"]>, folder: string) {
+  let bytes = 0;
+  for (const { url } of files) bytes += await download(url, join(folder, basename(new URL(url).pathname)));
+  return { files: files.length, bytes };
+}
+
+function isFolder({ kind, files }: Source): boolean {
+  return kind === "adaptive_video" || files !== undefined;
+}
+
+// A folder of files has no extension.
 function extensionOf(output: Source): string {
-  if (output.kind === "adaptive_video") return "";
+  if (isFolder(output)) return "";
   return extname(new URL(output.url).pathname);
 }
 

@@ -85,10 +85,10 @@ export function createRunUploads(
           ...(singleBytes !== null && { singleBytes }),
         });
         const folder = source.url.slice(0, source.url.lastIndexOf("/") + 1);
-        const renditions = source.renditions?.map((each) => ({
+        const moved = <F extends { url: string }>(each: F) => ({
           ...each,
           url: urlOf(each.url.slice(folder.length)),
-        }));
+        });
         const filesize = source.filesize ?? info.size;
         return {
           ...source,
@@ -96,7 +96,8 @@ export function createRunUploads(
           etag: info.etag,
           mime: info.mime,
           filesize,
-          ...(renditions && { renditions }),
+          ...(source.renditions && { renditions: source.renditions.map(moved) }),
+          ...(source.files && { files: source.files.map(moved) }),
         };
       });
     },

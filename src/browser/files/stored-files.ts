@@ -18,7 +18,7 @@ export interface UploadSources {
 }
 
 /**
- * Returns the files of an upload's input, all of them for adaptive video, and the name of the one to open. Copies remote
+ * Returns the files of an upload's input, all of them for adaptive video and storyboards, and the name of the one to open. Copies remote
  * files to this machine first.
  */
 export async function storedFiles(
@@ -32,7 +32,7 @@ export async function storedFiles(
   });
   const key = urls.key(source.url);
   const main = lastOf(key ?? source.url);
-  if (key !== null && source.kind === "adaptive_video") {
+  if (key !== null && (source.kind === "adaptive_video" || source.files)) {
     const folder = key.slice(0, -main.length);
     const all = await storage.files(folder);
     return { found: all.map((each) => toBlob(each.key.slice(folder.length), each.file)), main };

@@ -13,6 +13,7 @@ const WEIGHTS: Readonly<Record<StepKind, number>> = {
   audio: 85,
   image: 85,
   animation: 85,
+  storyboard: 85,
   adaptive_video: 85,
   upload: 5,
 };

@@ -6,7 +6,7 @@ import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Toolset } from "../../ffmpeg/toolset.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { EncodedFile } from "../encoder.ts";
 
@@ -40,7 +40,7 @@ export function runChunk(
   core: Pick<WasmCore, "exec" | "makeFolder" | "take">,
   { plan, chunk, source, tools, status_seconds = NEVER }: ChunkOfPlan,
 ): EncodedChunk {
-  const adaptive = plan.kind === "adaptive_video";
+  const adaptive = hasManyFiles(plan);
   const { name, mime } = outputFile(plan, chunk);
   const output = adaptive ? FOLDER : `${FOLDER}/${name}`;
   core.makeFolder(FOLDER);

@@ -2,7 +2,7 @@ import type { AudioCodec, ImageFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tool } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../plan/estimate.ts";
-import { type AudioPlan, type Geometry, type Plan, sourceSeconds } from "../../plan/plan.ts";
+import { type AudioPlan, type Geometry, type Plan, pictureSize, sourceSeconds } from "../../plan/plan.ts";
 
 /** A core of ffmpeg: the stock one, or the fast one of this project. */
 export type CoreName = "stock" | "fast";
@@ -207,7 +207,7 @@ function encoding(plan: Plan, table: Readonly<Record<ImageFormat | "vp9", number
 
 function pictures(plan: Plan): Geometry[] {
   if (plan.renditions.length > 0) return plan.renditions.map(({ geometry }) => geometry);
-  if (plan.image) return [plan.image.geometry];
+  if (plan.image) return [{ ...plan.image.geometry, ...pictureSize(plan.image) }];
   return plan.video?.mode === "encode" ? [plan.video.geometry] : [];
 }
 

@@ -5,6 +5,7 @@ import { sideBySide } from "../../util/side-by-side.ts";
 import { type Counted, sumCounts } from "./encode-counted.ts";
 import { type EncodedPart, encodePart, stitchParts } from "./encode-parts.ts";
 import { createEncodeProgress } from "./encode-progress.ts";
+import { encodeSheets } from "./encode-sheets.ts";
 import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts";
 import { encodeWhole } from "./encode-whole.ts";
 import type { EncodeResult, EncodeRun, Encoding } from "./encoding.ts";
@@ -42,7 +43,11 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   const [only, ...more] = plan.chunks;
   if (!only) throw new MediaError("internal_error", "The plan has nothing to encode.");
   if (more.length === 0)
-    return adaptive ? encodeStream(encoding, only) : whole(await encodeWhole(encoding, only));
+    return adaptive
+      ? encodeStream(encoding, only)
+      : plan.image?.sheet
+        ? encodeSheets(encoding, only)
+        : whole(await encodeWhole(encoding, only));
   const encodeOne = adaptive ? encodeStreamPart : encodePart;
   const parts: EncodedPart[] = [];
   const failures: unknown[] = [];

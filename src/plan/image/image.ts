@@ -16,10 +16,11 @@ export function createImage(
   stored: StoredPicture,
   format: ImageFormat,
   options: FrameOptions & Pick<ImageOptions, "quality">,
+  even = false,
 ): Omit<ImagePlan, "animated"> {
   const facts = FORMATS.image[format];
   const rules = {
-    even: false,
+    even,
     // Transparent padding was not requested, and not every encoder can write it in AVIF.
     alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
     max: format === "webp" ? WEBP_MAX : Number.POSITIVE_INFINITY,

@@ -4,6 +4,7 @@ import { z } from "zod";
 import packageJson from "../../../package.json" with { type: "json" };
 import { parseConnectionTest, parseSignRequest } from "../../../src/core/connection.ts";
 import { REQUEST_ERROR_KINDS, type RequestErrorKind } from "../../../src/core/errors.ts";
+import { ENCODE_KINDS, STEP_KINDS } from "../../../src/core/formats.ts";
 import { Step } from "../../../src/core/step.ts";
 import { Task } from "../../../src/core/task.ts";
 import { parseUploadCompletion } from "../../../src/core/upload.ts";
@@ -229,8 +230,8 @@ test("accepts every request example, and the examples cover every kind", async (
     "/webhooks/secret/rotate": ["day", "at_once"],
     "/keys": ["usual", "reader"],
     "/keys/{id}/roll": ["a_day", "an_hour", "at_once"],
-    "/tasks": ["video", "audio", "image", "animation", "adaptive_video"],
-    "/steps": ["probe", "ingest", "video", "audio", "image", "animation", "adaptive_video", "upload"],
+    "/tasks": [...ENCODE_KINDS],
+    "/steps": [...STEP_KINDS],
   });
 });
 
@@ -277,7 +278,8 @@ test("every reference resolves", () => {
 
 test("the schemas declare closed options, ranges and nullable fields", () => {
   const { VideoOptions, Step: step, ...schemas } = document.components.schemas as Record<string, never>;
-  const tasks = ["Video", "Audio", "Image", "Animation", "AdaptiveVideo"].map((kind) => `${kind}TaskRequest`);
+  const camel = (kind: string) => kind.replace(/(^|_)\w/g, (part) => part.slice(-1).toUpperCase());
+  const tasks = ENCODE_KINDS.map((kind) => `${camel(kind)}TaskRequest`);
   const $ref = (name: string) => `#/components/schemas/${name}`;
   expect(schemas.TaskRequest).toEqual({ oneOf: tasks.map((name) => ({ $ref: $ref(name) })) });
   for (const name of tasks) {

@@ -17,6 +17,7 @@ export function TaskOutput({ task }: { task: Task }) {
   const url = task.output ?? "";
   const made = encodeOf(task)?.output;
   const filesize = made?.filesize;
+  const isFolder = task.kind === "adaptive_video" || task.kind === "storyboard";
   const name = made ? outputName(placeOf(task.input).name, made) : placeOf(url).name;
   if (!/^https?:/i.test(url))
     return (
@@ -34,15 +35,13 @@ export function TaskOutput({ task }: { task: Task }) {
         <a class="button" href={url} target="_blank" rel="noreferrer">
           Open
         </a>
-        {task.kind === "adaptive_video" ? (
+        {isFolder ? (
           <CopyButton text={url} label="Copy its address" words />
         ) : (
           <Download task={task} url={url} name={name} />
         )}
       </div>
-      {task.kind === "adaptive_video" && (
-        <p class="soft small">A stream is many files: give its address to a player.</p>
-      )}
+      {isFolder && <p class="soft small">It is many files: give its address to a player.</p>}
     </section>
   );
 }
@@ -59,7 +58,9 @@ function Preview({
   made: Source | null | undefined;
 }) {
   const failed = useSignal(false);
-  if (kind !== "image")
+  // Of a storyboard, the first sheet.
+  const sheet = made?.files?.find(({ mime }) => mime.startsWith("image/"))?.url;
+  if (kind !== "image" && kind !== "animation" && !sheet)
     return (
       <Suspense fallback={null}>
         <TaskPlayer kind={kind} url={url} name={name} made={made ?? undefined} />
@@ -74,7 +75,7 @@ function Preview({
   const fail = () => {
     failed.value = true;
   };
-  return <img src={url} crossOrigin="anonymous" alt={name} onError={fail} />;
+  return <img src={sheet ?? url} crossOrigin="anonymous" alt={name} onError={fail} />;
 }
 
 // A link downloads only from the page's own origin; anything else is fetched first.

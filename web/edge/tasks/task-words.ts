@@ -13,6 +13,7 @@ export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
   audio: "Audio",
   image: "Image",
   animation: "Animation",
+  storyboard: "Storyboard",
   adaptive_video: "Stream",
 };
 
@@ -23,6 +24,7 @@ export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
   audio: "Encode",
   image: "Encode",
   animation: "Encode",
+  storyboard: "Encode",
   adaptive_video: "Encode",
   upload: "Store the result",
 };
