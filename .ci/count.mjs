@@ -1,4 +1,5 @@
-// Prints how many tests passed and failed by the reports of Vitest and Playwright; names those that passed at the second try.
+// Prints how many tests passed and failed by the reports of Vitest and Playwright; names those that passed at the second try,
+// and the files that took longest, as the gate has a limit of time.
 import { readFileSync } from "node:fs";
 
 const [vitestFile, flowsFile, code] = process.argv.slice(2);
@@ -17,6 +18,12 @@ for (const { name, assertionResults } of vitest?.testResults ?? []) {
   for (const { status, fullName, failureMessages } of assertionResults) {
     if (status === "passed" && failureMessages.length > 0) late(`${name}: ${fullName}`, failureMessages[0]);
   }
+}
+const SLOWEST = 25;
+const took = ({ startTime, endTime }) => (endTime - startTime) / 1000;
+const files = (vitest?.testResults ?? []).toSorted((one, other) => took(other) - took(one));
+for (const file of files.slice(0, SLOWEST)) {
+  console.error(`${took(file).toFixed(0).padStart(5)} s  ${file.name.replace(/^.*\/test\//, "test/")}`);
 }
 const flows = read(flowsFile);
 const visit = (suite) => {
