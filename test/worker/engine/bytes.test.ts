@@ -159,3 +159,20 @@ test("a full project refuses new tasks whole; a task that runs ends, and is list
   expect(events.filter(({ data }) => !earlier.has(data.id)).map(({ data }) => data.id)).toEqual([id, id, id]);
   expect(origin.log.filter(({ path }) => path === "/never.mp3")).toEqual([]);
 });
+
+test("a task is read without the index of its project", async () => {
+  const body = { input: origin.serve("/missing.mp3", { status: 404 }), kind: "audio" };
+  const { id } = (await rig.call("/tasks", { method: "POST", body })).json;
+  const [task] = await rig.until(
+    () => list<Task>("/tasks?limit=1"),
+    ([newest]) => newest?.id === id && newest?.status === "failed",
+  );
+  const { exec } = await rig.worker().getDurableObjectStorage("PROJECT", { name: "alpha" });
+  await exec("ALTER TABLE run RENAME TO away");
+  try {
+    expect((await rig.call("/tasks")).status).toBe(500);
+    expect((await rig.call(`/tasks/${id}`)).json).toEqual(task);
+  } finally {
+    await exec("ALTER TABLE away RENAME TO run");
+  }
+});
