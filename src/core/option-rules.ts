@@ -70,6 +70,14 @@ export function checkCopy(options: { mode?: string | undefined }, report: Report
   }
 }
 
+/** Checks that I-frame playlists, which DASH does not have, are asked of HLS. */
+export function checkIFrames(
+  { format, i_frames }: { format?: string | undefined; i_frames?: boolean | undefined },
+  report: Report,
+): void {
+  if (i_frames && format === "dash") report.addIssue(issue("i_frames", 'needs format "hls" or "hls_dash".'));
+}
+
 /** Checks that the end comes after the start. */
 export function checkSpan(
   { start = 0, end }: { start?: number | undefined; end?: number | undefined },

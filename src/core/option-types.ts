@@ -443,6 +443,12 @@ export type AdaptiveVideoOptions = {
    */
   format?: "hls" | "dash" | "hls_dash" | undefined;
   /**
+   * Adds an I-frame playlist to each rendition of HLS, from which players show pictures while a viewer seeks: one picture of every six seconds.
+   *
+   * @default false
+   */
+  i_frames?: boolean | undefined;
+  /**
    * From the smallest file to the best picture or sound.
    *
    * @default "medium"

@@ -12,7 +12,7 @@ import {
   type StepKind,
   VIDEO_CODECS,
 } from "./formats.ts";
-import { checkCodec, checkCopy, checkFrame, checkRate, checkSpan } from "./option-rules.ts";
+import { checkCodec, checkCopy, checkFrame, checkIFrames, checkRate, checkSpan } from "./option-rules.ts";
 import { audio_codec, checkSound, sound, soundtrack, speed } from "./sound-options.ts";
 import { METADATA_MODES } from "./tags.ts";
 
@@ -175,12 +175,18 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
       "The kind of stream: HLS, DASH, or both from the same segments, with manifest.mpd beside master.m3u8.",
     default: DEFAULT_FORMAT.adaptive_video,
   }),
+  i_frames: z.boolean("must be true or false.").optional().meta({
+    description:
+      "Adds an I-frame playlist to each rendition of HLS, from which players show pictures while a viewer seeks: one picture of every six seconds.",
+    default: false,
+  }),
   quality,
   ...frame,
   ...soundtrack,
   ...span,
 })
   .superRefine(checkSound("adaptive_video"))
+  .superRefine(checkIFrames)
   .superRefine(checkFrame)
   .superRefine(checkSpan)
   .meta({ id: "AdaptiveVideoOptions" });

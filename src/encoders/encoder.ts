@@ -21,6 +21,8 @@ export interface WrittenFile {
   size: number;
   /** Pictures or audio packets in it, for segments of adaptive video. */
   samples?: number | undefined;
+  /** Bytes up to the end of the first of them, which in pictures is an I-frame. */
+  lead?: number | undefined;
 }
 
 /** The result of an encoder on another machine: files already stored, and playlists returned inline. */

@@ -22,10 +22,12 @@ export interface MasterFacts {
   audio: { folder: string; codecs: string; channels: number; rate: Bitrates } | null;
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
+  /** The I-frame playlists of the streams, with the rates of their ranges; absent where there are none. */
+  i_frames?: readonly MasterStream[] | undefined;
 }
 
 /** Writes an HLS master playlist (RFC 8216, 4.3.4) with measured bitrates, the best stream first. */
-export function writeMaster({ streams, audio, fps }: MasterFacts): string {
+export function writeMaster({ streams, audio, fps, i_frames = [] }: MasterFacts): string {
   const sound = audio?.rate ?? { peak: 0, average: 0 };
   const variants = streams
     .toSorted((a, b) => b.rate.peak - a.rate.peak)
@@ -40,12 +42,26 @@ export function writeMaster({ streams, audio, fps }: MasterFacts): string {
       ];
       return [`#EXT-X-STREAM-INF:${attributes.join(",")}`, uri];
     });
+  const shown = i_frames
+    .toSorted((a, b) => b.rate.peak - a.rate.peak)
+    .map(({ uri, codecs, width, height, rate }) => {
+      const size = width && height ? `,RESOLUTION=${width}x${height}` : "";
+      return `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${Math.ceil(rate.peak)},AVERAGE-BANDWIDTH=${Math.ceil(rate.average)},CODECS="${codecs}"${size},URI="${uri}"`;
+    });
   const group = audio
     ? [
         `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${audio.folder}/${PLAYLIST}"`,
       ]
     : [];
-  return ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS", ...group, ...variants, ""].join("\n");
+  return [
+    "#EXTM3U",
+    "#EXT-X-VERSION:7",
+    "#EXT-X-INDEPENDENT-SEGMENTS",
+    ...group,
+    ...variants,
+    ...shown,
+    "",
+  ].join("\n");
 }
 
 /** Measures a stream's bitrates from the durations in seconds and sizes in bytes of its segments. */

@@ -3,6 +3,9 @@ import { manifestEntries } from "./manifest-entries.ts";
 /** Name of the playlist in each rendition's folder. */
 export const PLAYLIST = "playlist.m3u8";
 
+/** Name of the I-frame playlist in each rendition's folder. */
+export const I_FRAMES = "iframes.m3u8";
+
 export interface Segment {
   /** Path relative to the master playlist. */
   name: string;
@@ -31,15 +34,23 @@ export function parseMediaPlaylist(name: string, text: string): SegmentRun {
   return { init: map[0] === undefined ? null : resolve(name, map[0]), segments };
 }
 
-/** Writes the media playlist of a complete on-demand stream; `folder` is its location, ending in a slash. */
-export function writeMediaPlaylist(folder: string, runs: readonly SegmentRun[]): string {
+/**
+ * Writes the media playlist of a complete on-demand stream; `folder` is its location, ending in a slash. With `leads`, an I-frame
+ * playlist (RFC 8216, 4.3.3.6): the bytes of each segment up to the end of its first picture.
+ */
+export function writeMediaPlaylist(
+  folder: string,
+  runs: readonly SegmentRun[],
+  leads?: ReadonlyMap<string, number>,
+): string {
   const relative = (name: string) => (name.startsWith(folder) ? name.slice(folder.length) : `../${name}`);
   const lengths = runs.flatMap((run) => run.segments.map(({ seconds }) => Math.round(seconds)));
+  const rangeOf = (name: string) => (leads ? [`#EXT-X-BYTERANGE:${leads.get(name)}@0`] : []);
   let init: string | null = null;
   const lines = runs.flatMap((run) => {
     const map = run.init === null || run.init === init ? [] : [`#EXT-X-MAP:URI="${relative(run.init)}"`];
     init = run.init ?? init;
-    return [...map, ...run.segments.flatMap(({ name, line }) => [line, relative(name)])];
+    return [...map, ...run.segments.flatMap(({ name, line }) => [line, ...rangeOf(name), relative(name)])];
   });
   return [
     "#EXTM3U",
@@ -48,7 +59,7 @@ export function writeMediaPlaylist(folder: string, runs: readonly SegmentRun[]):
     `#EXT-X-TARGETDURATION:${Math.max(1, ...lengths)}`,
     "#EXT-X-MEDIA-SEQUENCE:0",
     "#EXT-X-PLAYLIST-TYPE:VOD",
-    "#EXT-X-INDEPENDENT-SEGMENTS",
+    leads ? "#EXT-X-I-FRAMES-ONLY" : "#EXT-X-INDEPENDENT-SEGMENTS",
     ...lines,
     "#EXT-X-ENDLIST",
     "",

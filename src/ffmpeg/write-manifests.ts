@@ -1,7 +1,7 @@
 import { type AdaptiveFormat, FORMATS } from "../core/formats.ts";
 import { type DashFacts, writeDash } from "./dash-manifest.ts";
-import { writeMaster } from "./master-playlist.ts";
-import { PLAYLIST, writeMediaPlaylist } from "./media-playlist.ts";
+import { measureStream, writeMaster } from "./master-playlist.ts";
+import { I_FRAMES, PLAYLIST, writeMediaPlaylist } from "./media-playlist.ts";
 import { MANIFEST, MASTER } from "./output.ts";
 
 /** A playlist or manifest; its name is a path relative to the output folder. */
@@ -10,22 +10,37 @@ export interface Manifest {
   text: string;
 }
 
+export interface ManifestFacts extends DashFacts {
+  /** Bytes of each segment of pictures up to the end of its first; absent for no I-frame playlists. */
+  leads?: ReadonlyMap<string, number> | undefined;
+}
+
 /** Writes all playlists and manifests of a format of adaptive video, the one to open last. */
-export function writeManifests(format: AdaptiveFormat, facts: DashFacts): Manifest[] {
+export function writeManifests(format: AdaptiveFormat, facts: ManifestFacts): Manifest[] {
   return FORMATS.adaptive_video[format].manifests.flatMap((name) =>
     name === MANIFEST ? [{ name, text: writeDash(facts) }] : writePlaylists(facts),
   );
 }
 
-function writePlaylists({ pictures, sound, fps }: DashFacts): Manifest[] {
+function writePlaylists({ pictures, sound, fps, leads }: ManifestFacts): Manifest[] {
   const all = [...pictures, ...(sound ? [sound] : [])].map((stream) => ({
     ...stream,
     uri: `${stream.folder}/${PLAYLIST}`,
   }));
   const streams = pictures.length > 0 ? all.slice(0, pictures.length) : all;
-  const master = writeMaster({ streams, audio: pictures.length > 0 ? sound : null, fps });
+  const i_frames =
+    leads &&
+    pictures.map((stream) => {
+      const segments = stream.runs.flatMap((run) => run.segments);
+      const ranges = segments.map(({ name, seconds }) => ({ seconds, size: leads.get(name) ?? 0 }));
+      return { ...stream, uri: `${stream.folder}/${I_FRAMES}`, rate: measureStream(ranges) };
+    });
+  const master = writeMaster({ streams, audio: pictures.length > 0 ? sound : null, fps, i_frames });
   return [
     ...all.map(({ uri, folder, runs }) => ({ name: uri, text: writeMediaPlaylist(`${folder}/`, runs) })),
+    ...(i_frames ?? []).map(({ uri, folder, runs }) => ({
+      ...{ name: uri, text: writeMediaPlaylist(`${folder}/`, runs, leads) },
+    })),
     { name: MASTER, text: master },
   ];
 }

@@ -166,7 +166,8 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   // Copied packets may change layout between sources; HLS requires a uniform one.
   const heard = soundPlan(source, "aac", options, span, true);
   const { audio } = heard;
-  const plan = { ...blank("adaptive_video", format, span), ...heard };
+  const i_frames = options.i_frames && ({ i_frames: true } as const);
+  const plan = { ...blank("adaptive_video", format, span), ...heard, ...i_frames };
   if (!hasVideo(source) && audio) return plan;
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;

@@ -178,6 +178,8 @@ export interface Plan {
   cover?: number;
   /** Best first; empty unless the plan is for adaptive video. */
   renditions: Rendition[];
+  /** Whether each rendition of HLS has an I-frame playlist; absent where it has none. */
+  i_frames?: true;
   /** In order of time, sound last; one chunk of track `all` for short work. */
   chunks: Chunk[];
 }

@@ -69,6 +69,8 @@ const rejected: [Kind, object, string, string][] = [
   ["audio", { format: "mp4" }, "invalid_format", "format"],
   ["image", { format: "mp4" }, "invalid_format", "format"],
   ["adaptive_video", { format: "smooth" }, "invalid_format", "format"],
+  ["adaptive_video", { format: "dash", i_frames: true }, "invalid_options", "i_frames"],
+  ["adaptive_video", { i_frames: 1 }, "request_invalid", "i_frames"],
   ["video", { codec: "mpeg4" }, "invalid_codec", "codec"],
   ["video", { codec: "H264" }, "invalid_codec", "codec"],
   ["video", { codec: 264 }, "request_invalid", "codec"],

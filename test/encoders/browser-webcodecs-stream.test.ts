@@ -9,6 +9,7 @@ import { type Lab, openLab } from "../browser/lab.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
 import { CLIP_FOLDER, makeClip, runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
+import { readIFrames } from "../judge/i-frames.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 
@@ -39,7 +40,7 @@ afterAll(async () => {
 async function stream(name: string, chunk_seconds?: number) {
   const cell: Cell<"adaptive_video"> = {
     ...{ encoder: "webcodecs", clip: `/files/${basename(film)}`, source: await probe(film) },
-    ...{ kind: "adaptive_video", options: {}, ...(chunk_seconds && { chunk_seconds }) },
+    ...{ kind: "adaptive_video", options: { i_frames: true }, ...(chunk_seconds && { chunk_seconds }) },
   };
   const answer = await lab.page.evaluate(async (cell) => {
     const { fillCell } = await import("../browser/encoder-table.page.ts");
@@ -64,7 +65,8 @@ test.for([
     const { folder, names } = await stream(name, chunk_seconds);
     expect(names.at(-1)).toBe("master.m3u8");
     const master = await readFile(join(folder, "master.m3u8"), "utf8");
-    expect(master.match(/RESOLUTION=\S+?,|AUDIO="\w+"|CODECS="[^"]+"/g)).toEqual([
+    const variants = master.replace(/^#EXT-X-I-FRAME.*$/gm, "");
+    expect(variants.match(/RESOLUTION=\S+?,|AUDIO="\w+"|CODECS="[^"]+"/g)).toEqual([
       ...['CODECS="avc1.64001e,mp4a.40.2"', "RESOLUTION=480x270,", 'AUDIO="audio"'],
       ...['CODECS="avc1.64001e,mp4a.40.2"', "RESOLUTION=426x240,", 'AUDIO="audio"'],
     ]);
@@ -96,6 +98,11 @@ test.for([
     // Chunks share an init segment, which names no time.
     const pictures = await readFile(join(folder, "270p", "playlist.m3u8"), "utf8");
     expect(pictures.match(/#EXT-X-MAP:.*/g)).toEqual(['#EXT-X-MAP:URI="init_0.mp4"']);
+    const path = join(folder, "270p", "iframes.m3u8");
+    const read = async (url: string, { start = 0, end }: { start?: number; end?: number } = {}) =>
+      (await readFile(new URL(url))).subarray(start, end);
+    const shown = await readIFrames(await readFile(path, "utf8"), `file://${path}`, read);
+    expect(shown).toEqual({ times: [[0], [6], [12]], seconds: [6, 6, 1] });
     const { sound } = await readFacts(join(folder, "audio", "playlist.m3u8"));
     expect(sound?.codec).toBe("aac");
     expect(lab.complaints.splice(0)).toEqual([]);

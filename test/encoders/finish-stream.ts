@@ -1,5 +1,6 @@
 import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
+import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { joinStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import type { Plan } from "../../src/plan/plan.ts";
@@ -13,7 +14,9 @@ export function finishStream(files: readonly EncodedFile[], plan: Plan, source: 
   const segments = files
     .filter((file) => !isPlaylist(file))
     .map((file) => ({ ...file, mime: adaptiveMime(file.name) }));
-  const written = segments.map(({ name, mime, bytes }) => ({ name, mime, size: bytes.length }));
+  const written = segments.map(({ name, mime, bytes }) => {
+    return { name, mime, size: bytes.length, ...readSegment(bytes) };
+  });
   const chunk = { index: 0, track: "all", start: plan.start, end: plan.end } as const;
   const part = { chunk, written, playlists: files.filter(isPlaylist) };
   const inits = new Map(segments.map(({ name, bytes }) => [name, bytes]));

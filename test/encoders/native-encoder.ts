@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import type { ByteReader, Durably, Storage } from "../../src/core/ports.ts";
 import type { ChunkJob, EncodedFile, Encoder, WrittenFile } from "../../src/encoders/encoder.ts";
-import { countSamples } from "../../src/encoders/run/count-output.ts";
+import { readSegment } from "../../src/encoders/run/count-output.ts";
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
@@ -61,8 +61,7 @@ export function createRemoteEncoder(storage: Storage): Encoder & { jobs: ChunkJo
       for (const file of files.filter((each) => !playlists.includes(each))) {
         const name = remote.name ?? file.name;
         const { size } = await storage.write(remote.folder + name, file.bytes, file.mime);
-        const samples = countSamples(file.bytes);
-        written.push({ name, mime: file.mime, size, ...(name.endsWith(".m4s") && { samples }) });
+        written.push({ name, mime: file.mime, size, ...(name.endsWith(".m4s") && readSegment(file.bytes)) });
       }
       return { written, playlists };
     },

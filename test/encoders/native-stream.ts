@@ -5,6 +5,7 @@ import { afterAll } from "vitest";
 import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
+import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { type StreamPart, stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
@@ -90,7 +91,7 @@ function isPlaylist({ name }: EncodedFile): boolean {
 function partOf(chunk: Chunk, files: readonly EncodedFile[]): StreamPart {
   const written = files
     .filter((file) => !isPlaylist(file))
-    .map(({ name, mime, bytes }) => ({ name, mime, size: bytes.length }));
+    .map(({ name, mime, bytes }) => ({ name, mime, size: bytes.length, ...readSegment(bytes) }));
   return { chunk, written, playlists: files.filter(isPlaylist) };
 }
 

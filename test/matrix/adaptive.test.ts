@@ -6,6 +6,7 @@ import { noiseClip, noiseSound, quadrantClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import type { Fetched } from "../judge/front-door.ts";
+import { readIFrames } from "../judge/i-frames.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
 import { runNative } from "../judge/native.ts";
@@ -93,8 +94,9 @@ test.concurrent(
   LIMIT,
   async ({ expect, task }) => {
     const original = await noiseClip(7);
-    const { url, variants, audio } = await stream(original, { quality: "high" });
+    const { url, variants, audio } = await stream(original, { quality: "high", i_frames: true });
     expect(variants).toHaveLength(1);
+    expect(await iFramesOf(url)).toEqual([{ width: 160, times: [[0], [6]], seconds: [6, 1] }]);
     const [variant] = variants;
     if (!variant || !audio) throw new Error("no variant or no audio");
     expect(variant).toMatchObject({ resolution: "160x90", frame_rate: 25 });
@@ -223,7 +225,10 @@ function wideClip(): Promise<string> {
 
 test.concurrent("a stream encoded in chunks has no seams", LIMIT, async ({ expect }) => {
   const original = await wideClip();
-  const { url, reason, variants, audio } = await stream(original, { format: "hls_dash" });
+  const { url, reason, variants, audio } = await stream(original, {
+    format: "hls_dash",
+    i_frames: true,
+  });
   expect(reason).toBe("Encoded in 2 parts, 2 at once.");
   expect(variants.map(({ resolution }) => resolution)).toEqual([
     ...["1920x1080", "1280x720", "854x480", "640x360", "426x240"],
@@ -242,9 +247,32 @@ test.concurrent("a stream encoded in chunks has no seams", LIMIT, async ({ expec
   const played = await readFactsOf(url);
   expect(played.picture?.times).toHaveLength(192);
   expect(played.sound).toMatchObject({ codec: "aac", channels: 2 });
+  const shown = await iFramesOf(url);
+  expect(shown.map(({ width }) => width)).toEqual([1920, 1280, 854, 640, 426]);
+  for (const { times, seconds } of shown) {
+    expect(times).toEqual(Array.from({ length: 8 }, (_, index) => [index * 6]));
+    expect(seconds).toEqual(Array(8).fill(6));
+  }
   const packets = await readPackets(new URL("manifest.mpd", url).href);
   expect(packets.map(({ time }) => time)).toEqual(Array.from({ length: 192 }, (_, index) => index / 4));
 });
+
+/** Reads the I-frame playlists that a master playlist names. */
+async function iFramesOf(url: string) {
+  const rows = (await readText(url)).matchAll(
+    /#EXT-X-I-FRAME-STREAM-INF:.*RESOLUTION=(\d+)x.*URI="([^"]+)"/g,
+  );
+  const read = async (at: string, range?: { start: number; end: number }) => {
+    const headers = range ? { Range: `bytes=${range.start}-${range.end - 1}` } : {};
+    return new Uint8Array(await (await fetch(at, { headers })).arrayBuffer());
+  };
+  return Promise.all(
+    [...rows].map(async ([, width, uri = ""]) => {
+      const own = new URL(uri, url).href;
+      return { width: Number(width), ...(await readIFrames(await readText(own), own, read)) };
+    }),
+  );
+}
 
 async function readPackets(url: string): Promise<{ time: number; key: boolean }[]> {
   const report = await runFfprobe(url, ["-select_streams", "v:0", "-show_entries", "packet=pts_time,flags"]);

@@ -173,8 +173,9 @@ function playAll(page: Page, player: Player, url: string): Promise<Seen> {
       await seek(0.2);
       // Across a seam between chunks, to the end.
       await seek(video.duration - 8);
-      const ended = once("ended");
-      if (!video.ended) await ended;
+      // Until nothing is left: not every player closes a stream whose tracks differ in length.
+      while (!video.ended && video.currentTime < video.duration - 0.05)
+        await Promise.race(["timeupdate", "ended", "waiting"].map(once));
       const at = video.currentTime;
       const buffered = Array.from({ length: video.buffered.length }, (_, index): [number, number] => {
         return [video.buffered.start(index), video.buffered.end(index)];

@@ -1,5 +1,5 @@
 import { type FileHandle, open, readFile } from "node:fs/promises";
-import { countSamples } from "../../src/encoders/run/count-output.ts";
+import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { diskFull } from "../../src/ffmpeg/read-failure.ts";
 import type { OutputFile } from "./put-output.ts";
 
@@ -13,11 +13,13 @@ export async function checkSegments(files: readonly OutputFile[]): Promise<void>
   }
 }
 
-/** Counts the samples of each segment; returns pairs of its name and their number. */
-export function countSegments(files: readonly OutputFile[]): Promise<(readonly [string, number])[]> {
+/** Reads the facts of each segment; returns pairs of its name and them. */
+export function readSegments(
+  files: readonly OutputFile[],
+): Promise<(readonly [string, ReturnType<typeof readSegment>])[]> {
   const segments = files.filter(({ name }) => name.endsWith(".m4s"));
   return Promise.all(
-    segments.map(async ({ name, path }) => [name, countSamples(await readFile(path))] as const),
+    segments.map(async ({ name, path }) => [name, readSegment(await readFile(path))] as const),
   );
 }
 

@@ -12,7 +12,7 @@ import type { Tally } from "../../src/ffmpeg/tally.ts";
 import { refuseTools } from "../../src/ffmpeg/toolset.ts";
 import { outputSeconds } from "../../src/plan/plan.ts";
 import { describeRefusals } from "../../src/words/refusal-words.ts";
-import { checkSegments, countSegments, isWhole } from "./check-segments.ts";
+import { checkSegments, isWhole, readSegments } from "./check-segments.ts";
 import { readersOf } from "./demuxers.ts";
 import type { InputProxy } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
@@ -73,15 +73,12 @@ export async function runJob(
     const files = await listOutput(out, single);
     if (!files.some(({ size }) => size > 0)) throw nothing(plan);
     if (plan.kind === "adaptive_video") await checkSegments(files);
-    const samples = new Map(single === null ? await countSegments(files) : []);
+    const facts = new Map(single === null ? await readSegments(files) : []);
     const isPlaylist = ({ name }: { name: string }) => single === null && name.endsWith(".m3u8");
     const playlists = await readPlaylists(files.filter(isPlaylist));
     const rest = files.filter((file) => !isPlaylist(file));
     await puts.end(rest, (share) => onProgress(ENCODE_SHARE + share * (1 - ENCODE_SHARE), null));
-    const written = rest.map(({ name, mime, size }) => {
-      const counted = samples.get(name);
-      return { name, mime, size, ...(counted !== undefined && { samples: counted }) };
-    });
+    const written = rest.map(({ name, mime, size }) => ({ name, mime, size, ...facts.get(name) }));
     return { written, playlists, tally };
   } finally {
     await puts.stop();

@@ -23,7 +23,17 @@ const State = z.discriminatedUnion("state", [
   }),
   z.object({
     state: z.literal("done"),
-    written: z.array(z.object({ name, mime, size: z.int().min(1), samples: count.exactOptional() })).min(1),
+    written: z
+      .array(
+        z.object({
+          name,
+          mime,
+          size: z.int().min(1),
+          samples: count.exactOptional(),
+          lead: count.exactOptional(),
+        }),
+      )
+      .min(1),
     playlists: z.array(z.object({ name, mime, text: z.string().min(1) })),
     tally: z.object({
       pictures: z

@@ -1,6 +1,6 @@
 import { type InputTrack, MP4, QTFF } from "mediabunny";
 import type { ByteReader } from "../../core/ports.ts";
-import { listBoxes } from "../../probe/isobmff/boxes.ts";
+import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
 import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { createOpener, packetsOf } from "../stitch/packets.ts";
@@ -39,16 +39,50 @@ export async function countSequence(reader: ByteReader): Promise<Contents> {
   };
 }
 
-/** Counts the samples of a segment of fragmented MP4 (ISO/IEC 14496-12, 8.8.8); 0 for an init segment. */
-export function countSamples(bytes: Uint8Array): number {
+/**
+ * Reads the facts of a segment of fragmented MP4 (ISO/IEC 14496-12, 8.8): how many samples it has, and how many bytes there are up to
+ * the end of the first.
+ */
+export function readSegment(bytes: Uint8Array): { samples: number; lead?: number } {
   const view = viewOf(bytes);
-  const inside = (kind: string, boxes: { start: number; end: number }[]) =>
+  const whole = { kind: "", start: 0, end: bytes.length };
+  const inside = (kind: string, boxes: readonly Box[]) =>
     boxes.flatMap(({ start, end }) => listBoxes(view, start, end).filter((box) => box.kind === kind));
-  const runs = ["moof", "traf", "trun"].reduce(
-    (boxes, kind) => inside(kind, boxes),
-    [{ start: 0, end: bytes.length }],
-  );
-  return runs.reduce((sum, { start }) => sum + view.getUint32(start + 4), 0);
+  const fragments = inside("moof", [whole]);
+  const tracks = inside("traf", fragments);
+  const runs = inside("trun", tracks);
+  const samples = runs.reduce((sum, { start }) => sum + view.getUint32(start + 4), 0);
+  const [moof] = fragments;
+  const [header] = inside("tfhd", tracks);
+  const [run] = runs;
+  const lead = moof && header && run && endOfFirst(view, moof, header, run);
+  return lead === undefined ? { samples } : { samples, lead };
+}
+
+// 8.8.7 and 8.8.8: fields are there when their flags are.
+function endOfFirst(view: DataView, moof: Box, header: Box, run: Box): number | undefined {
+  const reader = (box: Box, at: number) => {
+    const flags = view.getUint32(box.start) & 0xffffff;
+    let next = box.start + at;
+    return (flag: number, size = 4) => {
+      if ((flags & flag) === 0) return undefined;
+      next += size;
+      return size === 8 ? Number(view.getBigUint64(next - 8)) : view.getUint32(next - 4);
+    };
+  };
+  // After the track's id.
+  const track = reader(header, 8);
+  const base = track(0x1, 8);
+  track(0x2);
+  track(0x8);
+  const usual = track(0x10);
+  // After the count.
+  const first = reader(run, 8);
+  const offset = first(0x1);
+  first(0x4);
+  first(0x100);
+  const size = first(0x200) ?? usual;
+  return offset === undefined || size === undefined ? undefined : (base ?? moof.start - 8) + offset + size;
 }
 
 async function countPackets(track: InputTrack): Promise<{ packets: number; seconds: number }> {

@@ -2,7 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { Storage } from "../../core/ports.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
-import { countSamples } from "./count-output.ts";
+import { readSegment } from "./count-output.ts";
 
 type Encoded = EncodedFile[] | ReadableStream<Uint8Array> | Written;
 
@@ -54,7 +54,7 @@ export async function placeAll(
   for (const { name, bytes } of files) {
     const mime = adaptiveMime(name);
     const size = await write(storage, folder + name, bytes, mime);
-    written.push({ name, mime, size, ...(name.endsWith(".m4s") && { samples: countSamples(bytes) }) });
+    written.push({ name, mime, size, ...(name.endsWith(".m4s") && readSegment(bytes)) });
   }
   return written;
 }

@@ -62,15 +62,34 @@ export function joinStream(
   const channels = encoded?.channels ?? source.audio?.channels ?? 2;
   const priming = encoded ? AAC_FRAME / encoded.sample_rate : 0;
   const sound = streams.find(({ folder }) => folder === AUDIO);
+  const pictures = streams.filter((stream) => stream !== sound);
   const manifests = writeManifests(plan.format as AdaptiveFormat, {
-    pictures: streams.filter((stream) => stream !== sound),
+    pictures,
     sound: sound ? { ...sound, channels, priming } : null,
     fps: source.fps === undefined ? undefined : exactFps(source.fps),
+    ...(plan.i_frames && pictures.length > 0 && { leads: leadsOf(pictures, parts) }),
   });
   return manifests.map(({ name, text }) => ({
     ...{ name, mime: adaptiveMime(name) },
     bytes: new TextEncoder().encode(text),
   }));
+}
+
+function leadsOf(
+  pictures: readonly { runs: readonly SegmentRun[] }[],
+  parts: readonly StreamPart[],
+): Map<string, number> {
+  const known = new Map(
+    parts.flatMap(({ written }) => written.map(({ name, lead }) => [name, lead] as const)),
+  );
+  const names = pictures.flatMap(({ runs }) => runs.flatMap((run) => run.segments.map(({ name }) => name)));
+  return new Map(
+    names.map((name) => {
+      const lead = known.get(name);
+      if (lead === undefined) throw fault(`the first picture of ${name} was not found`);
+      return [name, lead];
+    }),
+  );
 }
 
 // The stretches of every rendition in order of time.
