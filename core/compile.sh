@@ -6,7 +6,7 @@ cd /build
 jobs=$(nproc)
 prefix=/build/libraries
 emulated="-D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_MMAN"
-cflags="-O3 -msimd128 -mnontrapping-fptoint $emulated"
+cflags="-O3 -msimd128 $emulated"
 memory="-Wl,-z,stack-size=5242880 -Wl,--import-memory -Wl,--initial-memory=33554432 -Wl,--max-memory=4294967296"
 export AR=llvm-ar-19 RANLIB=llvm-ranlib-19 NM=llvm-nm-19 STRIP=true
 
@@ -34,27 +34,11 @@ compile_kernels() {
     done
 }
 
-# Changes as many lines of a file as are expected, or stops: change COUNT EXPRESSION FILE
-change() {
-    cp "$3" /tmp/before
-    sed -i "$2" "$3"
-    [ "$(diff /tmp/before "$3" | grep -c '^>')" = "$1" ]
-}
-
 # No configure script knows wasm, so each is told of a 32-bit system without assembly; for x264 one without madvise.
 cd /build/src/x264
 ./configure --host=i686-gnu --prefix=$prefix --bit-depth=8 --enable-static --disable-cli --disable-asm \
-    --disable-thread --disable-opencl --extra-cflags="$cflags -ffast-math -I/build/core" \
+    --disable-thread --disable-opencl --extra-cflags="$cflags -ffast-math" \
     --extra-ldflags="/build/shim.o -lwasi-emulated-signal -lwasi-emulated-process-clocks"
-# The motion search compares most blocks with a prediction that nothing else needs: one call in place of two (x264/search.h).
-change 3 's/pixel \*src = h->mc\.get_ref(.*, mx, my, bw, bh, &m->weight\[0\] );/pixel *src;/' encoder/me.c
-block='( \(p_fenc\|m->p_fenc\[0\]\), FENC_STRIDE, src, stride2\? )'
-call='simd_compare_prediction( h, m, mx, my, h->pixf.\1[i_pixel] )'
-change 3 "s/h->pixf\.\(fpelcmp\|mbcmp_unaligned\)\[i_pixel\]$block/$call/" encoder/me.c
-for file in me:8 analyse:10 slicetype:3; do
-    change "${file#*:}" 's/h->mc\.get_ref(/simd_get_ref( h,/; s/#include "me\.h"/&\n#include "x264\/search.h"/' \
-        "encoder/${file%:*}.c"
-done
 make -j"$jobs" lib-static
 compile_kernels x264 -std=gnu99 -ffast-math -DHIGH_BIT_DEPTH=0 -DBIT_DEPTH=8 -I.
 $AR rs libx264.a /build/kernels/x264-*.o
@@ -62,9 +46,7 @@ make install-lib-static
 
 cd /build/src/lame
 ./configure --host=arm-linux --prefix=$prefix --disable-shared --disable-frontend --disable-decoder \
-    CFLAGS="$cflags -ffast-math -DUSE_FAST_LOG -I/build/core"
-change 2 '/^vbrpsy_mask_add(/,/^}/s/^}/&\n#include "lame\/masks.h"/; s/ t = vbrpsy_mask_add(/ t = add_masks(/' \
-    libmp3lame/psymodel.c
+    CFLAGS="$cflags -ffast-math -DUSE_FAST_LOG"
 make -j"$jobs" install
 compile_kernels lame -std=gnu99 -DHAVE_CONFIG_H -DUSE_FAST_LOG -Iinclude -I. -Ilibmp3lame
 $AR rs $prefix/lib/libmp3lame.a /build/kernels/lame-*.o

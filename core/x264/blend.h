@@ -1,24 +1,8 @@
-/* Half-pel samples, averages and weights of rows of pixels, which motion compensation is made of. */
+/* Averages and weights of rows of pixels, which motion compensation is made of. */
 #ifndef CORE_X264_BLEND_H
 #define CORE_X264_BLEND_H
 
 #include "common.h"
-
-/* The one or two planes of half-pel samples that a quarter-pel vector is made from. */
-typedef struct {
-    const pixel *first, *second;
-} samples;
-
-INLINE samples find_samples(pixel *planes[4], intptr_t stride, int mvx, int mvy) {
-    int fraction = (mvy & 3) << 2 | (mvx & 3);
-    intptr_t offset = (mvy >> 2) * stride + (mvx >> 2);
-    samples s = {planes[x264_hpel_ref0[fraction]] + offset, NULL};
-    if ((mvy & 3) == 3)
-        s.first += stride;
-    if (fraction & 5)
-        s.second = planes[x264_hpel_ref1[fraction]] + offset + ((mvx & 3) == 3);
-    return s;
-}
 
 /* A width of 16, 8 or 4, a constant where it is called. */
 INLINE void average_rows(pixel *dst, intptr_t dst_stride, const pixel *a, intptr_t stride_a, const pixel *b,

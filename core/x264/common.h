@@ -12,7 +12,6 @@
 /* Each puts its kernels into x264's tables; the files that wrap x264's own functions call them. */
 void simd_set_sad(x264_pixel_function_t *table);
 void simd_set_satd(x264_pixel_function_t *table);
-void simd_set_predictions(const x264_pixel_function_t *table);
 void simd_set_ssd(x264_pixel_function_t *table);
 void simd_set_intra(x264_pixel_function_t *table);
 void simd_set_weights(x264_mc_functions_t *table);

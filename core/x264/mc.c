@@ -6,6 +6,22 @@ void __real_x264_8_mc_init(uint32_t cpu, x264_mc_functions_t *table, int cpu_ind
 /* x264's own functions, for widths that have no kernel. */
 static x264_mc_functions_t scalar;
 
+/* The one or two planes of half-pel samples that a quarter-pel vector is made from. */
+typedef struct {
+    const pixel *first, *second;
+} samples;
+
+INLINE samples find_samples(pixel *planes[4], intptr_t stride, int mvx, int mvy) {
+    int fraction = (mvy & 3) << 2 | (mvx & 3);
+    intptr_t offset = (mvy >> 2) * stride + (mvx >> 2);
+    samples s = {planes[x264_hpel_ref0[fraction]] + offset, NULL};
+    if ((mvy & 3) == 3)
+        s.first += stride;
+    if (fraction & 5)
+        s.second = planes[x264_hpel_ref1[fraction]] + offset + ((mvx & 3) == 3);
+    return s;
+}
+
 INLINE void copy_rows(pixel *dst, intptr_t dst_stride, const pixel *src, intptr_t src_stride, int width,
                       int height) {
     for (int y = 0; y < height; y++)

@@ -7,7 +7,6 @@ void __wrap_x264_8_pixel_init(uint32_t cpu, x264_pixel_function_t *table) {
     __real_x264_8_pixel_init(cpu, table);
     simd_set_sad(table);
     simd_set_satd(table);
-    simd_set_predictions(table);
     simd_set_ssd(table);
     simd_set_intra(table);
 }

@@ -12,8 +12,6 @@ int __real_noquant_count_bits(const lame_internal_flags *gfc, gr_info *granule, 
 int __real_calc_noise(const gr_info *granule, const FLOAT *allowed, FLOAT *distort, calc_noise_result *result,
                       calc_noise_data *known);
 
-void check_masks(void);
-
 typedef int (*count_function)(const lame_internal_flags *, const FLOAT *, gr_info *, calc_noise_data *);
 typedef int (*noise_function)(const gr_info *, const FLOAT *, FLOAT *, calc_noise_result *,
                               calc_noise_data *);
@@ -195,5 +193,4 @@ void check_lame(void) {
     CHECK("count_bits", __real_count_bits, count_bits, compare_count);
     CHECK("calc_noise", __real_calc_noise, calc_noise, compare_noise);
     lame_close(settings);
-    check_masks();
 }

@@ -4,7 +4,6 @@
 void check_x264(void) {
     check_pixel();
     check_mc();
-    check_search();
     check_predict();
     check_dct();
     check_quant();

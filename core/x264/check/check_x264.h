@@ -7,7 +7,6 @@
 
 void check_pixel(void);
 void check_mc(void);
-void check_search(void);
 void check_predict(void);
 void check_dct(void);
 void check_quant(void);
