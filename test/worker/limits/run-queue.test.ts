@@ -36,6 +36,17 @@ test("starts as many runs of a project as its limit, and the others in order of 
   expect(queue.waiting("p")).toBe(0);
 });
 
+test.each(["light", "heavy"] as const)(
+  "5,000 runs of a project, under forty keys, leave room for the first %s run of another",
+  (load) => {
+    const queue = createRunQueue(createMemorySql(), { per_project: 8, total: 16 }, load);
+    const flood = Array.from({ length: 5000 }, (_, index) => `p/k${index % 40}/${index}`);
+    expect(enter(queue, ...flood)).toHaveLength(8);
+    expect(enter(queue, "q/a/1")).toEqual(["q/a/1"]);
+    expect([queue.waiting("p"), queue.waiting("q")]).toEqual([4992, 0]);
+  },
+);
+
 test("many keys gain a project nothing", () => {
   const { queue } = open({ per_project: 2 });
   const keys = Array.from({ length: 40 }, (_, index) => `p/k${index}/1`);
