@@ -11,6 +11,7 @@ import { lightBenchmarks } from "./cases/light.ts";
 import { listBenchmarks } from "./cases/lists.ts";
 import { nativeBenchmarks } from "./cases/native.ts";
 import { overlapBenchmarks } from "./cases/overlap.ts";
+import { pictureBenchmarks } from "./cases/pictures.ts";
 import { pinnedBenchmarks } from "./cases/pinned.ts";
 import { probeBenchmarks } from "./cases/probe.ts";
 import { s3Benchmarks } from "./cases/s3.ts";
@@ -36,6 +37,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...lightBenchmarks,
   ...imageUrlBenchmarks,
   ...nativeBenchmarks,
+  ...pictureBenchmarks,
   ...integrityBenchmarks,
   ...ladderBenchmarks,
   ...chunkedBenchmarks,

@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import type { Benchmark, Contest } from "../benchmark.ts";
+import { makeFootage } from "../footage.ts";
+import { runCommand } from "../run-command.ts";
+import { openHeavy, wayOf } from "./heavy.ts";
+
+// Shorter than an hour, with the same work for each second of film.
+const FILM_SECONDS = 300;
+const OPTIONS = { interval: 10, width: 160, columns: 5, rows: 5 } as const;
+
+/** Small pictures of a long film, made by the service, against ffmpeg by hand. */
+export const pictureBenchmarks: readonly Benchmark[] = [
+  { name: "storyboard-vs-ffmpeg", unit: "s", open: openStoryboard },
+];
+
+async function openStoryboard(ends: AsyncDisposableStack): Promise<Contest> {
+  const footage = await makeFootage(FILM_SECONDS);
+  const heavy = await openHeavy(footage, ends, 1);
+  const { interval, width, columns, rows } = OPTIONS;
+  const sheets = join(heavy.lab.dir, "sheet_%04d.jpg");
+  const filter = `fps=1/${interval},scale=${width}:-2,tile=${columns}x${rows}`;
+  let way = "";
+  return {
+    async peer() {
+      const args = ["-nostdin", "-y", "-loglevel", "error", "-i", footage.path, "-an", "-vf", filter, sheets];
+      return { value: (await runCommand("ffmpeg", args)).seconds };
+    },
+    async ours() {
+      const { output, seconds } = await heavy.encode("storyboard", OPTIONS);
+      way = `${(output.files?.length ?? 0) - 2} sheets, ${wayOf(output)}`;
+      return { value: seconds };
+    },
+    notes: () =>
+      `${FILM_SECONDS / 60} minutes of 1280x720, a tile every ${interval} s; ours from POST /steps to its end: ${way}`,
+  };
+}
