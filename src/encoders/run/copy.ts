@@ -19,10 +19,11 @@ export function createCopyEncoder(): Encoder {
   return {
     name: "copy",
     refuse(plan, source) {
-      const isPart = plan.start > 0 || plan.end !== null || plan.sound_track !== undefined;
-      if (plan.kind !== "video" || isPart) return { code: "other_work" };
+      if (plan.kind !== "video") return { code: "other_work" };
       if (plan.video?.mode !== "copy") return { code: "needs_encoding", track: "video" };
       if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
+      const isPart = plan.start > 0 || plan.end !== null || plan.sound_track !== undefined;
+      if (isPart) return { code: "other_work" };
       return source.format === UNREAD ? { code: "input_format", format: UNREAD } : null;
     },
     async encode({ plan, source, input, signal, onTally }) {
