@@ -35,7 +35,7 @@ test.for(LONG)("cancelling %s on %i workers stops its use of the processor", asy
   const workers = rig.lab.page.workers().length;
   const before = await processorSeconds(rig.lab);
   await rig.lab.page.evaluate((id) => kit.client.tasks.cancel(id), id);
-  await expect.poll(() => rig.lab.page.workers().length).toBe(workers - busy);
+  await expect.poll(() => rig.lab.page.workers().length, { timeout: 20_000 }).toBe(workers - busy);
   expect((await processorSeconds(rig.lab)) - before).toBeLessThan(1);
   expect(await rig.lab.page.evaluate(() => kit.stored())).toEqual([]);
   expect(rig.lab.complaints).toEqual([]);

@@ -4,7 +4,7 @@ import { MediaError } from "../../core/errors.ts";
 type Imports = Record<string, Record<string, unknown>>;
 
 // A request takes one or two milliseconds, and reading the clock as long as many a call.
-const EVERY_MS = 100;
+const EVERY_MS = 200;
 const EVERY_CALLS = 8;
 
 /** A worker whose running wasm ends with it; terminated alone, Chromium lets the wasm run on for 2 seconds. */
