@@ -489,9 +489,7 @@ export type AdaptiveVideoOptions = {
    */
   background?: string | undefined;
   /**
-   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
-   *
-   * @default 0
+   * The one sound track to keep: its index from 0, or a language such as en or eng. All of them, each with its language, when absent.
    */
   track?: number | string | undefined;
   /**

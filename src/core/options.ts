@@ -183,6 +183,11 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
   quality,
   ...frame,
   ...soundtrack,
+  track: soundtrack.track.unwrap().optional().meta({
+    description:
+      "The one sound track to keep: its index from 0, or a language such as en or eng. All of them, each with its language, when absent.",
+    example: "en",
+  }),
   ...span,
 })
   .superRefine(checkSound("adaptive_video"))

@@ -15,10 +15,20 @@ export interface DashStream {
   runs: readonly SegmentRun[];
 }
 
+export interface DashSound extends DashStream {
+  channels: number;
+  /** What the encoder puts before the first sample, in seconds: playlists count it, players do not. */
+  priming: number;
+  /** As in BCP 47; undefined when unknown. */
+  language?: string | undefined;
+  /** For a player's menu. */
+  name: string;
+}
+
 export interface DashFacts {
   pictures: readonly DashStream[];
-  /** `priming` is what the encoder puts before the first sample, in seconds: playlists count it, players do not. */
-  sound: (DashStream & { channels: number; priming: number }) | null;
+  /** The usual one first. */
+  sounds: readonly DashSound[];
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
 }
@@ -38,15 +48,16 @@ interface TimedStream extends DashStream {
 // Ticks per second: HLS playlists state microseconds.
 const TIMESCALE = 1_000_000;
 
+const ROLES = "urn:mpeg:dash:role:2011";
 const CHANNELS = "urn:mpeg:dash:23003:3:audio_channel_configuration:2011";
 
 /**
  * Writes the DASH manifest (ISO/IEC 23009-1) of a complete on-demand stream, with paths relative to it. A Representation has one
  * init segment and consecutive numbers, so a new Period starts wherever the pictures have another init segment or skip a number.
  */
-export function writeDash({ pictures, sound, fps }: DashFacts): string {
+export function writeDash({ pictures, sounds, fps }: DashFacts): string {
   const video = pictures.map((stream) => timed(stream));
-  const audio = sound ? [{ ...timed(sound, sound.priming), channels: sound.channels }] : [];
+  const audio = sounds.map((sound) => ({ ...sound, ...timed(sound, sound.priming) }));
   const all = [...video, ...audio];
   const end = Math.max(0, ...all.map(endOf));
   const longest = Math.max(0, ...all.flatMap(({ segments }) => segments.map(({ duration }) => duration)));
@@ -56,10 +67,10 @@ export function writeDash({ pictures, sound, fps }: DashFacts): string {
     const within = { start, end: starts[index + 1] ?? end };
     return [
       `  <Period id="${index}" start="${lasting(start)}">`,
-      ...adaptationSet("video", fps ? ` frameRate="${frameRate(fps)}"` : "", within, video),
-      ...audio.flatMap((stream) =>
+      ...adaptationSet({ kind: "video" }, fps ? ` frameRate="${frameRate(fps)}"` : "", within, video),
+      ...audio.flatMap((stream, place) =>
         adaptationSet(
-          "audio",
+          setOf(stream, place, audio.length),
           "",
           within,
           [stream],
@@ -83,8 +94,34 @@ interface Within {
   end: number;
 }
 
+/** What players choose an AdaptationSet by. */
+interface SetFacts {
+  kind: "video" | "audio";
+  /** Further attributes, each after a space. */
+  attributes?: string;
+  inside?: readonly string[];
+}
+
+// Among several, a player begins with the main one.
+function setOf({ language, name }: DashSound, place: number, count: number): SetFacts {
+  const role = place === 0 ? "main" : "alternate";
+  const priority = count > 1 && place === 0 ? ' selectionPriority="2"' : "";
+  return {
+    kind: "audio",
+    attributes: `${language ? ` lang="${language}"` : ""}${priority}`,
+    inside:
+      count > 1
+        ? [`      <Label>${escaped(name)}</Label>`, `      <Role schemeIdUri="${ROLES}" value="${role}"/>`]
+        : [],
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
 function adaptationSet(
-  kind: "video" | "audio",
+  { kind, attributes = "", inside: facing = [] }: SetFacts,
   facts: string,
   within: Within,
   streams: readonly TimedStream[],
@@ -99,7 +136,8 @@ function adaptationSet(
     });
   if (representations.length === 0) return [];
   return [
-    `    <AdaptationSet contentType="${kind}" mimeType="${kind}/mp4" segmentAlignment="true" startWithSAP="1">`,
+    `    <AdaptationSet contentType="${kind}" mimeType="${kind}/mp4" segmentAlignment="true" startWithSAP="1"${attributes}>`,
+    ...facing,
     ...representations,
     "    </AdaptationSet>",
   ];
@@ -188,7 +226,7 @@ export function parseDash(text: string): Omit<MasterEntry, "uri">[] {
       .filter(([, facts = ""]) => facts.includes(`contentType="${kind}"`))
       .flatMap(([, , inside = ""]) => [...inside.matchAll(/<Representation\b[^>]*>/g)].map(([row]) => row));
   const [pictures, sound] = [of("video").map(entryOf), of("audio").map(entryOf)];
-  const [heard] = sound;
+  const [heard] = sound.toSorted((a, b) => b.bitrate - a.bitrate);
   if (pictures.length === 0 || !heard) return pictures.length > 0 ? pictures : sound;
   return pictures.map((entry) => ({
     ...entry,

@@ -2,7 +2,7 @@ import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import { picturesEnd } from "../plan/pictures-end.ts";
-import type { Chunk, Geometry, Plan } from "../plan/plan.ts";
+import { type Chunk, type Geometry, type Plan, soundFolder } from "../plan/plan.ts";
 import { DEFAULT_FPS, isEven } from "../plan/rate.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
@@ -61,7 +61,7 @@ export function hlsArgs(
       soundStream(plan),
       ...sound,
       ...toolset.output,
-      ...hlsOutput(chunk, folder, master, ["a:0,name:audio"]),
+      ...hlsOutput(chunk, folder, master, [`a:0,name:${soundFolder(chunk.sound)}`]),
     );
   }
   return args;

@@ -16,10 +16,21 @@ export interface MasterStream {
   rate: Bitrates;
 }
 
+export interface MasterSound {
+  folder: string;
+  codecs: string;
+  channels: number;
+  rate: Bitrates;
+  /** As in BCP 47; undefined when unknown. */
+  language?: string | undefined;
+  /** For a player's menu; unlike those of the others. */
+  name: string;
+}
+
 export interface MasterFacts {
   streams: readonly MasterStream[];
-  /** The sound that all streams share, when it is separate from the pictures. */
-  audio: { folder: string; codecs: string; channels: number; rate: Bitrates } | null;
+  /** The sounds, of which a player plays one with any stream, the usual one first; empty when none is separate from the pictures. */
+  sounds: readonly MasterSound[];
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
   /** The I-frame playlists of the streams, with the rates of their ranges; absent where there are none. */
@@ -27,18 +38,19 @@ export interface MasterFacts {
 }
 
 /** Writes an HLS master playlist (RFC 8216, 4.3.4) with measured bitrates, the best stream first. */
-export function writeMaster({ streams, audio, fps, i_frames = [] }: MasterFacts): string {
-  const sound = audio?.rate ?? { peak: 0, average: 0 };
+export function writeMaster({ streams, sounds, fps, i_frames = [] }: MasterFacts): string {
+  const sound = highest(sounds);
+  const heard = [...new Set(sounds.map(({ codecs }) => codecs))];
   const variants = streams
     .toSorted((a, b) => b.rate.peak - a.rate.peak)
     .flatMap(({ uri, codecs, width, height, rate }) => {
       const attributes = [
         `BANDWIDTH=${Math.ceil(rate.peak + sound.peak)}`,
         `AVERAGE-BANDWIDTH=${Math.ceil(rate.average + sound.average)}`,
-        `CODECS="${[codecs, ...(audio ? [audio.codecs] : [])].join(",")}"`,
+        `CODECS="${[codecs, ...heard].join(",")}"`,
         ...(width && height ? [`RESOLUTION=${width}x${height}`] : []),
         ...(width && fps ? [`FRAME-RATE=${fps.toFixed(3)}`] : []),
-        ...(audio ? ['AUDIO="audio"'] : []),
+        ...(sounds.length > 0 ? ['AUDIO="audio"'] : []),
       ];
       return [`#EXT-X-STREAM-INF:${attributes.join(",")}`, uri];
     });
@@ -48,11 +60,15 @@ export function writeMaster({ streams, audio, fps, i_frames = [] }: MasterFacts)
       const size = width && height ? `,RESOLUTION=${width}x${height}` : "";
       return `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${Math.ceil(rate.peak)},AVERAGE-BANDWIDTH=${Math.ceil(rate.average)},CODECS="${codecs}"${size},URI="${uri}"`;
     });
-  const group = audio
-    ? [
-        `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${audio.folder}/${PLAYLIST}"`,
-      ]
-    : [];
+  const group = sounds.map(({ folder, channels, language, name }, index) => {
+    const facts = [
+      ...["TYPE=AUDIO", 'GROUP-ID="audio"', `NAME="${name}"`],
+      ...(language ? [`LANGUAGE="${language}"`] : []),
+      ...[`DEFAULT=${index === 0 ? "YES" : "NO"}`, "AUTOSELECT=YES", `CHANNELS="${channels}"`],
+      `URI="${folder}/${PLAYLIST}"`,
+    ];
+    return `#EXT-X-MEDIA:${facts.join(",")}`;
+  });
   return [
     "#EXTM3U",
     "#EXT-X-VERSION:7",
@@ -62,6 +78,14 @@ export function writeMaster({ streams, audio, fps, i_frames = [] }: MasterFacts)
     ...shown,
     "",
   ].join("\n");
+}
+
+/** Returns the highest rates of sounds, of which one is played at a time. */
+function highest(sounds: readonly { rate: Bitrates }[]): Bitrates {
+  return {
+    peak: Math.max(0, ...sounds.map(({ rate }) => rate.peak)),
+    average: Math.max(0, ...sounds.map(({ rate }) => rate.average)),
+  };
 }
 
 /** Measures a stream's bitrates from the durations in seconds and sizes in bytes of its segments. */
@@ -97,4 +121,28 @@ export function parseMasterPlaylist(text: string): MasterEntry[] {
       { uri, bitrate: Number(attribute("BANDWIDTH") ?? 0), codecs: attribute("CODECS") ?? "", ...size },
     ];
   });
+}
+
+/**
+ * Names sound tracks for a player's menu, each in its own language and unlike the others; undefined stands for a track without a
+ * language.
+ */
+export function nameTracks(languages: readonly (string | undefined)[]): string[] {
+  const [only, ...more] = languages;
+  if (more.length === 0 && only === undefined) return ["audio"];
+  const names = languages.map((language, index) => (language ? nameOf(language) : `Track ${index + 1}`));
+  return names.map((name, index) => {
+    const before = names.slice(0, index).filter((other) => other === name).length;
+    return before > 0 ? `${name} ${before + 1}` : name;
+  });
+}
+
+// Quotes and line breaks would end an attribute of a playlist.
+function nameOf(language: string): string {
+  try {
+    const name = new Intl.DisplayNames([language], { type: "language" }).of(language) ?? language;
+    return name.replaceAll(/["\r\n]/g, "");
+  } catch {
+    return language;
+  }
 }

@@ -22,8 +22,8 @@ export function writeManifests(format: AdaptiveFormat, facts: ManifestFacts): Ma
   );
 }
 
-function writePlaylists({ pictures, sound, fps, leads }: ManifestFacts): Manifest[] {
-  const all = [...pictures, ...(sound ? [sound] : [])].map((stream) => ({
+function writePlaylists({ pictures, sounds, fps, leads }: ManifestFacts): Manifest[] {
+  const all = [...pictures, ...sounds].map((stream) => ({
     ...stream,
     uri: `${stream.folder}/${PLAYLIST}`,
   }));
@@ -35,7 +35,7 @@ function writePlaylists({ pictures, sound, fps, leads }: ManifestFacts): Manifes
       const ranges = segments.map(({ name, seconds }) => ({ seconds, size: leads.get(name) ?? 0 }));
       return { ...stream, uri: `${stream.folder}/${I_FRAMES}`, rate: measureStream(ranges) };
     });
-  const master = writeMaster({ streams, audio: pictures.length > 0 ? sound : null, fps, i_frames });
+  const master = writeMaster({ streams, sounds: pictures.length > 0 ? sounds : [], fps, i_frames });
   return [
     ...all.map(({ uri, folder, runs }) => ({ name: uri, text: writeMediaPlaylist(`${folder}/`, runs) })),
     ...(i_frames ?? []).map(({ uri, folder, runs }) => ({

@@ -220,6 +220,20 @@ export function heardSource(source: Source, { sound_track = 0 }: Pick<Plan, "sou
   };
 }
 
+/** Most sound tracks of adaptive video. */
+export const MOST_SOUNDS = 16;
+
+/** Returns the indexes, among the source's sound tracks, of those whose codec is known. */
+export function knownTracks(source: Source): number[] {
+  return soundTracks(source).flatMap(({ codec }, index) => (codec === null ? [] : [index]));
+}
+
+/** Returns the language of a sound track, as BCP 47 writes it; undefined when it has none. */
+export function languageOf(source: Source, track: number): string | undefined {
+  const { language } = soundTracks(source)[track] ?? {};
+  return language === undefined || language === "und" ? undefined : canonical(language);
+}
+
 function soundTracks({ streams = [] }: Source): SourceStream[] {
   return streams.filter(({ kind }) => kind === "audio");
 }

@@ -20,6 +20,8 @@ export interface ChunkNeeds {
   /** Whether the pictures are re-encoded; copying is not worth cutting. */
   encodes_video: boolean;
   has_audio: boolean;
+  /** How many sound tracks are encoded, each in a chunk of its own where there are several; absent for at most one. */
+  sounds?: number | undefined;
   /** Frames of the output in a second of source when constant; null otherwise. */
   fps: number | null;
   /** Whether the output consists of segments, which no chunk may split. */
@@ -36,10 +38,10 @@ export interface ChunkHints {
 
 /** Cuts a plan into chunks: a single chunk when it is short, otherwise stretches of video followed by the whole sound. */
 export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[] {
-  const { start, end, duration } = needs;
+  const { start, end, duration, sounds = 1 } = needs;
   const target = Math.max(hints.chunk_seconds ?? CHUNK_SECONDS, (duration ?? 0) / MAX_CHUNKS);
   if (!needs.encodes_video || duration === null || duration <= target * 1.5) {
-    return [{ index: 0, track: "all", start, end }];
+    return withSounds([{ index: 0, track: sounds > 1 ? "video" : "all", start, end }], needs);
   }
   const inner = needs.segmented
     ? segmentCuts(start, duration, target)
@@ -51,17 +53,26 @@ export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[]
     start: edge,
     end: edges[index + 1] ?? end,
   }));
-  if (needs.has_audio) chunks.push({ index: chunks.length, track: "audio", start, end });
-  return chunks;
+  return withSounds(chunks, needs);
+}
+
+function withSounds(pictures: Chunk[], { start, end, has_audio, sounds = 1 }: ChunkNeeds): Chunk[] {
+  if (!has_audio || pictures[0]?.track === "all") return pictures;
+  const chunks = Array.from({ length: sounds }, (_, sound): Chunk => {
+    const index = pictures.length + sound;
+    return { index, track: "audio", start, end, ...(sound > 0 && { sound }) };
+  });
+  return [...pictures, ...chunks];
 }
 
 /** Returns the plan with other cuts. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
-  const { kind, start, end, video, audio, speed = 1 } = plan;
+  const { kind, start, end, video, audio, sounds, speed = 1 } = plan;
   const duration = sourceSeconds(plan);
   const needs = {
     ...{ start, end, duration, has_audio: audio !== null, segmented: kind === "adaptive_video" },
     encodes_video: video?.mode === "encode",
+    sounds: sounds?.length,
     fps: video?.mode === "encode" && video.fps !== null ? video.fps / speed : null,
   };
   return { ...plan, chunks: createChunks(needs, hints) };

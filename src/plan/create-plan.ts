@@ -20,8 +20,8 @@ import type {
 import type { SoundOptions } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { createAudioPlan, findTrack, heardSource, soundShape } from "./audio.ts";
-import { type ChunkHints, createChunks, cutPlan } from "./chunks.ts";
+import { createAudioPlan, findTrack, heardSource, knownTracks, MOST_SOUNDS, soundShape } from "./audio.ts";
+import { type ChunkHints, cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, videoFormat } from "./copied.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
 import { createImage } from "./image/image.ts";
@@ -164,7 +164,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = createSpan(options, source.duration, source.duration_estimated);
   // Copied packets may change layout between sources; HLS requires a uniform one.
-  const heard = soundPlan(source, "aac", options, span, true);
+  const heard = streamSounds(source, options, span);
   const { audio } = heard;
   const i_frames = options.i_frames && ({ i_frames: true } as const);
   const plan = { ...blank("adaptive_video", format, span), ...heard, ...i_frames };
@@ -181,10 +181,24 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
     ...pictureNeeds(source, "h264", options.background),
   };
   const frames = frameCount(source, span, null);
-  // Left whole unless requested: not every encoder can produce segments for another to join.
-  if (hints.chunk_seconds === undefined) return { ...plan, frames, video, renditions };
-  const needs = { ...span, encodes_video: true, has_audio: audio !== null, fps: null, segmented: true };
-  return { ...plan, frames, video, renditions, chunks: createChunks(needs, hints) };
+  // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
+  const usual = { chunk_seconds: Number.POSITIVE_INFINITY };
+  return cutPlan({ ...plan, frames, video, renditions }, hints.chunk_seconds === undefined ? usual : hints);
+}
+
+// All sound tracks, unless one is asked for. A stream of sound alone has one.
+function streamSounds(
+  source: Source,
+  options: AdaptiveVideoOptions,
+  span: Span,
+): Pick<Plan, "audio" | "sound_track" | "sounds"> {
+  const planned = (track: AdaptiveVideoOptions["track"]) =>
+    soundPlan(source, "aac", { ...options, track }, span, true);
+  const tracks = options.track === undefined && hasVideo(source) ? knownTracks(source) : [];
+  if (options.mute || tracks.length < 2) return planned(options.track);
+  const all = tracks.slice(0, MOST_SOUNDS).map(planned);
+  const sounds = all.flatMap(({ audio, sound_track: track = 0 }) => (audio ? [{ track, audio }] : []));
+  return { ...(all[0] ?? planned(0)), sounds };
 }
 
 type SoundWish = SoundOptions &

@@ -4,7 +4,7 @@ import type { Dropped, Source, SourceStream } from "../core/source.ts";
 import { holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/tags.ts";
 import { heardSource } from "./audio.ts";
 import { createPlan } from "./create-plan.ts";
-import type { Plan } from "./plan.ts";
+import { type Plan, soundsOf } from "./plan.ts";
 
 /**
  * Lists what the output of these options would lack of a source.
@@ -43,8 +43,10 @@ function reasonOf(
     case "audio": {
       const asked = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
       if (!asked) return "asked";
-      const taken = kind === "audio" ? (plan.sound_track ?? 0) : 0;
-      return streams.filter((other) => other.kind === kind)[taken] === stream ? null : "one_track";
+      const taken = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [0];
+      return taken.includes(streams.filter((other) => other.kind === kind).indexOf(stream))
+        ? null
+        : "one_track";
     }
     case "cover":
       if (plan.cover === index) return null;
@@ -62,11 +64,12 @@ function unsupported({ image }: Plan): Dropped["reason"] {
 }
 
 function mixedChannels(plan: Plan, source: Source): Dropped[] {
-  const { audio } = plan;
-  const heard = heardSource(source, plan);
-  const stream = heard.streams?.find(({ kind }) => kind === "audio");
-  if (audio?.mode !== "encode" || audio.channels >= (heard.audio?.channels ?? 0)) return [];
-  return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
+  return soundsOf(plan).flatMap(({ track, audio }): Dropped[] => {
+    const heard = heardSource(source, { sound_track: track });
+    const stream = heard.streams?.find(({ kind }) => kind === "audio");
+    if (audio.mode !== "encode" || audio.channels >= (heard.audio?.channels ?? 0)) return [];
+    return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
+  });
 }
 
 function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {

@@ -1,5 +1,5 @@
 import type { Source } from "../core/source.ts";
-import { type Plan, pictureSize, sourceSeconds } from "./plan.ts";
+import { type Plan, pictureSize, soundsOf, sourceSeconds } from "./plan.ts";
 import { DEFAULT_FPS } from "./rate.ts";
 import { type Size, storedPicture } from "./size.ts";
 
@@ -48,7 +48,7 @@ export function estimateWork(plan: Plan, source: Source): Estimate {
     pixels_decoded: times(decoded, frame_decoded),
     pixels_encoded: times(encoded, area),
     pixels_held: plan.image?.motion?.palette ? times(encoded, area) : 0,
-    audio_seconds: plan.audio?.mode === "encode" ? seconds : 0,
+    audio_seconds: plan.audio?.mode === "encode" ? times(seconds, soundsOf(plan).length) : 0,
     seconds,
   };
 }

@@ -147,6 +147,15 @@ export interface Chunk {
   shown_from?: number | undefined;
   /** Whether only keyframes are decoded, because they show enough. */
   keyframes_only?: boolean | undefined;
+  /** Of adaptive video with several sound tracks: which of the plan's `sounds` an `audio` chunk is; absent for the first. */
+  sound?: number | undefined;
+}
+
+/** One of several sound tracks of adaptive video. */
+export interface Sound {
+  /** Index among the source's sound tracks. */
+  track: number;
+  audio: AudioPlan;
 }
 
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
@@ -171,6 +180,8 @@ export interface Plan {
   audio: AudioPlan | null;
   /** Index of the sound among the source's sound tracks; absent for the first. */
   sound_track?: number;
+  /** All sound tracks of adaptive video, where it has several; the first is that of `audio`. Each has a chunk. */
+  sounds?: Sound[];
   image: ImagePlan | null;
   /** Tags of the output; absent when it has none. */
   tags?: Tags;
@@ -182,6 +193,22 @@ export interface Plan {
   i_frames?: true;
   /** In order of time, sound last; one chunk of track `all` for short work. */
   chunks: Chunk[];
+}
+
+/** Returns the sound tracks of a plan's output. */
+export function soundsOf({ audio, sounds, sound_track = 0 }: Pick<Plan, "audio" | "sounds" | "sound_track">) {
+  return sounds ?? (audio ? [{ track: sound_track, audio }] : []);
+}
+
+/** Returns the plan with no other sound than that of a chunk, as encoders know it. */
+export function planOfChunk({ sounds, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
+  const own = sounds?.[sound];
+  return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;
+}
+
+/** Returns the folder of one of the sounds of adaptive video. */
+export function soundFolder(sound = 0): string {
+  return sound === 0 ? "audio" : `audio_${sound}`;
 }
 
 /** Returns the seconds of source that a plan spans; null when unknown. */

@@ -12,6 +12,7 @@ import { readFacts } from "../judge/facts.ts";
 import { readIFrames } from "../judge/i-frames.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
 
 // Two chunks, and a short last segment.
 const SECONDS = 13;
@@ -26,6 +27,9 @@ beforeAll(async () => {
   film = await makeClip("mp4", [
     ...`-f lavfi -i testsrc2=size=480x270:rate=${FPS}:duration=${SECONDS}`.split(" "),
     ...`-f lavfi -i sine=frequency=440:duration=${SECONDS}`.split(" "),
+    ...`-f lavfi -i sine=frequency=880:duration=${SECONDS} -map 0 -map 1 -map 2 -metadata:s:a:1 language=jpn`.split(
+      " ",
+    ),
     ..."-c:v libx264 -preset ultrafast -crf 18 -g 77 -c:a aac -b:a 64k".split(" "),
   ]);
   await symlink(film, join(home, basename(film)));
@@ -103,8 +107,19 @@ test.for([
       (await readFile(new URL(url))).subarray(start, end);
     const shown = await readIFrames(await readFile(path, "utf8"), `file://${path}`, read);
     expect(shown).toEqual({ times: [[0], [6], [12]], seconds: [6, 6, 1] });
-    const { sound } = await readFacts(join(folder, "audio", "playlist.m3u8"));
-    expect(sound?.codec).toBe("aac");
+    expect(master.match(/NAME="[^"]+"(?:,LANGUAGE="\w+")?/g)).toEqual([
+      'NAME="Track 1"',
+      'NAME="日本語",LANGUAGE="ja"',
+    ]);
+    for (const [track, name] of ["audio", "audio_1"].entries()) {
+      const as = { channels: 1, sample_rate: 8000 };
+      const made = await readSound(join(folder, name, "playlist.m3u8"), as);
+      for (const other of [0, 1]) {
+        const [echo] = compareSound(made, await readSound(film, { ...as, after: ["-map", `0:a:${other}`] }));
+        if (other === track) expect(echo?.correlation).toBeGreaterThan(0.9);
+        else expect(echo?.correlation).toBeLessThan(0.4);
+      }
+    }
     expect(lab.complaints.splice(0)).toEqual([]);
   },
 );

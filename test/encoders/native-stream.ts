@@ -9,6 +9,7 @@ import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { type StreamPart, stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
+import { soundsOf } from "../../src/plan/plan.ts";
 import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";
 import { finishStream } from "./finish-stream.ts";
 
@@ -65,7 +66,9 @@ export async function chunkedStream(
   const chunks: Chunk[] = edges.map((start, index) => {
     return { index, track: "video", start, end: edges[index + 1] ?? plan.end };
   });
-  if (plan.audio) chunks.push({ index: chunks.length, track: "audio", start: plan.start, end: plan.end });
+  for (const sound of soundsOf(plan).keys()) {
+    chunks.push({ index: chunks.length, track: "audio", start: plan.start, end: plan.end, sound });
+  }
   const folder = await mkdtemp(join(home, "stream-"));
   const parts: StreamPart[] = [];
   for (const chunk of chunks) {

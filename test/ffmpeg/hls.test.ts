@@ -165,13 +165,22 @@ test("writes this exact master playlist", () => {
     ...{ uri: `${name}/playlist.m3u8`, codecs, width, height, rate: { peak, average: peak * 0.75 } },
   });
   const streams = [stream("a", "avc1.64000c", 160, 90, 12_000), stream("b", "avc1.64000d", 320, 180, 80_000)];
-  const audio = { folder: "audio", codecs: "mp4a.40.2", channels: 1, rate: { peak: 8000, average: 7999.5 } };
-  expect(writeMaster({ streams, audio, fps: 29.97 })).toBe(
+  const rate = { peak: 8000, average: 7999.5 };
+  const sound = { folder: "audio", codecs: "mp4a.40.2", channels: 1, rate, name: "audio" };
+  const french = {
+    ...sound,
+    folder: "audio_1",
+    language: "fr",
+    name: "français",
+    rate: { peak: 100, average: 99 },
+  };
+  expect(writeMaster({ streams, sounds: [sound, french], fps: 29.97 })).toBe(
     [
       "#EXTM3U",
       "#EXT-X-VERSION:7",
       "#EXT-X-INDEPENDENT-SEGMENTS",
       '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="1",URI="audio/playlist.m3u8"',
+      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="français",LANGUAGE="fr",DEFAULT=NO,AUTOSELECT=YES,CHANNELS="1",URI="audio_1/playlist.m3u8"',
       '#EXT-X-STREAM-INF:BANDWIDTH=88000,AVERAGE-BANDWIDTH=68000,CODECS="avc1.64000d,mp4a.40.2",RESOLUTION=320x180,FRAME-RATE=29.970,AUDIO="audio"',
       "b/playlist.m3u8",
       '#EXT-X-STREAM-INF:BANDWIDTH=20000,AVERAGE-BANDWIDTH=17000,CODECS="avc1.64000c,mp4a.40.2",RESOLUTION=160x90,FRAME-RATE=29.970,AUDIO="audio"',

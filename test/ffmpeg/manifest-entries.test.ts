@@ -35,16 +35,20 @@ const DASH = writeDash({
       ],
     },
   ],
-  sound: {
-    ...{
-      folder: "audio",
-      codecs: "mp4a.40.2",
-      channels: 2,
-      priming: 0.016,
+  sounds: [
+    {
+      ...{
+        folder: "audio",
+        codecs: "mp4a.40.2",
+        channels: 2,
+        priming: 0.016,
+        language: "en",
+        name: "English",
+      },
       rate: { peak: 128_000, average: 127_000 },
+      runs: [run("audio", "init_5.mp4", 0, 6.016, 5.994667, 5.994667, 6.016, 1.6)],
     },
-    runs: [run("audio", "init_5.mp4", 0, 6.016, 5.994667, 5.994667, 6.016, 1.6)],
-  },
+  ],
   fps: 30_000 / 1001,
 });
 
@@ -59,6 +63,9 @@ test("a DASH manifest has exact times, and a period for each init segment and ga
     'id="360p" codecs="avc1.64001e" bandwidth="800001" width="640" height="360" frameRate="30000/1001"',
     'id="audio" codecs="mp4a.40.2" bandwidth="128000"',
   ]);
+  expect(tags("AdaptationSet")?.[1]).toBe(
+    'contentType="audio" mimeType="audio/mp4" segmentAlignment="true" startWithSAP="1" lang="en"',
+  );
   const periods = DASH.split("</Period>").slice(0, 3);
   expect(periods.map((period) => tags("S", period))).toEqual([
     ['t="0" d="6006000" r="1"', 't="0" d="6000000"', 'd="5994667"'],

@@ -12,6 +12,7 @@ import { outputFile } from "../../src/ffmpeg/output.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
 import { type Chunk, type ChunkHints, createPlan, type Plan } from "../../src/plan/index.ts";
+import { planOfChunk } from "../../src/plan/plan.ts";
 
 const run = promisify(execFile);
 
@@ -43,7 +44,7 @@ export async function encodeChunk(
   const folder = await mkdtemp(join(home, "chunk-"));
   const path = join(folder, outputFile(plan, chunk).name);
   const output = plan.kind === "adaptive_video" ? folder : path;
-  const args = chunkArgs(plan, chunk, source, { input, output }, toolset);
+  const args = chunkArgs(planOfChunk(plan, chunk), chunk, source, { input, output }, toolset);
   const common = ["-v", "warning", "-nostdin", "-y"];
   const { stderr } = await run("ffmpeg", [...common, ...args], { maxBuffer: 1 << 26, timeout: 120_000 });
   return { chunk, path, log: stderr };

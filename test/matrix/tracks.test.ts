@@ -85,6 +85,27 @@ test.concurrent("a stream has the sound track that is asked for", LIMIT, async (
   await expectTrack(task.output ?? "", source, 1);
 });
 
+test.concurrent("a stream has all sound tracks, each with its language", LIMIT, async ({ expect }) => {
+  const source = await dubbed("mkv");
+  const options = { format: "hls_dash", width: 80 } as const;
+  const task = await rig.door.runTask({ input: rig.serve(source), kind: "adaptive_video", options });
+  expect(task.status).toBe("succeeded");
+  const master = task.output ?? "";
+  const text = await (await fetch(master)).text();
+  const media = text.match(/^#EXT-X-MEDIA:.*$/gm)?.map((line) => line.replace(/,URI=.*/, ""));
+  const facts = '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio"';
+  expect(media).toEqual([
+    `${facts},NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2"`,
+    `${facts},NAME="Deutsch",LANGUAGE="de",DEFAULT=NO,AUTOSELECT=YES,CHANNELS="1"`,
+    `${facts},NAME="português",LANGUAGE="pt",DEFAULT=NO,AUTOSELECT=YES,CHANNELS="2"`,
+  ]);
+  const sounds = [...text.matchAll(/^#EXT-X-MEDIA:.*URI="([^"]+)"/gm)].map(([, uri = ""]) => uri);
+  for (const [track, uri] of sounds.entries()) await expectTrack(new URL(uri, master).href, source, track);
+  const made = task.steps.find(({ kind }) => kind === "adaptive_video")?.output;
+  expect(made).toMatchObject({ dropped: [{ kind: "channels", index: 3, reason: "downmixed" }] });
+  expect(Math.abs((made?.counts?.sound?.output ?? 0) - 9)).toBeLessThan(0.5);
+});
+
 test.concurrent.for([[5], ["ja"]] as const)("track %o is not there", LIMIT, async ([track], { expect }) => {
   const input = rig.serve(await dubbed("mkv"));
   const task = await rig.door.runTask({ input, kind: "audio", options: { track } });

@@ -4,10 +4,11 @@ import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { replaceEntries } from "../../src/ffmpeg/manifest-entries.ts";
 import { chunkedStream, planStream, wholeStream } from "../encoders/native-stream.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { lateSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { startBrowser } from "../worker/api/browser.ts";
+import { listen } from "./listen.ts";
 import { watch } from "./play.ts";
 
 let browser: Browser;
@@ -85,5 +86,56 @@ test.for([
     expect(Math.abs(seen.duration - 14), player).toBeLessThan(0.1);
     expect(Math.abs(seen.at - 14), player).toBeLessThan(0.1);
     expect(complaints, player).toEqual([]);
+  }
+});
+
+/** A video with a tone for each of its languages; the second is mono at 44.1 kHz, the last has no language. */
+const languages = () =>
+  makeClip("mkv", [
+    ..."-f lavfi -i testsrc2=size=160x90:rate=10:duration=9".split(" "),
+    ...TONES.flatMap((tone) => ["-f", "lavfi", "-i", `sine=frequency=${tone}:sample_rate=48000:duration=9`]),
+    ..."-map 0:v -map 1:a -map 2:a -map 3:a -c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 20".split(" "),
+    ..."-c:a aac -b:a 96k -ac 2 -ac:a:1 1 -ar:a:1 44100".split(" "),
+    ..."-metadata:s:a:0 language=eng -metadata:s:a:1 language=fra -metadata:s:a:2 language=und".split(" "),
+  ]);
+const TONES = [500, 1300, 2900] as const;
+
+test("players list, play and switch the sound tracks of a stream, and ffmpeg tells them apart", async () => {
+  const input = await languages();
+  const { plan, source } = await planStream(input, { format: "hls_dash" });
+  const { folder } = await chunkedStream(input, plan, source, [6]);
+  for (const [player, manifest] of [
+    ["hls.js", "master.m3u8"],
+    ["dash.js", "manifest.mpd"],
+    ["shaka", "manifest.mpd"],
+    ["shaka", "master.m3u8"],
+  ] as const) {
+    const heard = await listen(browser, folder, player, manifest, TONES);
+    const none = player === "shaka" ? "und" : "";
+    expect(heard, `${player} ${manifest}`).toEqual({
+      first: 500,
+      tracks: [
+        { language: "fr", name: "français", tone: 1300 },
+        { language: none, name: "Track 3", tone: 2900 },
+        { language: "en", name: "English", tone: 500 },
+      ],
+      errors: [],
+    });
+  }
+  for (const manifest of ["master.m3u8", "manifest.mpd"]) {
+    const probed = await runFfprobe(join(folder, manifest), ["-show_streams", "-select_streams", "a"]);
+    const { streams } = probed as {
+      streams: { channels: number; sample_rate: string; tags?: { language?: string } }[];
+    };
+    const facts = streams.map(({ channels, sample_rate, tags }) => [tags?.language, channels, sample_rate]);
+    expect([...new Set(facts.map(String))].toSorted(), manifest).toEqual(
+      [
+        ["en", 2, "48000"],
+        ["fr", 1, "44100"],
+        [undefined, 2, "48000"],
+      ]
+        .map(String)
+        .toSorted(),
+    );
   }
 });

@@ -106,6 +106,7 @@ const chunk = z.looseObject({
   decode_from: seconds.exactOptional(),
   shown_from: seconds.exactOptional(),
   keyframes_only: z.boolean().exactOptional(),
+  sound: z.int().min(0).max(1000).exactOptional(),
 });
 
 // Loose objects: fields of a later version of the plan are passed on.

@@ -1,6 +1,6 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
-import type { Chunk } from "../../plan/plan.ts";
+import { type Chunk, planOfChunk } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
 
@@ -33,7 +33,7 @@ export async function encodeChunk(
   signal.throwIfAborted();
   try {
     const encoded = await encoder.encode({
-      ...{ plan, chunk, source, input: await encoding.input(), signal },
+      ...{ plan: planOfChunk(plan, chunk), chunk, source, input: await encoding.input(), signal },
       // The id of the first attempt names a job that has already ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
       onTally,

@@ -2,10 +2,10 @@ import { MediaError } from "../../core/errors.ts";
 import type { Storage } from "../../core/ports.ts";
 import type { Counts } from "../../core/source.ts";
 import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import { readAll } from "../../storage/read-all.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
-import { AUDIO, type StreamPart, stitchStream } from "../stitch/stitch-stream.ts";
+import { type StreamPart, stitchStream } from "../stitch/stitch-stream.ts";
 import type { Contents } from "./count-output.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
 import type { EncodedPart } from "./encode-parts.ts";
@@ -47,12 +47,14 @@ export async function encodeStreamPart(
 }
 
 // Every rendition holds the same pictures, so the one with the fewest shows what is missing.
-function countStream({ renditions, audio }: Plan, { written, playlists }: Written): Contents {
+function countStream(plan: Plan, { written, playlists }: Written): Contents {
+  const { renditions, audio } = plan;
   const samplesOf = (folder: string) =>
     written
       .filter(({ name }) => name.startsWith(`${folder}/`))
       .reduce((sum, { samples = 0 }) => sum + samples, 0);
-  const lists = playlists.filter(({ name }) => name === `${AUDIO}/${PLAYLIST}`);
+  const folders = soundsOf(plan).map((_, index) => `${soundFolder(index)}/${PLAYLIST}`);
+  const lists = playlists.filter(({ name }) => folders.includes(name));
   const segments = lists.flatMap(
     ({ name, bytes }) => parseMediaPlaylist(name, new TextDecoder().decode(bytes)).segments,
   );

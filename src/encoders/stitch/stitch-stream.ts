@@ -1,20 +1,23 @@
 import { MediaError } from "../../core/errors.ts";
 import type { AdaptiveFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
-import { type MasterEntry, measureStream, parseMasterPlaylist } from "../../ffmpeg/master-playlist.ts";
+import {
+  type MasterEntry,
+  measureStream,
+  nameTracks,
+  parseMasterPlaylist,
+} from "../../ffmpeg/master-playlist.ts";
 import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/media-playlist.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { writeManifests } from "../../ffmpeg/write-manifests.ts";
+import { languageOf } from "../../plan/audio.ts";
 import { exactFps } from "../../plan/index.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
 
 // Samples that ffmpeg's encoder puts before the first one.
 const AAC_FRAME = 1024;
-
-/** Folder of the sound that renditions share. */
-export const AUDIO = "audio";
 
 /** One encoded chunk of adaptive video; all names are relative to the master playlist. */
 export interface StreamPart extends Written {
@@ -58,14 +61,22 @@ export function joinStream(
     );
     return { folder, runs, rate, ...entryOf(folder, parts) };
   });
-  const encoded = plan.audio?.mode === "encode" ? plan.audio : null;
-  const channels = encoded?.channels ?? source.audio?.channels ?? 2;
-  const priming = encoded ? AAC_FRAME / encoded.sample_rate : 0;
-  const sound = streams.find(({ folder }) => folder === AUDIO);
-  const pictures = streams.filter((stream) => stream !== sound);
+  const of = (folder: string) => streams.filter((stream) => stream.folder === folder);
+  const pictures = plan.renditions.flatMap(({ name }) => of(name));
+  const tracks = soundsOf(plan).flatMap(({ track, audio }, index) =>
+    of(soundFolder(index)).map((stream) => {
+      const encoded = audio.mode === "encode" ? audio : null;
+      return {
+        ...{ ...stream, language: languageOf(source, track) },
+        channels: encoded?.channels ?? source.audio?.channels ?? 2,
+        priming: encoded ? AAC_FRAME / encoded.sample_rate : 0,
+      };
+    }),
+  );
+  const names = nameTracks(tracks.map(({ language }) => language));
   const manifests = writeManifests(plan.format as AdaptiveFormat, {
     pictures,
-    sound: sound ? { ...sound, channels, priming } : null,
+    sounds: tracks.map((track, index) => ({ ...track, name: names[index] ?? "" })),
     fps: source.fps === undefined ? undefined : exactFps(source.fps),
     ...(plan.i_frames && pictures.length > 0 && { leads: leadsOf(pictures, parts) }),
   });
@@ -117,14 +128,14 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
     if (new Set(video.map(({ run }) => run.segments.length > 0)).size > 1) {
       throw fault(`chunk ${part.chunk.index} lacks some of its renditions`);
     }
-    const audio = plan.audio && track !== "video" ? [readRun(AUDIO, part)] : [];
+    const audio = plan.audio && track !== "video" ? [readRun(soundFolder(part.chunk.sound), part)] : [];
     for (const { folder, run } of [...video, ...audio]) {
       if (run.segments.length === 0) continue;
       const start = Math.max(0, part.chunk.start - plan.start);
       streams.set(folder, [...(streams.get(folder) ?? []), { ...run, start }]);
     }
   }
-  const wanted = plan.video ? pictures : [AUDIO];
+  const wanted = plan.video ? pictures : [soundFolder()];
   const lacking = wanted.find((name) => !streams.has(name));
   if (lacking !== undefined) throw fault(`there is nothing of ${lacking}`);
   checkNames(streams);

@@ -75,6 +75,6 @@ function masterOf(made: readonly { rendition: Rendition; segments: Segments }[])
     const { width, height } = geometry;
     return { uri: `${name}/${PLAYLIST}`, codecs: codec, width, height, rate };
   });
-  const bytes = new TextEncoder().encode(writeMaster({ streams, audio: null, fps: undefined }));
+  const bytes = new TextEncoder().encode(writeMaster({ streams, sounds: [], fps: undefined }));
   return { name: MASTER, mime: adaptiveMime(MASTER), bytes };
 }
