@@ -22,7 +22,10 @@ export async function instanceStatus(
   }
 }
 
-/** Wakes an instance that a restart put to sleep; a live one takes no notice of the event. */
+/** The event that wakes an instance. */
+export const WAKE = "wake";
+
+/** Wakes an instance that waits for an event or that a restart put to sleep; another takes no notice of it. */
 export async function wakeInstance(
   binding: RunBinding,
   id: string,
@@ -30,7 +33,7 @@ export async function wakeInstance(
 ): Promise<void> {
   const instance = await binding.get(id);
   if (status === "paused") await instance.resume();
-  else await instance.sendEvent({ type: "wake", payload: {} });
+  else await instance.sendEvent({ type: WAKE, payload: {} });
 }
 
 /** Stops an instance; one that has ended or never began is left as it is. */

@@ -45,11 +45,8 @@ export interface StepTools extends Hosts {
    * where every input is copied.
    */
   pin?(pin: Pin): Promise<boolean>;
-  /**
-   * Waits until the run may use an encoder that is scarce, and calls `onWait` from time to time; rejects with the signal's reason
-   * when it aborts. Absent where none is.
-   */
-  turn?(encoder: Encoder, signal: AbortSignal, onWait: () => Promise<void>): Promise<void>;
+  /** Waits, across restarts, until the run may use an encoder that is scarce; rejects when the run is over. Absent where none is. */
+  turn?(encoder: Encoder): Promise<void>;
   /** Base name of the output, without an extension. */
   stem: string;
   url(key: string): Promise<string>;
@@ -183,9 +180,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         ...(refusals.length > 0 && { refusals }),
       };
       await context.chosen(choice);
-      const { remote, turn } = tools;
-      if (turn)
-        await context.durably("turn", (signal) => turn(encoder, signal, () => context.progress(null)));
+      const { remote } = tools;
+      await tools.turn?.(encoder);
       const encoded = await runEncode({
         ...{ plan, source, encoder, storage },
         max_in_flight: tools.inFlight(encoder),

@@ -8,7 +8,9 @@ import { type Lab, startLab } from "./lab.ts";
 let lab: Lab;
 let origin: Origin;
 beforeAll(async () => {
-  [lab, origin] = await Promise.all([startLab(), startOrigin()]);
+  // One run at a time may do heavy work.
+  const more = { MAX_HEAVY_TOTAL: "1" };
+  [lab, origin] = await Promise.all([startLab({ more }), startOrigin()]);
 });
 afterAll(() => Promise.all([lab.close(), origin.close()]));
 
@@ -164,6 +166,21 @@ test("recovers from a crash during the upload", async () => {
   if (!before) throw new Error("No upload was seen.");
   await lab.restart();
   await expectOnce(before, "webm", 2);
+});
+
+test("a run that sleeps until its turn for heavy work gets it after a crash", async () => {
+  const input = origin.serve("/heavy.mp4", { file: await clip("mp4", { size: "320x180", seconds: 4 }) });
+  const heavy = { input, kind: "video", options: { codec: "h265" } };
+  const ids = [(await create(heavy)).id, (await create(heavy)).id];
+  const sleeping = await vi.waitUntil(() => ids.find((id) => lab.turn(id) === "heavy_waits"), {
+    timeout: 30_000,
+    interval: 20,
+  });
+  const before = await get(sleeping);
+  await lab.crash();
+  await lab.restart();
+  await Promise.all(ids.map(finish));
+  await expectOnce(before, "mp4", 4);
 });
 
 test("recovers from a crash right after answering a new task", async () => {

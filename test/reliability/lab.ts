@@ -27,6 +27,8 @@ export interface Lab {
    * the task ended first. Blocks this process meanwhile.
    */
   crashWhen(id: string, check: (task: Task) => boolean): Promise<Task | null>;
+  /** Returns a run's state in the queues as it is on disk; undefined before it is there. */
+  turn(id: string): string | undefined;
   /** Lists stored objects by key; reads the files on disk, whether the service runs or not. */
   stored(): StoredObject[];
   close(): Promise<void>;
@@ -34,15 +36,15 @@ export interface Lab {
 
 const KEY = "lab-key";
 
-/** Starts a local service with native encoders, to test what it survives. */
-export async function startLab({ native = 1 } = {}): Promise<Lab> {
+/** Starts a local service with native encoders and further settings, to test what it survives. */
+export async function startLab({ native = 1, more = {} } = {}): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-lab-"));
-  const env = { API_KEYS: KEY, STATE_DIR: folder, WATCH_SECONDS: "2", ...NO_LIMITS };
+  const env = { API_KEYS: KEY, STATE_DIR: folder, WATCH_SECONDS: "2", ...NO_LIMITS, ...more };
   const start = (port: string) => startService({ ...parseSettings({ ...env, PORT: port }), native });
   let service: Service = await start("0");
   const { url } = service;
   const door = openFrontDoor(url, KEY);
-  const data = join(dataOf({ state_dir: folder }), "v3");
+  const runs = join(dataOf({ state_dir: folder }), "v3", "do", "framewright-TaskObject");
   return {
     door,
     url,
@@ -54,7 +56,7 @@ export async function startLab({ native = 1 } = {}): Promise<Lab> {
       service = await start(new URL(url).port);
     },
     async crashWhen(id, check) {
-      const databases = openDatabases(join(data, "do", "framewright-TaskObject"));
+      const databases = openDatabases(runs);
       try {
         const records = databases.map((database) => database.prepare("SELECT record FROM run"));
         const read = (select: (typeof records)[number]): Task => JSON.parse(String(select.get()?.record));
@@ -70,6 +72,23 @@ export async function startLab({ native = 1 } = {}): Promise<Lab> {
       } finally {
         for (const database of databases) database.close();
       }
+    },
+    turn(id) {
+      for (const database of openDatabases(runs)) {
+        try {
+          const [row] = database
+            .prepare(
+              "SELECT json_extract(record, '$.id') AS id, turn FROM run JOIN turn ON turn.one = run.one",
+            )
+            .all();
+          if (row?.id === id) return String(row.turn);
+        } catch {
+          // Its tables are not there yet.
+        } finally {
+          database.close();
+        }
+      }
+      return undefined;
     },
     stored: () => storedMedia(folder),
     async close() {

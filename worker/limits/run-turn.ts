@@ -25,9 +25,9 @@ export interface TurnQueue {
 
 /** Creates the turn of the run in these rows. */
 export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
-  function start(): void {
+  function start(turn: "goes_on" | "heavy" = "goes_on"): void {
     const now = Date.now();
-    rows.setTurn("goes_on");
+    rows.setTurn(turn);
     rows.update({ heard_at: now, progressed_at: now });
   }
 
@@ -71,13 +71,13 @@ export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
       // It may have been told, or ended, while the answer was on its way.
       const current = rows.get();
       if (!current || isFinished(current.record)) return null;
-      if (goes_on) rows.setTurn("heavy");
+      if (goes_on) start("heavy");
       return goes_on || current.turn === "heavy";
     },
     takeHeavy() {
       const row = rows.get();
       if (!row || isFinished(row.record)) return false;
-      rows.setTurn("heavy");
+      if (row.turn !== "heavy") start("heavy");
       return true;
     },
   };

@@ -1,4 +1,3 @@
-import { RunOver } from "../../src/core/pipeline.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
@@ -21,8 +20,6 @@ import { outputExpires } from "./schedule.ts";
 
 // It does one job at a time, and the bytes pass through memory here.
 const LIGHT_IN_FLIGHT = 1;
-// How long to wait for a turn before the run shows that it is alive.
-const TURN_MS = 5000;
 // No encode lasts longer, and writes into a run that has ended are refused in any case.
 const WRITE_SECONDS = 12 * 3600;
 
@@ -34,8 +31,15 @@ export interface RunBegin {
   record: Task | Step;
 }
 
-/** Creates the tools of one run from the bindings of the Worker; its URLs are valid as long as the output is kept. */
-export function createRunTools(env: Env, { project, base, record }: RunBegin): StepTools {
+/**
+ * Creates the tools of one run from the bindings of the Worker; its URLs are valid as long as the output is kept. `heavyTurn` waits
+ * until the run may use a native encoder.
+ */
+export function createRunTools(
+  env: Env,
+  { project, base, record }: RunBegin,
+  heavyTurn: () => Promise<void>,
+): StepTools {
   const { settings } = env;
   const signer = createSigner(settings.MEDIA_SIGNING_KEY, () => Date.now());
   const storage = createPinnedMedia(env, signer);
@@ -57,15 +61,8 @@ export function createRunTools(env: Env, { project, base, record }: RunBegin): S
     encoders: instances.length > 0 ? [light, native] : [light],
     offers: createOffers({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
     inFlight: (encoder) => (encoder === light ? LIGHT_IN_FLIGHT : max_in_flight),
-    async turn(encoder, signal, onWait) {
-      if (encoder !== native) return;
-      for (;;) {
-        signal.throwIfAborted();
-        const granted = await patiently(() => env.TASK.getByName(record.id).awaitHeavy(TURN_MS));
-        if (granted === null) throw new RunOver();
-        if (granted) return;
-        await onWait();
-      }
+    async turn(encoder) {
+      if (encoder === native) await heavyTurn();
     },
     open: (key) => storageReader(storage, key),
     remote:

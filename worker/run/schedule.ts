@@ -24,7 +24,7 @@ export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 /** The count of clearings of a run whose output was kept as long as it should be and is gone. */
 export const EXPIRED = CLEANUPS_MS.length + 1;
 
-/** Milliseconds after which a waiting run asks again whether it is its turn, in case the notification was lost. */
+/** Milliseconds after which a run that waits for light or heavy work asks again whether it is its turn, in case the notification was lost. */
 export const ASK_MS = 600_000;
 
 // A run leaves the queue when it ends; this is for one that could not.
@@ -63,7 +63,7 @@ export function nextAlarm(row: RunRow, watch: number, expires: number, now: numb
   if (!row.started && !finished) due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
   if (finished && row.turn !== "over") due.push(now + LEAVE_MS);
   if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
-  if (row.started && !finished) due.push(now + watch);
+  if (row.started && !finished) due.push(now + (row.turn === "heavy_waits" ? ASK_MS : watch));
   const cleanup = cleanupDue(row, expires);
   if (cleanup !== null) due.push(cleanup);
   return due.length > 0 ? Math.max(now, Math.min(...due)) : null;

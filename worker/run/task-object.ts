@@ -4,10 +4,11 @@ import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/steps/media-keys.ts";
-import { startInstance, terminateInstance } from "../instance.ts";
+import { startInstance, terminateInstance, wakeInstance } from "../instance.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { createRunTurn } from "../limits/run-turn.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
+import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
@@ -34,7 +35,6 @@ export class TaskObject extends DurableObject<Bindings> {
   /** How often in a row the alarm has failed. */
   #failures = 0;
   readonly #listeners = createRunListeners();
-  readonly #heavyTurn = createRunListeners();
 
   readonly #storage = mediaStorage(this.env);
   readonly #rows = createRunRows(this.ctx.storage.sql);
@@ -92,20 +92,20 @@ export class TaskObject extends DurableObject<Bindings> {
   }
 
   /** Lets a run that has waited begin its heavy work; false when it is over. */
-  goHeavy(): boolean {
+  async goHeavy(): Promise<boolean> {
+    const waited = this.#rows.get()?.turn === "heavy_waits";
     const goes_on = this.#turn.takeHeavy();
-    this.#heavyTurn.end();
+    if (goes_on) await this.#arm();
+    if (goes_on && waited) this.#wake();
     return goes_on;
   }
 
-  /** Asks for a turn at heavy work and waits for it up to `ms`: true when the run has it, null when the run is over. */
-  async awaitHeavy(ms: number): Promise<boolean | null> {
-    if (this.#hear() === null) return null;
+  /** Asks for a turn at heavy work. A run that is to wait is woken when its turn comes, or when it is over. */
+  async askHeavy(): Promise<"granted" | "waits" | "over"> {
+    if (this.#hear() === null) return "over";
     const granted = await this.#turn.askHeavy();
-    if (granted !== false) return granted;
-    await this.#heavyTurn.listen(ms);
-    const row = this.#rows.get();
-    return row && !isFinished(row.record) ? row.turn === "heavy" : null;
+    await this.#arm();
+    return granted === null ? "over" : granted ? "granted" : "waits";
   }
 
   /** Remembers an upload into the run's folder that has begun, to drop it should it not be complete when the run ends. */
@@ -227,7 +227,7 @@ export class TaskObject extends DurableObject<Bindings> {
     });
     if (isFinished(record)) {
       this.#listeners.end();
-      this.#heavyTurn.end();
+      if (row.turn === "heavy_waits") this.#wake();
     }
     this.#events.changed();
     await this.#arm();
@@ -243,6 +243,13 @@ export class TaskObject extends DurableObject<Bindings> {
     if (!row || row.started || row.turn !== "goes_on" || isFinished(row.record)) return;
     await startInstance(this.env.RUN, row.record.id);
     this.#rows.update({ started: 1 });
+  }
+
+  // Should it fail, the watch wakes the run, or the clean-up terminates it.
+  #wake(): void {
+    const id = this.ctx.id.name ?? "";
+    const waking = patiently(() => wakeInstance(this.env.RUN, id, null));
+    this.ctx.waitUntil(waking.catch((thrown) => logFault("not woken", thrown, nameRun(id))));
   }
 
   async #fail(kind: ErrorKind, message: string): Promise<void> {

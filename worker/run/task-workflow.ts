@@ -5,6 +5,7 @@ import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createStepWork } from "../../src/steps/step-work.ts";
 import { readEnv } from "../env.ts";
+import { createHeavyTurn } from "../limits/heavy-turn.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { createDurably } from "./durably.ts";
 import { createRunTools } from "./run-tools.ts";
@@ -23,7 +24,7 @@ export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
     const { record } = begin;
     const report: Report = (change) => patiently(() => object().report(change));
     const durably = createDurably(step, object, env, id);
-    const tools = createRunTools(env, begin);
+    const tools = createRunTools(env, begin, createHeavyTurn(step, object));
     const work = createStepWork(tools, record.object === "task" ? record : null);
     if (record.object === "task") await runTask(record, work, report, durably);
     else await runStep(record, id, work, report, durably);

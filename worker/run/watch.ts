@@ -4,6 +4,7 @@ import type { Task } from "../../src/core/task.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../src/core/transitions.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 import type { RunRow } from "./run-row.ts";
+import { ASK_MS } from "./schedule.ts";
 
 /** Times of the watch over a run, in milliseconds. */
 export interface WatchTimes {
@@ -24,8 +25,11 @@ export type Finding = "well" | "silent" | "stalled" | "lost";
 /** Judges a run by its last sign of life and its last progress. Time in which it could not report does not count as a stall. */
 export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
   if (isFinished(row.record) || !row.started) return "well";
-  if (now - row.heard_at >= times.watch) return row.wakes * times.watch >= times.stall ? "lost" : "silent";
-  return now - row.progressed_at >= times.stall ? "stalled" : "well";
+  // It sleeps until its turn.
+  const waits = row.turn === "heavy_waits";
+  const silence = waits ? ASK_MS : times.watch;
+  if (now - row.heard_at >= silence) return row.wakes * times.watch >= times.stall ? "lost" : "silent";
+  return !waits && now - row.progressed_at >= times.stall ? "stalled" : "well";
 }
 
 /** Returns the event by which a run fails at its open step. */

@@ -11,6 +11,7 @@ const failed: Task = { ...QUEUED, status: "failed" };
 
 test.for<[string, Partial<RunRow>, number | null]>([
   ["that is in progress is watched", {}, NOW + 30_000],
+  ["that waits for heavy work is rarely looked at", { turn: "heavy_waits" }, NOW + 600_000],
   ["that has not started starts at once", { started: 0 }, NOW],
   ["that was just created enters the queue at once", { started: 0, turn: "none" }, NOW],
   [

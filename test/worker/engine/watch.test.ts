@@ -19,6 +19,12 @@ test.each<[string, Partial<RunRow>, string]>([
   ["woken for the whole stall time without an answer", { heard_at: 0, progressed_at: 0, wakes: 10 }, "lost"],
   ["woken one time fewer", { heard_at: 0, progressed_at: 0, wakes: 9 }, "silent"],
   ["waiting for its turn", { started: 0, turn: "waits", heard_at: -9e9, progressed_at: -9e9 }, "well"],
+  [
+    "waiting for heavy work, asleep since nine minutes",
+    { turn: "heavy_waits", heard_at: -440_000, progressed_at: -9e9 },
+    "well",
+  ],
+  ["waiting for heavy work for ten minutes", { turn: "heavy_waits", heard_at: -500_000 }, "silent"],
   ["finished long ago", { record: finished, heard_at: -9e9, progressed_at: -9e9 }, "well"],
 ])("judges a run %s: %s", (_, change, finding) => {
   expect(judgeRun(rowWith(change), { watch: 30_000, stall: 300_000 }, 100_000)).toBe(finding);

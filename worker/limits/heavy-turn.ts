@@ -1,0 +1,27 @@
+import type { WorkflowStep } from "cloudflare:workers";
+import { RunOver } from "../../src/core/pipeline.ts";
+import { WAKE } from "../instance.ts";
+import { patiently } from "../network/retry-object-call.ts";
+import type { TaskObject } from "../run/task-object.ts";
+
+// The TaskObject wakes a run that waits: this is how long a wait may last should it never do so.
+const TIMEOUT = "7 days";
+
+/**
+ * Returns a function that waits until the run may do heavy work, and rejects with {@link RunOver} when the run is over. A run that
+ * waits sleeps: it makes no calls and keeps no object awake, so that thousands may wait.
+ */
+export function createHeavyTurn(
+  step: WorkflowStep,
+  object: () => DurableObjectStub<TaskObject>,
+): () => Promise<void> {
+  return async () => {
+    for (;;) {
+      const granted = await step.do("turn", () => patiently(() => object().askHeavy()));
+      if (granted === "over") throw new RunOver();
+      if (granted === "granted") return;
+      // Events are kept until they are waited for, so one that comes in between is not lost.
+      await step.waitForEvent("turn", { type: WAKE, timeout: TIMEOUT });
+    }
+  };
+}
