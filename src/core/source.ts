@@ -28,6 +28,13 @@ const stream = z
       .meta({ description: "Seconds from the start of the file to the end of the stream's last frame." }),
     bitrate: z.int().optional(),
     language: z.string().optional(),
+    title: z.string().optional().meta({ description: "Name of a subtitle track." }),
+    default: z.literal(true).optional().meta({
+      description: "Whether players show a subtitle track unless told otherwise; else absent.",
+    }),
+    forced: z.literal(true).optional().meta({
+      description: "Whether a subtitle track holds only what every viewer needs; else absent.",
+    }),
     channels: z.int().min(1).optional().meta({
       description: "Of a sound track after the first; those of the first are in audio.",
     }),

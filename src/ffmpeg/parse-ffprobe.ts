@@ -138,8 +138,18 @@ function streamFacts(stream: Report, audio: Report | undefined): SourceStream {
     duration: cover ? undefined : asNumber(stream.duration),
     bitrate: cover ? undefined : asNumber(stream.bit_rate),
     language: language === "und" ? undefined : language,
+    ...(kind === "subtitle" && subtitleFacts(stream)),
     // What the first track has is known of the source itself.
     ...(kind === "audio" && stream !== audio ? soundFacts(stream) : {}),
+  });
+}
+
+function subtitleFacts({ tags, disposition }: Report): Partial<SourceStream> {
+  const has = asRecord(disposition);
+  return clean({
+    title: asText(asRecord(tags).title),
+    default: has.default === 1 ? (true as const) : undefined,
+    forced: has.forced === 1 ? (true as const) : undefined,
   });
 }
 

@@ -31,6 +31,7 @@ import { planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { type StoredPicture, storedPicture } from "./size.ts";
 import { createSpan, type Span } from "./span.ts";
+import { planSubtitles } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
 
@@ -99,6 +100,7 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
   const plan = {
     ...blank("video", format, span, speed),
     ...planMetadata(source, format, options.metadata),
+    ...planSubtitles(source),
     ...{ frames, video, ...heard },
   };
   return cutPlan(plan, hints);

@@ -5,6 +5,7 @@ import { holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/
 import { heardSource } from "./audio.ts";
 import { createPlan } from "./create-plan.ts";
 import { type Plan, soundsOf } from "./plan.ts";
+import { isPictured } from "./subtitles/subtitles.ts";
 
 /**
  * Lists what the output of these options would lack of a source.
@@ -53,6 +54,9 @@ function reasonOf(
       if (plan.image || metadata === "strip") return "asked";
       if (!holdsCover(plan.format)) return "no_place_in_format";
       return plan.cover === undefined ? "not_supported" : "one_track";
+    case "subtitle":
+      if (plan.subtitles?.some((track) => track.stream === index)) return null;
+      return plan.kind === "video" && isPictured(stream) ? "no_place_in_format" : unsupported(plan);
     default:
       return unsupported(plan);
   }

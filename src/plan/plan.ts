@@ -158,6 +158,18 @@ export interface Sound {
   audio: AudioPlan;
 }
 
+/** A text track of the output. */
+export interface SubtitlePlan {
+  /** Index of the source's stream that it is made of. */
+  stream: number;
+  language?: string;
+  title?: string;
+  /** Whether players show it unless told otherwise. */
+  default?: true;
+  /** Whether it holds only what every viewer needs. */
+  forced?: true;
+}
+
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
 export interface Plan {
   kind: EncodeKind;
@@ -187,6 +199,8 @@ export interface Plan {
   tags?: Tags;
   /** Index of the source stream used as the output's cover; absent when there is none. */
   cover?: number;
+  /** Text tracks of the output, in order; absent when it has none. */
+  subtitles?: SubtitlePlan[];
   /** Best first; empty unless the plan is for adaptive video. */
   renditions: Rendition[];
   /** Whether each rendition of HLS has an I-frame playlist; absent where it has none. */

@@ -105,7 +105,7 @@ export function taggedVideo(extension: "mp4" | "mov" | "webm" | "mkv", seconds =
 const part = (start: number, end: number) =>
   `[CHAPTER]\nTIMEBASE=1/1\nSTART=${start}\nEND=${end}\ntitle=Part\n`;
 const CHAPTERS = `data:text/plain;base64,${btoa(`;FFMETADATA1\n${part(0, 1)}${part(1, 3)}`)}`;
-const TITLES = "data:text/plain,1%0A00:00:00,000 --> 00:00:02,000%0AHello%0A";
+const TITLES = `data:text/plain;base64,${btoa("1\n00:00:00,000 --> 00:00:02,000\nHello\n")}`;
 
 /** Makes video with 5.1 sound, a second audio stream, subtitles and two chapters. */
 export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, test } from "vitest";
 import type { Dropped } from "../../src/core/source.ts";
 import type { Task } from "../../src/core/task.ts";
+import { readCues } from "../judge/cues.ts";
 import { id3Sound } from "../judge/id3.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import {
@@ -143,26 +144,27 @@ test.concurrent.for([
   },
 );
 
-const CROWD = [
-  { kind: "audio", index: 2, language: "fra", reason: "one_track" },
-  { kind: "subtitle", index: 3, language: "deu", reason: "not_supported" },
-] as const;
+const TRACK = { kind: "audio", index: 2, language: "fra", reason: "one_track" } as const;
+const TEXT = { kind: "subtitle", index: 3, language: "deu", reason: "not_supported" } as const;
 const CHAPTERS = { kind: "chapters", reason: "not_supported" } as const;
 const MIXED = { kind: "channels", index: 1, reason: "downmixed" } as const;
 
 test.concurrent.for([
-  ["mkv", "video", { format: "mp4", width: 160 }, [...CROWD, MIXED, CHAPTERS]],
-  ["mp4", "video", { format: "mp4", width: 160 }, [...CROWD, MIXED, CHAPTERS]],
-  ["mp4", "video", { format: "webm", width: 160 }, [...CROWD, MIXED, CHAPTERS]],
-  ["mp4", "audio", { format: "flac" }, [{ kind: "video", index: 0, reason: "asked" }, ...CROWD, CHAPTERS]],
-  ["mp4", "adaptive_video", {}, [CROWD[1], MIXED, CHAPTERS]],
+  ["mkv", "video", { format: "mp4", width: 160 }, [TRACK, MIXED, CHAPTERS]],
+  ["mp4", "video", { format: "mp4", codec: "h265", width: 160 }, [TRACK, MIXED, CHAPTERS]],
+  ["mp4", "video", { format: "webm", width: 160 }, [TRACK, MIXED, CHAPTERS]],
+  ["mp4", "audio", { format: "flac" }, [{ kind: "video", index: 0, reason: "asked" }, TRACK, TEXT, CHAPTERS]],
+  ["mp4", "adaptive_video", {}, [TEXT, MIXED, CHAPTERS]],
 ] as const)(
-  "%s to %s with %o lists the dropped streams, channels and chapters",
+  "%s to %s with %o keeps the text and lists the dropped streams, channels and chapters",
   LIMIT,
   async ([name, kind, options, dropped], { expect }) => {
     const original = await crowdedVideo(name);
-    const { task } = await rig.door.encode({ input: rig.serve(original), kind, options });
+    const { task, path } = await rig.door.encode({ input: rig.serve(original), kind, options });
     expect(droppedOf(task)).toEqual(dropped);
+    const text = task.steps[2]?.output?.streams?.find((stream) => stream.kind === "subtitle");
+    expect(text).toEqual(kind === "video" ? expect.objectContaining({ language: "deu" }) : undefined);
+    if (kind === "video") expect(await readCues(path, 0)).toEqual(["0.000 2.000 Hello"]);
   },
 );
 

@@ -20,6 +20,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // Turns codes and facts into the only English sentences for people.
   "src/words": { layers: ["src/core"], packages: [] },
   "src/route": { layers: ["src/core", "src/plan", "src/words"], packages: [] },
+  // Text of subtitles from one format to another.
+  "src/subtitles": { layers: ["src/core"], packages: [] },
   "src/ffmpeg": { layers: ["src/core", "src/plan"], packages: ["zod"] },
   "src/probe": {
     layers: ["src/core", "src/plan", "src/ffmpeg", "src/words"],
@@ -27,7 +29,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // Chunks wait in storage to be stitched; sources are opened as carefully as by the probe.
   "src/encoders": {
-    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/words"],
+    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/subtitles", "src/words"],
     packages: ["zod", "mediabunny", "@ffmpeg/core", "@jsquash/avif"],
   },
   // The work of the steps, the same on every host.

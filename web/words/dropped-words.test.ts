@@ -12,7 +12,7 @@ const film: Source = {
     { index: 0, kind: "video", codec: "h264" },
     { index: 1, kind: "audio", codec: "ac3", language: "eng" },
     { index: 2, kind: "audio", codec: "aac", language: "fra" },
-    { index: 3, kind: "subtitle", codec: "subrip", language: "deu" },
+    { index: 3, kind: "subtitle", codec: "hdmv_pgs_subtitle", language: "deu" },
     { index: 4, kind: "cover", codec: "mjpeg" },
   ],
   tags: { title: "Dawn", location: "+48.8577+002.2950/" },

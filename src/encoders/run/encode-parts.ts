@@ -7,7 +7,7 @@ import { storageReader } from "../../storage/storage-reader.ts";
 import { stitch } from "../stitch/stitch.ts";
 import { countContents } from "./count-output.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
-import { targetFile } from "./encode-whole.ts";
+import { placeWithSubtitles, targetFile } from "./encode-whole.ts";
 import type { Encoding, OutputFiles } from "./encoding.ts";
 import { readMetadata } from "./file-metadata.ts";
 import { placeFile } from "./place-files.ts";
@@ -42,7 +42,7 @@ export async function stitchParts(
   counts: Counts,
   durable: AbortSignal,
 ): Promise<OutputFiles> {
-  const { plan, source, storage, out } = encoding;
+  const { plan, source, storage, out, work } = encoding;
   const open = (part: EncodedPart) => storageReader(storage, part.stored, UNCACHED);
   const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
   const sound = parts.find(({ chunk }) => chunk.track === "audio");
@@ -61,7 +61,10 @@ export async function stitchParts(
     signal,
   });
   const target = targetFile(encoding, plan.chunks[0] as Chunk);
-  const { key, size } = await placeFile(storage, body, out, target);
+  const stitched = await placeFile(storage, body, plan.subtitles ? work : out, target);
+  const { key, size } = plan.subtitles
+    ? await placeWithSubtitles(encoding, stitched, target, signal)
+    : stitched;
   if (counts.pictures || counts.sound) {
     checkOutput(counts, await countContents(await storageReader(storage, key), signal));
   }

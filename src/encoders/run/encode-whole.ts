@@ -1,10 +1,13 @@
 import { MediaError } from "../../core/errors.ts";
+import type { VideoFormat } from "../../core/formats.ts";
 import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
+import { addSubtitles } from "../subtitles/add-subtitles.ts";
+import { readSubtitles } from "../subtitles/read-subtitles.ts";
 import { type Contents, countContents, countSequence } from "./count-output.ts";
 import { type Counted, encodeCounted } from "./encode-counted.ts";
 import type { Encoding } from "./encoding.ts";
@@ -18,7 +21,7 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk): Promise<Counted<S
     const target = targetFile(encoding, chunk);
     // The packets of an AVIF have lengths of their own.
     const animated = plan.image?.animated === true && plan.duration !== null && plan.format !== "avif";
-    const later = animated || addsCoverLater(plan);
+    const later = animated || addsCoverLater(plan) || plan.subtitles !== undefined;
     const folder = later ? work : out;
     return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
       const placed = await placeFile(storage, encoded, folder, target);
@@ -27,7 +30,11 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk): Promise<Counted<S
         const stored = await placeFinished(encoding, placed, target, end.stream, signal);
         return { stored, count: async () => animationContents(encoding, end) };
       }
-      const stored = later ? await placeWithCover(encoding, placed, target, signal) : placed;
+      const stored = plan.subtitles
+        ? await placeWithSubtitles(encoding, placed, target, signal)
+        : later
+          ? await placeWithCover(encoding, placed, target, signal)
+          : placed;
       return {
         stored,
         async count() {
@@ -54,6 +61,27 @@ async function placeWithCover(
 ): Promise<StoredFile> {
   const cover = await readCover(await encoding.input(), signal);
   return placeFinished(encoding, placed, target, cover && addOggCover(cover), signal);
+}
+
+/** Places an encoded video with the text tracks of its plan, and removes it from working storage. */
+export async function placeWithSubtitles(
+  encoding: Encoding,
+  { key }: StoredFile,
+  target: { name: string; mime: string },
+  signal: AbortSignal,
+): Promise<StoredFile> {
+  const { plan, storage, out, work } = encoding;
+  const onWait = encoding.tracker.waits;
+  const tracks = await readSubtitles({ ...encoding, signal, onWait }, await encoding.input());
+  const body = await addSubtitles(
+    await storageReader(storage, key),
+    plan.format as VideoFormat,
+    tracks,
+    signal,
+  );
+  const placed = await placeFile(storage, body, out, target);
+  await storage.clear(work + target.name);
+  return placed;
 }
 
 async function placeFinished(

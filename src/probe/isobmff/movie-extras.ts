@@ -1,5 +1,6 @@
 import type { SourceStream } from "../../core/source.ts";
 import { CREATION_TIME } from "../../core/tags.ts";
+import { bytesOf } from "../../util/bytes.ts";
 import { timestamp } from "../timestamp.ts";
 import { type Box, findBox, listBoxes } from "./boxes.ts";
 import type { MovieIndex } from "./isobmff.ts";
@@ -90,6 +91,26 @@ function readStream(moov: DataView, trak: Box, index: number): SourceStream | nu
     kind: SUBTITLES.has(handler) ? "subtitle" : "data",
     codec: CODECS[entry ?? ""] ?? null,
     ...(language && { language }),
+    ...(SUBTITLES.has(handler) && readSubtitleFlags(moov, trak, stsd)),
+  };
+}
+
+const ENABLED = 1;
+// 3GPP TS 26.245, 5.16, and QuickTime: every sample is forced.
+const ALL_FORCED = 0x80000000;
+
+// The name is one that QuickTime and ffmpeg write.
+function readSubtitleFlags(moov: DataView, trak: Box, stsd: Box | null): Partial<SourceStream> {
+  const tkhd = findBox(moov, trak, "tkhd");
+  const name = findBox(moov, trak, "udta", "name");
+  const title = name && new TextDecoder().decode(bytesOf(moov).subarray(name.start, name.end));
+  const entry = stsd && listBoxes(moov, stsd.start + 8, stsd.end)[0];
+  const timed = entry?.kind === "tx3g" && entry.end - entry.start >= 12;
+  const flags = timed ? moov.getUint32(entry.start + 8) : 0;
+  return {
+    ...(title && { title }),
+    ...(tkhd && (moov.getUint32(tkhd.start) & ENABLED) !== 0 && { default: true }),
+    ...(flags >= ALL_FORCED && { forced: true }),
   };
 }
 

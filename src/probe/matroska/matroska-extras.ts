@@ -22,6 +22,9 @@ const ID = {
     title: 0x7ba9,
     date: 0x4461,
     language: 0x22b59c,
+    name: 0x536e,
+    by_default: 0x88,
+    forced: 0x55aa,
     codec: 0x86,
     seek: 0x4dbb,
     seek_id: 0x53ab,
@@ -41,8 +44,11 @@ const CODECS: Readonly<Record<string, string>> = {
   "S_TEXT/ASS": "ass",
   "S_TEXT/SSA": "ass",
   "S_TEXT/WEBVTT": "webvtt",
+  "D_WEBVTT/SUBTITLES": "webvtt",
+  "D_WEBVTT/CAPTIONS": "webvtt",
   S_VOBSUB: "dvd_subtitle",
   "S_HDMV/PGS": "hdmv_pgs_subtitle",
+  S_DVBSUB: "dvb_subtitle",
 };
 const COVERS: Readonly<Record<string, string>> = {
   "image/jpeg": "mjpeg",
@@ -131,19 +137,25 @@ function readOther(bytes: Uint8Array): Pick<MatroskaExtras, "places" | "streams"
     bytes.length,
     EBML.track,
   ).entries()) {
-    const value = (wanted: number) => {
+    const value = (wanted: number, usual = 0) => {
       const [field] = fieldsOf(bytes, data, end, wanted);
-      return field ? readUint(bytes, field.data, field.end) : 0;
+      return field ? readUint(bytes, field.data, field.end) : usual;
     };
     places.set(value(EBML.track_number), index);
     const type = value(EBML.track_type);
     if (KINDS.has(type)) continue;
     const language = textIn(bytes, data, end, ID.language) ?? "eng";
+    const title = textIn(bytes, data, end, ID.name);
     streams.push({
       index,
       kind: type === SUBTITLE ? "subtitle" : "data",
       codec: CODECS[textIn(bytes, data, end, ID.codec) ?? ""] ?? null,
       ...(language !== "und" && { language }),
+      ...(type === SUBTITLE && {
+        ...(title && { title }),
+        ...(value(ID.by_default, 1) === 1 && { default: true }),
+        ...(value(ID.forced) === 1 && { forced: true }),
+      }),
     });
   }
   return { places, streams };

@@ -1,0 +1,21 @@
+import type { VideoFormat } from "../../core/formats.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import { addToMp4 } from "./add-to-mp4.ts";
+import { addToWebm } from "./add-to-webm.ts";
+import { editFile } from "./edit-file.ts";
+import type { SubtitleTrack } from "./subtitle-track.ts";
+
+/**
+ * Adds text tracks to a finished video, whichever encoder made it, and streams the result: timed text in MP4 and MOV, WebVTT in
+ * WebM. Pictures and sound are copied byte for byte.
+ */
+export async function addSubtitles(
+  reader: ByteReader,
+  format: VideoFormat,
+  tracks: readonly SubtitleTrack[],
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const edits =
+    format === "webm" ? await addToWebm(reader, tracks) : await addToMp4(reader, tracks, format === "mov");
+  return editFile(reader, edits, signal);
+}

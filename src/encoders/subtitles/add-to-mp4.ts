@@ -1,0 +1,98 @@
+import type { ByteReader } from "../../core/ports.ts";
+import { findBox, listBoxes, readBoxHeader } from "../../probe/isobmff/boxes.ts";
+import { findMovieIndex } from "../../probe/isobmff/isobmff.ts";
+import { readTimescale } from "../../probe/isobmff/track-boxes.ts";
+import { viewOf } from "../../util/bytes.ts";
+import { type Bytes, box, lengthOf, letters, u32, u64 } from "../mp4/mp4-boxes.ts";
+import { misfit } from "../stitch/packets.ts";
+import type { Edit } from "./edit-file.ts";
+import { textSamples, writeTextTrak } from "./mp4-text.ts";
+import type { SubtitleTrack } from "./subtitle-track.ts";
+
+const CONTAINERS: ReadonlySet<string> = new Set(["moov", "trak", "mdia", "minf", "stbl"]);
+// Larger offsets take 64 bits.
+const MOST = 0xffffffff;
+
+/**
+ * Plans text tracks for a finished MP4 or MOV: a new index, followed by their samples, in place of the old one. Everything else
+ * stays as it is.
+ */
+export async function addToMp4(
+  reader: ByteReader,
+  tracks: readonly SubtitleTrack[],
+  quicktime: boolean,
+): Promise<Edit[]> {
+  const range = await findMovieIndex(reader);
+  if (!range) throw misfit("the index is missing");
+  const moov = await reader.read(range);
+  const view = viewOf(moov);
+  const { header } = readBoxHeader(view, 0, moov.length);
+  const whole = { kind: "moov", start: header, end: moov.length };
+  const mvhd = findBox(view, whole, "mvhd");
+  const movie = readTimescale(view, mvhd);
+  if (!mvhd || movie === 0) throw misfit("the index is damaged");
+  const wide = view.getUint8(mvhd.start) === 1;
+  const length = wide ? Number(view.getBigUint64(mvhd.start + 24)) : view.getUint32(mvhd.start + 16);
+  const until = Math.floor((length / movie) * 1000);
+  const first = view.getUint32(mvhd.end - 4);
+  const texts = tracks.map((track, index) => ({
+    ...{ track, id: first + index, samples: textSamples(track, until) },
+  }));
+  const bytes = texts.flatMap(({ samples }) => samples.bytes);
+  const mdat = [u32(1), letters("mdat"), u64(lengthOf(bytes) + 16)];
+
+  const write = (shift: number, large: boolean): Bytes => {
+    let place = range.end + shift - lengthOf(bytes);
+    const traks = texts.map((text) => {
+      const trak = writeTextTrak({ ...text, place, movie, quicktime });
+      place += lengthOf(text.samples.bytes);
+      return trak;
+    });
+    const next = u32(first + tracks.length);
+    const content = listBoxes(view, whole.start, whole.end).flatMap((each) => {
+      if (each.kind === "mvhd") {
+        return [...box("mvhd", [moov.subarray(each.start, each.end - 4), next])];
+      }
+      return moveOffsets(moov, each, { after: range.end, shift, large });
+    });
+    return box("moov", [...content, ...traks.flat()]);
+  };
+  const size = (large: boolean) => lengthOf(write(0, large)) + lengthOf(mdat) + lengthOf(bytes);
+  const large = reader.size + size(true) > MOST;
+  const shift = size(large) - (range.end - range.start);
+  return [{ start: range.start, end: range.end, bytes: [...write(shift, large), ...mdat, ...bytes] }];
+}
+
+interface Move {
+  /** Offsets at or after this one grow by `shift`. */
+  after: number;
+  shift: number;
+  /** Whether they are written in 64 bits. */
+  large: boolean;
+}
+
+function moveOffsets(
+  moov: Uint8Array,
+  { kind, start, end }: { kind: string; start: number; end: number },
+  move: Move,
+): Bytes {
+  const view = viewOf(moov);
+  if (CONTAINERS.has(kind)) {
+    const inside = listBoxes(view, start, end).flatMap((each) => moveOffsets(moov, each, move));
+    return box(kind, inside);
+  }
+  if (kind !== "stco" && kind !== "co64") return box(kind, [moov.subarray(start, end)]);
+  const wide = kind === "co64";
+  const count = Math.min(view.getUint32(start + 4), Math.floor((end - start - 8) / (wide ? 8 : 4)));
+  const large = wide || move.large;
+  const table = new DataView(new ArrayBuffer(8 + count * (large ? 8 : 4)));
+  table.setUint32(4, count);
+  for (let index = 0; index < count; index++) {
+    const from = start + 8 + index * (wide ? 8 : 4);
+    const offset = wide ? Number(view.getBigUint64(from)) : view.getUint32(from);
+    const moved = offset >= move.after ? offset + move.shift : offset;
+    if (large) table.setBigUint64(8 + index * 8, BigInt(moved));
+    else table.setUint32(8 + index * 4, moved);
+  }
+  return box(large ? "co64" : "stco", [new Uint8Array(table.buffer)]);
+}

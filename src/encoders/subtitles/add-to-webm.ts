@@ -1,0 +1,193 @@
+import type { ByteReader } from "../../core/ports.ts";
+import {
+  EBML,
+  type Element,
+  listElements,
+  readElement,
+  readElementAt,
+  readUint,
+  writeElement,
+} from "../../probe/matroska/ebml.ts";
+import { concatBytes, viewOf } from "../../util/bytes.ts";
+import { misfit } from "../stitch/packets.ts";
+import type { Edit } from "./edit-file.ts";
+import type { SubtitleTrack } from "./subtitle-track.ts";
+import { element, uint, writeTextBlock, writeTextEntry } from "./webm-text.ts";
+
+const ID = {
+  seek: 0x4dbb,
+  seek_position: 0x53ac,
+  point: 0xbb,
+  place: 0xb7,
+  cluster: 0xf1,
+  block: 0xf0,
+} as const;
+const MASTERS: ReadonlySet<number> = new Set([EBML.seek_head, ID.seek, EBML.cues, ID.point, ID.place]);
+// What starts a cluster, with room for all of it.
+const CLUSTER_HEAD = 64;
+const LATEST = 0x7fff;
+// The entries of the tracks of an output have less.
+const HEADERS = 16_384;
+
+interface Top extends Element {
+  end: number;
+}
+
+interface Cluster extends Top {
+  /** Milliseconds. */
+  time: number;
+  /** What states its place or the size of the one before, and where its blocks begin. */
+  head: Top[];
+  blocks: number;
+}
+
+/**
+ * Plans text tracks for a finished WebM: their entries, and their blocks at the start of the cluster in which each is shown. The
+ * tables of the file are written again, because everything moves.
+ */
+export async function addToWebm(reader: ByteReader, tracks: readonly SubtitleTrack[]): Promise<Edit[]> {
+  const { segment, parts, clusters } = await readLayout(reader);
+  const bytesOf = ({ start, end }: Top) => reader.read({ start, end });
+  const entries = parts.find(({ id }) => id === EBML.tracks);
+  if (!entries || clusters.length === 0) throw misfit("the headers are damaged");
+  const known = await bytesOf(entries);
+  const delay = readDelay(known);
+  const texts = tracks.map((track, index) => ({ track, number: 64 + index }));
+  const added = texts.map(({ track, number }) => writeTextEntry(number, track));
+  const content = known.subarray(entries.data - entries.start);
+  const edits: Edit[] = [{ ...entries, bytes: [element(EBML.tracks, content, ...added)] }];
+  const blocks = placeBlocks(texts, clusters, delay);
+  for (const cluster of clusters) {
+    const own = blocks.get(cluster) ?? [];
+    const removed = cluster.head.reduce((sum, { start, end }) => sum + end - start, 0);
+    const size = cluster.end - cluster.data - removed + own.reduce((sum, { length }) => sum + length, 0);
+    if (own.length === 0 && removed === 0) continue;
+    edits.push({ start: cluster.start, end: cluster.data, bytes: [writeElement(EBML.cluster, size)] });
+    for (const { start, end } of cluster.head) edits.push({ start, end, bytes: [] });
+    edits.push({ start: cluster.blocks, end: cluster.blocks, bytes: own });
+  }
+  // Their values have a fixed width, so their sizes are known before the places of what they refer to.
+  const tables = parts.filter(({ id }) => id === EBML.seek_head || id === EBML.cues);
+  const origins = await Promise.all(tables.map(bytesOf));
+  const rewrite = (place: (at: number) => number) =>
+    tables.map((table, index) => ({
+      ...table,
+      bytes: [rewriteTable(origins[index] as Uint8Array, segment.data, place)],
+    }));
+  const inside = [...edits, ...rewrite((at) => at)];
+  const grown = inside.reduce((sum, edit) => sum + growth(edit), 0);
+  const header = writeElement(EBML.segment, segment.end - segment.data + grown);
+  const opening = { start: segment.start, end: segment.data, bytes: [header] };
+  const place = placeAfter([opening, ...inside]);
+  return [opening, ...edits, ...rewrite(place)].sort((a, b) => a.start - b.start || a.end - b.end);
+}
+
+// Pictures wait for the priming of Opus, whether the file states a delay or not: samples at 48 kHz (RFC 7845, 5.1).
+function readDelay(tracks: Uint8Array): number {
+  const head = "OpusHead";
+  const at = String.fromCharCode(...tracks.subarray(0, HEADERS)).indexOf(head);
+  if (at < 0 || at + 12 > tracks.length) return 0;
+  return Math.round(viewOf(tracks).getUint16(at + 10, true) / 48);
+}
+
+function growth({ start, end, bytes }: Edit): number {
+  return bytes.reduce((sum, { length }) => sum + length, 0) - (end - start);
+}
+
+// Returns where something that an edit does not replace is afterwards.
+function placeAfter(edits: readonly Edit[]): (at: number) => number {
+  const order = edits.toSorted((a, b) => a.end - b.end);
+  let sum = 0;
+  const sums = order.map((edit) => {
+    sum += growth(edit);
+    return sum;
+  });
+  return (at) => {
+    let [low, high] = [0, order.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((order[middle]?.end ?? 0) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return at + (sums[low - 1] ?? 0);
+  };
+}
+
+// A cluster's place counts from the start of the segment, a block's from the start of its cluster.
+function rewriteTable(bytes: Uint8Array, segment: number, place: (at: number) => number): Uint8Array {
+  const rewrite = (start: number, end: number, within: number): Uint8Array[] =>
+    listElements(bytes, start, end).flatMap((each) => {
+      const value = () => readUint(bytes, each.data, each.end);
+      if (each.id === EBML.crc) return [];
+      if (each.id === ID.seek_position || each.id === ID.cluster)
+        return [uint(each.id, place(segment + value()) - place(segment))];
+      if (each.id === ID.block) return [uint(each.id, place(within + value()) - place(within))];
+      if (!MASTERS.has(each.id)) return [bytes.subarray(each.start, each.end)];
+      const inner = listElements(bytes, each.data, each.end).find(({ id }) => id === ID.cluster);
+      const at = inner ? segment + readUint(bytes, inner.data, inner.end) : within;
+      return [element(each.id, ...rewrite(each.data, each.end, at))];
+    });
+  return concatBytes(rewrite(0, bytes.length, segment));
+}
+
+function placeBlocks(
+  texts: readonly { track: SubtitleTrack; number: number }[],
+  clusters: readonly Cluster[],
+  delay: number,
+): Map<Cluster, Uint8Array[]> {
+  const timed = new Map<Cluster, { at: number; bytes: Uint8Array }[]>();
+  for (const { track, number } of texts) {
+    let index = 0;
+    for (const cue of track.cues) {
+      const start = cue.start + delay;
+      while ((clusters[index + 1]?.time ?? Number.POSITIVE_INFINITY) <= start) index++;
+      const cluster = clusters[index];
+      const at = cluster ? start - cluster.time : LATEST + 1;
+      if (!cluster || at > LATEST || at < -LATEST) continue;
+      const list = timed.get(cluster) ?? [];
+      list.push({ at, bytes: writeTextBlock(number, cue, at) });
+      timed.set(cluster, list);
+    }
+  }
+  const inOrder = [...timed].map(([cluster, list]) => {
+    list.sort((a, b) => a.at - b.at);
+    return [cluster, list.map(({ bytes }) => bytes)] as const;
+  });
+  return new Map(inOrder);
+}
+
+async function readLayout(reader: ByteReader) {
+  const header = await readElementAt(reader, 0);
+  const found = header?.end ? await readElementAt(reader, header.end) : null;
+  if (found?.id !== EBML.segment) throw misfit("the headers are damaged");
+  const segment: Top = { ...found, end: found.end ?? reader.size };
+  const parts: Top[] = [];
+  const clusters: Cluster[] = [];
+  for (let at = segment.data; at < segment.end; ) {
+    const part = await readElementAt(reader, at);
+    if (!part?.end || part.end > segment.end) throw misfit("it is damaged");
+    const top = { ...part, end: part.end };
+    if (part.id === EBML.cluster) clusters.push(await readCluster(reader, top));
+    else parts.push(top);
+    at = part.end;
+  }
+  return { segment, parts, clusters };
+}
+
+async function readCluster(reader: ByteReader, top: Top): Promise<Cluster> {
+  const bytes = await reader.read({ start: top.data, end: Math.min(top.data + CLUSTER_HEAD, top.end) });
+  const head: Top[] = [];
+  let time: number | null = null;
+  for (let at = 0; ; ) {
+    const each = readElement(bytes, at);
+    if (each?.id === EBML.timestamp && each.end !== null) time = readUint(bytes, each.data, each.end);
+    else if ((each?.id === EBML.position || each?.id === EBML.previous_size) && each.end !== null) {
+      const start = top.data + at;
+      head.push({ id: each.id, start, data: start, end: top.data + each.end });
+    } else {
+      if (time === null) throw misfit("a cluster has no time");
+      return { ...top, time, head, blocks: top.data + at };
+    }
+    at = each.end;
+  }
+}

@@ -1,0 +1,49 @@
+import type { ByteReader } from "../../core/ports.ts";
+import { MIB } from "../../util/bytes.ts";
+import type { Bytes } from "../mp4/mp4-boxes.ts";
+import { createExtentReader } from "../mp4/mp4-copy.ts";
+import { createGatherer } from "../stitch/stitch-gather.ts";
+
+/** New bytes in place of a range of a file's; an empty range inserts them. */
+export interface Edit {
+  start: number;
+  end: number;
+  bytes: Bytes;
+}
+
+const BLOCK = 2 * MIB;
+
+/** Streams a file with edits, in order and apart from each other, in constant memory. */
+export function editFile(
+  reader: ByteReader,
+  edits: readonly Edit[],
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const run = async () => {
+    const out = createGatherer((bytes) => writer.write(bytes));
+    const starts = [0, ...edits.map(({ end }) => end)];
+    const kept = starts.map((start, index) => ({
+      ...{ input: reader, start, end: edits[index]?.start ?? reader.size },
+    }));
+    const copy = createExtentReader(
+      kept.filter(({ start, end }) => end > start),
+      BLOCK,
+      signal,
+    );
+    for (const [index, { start, end }] of kept.entries()) {
+      await copy.copy(end - start, out);
+      for (const piece of edits[index]?.bytes ?? []) await out.add(piece);
+    }
+    await out.flush();
+  };
+  run()
+    .then(
+      () => writer.close(),
+      (thrown: unknown) => writer.abort(thrown),
+    )
+    // The reader of the stream already has the error, or is gone.
+    .catch(() => {});
+  return readable;
+}

@@ -1,0 +1,227 @@
+import type { ByteReader } from "../../core/ports.ts";
+import {
+  EBML,
+  type Element,
+  listElements,
+  readElement,
+  readElementAt,
+  readUint,
+  readVint,
+} from "../../probe/matroska/ebml.ts";
+import { readAll } from "../../storage/read-all.ts";
+import { readAssBlock } from "../../subtitles/ass.ts";
+import type { Cue } from "../../subtitles/cue.ts";
+import { readSubripText } from "../../subtitles/subrip.ts";
+import { readWebvttBlock, readWebvttText } from "../../subtitles/webvtt.ts";
+import { MIB, viewOf } from "../../util/bytes.ts";
+import { type CueList, type CueReader, createCueList } from "./subtitle-track.ts";
+
+// RFC 9559, 5.1.4: what says how the blocks of a track are stored.
+const ID = {
+  ...{ codec: 0x86, encodings: 0x6d80, encoding: 0x6240, scope: 0x5032, compression: 0x5034 },
+  ...{ encryption: 0x5035, algorithm: 0x4254, settings: 0x4255 },
+  ...{ block_duration: 0x9b, additions: 0x75a1, more: 0xa6, additional: 0xa5 },
+} as const;
+const READERS: Readonly<
+  Record<string, (text: string, more: string) => Pick<Cue, "text" | "settings"> | null>
+> = {
+  "S_TEXT/UTF8": readSubripText,
+  "S_TEXT/ASS": readAssBlock,
+  "S_TEXT/SSA": readAssBlock,
+  // Settings and an identifier are added to the block, a line each.
+  "S_TEXT/WEBVTT": (text, more) => readWebvttText(text, more.split("\n", 1)[0]),
+  "D_WEBVTT/SUBTITLES": readWebvttBlock,
+  "D_WEBVTT/CAPTIONS": readWebvttBlock,
+};
+const MOST_HEAD = 4 * MIB;
+const TOP_ELEMENTS = 64;
+const MOST_BLOCK = MIB;
+// Bytes read at a time: pictures between two texts are passed over where they are larger.
+const WINDOW = 2 * MIB;
+const HEADER = 12;
+const NANOSECONDS = 1_000_000;
+
+interface TextEntry {
+  stream: number;
+  read: (typeof READERS)[string];
+  /** Restores what the blocks' compression removed. */
+  expand(bytes: Uint8Array): Promise<Uint8Array>;
+  list: CueList;
+}
+
+/** Reads the cues of text tracks in a Matroska or WebM, passing over everything else. */
+export const readMatroskaCues: CueReader = async (reader, streams, { signal, onWait }) => {
+  const head = await readHead(reader, streams);
+  if (!head) return new Map();
+  const { entries, tick } = head;
+  const window = createWindow(reader, signal, onWait);
+  let clock = 0;
+  for (let at = head.clusters; at < reader.size; ) {
+    const element = await window.element(at);
+    // Whatever follows is damaged.
+    if (!element || (element.end === null && element.id !== EBML.cluster)) break;
+    if (element.id === EBML.cluster || element.id === EBML.segment) {
+      at = element.data;
+      continue;
+    }
+    const end = element.end ?? reader.size;
+    at = end;
+    if (element.id === EBML.timestamp && end - element.data <= 8) {
+      const bytes = await window.read(element.data, end);
+      clock = readUint(bytes, 0, bytes.length);
+    }
+    const isBlock = element.id === EBML.block_group || element.id === EBML.simple_block;
+    if (!isBlock || end - element.data > MOST_BLOCK) continue;
+    const entry = entries.get(await trackOf(window, element));
+    if (!entry?.list.whole) continue;
+    const cue = readBlock(await window.read(element.start, end), clock, tick);
+    if (cue) entry.list.add(cue.time, await textOf(entry, cue));
+  }
+  const read = [...entries.values()].filter(({ list }) => list.whole);
+  return new Map(read.map(({ stream, list }) => [stream, list.cues]));
+};
+
+async function textOf({ expand, read }: TextEntry, { bytes, more }: Block) {
+  const decoder = new TextDecoder();
+  try {
+    return read(decoder.decode(await expand(bytes)).replace(/\0+$/, ""), decoder.decode(more));
+  } catch {
+    // A block that cannot be expanded is damaged.
+    return null;
+  }
+}
+
+async function readHead(reader: ByteReader, streams: readonly number[]) {
+  const header = await readElementAt(reader, 0);
+  const segment = header?.end ? await readElementAt(reader, header.end) : null;
+  if (segment?.id !== EBML.segment) return null;
+  const entries = new Map<number, TextEntry>();
+  let [at, tick] = [segment.data, NANOSECONDS];
+  for (let count = 0; count < TOP_ELEMENTS; count++) {
+    const element = await readElementAt(reader, at);
+    if (element?.id === EBML.cluster) return { entries, tick, clusters: at };
+    if (element?.end == null) return null;
+    const kept = element.id === EBML.info || element.id === EBML.tracks;
+    if (kept && element.end - at <= MOST_HEAD) {
+      const bytes = await reader.read({ start: element.data, end: element.end });
+      if (element.id === EBML.info) tick = field(bytes, EBML.timestamp_scale) || NANOSECONDS;
+      else for (const [number, entry] of readEntries(bytes, streams)) entries.set(number, entry);
+    }
+    at = element.end;
+  }
+  return null;
+}
+
+function readEntries(tracks: Uint8Array, streams: readonly number[]): [number, TextEntry][] {
+  const all = listElements(tracks, 0, tracks.length).filter(({ id }) => id === EBML.track);
+  return all.flatMap(({ data, end }, stream): [number, TextEntry][] => {
+    const bytes = tracks.subarray(data, end);
+    const codec = contentOf(bytes, ID.codec);
+    const read = READERS[codec ? new TextDecoder().decode(codec).replace(/\0+$/, "") : ""];
+    const expand = readEncoding(contentOf(bytes, ID.encodings));
+    if (!streams.includes(stream) || !read || !expand) return [];
+    return [[field(bytes, EBML.track_number), { stream, read, expand, list: createCueList() }]];
+  });
+}
+
+const ALGORITHMS = { zlib: 0, stripping: 3 } as const;
+
+// Null for what cannot be undone here: encryption, and compression by bzip2 or LZO.
+function readEncoding(encodings: Uint8Array | null): TextEntry["expand"] | null {
+  if (!encodings) return async (bytes) => bytes;
+  const all = listElements(encodings, 0, encodings.length).filter(({ id }) => id === ID.encoding);
+  const [encoding] = all.map(({ data, end }) => encodings.subarray(data, end));
+  const compression = encoding && contentOf(encoding, ID.compression);
+  if (!encoding || !compression || all.length > 1 || contentOf(encoding, ID.encryption)) return null;
+  // Only the private data of the track is compressed.
+  if ((contentOf(encoding, ID.scope) ?? Uint8Array.of(1))[0] === 2) return async (bytes) => bytes;
+  const algorithm = field(compression, ID.algorithm);
+  if (algorithm === ALGORITHMS.zlib) return inflate;
+  const prefix = contentOf(compression, ID.settings) ?? new Uint8Array();
+  return algorithm === ALGORITHMS.stripping ? async (bytes) => Uint8Array.of(...prefix, ...bytes) : null;
+}
+
+async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
+  const body = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate"));
+  let left: number = MOST_BLOCK;
+  const bounded = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      left -= piece.length;
+      if (left < 0) controller.error(new RangeError("The text is too long."));
+      else controller.enqueue(piece);
+    },
+  });
+  return readAll(body.pipeThrough(bounded));
+}
+
+interface Block {
+  time: Pick<Cue, "start" | "end">;
+  bytes: Uint8Array;
+  /** What is added to the block. */
+  more: Uint8Array;
+}
+
+// RFC 9559, 10: the track, 16 bits of time and the flags come before the text.
+function readBlock(bytes: Uint8Array, clock: number, tick: number): Block | null {
+  const whole = readElement(bytes, 0);
+  if (!whole) return null;
+  const group = whole.id === EBML.block_group ? bytes.subarray(whole.data) : null;
+  const block = group ? contentOf(group, EBML.block) : bytes.subarray(whole.data);
+  const head = block ? Math.clz32(block[0] ?? 0) - 23 : 0;
+  if (!group || !block || block.length < head + 3) return null;
+  const at = clock + viewOf(block).getInt16(head);
+  const lasts = field(group, ID.block_duration);
+  const additions = contentOf(group, ID.additions);
+  const more = additions && contentOf(additions, ID.more);
+  const ms = (ticks: number) => Math.round((ticks * tick) / NANOSECONDS);
+  return {
+    time: { start: ms(at), end: ms(at + lasts) },
+    bytes: block.subarray(head + 3),
+    more: (more && contentOf(more, ID.additional)) ?? new Uint8Array(),
+  };
+}
+
+function contentOf(bytes: Uint8Array, wanted: number): Uint8Array | null {
+  const found = listElements(bytes, 0, bytes.length).find(({ id }) => id === wanted);
+  return found ? bytes.subarray(found.data, found.end) : null;
+}
+
+function field(bytes: Uint8Array, wanted: number): number {
+  const content = contentOf(bytes, wanted);
+  return content && content.length <= 8 ? readUint(content, 0, content.length) : 0;
+}
+
+interface Window {
+  read(start: number, end: number): Promise<Uint8Array>;
+  element(at: number): Promise<Element | null>;
+}
+
+function createWindow(reader: ByteReader, signal: AbortSignal, onWait: () => void): Window {
+  let held: { start: number; bytes: Uint8Array } = { start: 0, bytes: new Uint8Array() };
+  const window: Window = {
+    async read(start, end) {
+      const to = Math.min(end, reader.size);
+      if (start < held.start || to > held.start + held.bytes.length) {
+        signal.throwIfAborted();
+        onWait();
+        const last = Math.max(to, Math.min(start + WINDOW, reader.size));
+        held = { start, bytes: await reader.read({ start, end: last }, signal) };
+      }
+      return held.bytes.subarray(start - held.start, to - held.start);
+    },
+    async element(at) {
+      const found = readElement(await window.read(at, at + HEADER), 0);
+      if (!found) return null;
+      const end = found.end === null ? null : at + found.end;
+      return { id: found.id, start: at, data: at + found.data, end };
+    },
+  };
+  return window;
+}
+
+async function trackOf(window: Window, { id, data, end }: Element): Promise<number> {
+  const bytes = await window.read(data, Math.min(end ?? data, data + HEADER + 8));
+  const inner = id === EBML.block_group ? readElement(bytes, 0) : null;
+  if (id === EBML.block_group && inner?.id !== EBML.block) return 0;
+  return readVint(bytes, inner?.data ?? 0) ?? 0;
+}

@@ -1,0 +1,106 @@
+import { flattenCues } from "../../subtitles/cue.ts";
+import { threeLetters } from "../../subtitles/language.ts";
+import { writeTimedText } from "../../subtitles/timed-text.ts";
+import { type Bytes, box, fullBox, letters, u16, u32, u64 } from "../mp4/mp4-boxes.ts";
+import type { SubtitleTrack } from "./subtitle-track.ts";
+
+const TICKS = 1000;
+const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
+// Players offer one track of a group at a time.
+const GROUP = 3;
+// Bits of a track's header: enabled, and part of the movie.
+const FLAGS = { shown: 3, hidden: 2 } as const;
+// 3GPP TS 26.245, 5.16, and QuickTime: some samples, and all of them, are forced.
+const FORCED = 0xc0000000;
+
+/** The samples of a text track, and what its entry in an index needs to know of them. */
+export interface TextSamples {
+  bytes: Bytes;
+  sizes: number[];
+  /** Milliseconds of each. */
+  lasts: number[];
+}
+
+/** Writes cues as samples that follow one another; where nothing is shown, a sample is empty. */
+export function textSamples({ cues }: SubtitleTrack, until: number): TextSamples {
+  const samples: TextSamples = { bytes: [], sizes: [], lasts: [] };
+  const bytes: Uint8Array[] = [];
+  let at = 0;
+  const add = (sample: Uint8Array, end: number) => {
+    if (end <= at) return;
+    bytes.push(sample);
+    samples.sizes.push(sample.length);
+    samples.lasts.push(end - at);
+    at = end;
+  };
+  const empty = new Uint8Array(2);
+  for (const cue of flattenCues(cues)) {
+    if (cue.start >= until) break;
+    add(empty, cue.start);
+    add(writeTimedText(cue.text), Math.min(cue.end, until));
+  }
+  add(empty, Math.max(until, 1));
+  return { ...samples, bytes };
+}
+
+export interface TextTrak {
+  id: number;
+  track: SubtitleTrack;
+  samples: TextSamples;
+  /** Offset of the first sample in the file. */
+  place: number;
+  /** Ticks of the movie in a second. */
+  movie: number;
+  quicktime: boolean;
+}
+
+/** Writes the entry of a text track in the index of an MP4 or MOV. */
+export function writeTextTrak({ id, track, samples, place, movie, quicktime }: TextTrak): Bytes {
+  const ms = samples.lasts.reduce((sum, each) => sum + each, 0);
+  const length = Math.round((ms / TICKS) * movie);
+  const flags = track.default ? FLAGS.shown : FLAGS.hidden;
+  const tkhd = fullBox("tkhd", 1, flags, [
+    ...[u64(0, 0), u32(id, 0), u64(length), u32(0, 0), u16(0, GROUP, 0, 0), MATRIX, u32(0, 0)],
+  ]);
+  const language = packed(threeLetters(track.language));
+  const mdhd = fullBox("mdhd", 1, 0, [u64(0, 0), u32(TICKS), u64(ms), u16(language, 0)]);
+  const name = new TextEncoder().encode(track.title ?? "SubtitleHandler").subarray(0, 255);
+  const handler = (component: string, kind: string, text: Uint8Array) =>
+    fullBox("hdlr", 0, 0, [
+      ...[quicktime ? letters(component) : u32(0), letters(kind), u32(0, 0, 0)],
+      ...(quicktime ? [Uint8Array.of(text.length), text] : [text, Uint8Array.of(0)]),
+    ]);
+  // QuickTime has a header for media that are neither pictures nor sound.
+  const general = [u16(0x40, 0x8000, 0x8000, 0x8000), u16(0, 0)];
+  const header = quicktime ? box("gmhd", fullBox("gmin", 0, 0, general)) : fullBox("nmhd", 0, 0);
+  const data = quicktime ? handler("dhlr", "url ", letters("DataHandler")) : [];
+  const dinf = box("dinf", fullBox("dref", 0, 0, [u32(1)], fullBox("url ", 0, 1)));
+  const minf = box("minf", header, data, dinf, writeTables(track, samples, place));
+  const title = track.title ? box("udta", box("name", [new TextEncoder().encode(track.title)])) : [];
+  return box("trak", tkhd, box("mdia", mdhd, handler("mhlr", "sbtl", name), minf), title);
+}
+
+function writeTables({ forced }: SubtitleTrack, { sizes, lasts }: TextSamples, place: number): Bytes {
+  const white = 0xffffffff;
+  // Centered at the bottom, in a box and a color that players choose.
+  const style = [u16(0, 0, 1), Uint8Array.of(0, 16), u32(white)];
+  const fonts = box("ftab", [u16(1, 1), Uint8Array.of(5), letters("Arial")]);
+  const entry = box("tx3g", [
+    ...[u32(0), u16(0, 1), u32(forced ? FORCED : 0), Uint8Array.of(1, 255), u32(0), u16(0, 0, 0, 0)],
+    ...[...style, ...fonts],
+  ]);
+  const times = lasts.map((each) => u32(1, each));
+  return box(
+    "stbl",
+    fullBox("stsd", 0, 0, [u32(1), ...entry]),
+    fullBox("stts", 0, 0, [u32(times.length), ...times]),
+    fullBox("stsc", 0, 0, [u32(1, 1, sizes.length, 1)]),
+    fullBox("stsz", 0, 0, [u32(0, sizes.length), u32(...sizes)]),
+    fullBox("co64", 0, 0, [u32(1), u64(place)]),
+  );
+}
+
+// Three letters of five bits each (ISO/IEC 14496-12, 8.4.2).
+function packed(language: string): number {
+  return [...language].reduce((sum, letter) => sum * 32 + (letter.charCodeAt(0) - 0x60), 0);
+}

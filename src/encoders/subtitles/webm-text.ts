@@ -1,0 +1,55 @@
+import { writeElement } from "../../probe/matroska/ebml.ts";
+import type { Cue } from "../../subtitles/cue.ts";
+import { threeLetters } from "../../subtitles/language.ts";
+import { writeWebvttBlock } from "../../subtitles/webvtt.ts";
+import { concatBytes, viewOf } from "../../util/bytes.ts";
+import type { SubtitleTrack } from "./subtitle-track.ts";
+
+// RFC 9559, 5.1.4, and the WebM guidelines.
+const ID = {
+  ...{ track: 0xae, number: 0xd7, uid: 0x73c5, type: 0x83, codec: 0x86, language: 0x22b59c, name: 0x536e },
+  ...{ by_default: 0x88, forced: 0x55aa, lacing: 0x9c },
+  ...{ group: 0xa0, block: 0xa1, duration: 0x9b },
+} as const;
+const SUBTITLE = 17;
+const CODEC = "D_WEBVTT/SUBTITLES";
+
+/** Encodes an element with its content. */
+export function element(id: number, ...content: readonly Uint8Array[]): Uint8Array {
+  const size = content.reduce((sum, { length }) => sum + length, 0);
+  return concatBytes([writeElement(id, size), ...content]);
+}
+
+/** Encodes an unsigned number in as many bytes as given, 8 unless told. */
+export function uint(id: number, value: number, width = 8): Uint8Array {
+  const bytes = new Uint8Array(8);
+  viewOf(bytes).setBigUint64(0, BigInt(value));
+  return element(id, bytes.subarray(8 - width));
+}
+
+/** Writes the entry of a track of WebVTT. */
+export function writeTextEntry(number: number, track: SubtitleTrack): Uint8Array {
+  const text = (id: number, value: string) => element(id, new TextEncoder().encode(value));
+  return element(
+    ID.track,
+    uint(ID.number, number, 2),
+    uint(ID.uid, number),
+    uint(ID.type, SUBTITLE, 1),
+    uint(ID.lacing, 0, 1),
+    uint(ID.by_default, track.default ? 1 : 0, 1),
+    uint(ID.forced, track.forced ? 1 : 0, 1),
+    text(ID.language, threeLetters(track.language)),
+    ...(track.title ? [text(ID.name, track.title)] : []),
+    text(ID.codec, CODEC),
+  );
+}
+
+/** Writes a cue as a block of a track, `at` milliseconds after the start of its cluster. */
+export function writeTextBlock(number: number, cue: Cue, at: number): Uint8Array {
+  const head = new Uint8Array(5);
+  const view = viewOf(head);
+  view.setUint16(0, 0x4000 + number);
+  view.setInt16(2, at);
+  const block = element(ID.block, head, writeWebvttBlock(cue));
+  return element(ID.group, block, uint(ID.duration, cue.end - cue.start, 4));
+}

@@ -1,0 +1,53 @@
+import type { Cue } from "./cue.ts";
+import { type Face, PLAIN, type Run, writeMarkup } from "./markup.ts";
+
+// ReadOrder, Layer, Style, Name, three margins and Effect come before the text of an event in Matroska.
+const FIELDS = 8;
+
+/** Parses the fields of an event of ASS or SSA in Matroska; null when it has no text to show. */
+export function readAssBlock(event: string): Pick<Cue, "text" | "settings"> | null {
+  return readAssText(textAfter(event, FIELDS));
+}
+
+/** Returns what follows a number of comma-separated fields. */
+export function textAfter(event: string, fields: number): string {
+  let at = 0;
+  for (let left = fields; left > 0; left--) {
+    const comma = event.indexOf(",", at);
+    if (comma < 0) return "";
+    at = comma + 1;
+  }
+  return event.slice(at);
+}
+
+/**
+ * Converts the text of an event: bold, italic, underlined, line breaks and whether it is at the top of the picture are kept;
+ * drawings, and other overrides, are not. Null when nothing is left.
+ */
+export function readAssText(text: string): Pick<Cue, "text" | "settings"> | null {
+  const face: Face = { ...PLAIN };
+  const runs: Run[] = [];
+  let [drawing, top] = [false, false];
+  for (const part of text.split(/(\{[^{}]*\})/)) {
+    if (!part.startsWith("{")) {
+      if (!drawing && part !== "") runs.push({ text: plain(part), ...face });
+      continue;
+    }
+    for (const [, name = "", value = ""] of part.matchAll(/\\(an|a|b|i|u|p|r)(-?\d*)(?=[\\}\s])/g)) {
+      const on = Number(value) !== 0 && value !== "";
+      if (name === "b") face.bold = on;
+      else if (name === "i") face.italic = on;
+      else if (name === "u") face.underline = on;
+      else if (name === "p") drawing = on;
+      else if (name === "an") top = Number(value) >= 7;
+      else if (name === "a") top = Number(value) >= 5 && Number(value) <= 7;
+      else if (name === "r") Object.assign(face, PLAIN);
+    }
+  }
+  const marked = writeMarkup(runs);
+  return marked === "" ? null : { text: marked, settings: top ? "line:0" : "" };
+}
+
+function plain(text: string): string {
+  return text.replaceAll(/\\[Nn]/g, "\n").replaceAll("\\h", "\u00a0");
+}

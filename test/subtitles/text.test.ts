@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { readAssBlock } from "../../src/subtitles/ass.ts";
+import { type Cue, flattenCues, shiftCues } from "../../src/subtitles/cue.ts";
+import { threeLetters } from "../../src/subtitles/language.ts";
+import { readSubripText } from "../../src/subtitles/subrip.ts";
+import { readTimedText, writeTimedText } from "../../src/subtitles/timed-text.ts";
+import { readWebvttBlock } from "../../src/subtitles/webvtt.ts";
+
+test.for([
+  ["plain", "plain", ""],
+  ["<I>a</i> <b class=x>b</B>", "<i>a</i> <b>b</b>", ""],
+  ["<b>never closed", "<b>never closed</b>", ""],
+  ["</i>never opened", "never opened", ""],
+  ["<b><i>both</b> one</i>", "<b><i>both</i></b><i> one</i>", ""],
+  ["I <3 you & <John>", "I &lt;3 you &amp; &lt;John&gt;", ""],
+  ["<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;", ""],
+  ["a --> b", "a --&gt; b", ""],
+  ["{\\an8}top", "top", "line:0"],
+  ["{\\an2}bottom", "bottom", ""],
+  ["one\r\n\r\n \r\ntwo\r\n", "one\ntwo", ""],
+  ["&lt;i&gt; &amp;amp; &#228;&#x1F600;", "&lt;i&gt; &amp;amp; ä😀", ""],
+  ["&#xD800;&nothing;", "&amp;#xD800;&amp;nothing;", ""],
+] as const)("SubRip %j", ([text, wanted, settings]) => {
+  expect(readSubripText(text)).toEqual({ text: wanted, settings });
+});
+
+test.for([
+  ["0,0,Default,,0,0,0,,{\\i1\\b1}both{\\b0} one\\Ntwo", "<b><i>both</i></b><i> one\ntwo</i>", ""],
+  ["0,0,Default,,0,0,0,,a, b{\\fad(1,2)}\\h{comment}c", "a, b\u00a0c", ""],
+  ["0,0,Default,,0,0,0,,{\\an8\\b700}top{\\r} plain", "<b>top</b> plain", "line:0"],
+  ["0,0,Default,,0,0,0,,{\\p1}m 0 0 l 9 9{\\p0}", null, ""],
+  ["0,0,Default", null, ""],
+] as const)("an event of ASS %j", ([event, text, settings]) => {
+  expect(readAssBlock(event)).toEqual(text === null ? null : { text, settings });
+});
+
+test.for([
+  [
+    "1\nline:0  align:start\n<v Bob>Hi</v> <c.red>red</c> <00:01.000>late",
+    "Hi red late",
+    "line:0 align:start",
+  ],
+  ["\n\n<u>a</u> &lt;b&gt;\nc", "<u>a</u> &lt;b&gt;\nc", ""],
+  ["\n\n", null, ""],
+] as const)("a block of WebVTT %j", ([block, text, settings]) => {
+  expect(readWebvttBlock(block)).toEqual(text === null ? null : { text, settings });
+});
+
+test.for(["plain", "<b>b</b> and <i>äö😀 i</i>\nmore", "&lt;a&gt; &amp;", "<b><i><u>all</u></i></b>"])(
+  "timed text has what was written: %s",
+  (text) => {
+    expect(readTimedText(writeTimedText(text))).toEqual({ text, settings: "" });
+  },
+);
+
+test("timed text may be in UTF-16, and its styles and lengths may be wrong", () => {
+  const wide = Uint8Array.of(0, 6, 0xfe, 0xff, 0x00, 0xe4, 0x00, 0x41);
+  expect(readTimedText(wide)).toEqual({ text: "äA", settings: "" });
+  const cut = writeTimedText("<b>bold</b> text");
+  for (let end = 0; end < cut.length; end++) readTimedText(cut.subarray(0, end));
+  cut.fill(0xff, 11);
+  expect(readTimedText(cut)?.text).toContain("bold");
+});
+
+const cue = (start: number, end: number, text: string): Cue => ({ start, end, text, settings: "" });
+
+test("cues are cut to what is shown, and moved", () => {
+  const cues = [cue(9000, 9500, "late"), cue(-500, 1500, "a"), cue(2000, 2000, "none"), cue(0, 900, "early")];
+  const shown = { start: 1, duration: 4, speed: 2 };
+  expect(shiftCues([...cues, cue(8000, 12_000, "last")], shown)).toEqual([
+    cue(0, 250, "a"),
+    cue(3500, 4000, "last"),
+  ]);
+});
+
+test("overlapping cues become consecutive ones, and a crowd of them stays small", () => {
+  const cues = [cue(0, 10, "a"), cue(2, 6, "b"), cue(6, 8, "c"), cue(20, 30, "d")];
+  expect(flattenCues(cues)).toEqual([
+    ...[cue(0, 2, "a"), cue(2, 6, "a\nb"), cue(6, 8, "a\nc"), cue(8, 10, "a"), cue(20, 30, "d")],
+  ]);
+  const crowd = Array.from({ length: 5000 }, (_, index) => cue(index, 100_000, "crowd"));
+  expect(flattenCues(crowd).length).toBeLessThanOrEqual(5001);
+});
+
+test.for([
+  ["de", "deu"],
+  ["en-US", "eng"],
+  ["nl", "nld"],
+  ["ger", "ger"],
+  ["zz", "und"],
+  [undefined, "und"],
+  ["not a language", "und"],
+] as const)("three letters for %s are %s", ([language, wanted]) => {
+  expect(threeLetters(language)).toBe(wanted);
+});
