@@ -23,6 +23,7 @@ export const ErrorReason = z
     reason("size_unbounded", {}),
     reason("size_lossless", { format: z.string() }),
     reason("size_unknown_duration", {}),
+    reason("bytes_too_few", { max_bytes: z.number(), least_bytes: z.number() }),
     reason("size_too_small", { bytes: z.number(), duration: z.number() }),
     // The network: a browser reports an answer that the page may not read the same way.
     reason("no_answer", { from: z.enum(["source", "output", "storage"]), host: z.string() }),

@@ -142,6 +142,7 @@ export const BOUNDS = {
   target_lufs: { min: -40, max: -5 },
   fade: { min: 0, max: 600 },
   target_size: { min: 1_000, max: 1_000_000_000_000 },
+  image_bytes: { min: 200, max: 1_000_000_000 },
   pixels: { min: 1, max: 16_384 },
   percent: { min: 1, max: 1_000 },
   seconds: { min: 0, max: 10_000_000 },

@@ -314,6 +314,10 @@ export type ImageOptions = {
    * @default 0
    */
   start?: number | undefined;
+  /**
+   * Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone. 200 to 1,000,000,000.
+   */
+  max_bytes?: number | undefined;
 };
 
 /** Options of the kind `animation`. */

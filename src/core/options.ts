@@ -117,6 +117,11 @@ export const ImageOptions = optionsOf("image", {
   start: seconds
     .optional()
     .meta({ description: "Time of the frame in seconds, for a video input.", default: 0 }),
+  max_bytes: wholeWithin(BOUNDS.image_bytes, "a whole number of bytes").optional().meta({
+    description:
+      "Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone.",
+    example: 100_000,
+  }),
 })
   .superRefine(checkFrame)
   .meta({ id: "ImageOptions" });

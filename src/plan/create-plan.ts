@@ -128,7 +128,9 @@ function imagePlan(source: Source, options: ImageOptions): Plan {
   const animated = source.animated === true && FORMATS.image[format].animated && options.start === undefined;
   const still = source.kind === "image" && source.animated !== true;
   const span = still ? stillSpan(options) : createSpan({ start: options.start }, source.duration);
-  const image = { ...createImage(source, stored, format, options), animated };
+  const { max_bytes } = options;
+  const limit = max_bytes !== undefined && { max_bytes };
+  const image = { ...createImage(source, stored, format, options), animated, ...limit };
   const plan = { ...blank("image", format, span), still, image };
   if (animated) return { ...plan, frames: frameCount(source, span, null) };
   return { ...plan, duration: null, frames: 1 };

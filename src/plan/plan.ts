@@ -90,6 +90,8 @@ export interface ImagePlan {
   tone_map: boolean;
   /** Background for a transparent picture as `0xRRGGBB`; null when there is no transparency or it is kept. */
   matte: string | null;
+  /** Bytes that the file must not exceed, for which quality and then size are lowered; absent for any. */
+  max_bytes?: number;
   /** Of the kind `animation`: how it moves, and how its palette is chosen; absent for other kinds. */
   motion?: Motion;
   /** Of the kind `storyboard`: how its tiles are chosen and laid out, of which `geometry` is one; absent for other kinds. */

@@ -41,6 +41,8 @@ function describeReason(reason: Described): string {
       return `${reason.format} is lossless and has no bitrate; a target size needs mp3, aac, ogg or opus.`;
     case "size_unknown_duration":
       return "The duration of the source is unknown, so options.target_size cannot be met; use bitrate.";
+    case "bytes_too_few":
+      return `options.max_bytes (${reason.max_bytes}) is too small for this picture; its least quality and size take ${reason.least_bytes}.`;
     case "size_too_small":
       return `options.target_size (${reason.bytes}) is too small for ${reason.duration} seconds with these options.`;
     case "no_answer":

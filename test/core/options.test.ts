@@ -159,6 +159,13 @@ const rejected: [Kind, object, string, string][] = [
   ["animation", { loop: "3" }, "request_invalid", "loop"],
   ["animation", { format: "png" }, "invalid_format", "format"],
   ["animation", { mute: true }, "request_invalid", "mute"],
+  ...[199, 1.5, 1_000_000_001].map((max_bytes): [Kind, object, string, string] => [
+    "image",
+    { max_bytes },
+    "invalid_options",
+    "max_bytes",
+  ]),
+  ["image", { max_bytes: "10 kB" }, "request_invalid", "max_bytes"],
   ["image", { end: 1 }, "request_invalid", "end"],
   ["image", { fps: 1 }, "request_invalid", "fps"],
   ["image", { bitrate: 300_000 }, "request_invalid", "bitrate"],

@@ -35,6 +35,7 @@ interface Expected {
 const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Keep a video below a size": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], bytes: 100_000 },
   "Take a picture out of a video": { leaves: "blob", streams: [["mjpeg", 160, 90]] },
+  "Keep a picture below a size": { leaves: "blob", streams: [["mjpeg", 320, 180]], bytes: 5000 },
   "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
   "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
   "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },

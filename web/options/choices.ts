@@ -40,7 +40,7 @@ export const OPTION_NAMES = {
     "metadata",
   ],
   audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
-  image: ["format", "quality", ...FRAME, "start"],
+  image: ["format", "quality", ...FRAME, "start", "max_bytes"],
   animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
   storyboard: ["format", "quality", "width", ...SPAN],
   adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN],
@@ -55,6 +55,7 @@ export interface AnyOptions {
   rotate?: OptionsOf<"video">["rotate"];
   flip?: OptionsOf<"video">["flip"];
   crop?: Parameters<typeof viewOf>[1]["crop"];
+  max_bytes?: number | undefined;
   width?: number | string | undefined;
   height?: number | string | undefined;
   fit?: OptionsOf<"video">["fit"];

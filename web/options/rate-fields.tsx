@@ -52,6 +52,17 @@ export function RateFields({ form }: { form: Form }) {
         />
       )}
       {way === "size" && <SizeOfFile form={form} />}
+      {kind === "image" && (
+        <NumberField
+          label="Maximum file size (kB)"
+          value={options.max_bytes === undefined ? undefined : options.max_bytes / 1000}
+          onChange={(value) =>
+            change({ max_bytes: value === undefined ? undefined : Math.round(value * 1000) })
+          }
+          hint="Quality is lowered first, then the size. Empty for any."
+          fault={form.faultAt("max_bytes")}
+        />
+      )}
     </>
   );
 }

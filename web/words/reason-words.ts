@@ -4,6 +4,7 @@ import type { ErrorReason } from "../../src/index.ts";
 const FIELDS: Readonly<Record<string, string>> = {
   input: "Address",
   "options.target_size": "File size",
+  "options.max_bytes": "Maximum file size",
   "options.format": "Format",
   "options.codec": "Codec",
   "options.quality": "Quality",
@@ -47,6 +48,8 @@ export function reasonWords(reason: ErrorReason): string | null {
       return `${reason.format} is lossless and has no bitrate; a file size needs mp3, aac, ogg or opus.`;
     case "size_unknown_duration":
       return "The duration of the source is unknown, so File size cannot be met; use bitrate.";
+    case "bytes_too_few":
+      return `No picture fits into ${reason.max_bytes} bytes; the least takes ${reason.least_bytes}.`;
     case "size_too_small":
       return `File size (${reason.bytes}) is too small for ${reason.duration} seconds with these options.`;
     case "no_answer":

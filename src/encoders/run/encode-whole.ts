@@ -15,9 +15,9 @@ import { readCover } from "./file-metadata.ts";
 import { placeFile, type StoredFile } from "./place-files.ts";
 
 /** Encodes a plan of one chunk and one file straight to its final key, or past what ffmpeg cannot do by itself. */
-export function encodeWhole(encoding: Encoding, chunk: Chunk): Promise<Counted<StoredFile>> {
+export function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise<Counted<StoredFile>> {
   const { storage, out, work, plan } = encoding;
-  return encoding.durably("encode", async (signal) => {
+  return encoding.durably(step, async (signal) => {
     const target = targetFile(encoding, chunk);
     // The packets of an AVIF have lengths of their own.
     const animated = plan.image?.animated === true && plan.duration !== null && plan.format !== "avif";

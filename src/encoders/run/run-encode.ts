@@ -7,7 +7,7 @@ import { type EncodedPart, encodePart, stitchParts } from "./encode-parts.ts";
 import { createEncodeProgress } from "./encode-progress.ts";
 import { encodeSheets } from "./encode-sheets.ts";
 import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts";
-import { encodeWhole } from "./encode-whole.ts";
+import { encodeWithin } from "./encode-within.ts";
 import type { EncodeResult, EncodeRun, Encoding } from "./encoding.ts";
 import type { StoredFile } from "./place-files.ts";
 
@@ -47,7 +47,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
       ? encodeStream(encoding, only)
       : plan.image?.sheet
         ? encodeSheets(encoding, only)
-        : whole(await encodeWhole(encoding, only));
+        : whole(await encodeWithin(encoding, only));
   const encodeOne = adaptive ? encodeStreamPart : encodePart;
   const parts: EncodedPart[] = [];
   const failures: unknown[] = [];
