@@ -112,7 +112,13 @@ export interface Standing {
 /** The media worker's methods; all reject with a MediaError. */
 export interface MediaApi {
   open(settings: MediaSettings): Promise<void>;
-  create(type: RecordType, request: unknown, file: LocalFile | null): Promise<Run>;
+  /** Creates a run on `file`, and on `further` files by the paths of their URLs in the request. */
+  create(
+    type: RecordType,
+    request: unknown,
+    file: LocalFile | null,
+    further: ReadonlyMap<string, LocalFile>,
+  ): Promise<Run>;
   get(type: RecordType, id: string): Promise<Run>;
   /** Returns the current state of a run, for its first watcher. */
   standing(type: RecordType, id: string): Promise<Standing>;

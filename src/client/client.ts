@@ -1,6 +1,6 @@
 import type { MediaError } from "../core/errors.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
-import type { OptionsOf } from "../core/option-types.ts";
+import type { OptionsOf, OverlayOption } from "../core/option-types.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
 import type { StepStatus } from "../core/step.ts";
 import type { TaskStatus } from "../core/task.ts";
@@ -11,11 +11,17 @@ import type { Update, UploadProgress, Waiting, WaitingFile } from "./update.ts";
 
 export type { AnyMedia, MediaInput, RunRef, Step, Task, Update, UploadProgress, Waiting, WaitingFile };
 
+/** Options in which a file or a URL object may stand for the URL of a further input, such as that of an overlay. */
+export type WithFiles<O> = O extends { overlay?: OverlayOption | undefined }
+  ? Omit<O, "overlay"> & { overlay?: FileIn<OverlayOption> | undefined }
+  : O;
+type FileIn<F extends { url: string }> = Omit<F, "url"> & { url: AnyMedia };
+
 /** The request for a new task; its options depend on its kind. */
 export interface NewTask<K extends EncodeKind = EncodeKind> {
   input: AnyMedia;
   kind: K;
-  options?: OptionsOf<K>;
+  options?: WithFiles<OptionsOf<K>>;
   /** Destination `s3://<bucket>/<key>`. */
   output?: string;
   metadata?: Record<string, unknown>;
@@ -27,7 +33,7 @@ export interface NewTask<K extends EncodeKind = EncodeKind> {
 export interface NewStep<K extends StepKind = StepKind> {
   kind: K;
   input: Source | ExternalFile | { url: string | URL } | AnyMedia;
-  options?: OptionsOf<K>;
+  options?: WithFiles<OptionsOf<K>>;
   /** URL to which a service posts the step's events; the local client refuses it. */
   webhook_url?: string;
 }

@@ -1,4 +1,5 @@
 import { MediaError } from "../core/errors.ts";
+import { mapFurther } from "../core/further/further-inputs.ts";
 
 /** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a visitor's file. */
 export type MediaInput = string | Blob | FileSystemFileHandle;
@@ -17,6 +18,8 @@ export interface GivenRequest {
   /** Its input is a URL as text, or for a step an object that contains one; null when there is only a file. */
   request: unknown;
   file: Blob | FileSystemFileHandle | null;
+  /** The files among its further inputs, by the paths of their URLs, which are null. */
+  further: ReadonlyMap<string, Blob | FileSystemFileHandle>;
 }
 
 interface GivenMedia {
@@ -36,13 +39,40 @@ const FOLD_BYTES = 8_388_608;
  * not media, `invalid_input` for bytes that can no longer be read, and `input_unreachable` when a stream breaks off.
  */
 export async function readInput(object: "task" | "step", request: unknown): Promise<GivenRequest> {
-  if (typeof request !== "object" || request === null) return { request, file: null };
+  if (typeof request !== "object" || request === null) return { request, file: null, further: new Map() };
+  const { request: own, further } = await readFurther(request);
+  return { ...(await readMain(object, own)), further };
+}
+
+async function readMain(
+  object: "task" | "step",
+  request: object,
+): Promise<Pick<GivenRequest, "request" | "file">> {
   const given: unknown = Reflect.get(request, "input");
   if (given === undefined || given === null) return { request, file: null };
   if (object === "task" && tagOf(given) === "Object" && !isHandle(given)) throw refuse(given);
   const { input, file } = await readMedia(given);
   const isText = object === "step" && typeof input === "string";
   return { request: { ...request, input: isText ? { url: input } : input }, file };
+}
+
+async function readFurther(request: {
+  options?: unknown;
+}): Promise<Pick<GivenRequest, "further"> & { request: object }> {
+  const given = new Map<string, unknown>();
+  mapFurther(request, (url, _, param) => {
+    const plain = (typeof url !== "object" && typeof url !== "string") || url === null;
+    if (!plain && (tagOf(url) !== "Object" || isHandle(url))) given.set(param, url);
+    return url;
+  });
+  const further = new Map<string, Blob | FileSystemFileHandle>();
+  for (const [param, url] of given) {
+    const { input, file } = await readMedia(url);
+    if (file) further.set(param, file);
+    given.set(param, file ? null : input);
+  }
+  const read = mapFurther(request, (url, _, param) => (given.has(param) ? given.get(param) : url));
+  return { request: read, further };
 }
 
 async function readMedia(input: unknown): Promise<GivenMedia> {

@@ -65,16 +65,21 @@ export function ruled(text: z.ZodString, broken: (value: string) => string | nul
   });
 }
 
-const REQUIRED = "is required: the URL of the source.";
+const required = (what: string) => `is required: the URL ${what}.`;
 const TOO_LONG = `must not be longer than ${BOUNDS.url_length.max} characters.`;
 // The URL parser drops line breaks and tabs, so the text would differ from the URL requested.
 const CONTROL = /\p{Cc}/u;
 
+/** Creates the schema of the URL of a file that is read as inputs are; `what` says whose, in messages. */
+export function fileUrl(what: string) {
+  return ruled(
+    z.string({ error: ({ input }) => (input == null ? required(what) : "must be a string.") }),
+    (value) => (value === "" ? required(what) : brokenInput(value)),
+  );
+}
+
 /** Schema of the URL of a source. */
-export const inputUrl = ruled(
-  z.string({ error: ({ input }) => (input == null ? REQUIRED : "must be a string.") }),
-  brokenInput,
-);
+export const inputUrl = fileUrl("of the source");
 
 /** Schema of a destination, `s3://<bucket>/<key>`. */
 export const s3Url = ruled(z.string("must be a string."), brokenS3);
@@ -83,7 +88,6 @@ export const s3Url = ruled(z.string("must be a string."), brokenS3);
 export const webhookUrl = ruled(z.string("must be a string."), brokenWebhook);
 
 function brokenInput(value: string): string | null {
-  if (value === "") return REQUIRED;
   if (value.length > BOUNDS.url_length.max) return TOO_LONG;
   if (CONTROL.test(value)) return "must not hold control characters.";
   const url = URL.parse(value);
@@ -150,7 +154,8 @@ export const size = z
   });
 
 const RATIO = /^\d{1,5}(\.\d{1,4})?:\d{1,5}(\.\d{1,4})?$/;
-const offset = z
+/** Schema of the place of an edge, from the picture's left or top. */
+export const offset = z
   .union([z.int(SIZE).min(0).max(pixels.max), z.string(SIZE).regex(/^(\d{1,2}(\.\d{1,4})?|100)%$/)], OFFSET)
   .optional()
   .meta({ default: 0 });

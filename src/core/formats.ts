@@ -137,6 +137,7 @@ export const BOUNDS = {
   channels: { min: 1, max: 8 },
   sample_rate: { min: 8_000, max: 192_000 },
   volume: { min: 0, max: 10 },
+  opacity: { min: 0, max: 1 },
   speed: { min: 0.25, max: 4 },
   // Louder than -5, speech and music are all limiter; loudnorm's own bounds are wider.
   target_lufs: { min: -40, max: -5 },

@@ -10,6 +10,34 @@ export type CropOption =
   | `${number}:${number}`
   | { x?: SizeOption | undefined; y?: SizeOption | undefined; width: SizeOption; height: SizeOption };
 
+/** A picture that is laid over a video. */
+export interface OverlayOption {
+  /** URL of the picture: http://, https:// or s3://. The clients take a file in its place. */
+  url: string;
+  /**
+   * A side, a corner or the center, or the place of its upper left corner in pixels or percentages of the picture.
+   *
+   * @default "center"
+   */
+  position?: Position | { x?: SizeOption | undefined; y?: SizeOption | undefined } | undefined;
+  /** Width in pixels, or as percent of the output's; its own when absent. */
+  width?: SizeOption | undefined;
+  /**
+   * From 0, invisible, to 1.
+   *
+   * @default 1
+   */
+  opacity?: number | undefined;
+  /**
+   * When it appears, in seconds of the output.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /** When it disappears, in seconds of the output; never when absent. */
+  end?: number | undefined;
+}
+
 type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
 
 /** Options of the kinds `probe` and `ingest`: none. */
@@ -168,6 +196,10 @@ export type VideoOptions = (
    * @default 1
    */
   speed?: number | undefined;
+  /**
+   * A picture to lay over the video, such as a logo: PNG, JPEG, WebP or GIF, of which the first frame counts.
+   */
+  overlay?: OverlayOption | undefined;
   /**
    * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
    *

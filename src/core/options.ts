@@ -12,6 +12,7 @@ import {
   type StepKind,
   VIDEO_CODECS,
 } from "./formats.ts";
+import { overlay } from "./further/overlay-options.ts";
 import { checkCodec, checkCopy, checkFrame, checkIFrames, checkRate, checkSpan } from "./option-rules.ts";
 import { audio_codec, checkSound, sound, soundtrack, speed } from "./sound-options.ts";
 import { METADATA_MODES } from "./tags.ts";
@@ -81,6 +82,7 @@ export const VideoOptions = optionsOf("video", {
   ...soundtrack,
   ...span,
   speed,
+  overlay,
   metadata,
 })
   .superRefine(checkSound("video"))

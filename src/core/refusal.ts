@@ -34,6 +34,7 @@ export const Refusal = z
     refusal("tone_mapping", {}),
     refusal("deinterlacing", {}),
     refusal("tempo", {}),
+    refusal("overlay", {}),
     refusal("bit_depth", { max_depth: z.int() }),
     // Memory and time.
     refusal("memory", { needed_bytes: bytes, available_bytes: bytes }),

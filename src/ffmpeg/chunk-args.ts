@@ -18,6 +18,8 @@ import { lastingFilter, timescaleArgs, videoArgs, videoGraph } from "./video-arg
 export interface ChunkFiles {
   input: string;
   output: string;
+  /** The plan's further files, each with the arguments before it; absent where the chunk reads none. */
+  further?: readonly { path: string; input: readonly string[] }[] | undefined;
   /** Path prefix for the lists of packets and pictures, see {@link listPackets}; absent to list nothing. */
   lists?: string | undefined;
   /** The level that `findLevel` found; absent without one. */
@@ -40,6 +42,7 @@ export function chunkArgs(
   const lists = io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists);
   const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
   const input = [...cut.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
+  for (const { path, input: before } of io.further ?? []) input.push(...before, "-i", path);
   if (plan.kind === "adaptive_video")
     return [...input, ...hlsArgs(plan, chunk, source, cut, io, toolset), ...lists];
   const { image } = plan;
@@ -92,7 +95,8 @@ function videoTrack(plan: Plan, chunk: Chunk, source: Source, cut: Cut, toolset:
     const tag = video.codec === "h265" ? ["-tag:v", "hvc1"] : [];
     return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastingArgs(plan, source, until)];
   }
-  const graph = videoGraph(source, video, cut, toolset);
+  const at = (chunk.start - plan.start) / (plan.speed ?? 1);
+  const graph = videoGraph(source, video, cut, toolset, at);
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];
 }
 

@@ -1,5 +1,6 @@
 import type { Source } from "../core/source.ts";
 import type { VideoPlan } from "../plan/plan.ts";
+import type { Size } from "../plan/size.ts";
 
 /** Color properties under ffmpeg's names; null when unknown. */
 export interface ColorTags {
@@ -40,10 +41,15 @@ export function isRgb(source: Source): boolean {
   return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya)/.test(source.pixel_format ?? "");
 }
 
+/** Returns the colors that players assume of a picture without any. */
+export function assumedColor({ width, height }: Size): ColorTags {
+  return Math.min(width, height) < HD_HEIGHT ? BT601 : BT709;
+}
+
 /** Returns the color properties of a video output: the source's for SDR, BT.709 after tone mapping, and by height for RGB. */
 export function videoColor(source: Source, video: Extract<VideoPlan, { mode: "encode" }>): ColorTags {
   if (video.tone_map) return BT709;
-  if (isRgb(source)) return Math.min(video.geometry.width, video.geometry.height) < HD_HEIGHT ? BT601 : BT709;
+  if (isRgb(source)) return assumedColor(video.geometry);
   return sourceColor(source);
 }
 

@@ -43,6 +43,8 @@ export interface Toolset {
   toneMapper: ToneMapper;
   /** Whether it changes the speed of sound. */
   tempo: boolean;
+  /** Whether it lays pictures over others, and reads them. */
+  overlays: boolean;
   /** Whether it flattens transparency. */
   flattens: boolean;
   /** Image formats whose transparency it cannot write. */
@@ -93,6 +95,7 @@ export const WASM_TOOLS: Toolset = {
   readable: null,
   toneMapper: "zscale",
   tempo: true,
+  overlays: true,
   flattens: true,
   opaque: [],
   input: ["-threads", "1"],
@@ -141,6 +144,7 @@ export const FAST_TOOLS: Toolset = {
   },
   toneMapper: "tonemap_bt709",
   tempo: false,
+  overlays: false,
   flattens: false,
 };
 
@@ -186,6 +190,7 @@ export const NATIVE_TOOLS: Toolset = {
   readable: null,
   toneMapper: "zscale",
   tempo: true,
+  overlays: true,
   flattens: true,
   // The AVIF muxer supports transparency since ffmpeg 6.0.
   opaque: ["avif"],
@@ -239,6 +244,7 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
     return { code: "output_codec", codec: audio.codec };
   }
   if (audio && plan.speed !== undefined && !toolset.tempo) return { code: "tempo" };
+  if (video?.mode === "encode" && video.overlay && !toolset.overlays) return { code: "overlay" };
   if (!image) return refuseSource(plan, source, toolset);
   const format = plan.format as ImageFormat;
   if (!imageTool(toolset, format, image)) {

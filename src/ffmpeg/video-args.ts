@@ -4,6 +4,7 @@ import type { Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
 import { DEFAULT_FPS, exactFps, isEven } from "../plan/rate.ts";
 import { colorArgs, isRgb, videoColor } from "./color.ts";
 import { fpsText, mendFilters, sizeFilters } from "./filters.ts";
+import { overlayGraph } from "./further/overlay.ts";
 import { type Cut, speedFilters } from "./span.ts";
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 
@@ -20,10 +21,19 @@ const WEBM_TICKS = 1000;
 /** Makes an MP4 or MOV count in these ticks. */
 const TIMESCALES = ["-video_track_timescale", String(TICKS), "-movie_timescale", String(TICKS)];
 
-/** Returns the filter graph of a video, from `[0:V:0]` to `[video]`. */
-export function videoGraph(source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
+/** Returns the filter graph of a video, from `[0:V:0]` to `[video]`; `at` is when it begins, in seconds of the output. */
+export function videoGraph(
+  source: Source,
+  video: VideoEncode,
+  cut: Cut,
+  toolset: Toolset,
+  at: number,
+): string {
   const filters = [...videoMending(video, cut), ...videoSizing(source, video, video.geometry, toolset)];
-  return `[0:V:0]${filters.join(",")}[video]`;
+  const { overlay } = video;
+  if (!overlay) return `[0:V:0]${filters.join(",")}[video]`;
+  const over = overlayGraph(source, video, overlay, { at, flags: toolset.scaler });
+  return `[0:V:0]${filters.join(",")}[under];${over}`;
 }
 
 /** Returns the filters of a video that precede its sizing: cut, fixed, timed, turned. */

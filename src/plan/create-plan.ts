@@ -1,4 +1,3 @@
-import type { ErrorReason } from "../core/error-reason.ts";
 import { invalid, MediaError } from "../core/errors.ts";
 import {
   type AudioCodec,
@@ -23,13 +22,16 @@ import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan, findTrack, heardSource, knownTracks, MOST_SOUNDS, soundShape } from "./audio.ts";
 import { type ChunkHints, cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, videoFormat } from "./copied.ts";
+import { furtherFiles } from "./further/further-file.ts";
+import type { PlanHints } from "./further/plan-hints.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
 import { createImage } from "./image/image.ts";
+import { anyPicture, hasVideo, movingPicture } from "./image/pictures.ts";
 import { createSheet } from "./image/storyboard.ts";
 import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
-import { type StoredPicture, storedPicture } from "./size.ts";
+import { storedPicture } from "./size.ts";
 import { createSpan, type Span } from "./span.ts";
 import { planSubtitles } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
@@ -51,7 +53,7 @@ export function createPlan<K extends EncodeKind>(
   source: Source,
   kind: K,
   options: OptionsOf<K>,
-  hints: ChunkHints = {},
+  hints: PlanHints = {},
 ): Plan {
   if (!Object.hasOwn(PLANS, kind)) {
     throw new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`);
@@ -60,14 +62,14 @@ export function createPlan<K extends EncodeKind>(
 }
 
 const PLANS: {
-  readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: ChunkHints) => Plan;
+  readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: PlanHints) => Plan;
 } = {
   ...{ video: videoPlan, audio: audioPlan },
   ...{ image: imagePlan, animation: animationPlan, storyboard: storyboardPlan },
   adaptive_video: adaptivePlan,
 };
 
-function videoPlan(source: Source, asked: VideoOptions, hints: ChunkHints): Plan {
+function videoPlan(source: Source, asked: VideoOptions, hints: PlanHints): Plan {
   const { target_size } = asked;
   if (target_size === undefined) return planVideo(source, asked, hints);
   // The rest of the file's size follows from a plan; the pictures get what is left.
@@ -79,7 +81,7 @@ function videoPlan(source: Source, asked: VideoOptions, hints: ChunkHints): Plan
   return planVideo(source, { ...asked, bitrate }, hints);
 }
 
-function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Plan {
+function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Plan {
   const stored = movingPicture(source);
   const format = videoFormat(options, source);
   const copies = options.mode === "copy";
@@ -102,6 +104,7 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
     ...planMetadata(source, format, options.metadata),
     ...planSubtitles(source),
     ...{ frames, video, ...heard },
+    ...furtherFiles({ options }, hints.further),
   };
   return cutPlan(plan, hints);
 }
@@ -260,10 +263,6 @@ function isTrimmed(span: Span): boolean {
   return span.start > 0 || span.end !== null;
 }
 
-function hasVideo(source: Source): boolean {
-  return source.codecs ? source.codecs.video !== null : source.kind !== "audio";
-}
-
 function hasAudio(source: Source): boolean {
   return source.codecs ? source.codecs.audio !== null : source.kind === "audio";
 }
@@ -271,29 +270,4 @@ function hasAudio(source: Source): boolean {
 function ownFormat(source: Source): ImageFormat | undefined {
   const own = source.format as ImageFormat;
   return source.kind === "image" && own in FORMATS.image ? own : undefined;
-}
-
-type Pictured = Extract<ErrorReason, { code: "no_pictures" }>["kind"];
-
-function anyPicture(source: Source, kind: Pictured): StoredPicture {
-  if (!hasVideo(source)) {
-    throw errorFor("input_no_video", { code: "no_pictures", kind });
-  }
-  // Neither the core's ffmpeg nor the native one has a decoder for it.
-  if (source.codecs?.video === "webp" && source.animated === true) {
-    throw new MediaError(
-      "input_unsupported",
-      "An animated WebP cannot be read. Save it as a GIF or a video first.",
-    );
-  }
-  const stored = storedPicture(source);
-  if (stored) return stored;
-  throw new MediaError("input_unsupported", "The size of the source's pictures could not be read.");
-}
-
-function movingPicture(source: Source, kind: Pictured = "video"): StoredPicture {
-  if (source.kind === "image" && source.animated !== true) {
-    throw errorFor("input_no_video", { code: "still_image" });
-  }
-  return anyPicture(source, kind);
 }

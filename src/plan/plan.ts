@@ -1,5 +1,7 @@
 import type { AudioCodec, EncodeKind, VideoCodec } from "../core/formats.ts";
 import type { Tags } from "../core/tags.ts";
+import type { FurtherFile } from "./further/further-file.ts";
+import type { Overlay } from "./further/overlay.ts";
 
 /** How a stored picture becomes the output picture; the steps apply in the order of the fields. */
 export interface Geometry {
@@ -44,6 +46,8 @@ export type VideoPlan =
       depth: 8 | 10;
       /** Background for transparent pictures as `0xRRGGBB`; null when the source has no transparency. */
       matte: string | null;
+      /** What is laid over the sized pictures; absent for nothing. */
+      overlay?: Overlay;
     };
 
 /** What is changed about the sound, in the order of the fields; times count from the start of the output. */
@@ -203,6 +207,8 @@ export interface Plan {
   cover?: number;
   /** Text tracks of the output, in order; absent when it has none. */
   subtitles?: SubtitlePlan[];
+  /** The files that are read beside the source, in the order in which encoders receive them; absent where there are none. */
+  further?: readonly FurtherFile[];
   /** Best first; empty unless the plan is for adaptive video. */
   renditions: Rendition[];
   /** Whether each rendition of HLS has an I-frame playlist; absent where it has none. */

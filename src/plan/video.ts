@@ -2,6 +2,7 @@ import { BOUNDS, type VideoCodec } from "../core/formats.ts";
 import type { VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { BLACK, parseColor } from "./color.ts";
+import { createOverlay } from "./further/overlay.ts";
 import { createGeometry } from "./geometry.ts";
 import type { VideoPlan } from "./plan.ts";
 import { DEFAULT_FPS, exactFps, isEven, videoRate } from "./rate.ts";
@@ -27,13 +28,15 @@ export function createVideoPlan(
   if (!trimmed && asksNothing(options) && isPlain(source, codec)) {
     return { mode: "copy", codec, width: stored.width, height: stored.height };
   }
+  const geometry = createGeometry(stored, options, { even: true, alpha: false });
   return {
     mode: "encode",
     codec,
-    geometry: createGeometry(stored, options, { even: true, alpha: false }),
+    geometry,
     rate: videoRate(codec, options),
     fps: outputFps(source, options),
     ...pictureNeeds(source, codec, options.background),
+    ...(options.overlay && { overlay: createOverlay(options.overlay, 0, geometry) }),
   };
 }
 
@@ -68,7 +71,7 @@ export function matteFor(source: Source, background: string | undefined): string
 
 function asksNothing(options: VideoOptions): boolean {
   const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip, speed = 1 } = options;
-  if (speed !== 1) return false;
+  if (speed !== 1 || options.overlay !== undefined) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }

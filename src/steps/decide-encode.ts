@@ -25,8 +25,13 @@ export interface Hosts {
  * Decides how to encode a request. Rejects with the errors of `createPlan`, and with `encoder_unavailable` when no encoder
  * can do it.
  */
-export async function decideEncode(hosts: Hosts, source: Source, request: EncodeRequest): Promise<Decision> {
-  const uncut = uncutPlan(source, request);
+export async function decideEncode(
+  hosts: Hosts,
+  source: Source,
+  request: EncodeRequest,
+  further: readonly Source[],
+): Promise<Decision> {
+  const uncut = uncutPlan(source, request, further);
   return decide(uncut, await hosts.offers(uncut, source));
 }
 
@@ -37,12 +42,12 @@ export async function decideEncode(hosts: Hosts, source: Source, request: Encode
 export async function placeCuts(
   hosts: Hosts,
   source: Source,
-  request: EncodeRequest,
+  request: EncodeRequest & { further: readonly Source[] },
   { encoder, chunk_seconds }: Decision,
   open: () => Promise<ByteReader>,
   signal: AbortSignal,
 ): Promise<Chunk[]> {
-  const uncut = uncutPlan(source, request);
+  const uncut = uncutPlan(source, request, request.further);
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
   const plan = await withKeyframes(cut([]), source, open, signal);
@@ -96,8 +101,8 @@ export function placePlan(plan: Plan, chunks: Chunk[]): Plan {
   return { ...plan, start, duration: end === null ? null : end - start, frames: null, chunks };
 }
 
-function uncutPlan(source: Source, { kind, options }: EncodeRequest): Plan {
-  return createPlan(source, kind, options, { chunk_seconds: Number.POSITIVE_INFINITY });
+function uncutPlan(source: Source, { kind, options }: EncodeRequest, further: readonly Source[]): Plan {
+  return createPlan(source, kind, options, { chunk_seconds: Number.POSITIVE_INFINITY, further });
 }
 
 // When no entry point can be looked up, decoding starts this much earlier; a chunk that still lacks pictures is encoded again.

@@ -16,6 +16,11 @@ export function sourceKey(run_id: string): string {
   return `${runFolder("work", run_id)}source`;
 }
 
+/** Returns the key of the copy of one of a run's further inputs. */
+export function furtherKey(run_id: string, index: number): string {
+  return `${runFolder("work", run_id)}further/${index}`;
+}
+
 export function runOf(key: string): string {
   return key.split("/")[1] ?? "";
 }

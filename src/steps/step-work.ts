@@ -13,8 +13,9 @@ import { describeDecision } from "../words/decision-words.ts";
 import { decideEncode, encoderOf, type Hosts, placeCuts, placePlan } from "./decide-encode.ts";
 import { describeStoryboard } from "./describe-storyboard.ts";
 import { describeStream } from "./describe-stream.ts";
+import { createBringFurther } from "./further.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
-import { runFolder, sourceKey } from "./media-keys.ts";
+import { furtherKey, runFolder, sourceKey } from "./media-keys.ts";
 import { throttle } from "./throttle.ts";
 import { type Destination, uploadOutput } from "./upload-output.ts";
 
@@ -63,6 +64,7 @@ export interface StepTools extends Hosts {
 export function createStepWork(tools: StepTools, request: EncodeRequest | null): StepWork {
   const { storage, inputs } = tools;
   const standalone = request === null;
+  const bringFurther = createBringFurther(tools);
 
   async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
     const progress = throttle((received: number, size: number | null) =>
@@ -106,10 +108,15 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
 
   // Decided once per source, so that a run continues after a restart as it began. The name includes the source, because a server
   // may send another file than the one probed.
-  function decideOnce(source: Source, wanted: EncodeRequest, context: StepContext): Promise<Decision> {
+  function decideOnce(
+    source: Source,
+    wanted: EncodeRequest,
+    further: readonly Source[],
+    context: StepContext,
+  ): Promise<Decision> {
     const { format, filesize, duration } = source;
     return context.durably(`decide ${format} ${filesize} ${duration}`, () =>
-      decideEncode(tools, source, wanted),
+      decideEncode(tools, source, wanted, further),
     );
   }
 
@@ -138,7 +145,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     async ingest(source, context) {
       checkDuration(source, tools.max_seconds);
       // Fail on impossible requests before copying anything.
-      if (request) await decideOnce(source, request, context);
+      if (request) await decideOnce(source, request, await bringFurther(request, context), context);
       return context.durably("ingest", async (signal) => {
         const key = standalone
           ? `${runFolder("out", context.run_id)}${tools.stem}`
@@ -168,11 +175,13 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         checkDuration(source, tools.max_seconds);
         return { key, source };
       });
-      const decision = await decideOnce(source, wanted, context);
+      const further = await bringFurther(wanted, context);
+      const decision = await decideOnce(source, wanted, further, context);
       const chunks = await context.durably("cut", (signal) =>
-        placeCuts(tools, source, wanted, decision, () => tools.open(key), signal),
+        placeCuts(tools, source, { ...wanted, further }, decision, () => tools.open(key), signal),
       );
-      const plan = placePlan(createPlan(source, wanted.kind, wanted.options), chunks);
+      const plan = placePlan(createPlan(source, wanted.kind, wanted.options, { further }), chunks);
+      const furtherKeys = further.map((_, at) => furtherKey(context.run_id, at));
       const encoder = encoderOf(tools.encoders, decision.encoder);
       const { refusals } = decision;
       const choice = {
@@ -187,7 +196,14 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         max_in_flight: tools.inFlight(encoder),
         id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
         input: () => tools.open(key),
-        ...(remote && { remote: { input: () => remoteInput(key), folder: remote.folder } }),
+        further: () => Promise.all(furtherKeys.map(tools.open)),
+        ...(remote && {
+          remote: {
+            input: () => remoteInput(key),
+            further: () => Promise.all(furtherKeys.map(remoteInput)),
+            folder: remote.folder,
+          },
+        }),
         work: `${runFolder("work", context.run_id)}chunks/`,
         out: runFolder("out", context.run_id),
         name: tools.stem,

@@ -74,6 +74,8 @@ export function describeRefusal(refusal: Refusal): string {
       return "it cannot deinterlace";
     case "tempo":
       return "it cannot change the speed of sound";
+    case "overlay":
+      return "it cannot lay a picture over others";
     case "bit_depth":
       return `it encodes ${refusal.max_depth} bits only`;
     case "memory":

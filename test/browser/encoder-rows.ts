@@ -2,6 +2,7 @@ import { findBuilt } from "../../core/cache.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
 import type { ClipName } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 
 // What each encoder of a page supports; anything else it refuses with the codes in the table.
 export const ENCODERS = ["copy", "avif", "canvas", "fast", "wasm", "wasm-mt", "webcodecs"] as const;
@@ -11,6 +12,7 @@ export const YES = null;
 // Where it is not built, the page still lists it and says so.
 const FAST = findBuilt("core") ? YES : "not_loaded";
 const TEMPO = FAST ?? "tempo";
+const OVERLAY = FAST ?? "overlay";
 const PICTURES = "needs_encoding";
 const OTHER = "other_work";
 
@@ -41,6 +43,8 @@ export interface Row<K extends EncodeKind = EncodeKind> {
   options: OptionsOf<K>;
   made: Made;
   chunk_seconds?: number;
+  /** Path of a further input. */
+  further?: () => Promise<string>;
   /** In the order of `ENCODERS`: null if it encodes, or the code of its refusal. */
   cells: readonly (string | null)[];
 }
@@ -97,6 +101,9 @@ const animation = (format: "gif" | "webp", picture: string, canvas: string): Row
 const TURNED = { rotate: 90, flip: "horizontal", crop: "16:9", width: 160 } as const;
 // Of 320×180 pixels; the first picture alone, as a still has no other.
 const LIKE_TURNED = "trim=end_frame=1,transpose=clock,hflip,crop=180:101:0:109,scale=160:90";
+
+const redPicture = () =>
+  makeClip("png", ["-f", "lavfi", "-i", "color=red:size=20x20,format=rgb24", "-frames:v", "1"]);
 
 const LEVELED = { normalize: true, target_lufs: -20 } as const;
 
@@ -178,6 +185,33 @@ export const ROWS: readonly Row[] = [
     made: {
       ...{ picture: "h264", sound: "aac", width: 160, duration: 1, frames: 25 },
       like: "select=not(mod(n\\,2)),scale=160:90",
+    },
+  },
+  {
+    ...video("h264", "mp4", [PICTURES, OTHER, OTHER, OVERLAY, YES, OTHER, "overlay"]),
+    ...{ name: "h264 under an overlay, in chunks", chunk_seconds: 0.7, further: redPicture },
+    options: {
+      ...{ codec: "h264", width: 160 },
+      overlay: {
+        url: "https://example.com/red.png",
+        position: "top-right",
+        width: "25%",
+        start: 0.5,
+        end: 1.5,
+      },
+    },
+    made: {
+      ...{ picture: "h264", sound: "aac", width: 160, frames: 50 },
+      like: "scale=160:90,drawbox=x=120:y=0:w=40:h=40:color=red:t=fill:enable='gte(t,0.5)*lt(t,1.5)'",
+    },
+  },
+  {
+    ...video("h265", "mp4", [PICTURES, OTHER, OTHER, OTHER, "output_codec", YES, "overlay"]),
+    ...{ name: "h265 under an overlay", further: redPicture },
+    options: { codec: "h265", width: 160, overlay: { url: "https://example.com/red.png", width: 40 } },
+    made: {
+      ...{ picture: "hevc", sound: "aac", width: 160, frames: 50 },
+      like: "scale=160:90,drawbox=x=60:y=25:w=40:h=40:color=red:t=fill",
     },
   },
   {

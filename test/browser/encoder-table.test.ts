@@ -38,10 +38,14 @@ test("the page has exactly these encoders", async () => {
 
 test.for(ROWS)("$name", async ({ name, kind, options, made, cells, chunk_seconds, ...row }) => {
   const path = await clip(row.clip, { size: "320x180", seconds: 2 });
-  await symlink(path, join(home, basename(path))).catch(() => {});
+  const serve = async (file: string) => {
+    await symlink(file, join(home, basename(file))).catch(() => {});
+    return { clip: `/files/${basename(file)}`, source: await probe(file) };
+  };
+  const more = await row.further?.();
   const cell = {
-    clip: `/files/${basename(path)}`,
-    source: await probe(path),
+    ...(await serve(path)),
+    ...(more && { further: [await serve(more)] }),
     kind,
     options,
     ...(chunk_seconds && { chunk_seconds }),

@@ -55,7 +55,9 @@ test("drops the file of a run whose record could not be stored", async () => {
   const file = new File(["sound"], "a.wav");
   for (const object of ["task", "step"] as const) {
     const request = object === "task" ? { kind: "audio", input: null } : { kind: "probe", input: null };
-    await expect(host.create(object, request, file)).rejects.toMatchObject({ kind: "storage_full" });
+    await expect(host.create(object, request, file, new Map())).rejects.toMatchObject({
+      kind: "storage_full",
+    });
     expect([...inputs.keys()]).toEqual([]);
   }
 });

@@ -4,6 +4,24 @@ import type { ClientClauses } from "./contract-case.ts";
 
 const PNG = { kind: "image", options: { format: "png", width: 40 } } as const;
 
+const RED =
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAACXBIWXMAAAABAAAAAQBPJcTWAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==";
+
+function redPicture(): File {
+  const bytes = Uint8Array.from(atob(RED), (each) => each.charCodeAt(0));
+  return new File([bytes], "red.png", { type: "image/png" });
+}
+
+// Of a PNG of one pixel, whichever filter its row has.
+async function pixelOf(png: Blob): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await png.arrayBuffer());
+  const at = String.fromCharCode(...bytes).indexOf("IDAT");
+  const length = new DataView(bytes.buffer).getUint32(at - 4);
+  const data = new Blob([bytes.slice(at + 4, at + 4 + length)]).stream();
+  const row = await new Response(data.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
+  return new Uint8Array(row).slice(1);
+}
+
 /** The one-call methods: `run` and `probe`. */
 export const CALLS: ClientClauses = [
   {
@@ -70,6 +88,30 @@ export const CALLS: ClientClauses = [
         equal(await run.catch((error: unknown) => error), gone);
         equal((await client.tasks.wait(id)).status, "cancelled");
       }
+    },
+  },
+  {
+    name: "takes a file as a further input, and again in a retry",
+    async check({ client, inputs }) {
+      const overlay = { url: redPicture(), width: "200%" } as const;
+      const { task } = await client.run({
+        ...{ input: inputs.video, kind: "video", options: { width: 32, end: 0.2, overlay } },
+      });
+      const again = await client.tasks.wait(await client.tasks.retry(task.id));
+      equal(again.status, "succeeded");
+      for (const made of [task, again]) {
+        equal(typeof (made.options as { overlay?: { url?: unknown } }).overlay?.url, "string");
+        const blob = await (await client.output(made)).blob();
+        const { blob: pixel } = await client.run({
+          ...{ input: blob, kind: "image", options: { format: "png", width: 1, height: 1 } },
+        });
+        const [red = 0, green = 255, blue = 255] = await pixelOf(pixel);
+        ok(red > 240 && green < 20 && blue < 20);
+      }
+      await rejects(
+        client.run({ input: inputs.video, kind: "video", options: { overlay: { url: inputs.missing } } }),
+        { name: "MediaError", kind: "input_not_found" },
+      );
     },
   },
   {

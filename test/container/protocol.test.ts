@@ -20,7 +20,7 @@ test("health reports ffmpeg and places, and needs no token", async () => {
   const answer = await rig.call("GET", "/health", undefined, { Authorization: "" });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({
-    ...{ protocol: 3, ffmpeg: expect.stringMatching(/^\d+\.\d+/), places: 2, running: 0, ending: false },
+    ...{ protocol: 4, ffmpeg: expect.stringMatching(/^\d+\.\d+/), places: 2, running: 0, ending: false },
   });
 });
 

@@ -16,7 +16,7 @@ test("sends a job with its input and output, reports progress, and returns the s
   const { plan, source, chunk } = job();
   expect(one.jobs).toEqual([
     {
-      ...{ protocol: 3, id: "run_1-0", plan, source, chunk, name: "out.mp4", folder: "http://service/out/" },
+      ...{ protocol: 4, id: "run_1-0", plan, source, chunk, name: "out.mp4", folder: "http://service/out/" },
       input: { url: "http://service/in", size: 5000, etag: "v1" },
     },
   ]);

@@ -11,15 +11,24 @@ export interface Picture {
   at(x: number, y: number): Rgba;
 }
 
-/** Decodes one frame of a file with native ffmpeg as RGBA, rotated as a player shows it. */
+/** Decodes one frame of a file with native ffmpeg as RGBA, rotated as a player shows it, after filters. */
 export async function readPicture(
   path: string,
-  options: { frame?: number; decoder?: readonly string[] } = {},
+  options: { frame?: number; decoder?: readonly string[]; filter?: string } = {},
 ): Promise<Picture> {
-  const { frame = 0, decoder = [] } = options;
+  const { frame = 0, decoder = [], filter = "null" } = options;
   // PAM carries the picture's size in its header.
   const { output } = await runNative([
-    ...[...decoder, "-i", path, "-an", "-vf", `select=eq(n\\,${frame}),format=rgba`, "-frames:v", "1"],
+    ...[
+      ...decoder,
+      "-i",
+      path,
+      "-an",
+      "-vf",
+      `${filter},select=eq(n\\,${frame}),format=rgba`,
+      "-frames:v",
+      "1",
+    ],
     ...["-f", "image2pipe", "-c:v", "pam", "-"],
   ]);
   const header = output.subarray(0, 200).toString("latin1");

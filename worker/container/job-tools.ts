@@ -5,9 +5,8 @@ import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmp
  * Codecs that start threads of their own receive the count in their own options.
  */
 export function jobTools(threads: number, readers: string): Toolset {
-  const limit = (count: number) => ["-threads", String(count)];
-  // Those that work on several pictures at once fill their processors with more threads than these: as many as ffmpeg and x264 choose themselves.
-  const [decoding, frames] = threads === 1 ? [1, 1] : [threads + 1, Math.ceil(threads * 1.5)];
+  // Those that work on several pictures at once fill their processors with more threads than these: as many as x264 chooses itself.
+  const frames = threads === 1 ? 1 : Math.ceil(threads * 1.5);
   const x264 = (tool: Tool | undefined) => addTo(tool, "-x264-params", `threads=${frames}`);
   return {
     ...NATIVE_TOOLS,
@@ -22,15 +21,22 @@ export function jobTools(threads: number, readers: string): Toolset {
       ...NATIVE_TOOLS.small,
       h265: addTo(NATIVE_TOOLS.small.h265, "-x265-params", `pools=${threads}`),
     },
-    input: [
-      ...NATIVE_TOOLS.input,
-      ...["-protocol_whitelist", "http,tcp", "-format_whitelist", readers],
-      // What the system holds for ffmpeg is lost with every jump in the file, and was read over the network.
-      // Large segments make loopback hold megabytes that ffmpeg may never read.
-      ...["-recv_buffer_size", "65536", "-tcp_mss", "1460", ...limit(decoding)],
-    ],
-    output: [...NATIVE_TOOLS.output, ...limit(threads)],
+    input: inputArgs(readers, threads),
+    output: [...NATIVE_TOOLS.output, "-threads", String(threads)],
   };
+}
+
+/** Returns the arguments before an input, which can only be HTTP on loopback, read by the given readers. */
+export function inputArgs(readers: string, threads: number): string[] {
+  // As for x264, as many threads as ffmpeg chooses itself.
+  const decoding = threads === 1 ? 1 : threads + 1;
+  return [
+    ...NATIVE_TOOLS.input,
+    ...["-protocol_whitelist", "http,tcp", "-format_whitelist", readers],
+    // What the system holds for ffmpeg is lost with every jump in the file, and was read over the network.
+    // Large segments make loopback hold megabytes that ffmpeg may never read.
+    ...["-recv_buffer_size", "65536", "-tcp_mss", "1460", "-threads", String(decoding)],
+  ];
 }
 
 function addTo(tool: Tool | undefined, name: string, params: string): Tool {

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { MediaError } from "../../src/core/errors.ts";
 import { ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../../src/core/formats.ts";
+import { INPUT_ROLES } from "../../src/core/further/further-inputs.ts";
 import { Source } from "../../src/core/source.ts";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { furtherOf } from "../../src/plan/further/further.ts";
 import { hasManyFiles, type Plan } from "../../src/plan/plan.ts";
 
 // Everything that becomes a part of a path or of a filter is of such letters alone.
@@ -14,6 +16,7 @@ const pixels = z
   .max(1 << 16);
 const color = z.string().regex(/^0x([0-9a-f]{6}|[0-9a-f]{8})$/i);
 const seconds = z.number().min(0).max(1e7);
+const count = z.int().min(0);
 const bits = z.number().positive().max(1e10);
 const fps = z.number().positive().max(1000).nullable();
 const box = { x: pixels, y: pixels, width: pixels, height: pixels };
@@ -34,6 +37,25 @@ const rate = z.union([
   z.looseObject({ bitrate: bits }),
 ]);
 
+const overlay = z.looseObject({
+  input: z.int().min(0).max(100),
+  width: pixels.min(1).nullable(),
+  place: z.looseObject({
+    x: z
+      .number()
+      .min(0)
+      .max(1 << 16),
+    y: z
+      .number()
+      .min(0)
+      .max(1 << 16),
+    of: z.enum(["pixels", "room"]),
+  }),
+  opacity: z.number().min(0).max(1),
+  start: seconds,
+  end: seconds.nullable(),
+});
+
 const video = z.discriminatedUnion("mode", [
   z.looseObject({ mode: z.literal("copy"), codec: word, width: pixels, height: pixels }),
   z.looseObject({
@@ -46,6 +68,7 @@ const video = z.discriminatedUnion("mode", [
     tone_map: z.boolean(),
     depth: z.literal([8, 10]),
     matte: color.nullable(),
+    overlay: overlay.exactOptional(),
   }),
 ]);
 
@@ -80,10 +103,10 @@ const motion = z.looseObject({
     .nullable(),
 });
 
-const count = z.int().min(1).max(10_000);
+const tiles = z.int().min(1).max(10_000);
 const sheet = z.looseObject({
   interval: z.number().min(0.001).max(1e7),
-  ...{ tiles: count, columns: count, rows: count, sheets: count },
+  ...{ tiles, columns: tiles, rows: tiles, sheets: tiles },
 });
 
 const image = z.looseObject({
@@ -126,6 +149,10 @@ const plan = z
     image: image.nullable(),
     tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
     cover: z.int().min(0).max(1000).exactOptional(),
+    further: z
+      .array(z.looseObject({ role: z.enum(INPUT_ROLES), format: word, size: count, pixels: count }))
+      .max(100)
+      .exactOptional(),
     renditions: z.array(z.looseObject({ name: fileName, geometry, rate, fps })).max(32),
     chunks: z.array(chunk).max(100_000),
   })
@@ -135,6 +162,7 @@ const plan = z
   }) satisfies z.ZodType<Plan>;
 
 const url = z.url({ protocol: /^https?$/ }).max(8192);
+const input = z.object({ url, size: z.int().min(0), etag: z.string().max(512) });
 
 const Job = z.object({
   protocol: z.literal(NATIVE_PROTOCOL),
@@ -150,7 +178,8 @@ const Job = z.object({
       context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
     }
   }),
-  input: z.object({ url, size: z.int().min(0), etag: z.string().max(512) }),
+  input,
+  further: z.array(input).max(100).exactOptional(),
   folder: url.refine((text) => text.endsWith("/"), { message: "must end with a slash" }),
   name: fileName.nullable(),
 }) satisfies z.ZodType<NativeJob>;
@@ -169,7 +198,17 @@ export function parseJob(json: unknown, origins: readonly string[] | null): Nati
     const right = job.name === null ? "a file name" : "null for adaptive video and storyboards";
     throw new MediaError("request_invalid", `name must be ${right}.`, { param: "name" });
   }
-  for (const [param, url] of Object.entries({ "input.url": job.input.url, folder: job.folder })) {
+  const { further = [] } = job;
+  const needed = furtherOf(job.plan, job.chunk).length;
+  if (further.length !== needed) {
+    throw new MediaError("request_invalid", `further must hold ${needed} files.`, { param: "further" });
+  }
+  const urls = {
+    "input.url": job.input.url,
+    folder: job.folder,
+    ...Object.fromEntries(further.map((file, at) => [`further.${at}.url`, file.url])),
+  };
+  for (const [param, url] of Object.entries(urls)) {
     if (origins === null || origins.includes(new URL(url).origin)) continue;
     throw new MediaError("request_invalid", `${param} must be at one of this encoder's SERVICE_ORIGINS.`, {
       param,

@@ -10,13 +10,14 @@ import { parseProgress } from "../../src/ffmpeg/progress.ts";
 import { checkRun, nothing, type RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import type { Tally } from "../../src/ffmpeg/tally.ts";
 import { refuseTools } from "../../src/ffmpeg/toolset.ts";
+import { furtherOf } from "../../src/plan/further/further.ts";
 import { outputSeconds } from "../../src/plan/plan.ts";
 import { describeRefusals } from "../../src/words/refusal-words.ts";
 import { checkSegments, isWhole, readSegments } from "./check-segments.ts";
 import { readersOf } from "./demuxers.ts";
 import type { InputProxy } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
-import { jobTools } from "./job-tools.ts";
+import { inputArgs, jobTools } from "./job-tools.ts";
 import { createPuts, listOutput, type OutputFile, type Puts, readPlaylists } from "./put-output.ts";
 import { type RunningFfmpeg, runFfmpeg } from "./run-ffmpeg.ts";
 import { removeFolder, type Scratch } from "./scratch.ts";
@@ -107,17 +108,24 @@ async function encode(
   const { plan, chunk, source } = job;
   const { settings, installed, proxy } = bench;
   const failed = new AbortController();
-  const input = proxy.serve(job.input, (error) => failed.abort(error));
+  const serve = (file: NativeJob["input"]) => proxy.serve(file, (error) => failed.abort(error));
+  const input = serve(job.input);
+  const further = (job.further ?? []).map(serve);
+  const inputs = [input, ...further];
   const seconds = outputSeconds(plan, chunk);
   const moved = new Map<string, number>();
   let speed: number | null = null;
   let watchdog: Watchdog | undefined;
   const onStart = (ffmpeg: RunningFfmpeg) => {
-    const progress = () => [...moved.values()].reduce((sum, value) => sum + value, input.given());
+    const progress = () =>
+      [...moved.values()].reduce(
+        (sum, value) => sum + value,
+        inputs.reduce((given, each) => given + each.given(), 0),
+      );
     const { stall_seconds } = settings;
     watchdog = watch({
       ...{ ffmpeg, progress, fits, stall_seconds },
-      waits: input.waits,
+      waits: () => inputs.some((each) => each.waits()),
       folder: join(folder, "out"),
     });
   };
@@ -142,7 +150,13 @@ async function encode(
       found = leveling.next(measured.log);
     }
     watchdog?.stop();
-    const io = { input: input.url, output, lists: "", level: found.value };
+    const io = {
+      ...{ input: input.url, output, lists: "", level: found.value },
+      further: further.map(({ url }, at) => ({
+        path: url,
+        input: inputArgs(readersOf(furtherOf(plan, chunk)[at]?.format ?? ""), bench.settings.threads),
+      })),
+    };
     const end = await runFfmpeg({
       ...run,
       args: chunkArgs(plan, chunk, source, io, tools),
@@ -162,7 +176,7 @@ async function encode(
     check(end);
   } finally {
     watchdog?.stop();
-    input.close();
+    for (const each of inputs) each.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { furtherInputs } from "../../src/core/further/further-inputs.ts";
 import type { StepRequest, TaskRequest } from "../../src/core/requests.ts";
 import type { Services } from "../services.ts";
 
@@ -14,25 +15,25 @@ export interface ConnectionNeed {
   wanted?: string;
 }
 
-/** Checks that a task may read its input, and returns whether it needs a connection; throws `invalid_input`. */
+/** Checks that a task may read its inputs, and returns whether it needs a connection; throws `invalid_input`. */
 export async function checkTaskAccess(
   request: TaskRequest,
   project: string,
   needs: Needs,
 ): Promise<ConnectionNeed | null> {
-  const need = await checkInput(request.input, "input", project, needs);
+  const need = await checkInputs(request, { url: request.input, param: "input" }, project, needs);
   // The output goes by the default connection, whichever the input is read by.
   const own = need?.wanted !== undefined || !need;
   return own && request.output !== undefined ? { param: "output", what: "An S3 output" } : need;
 }
 
-/** Checks that a standalone step may read its input, and returns whether it needs a connection; throws `invalid_input`. */
+/** Checks that a standalone step may read its inputs, and returns whether it needs a connection; throws `invalid_input`. */
 export async function checkStepAccess(
   request: StepRequest,
   project: string,
   needs: Needs,
 ): Promise<ConnectionNeed | null> {
-  const need = await checkInput(request.input.url, "input.url", project, needs);
+  const need = await checkInputs(request, { url: request.input.url, param: "input.url" }, project, needs);
   if (request.kind !== "upload") return need;
   const wanted = request.options.connection_id;
   const named = typeof wanted === "string" ? { wanted } : {};
@@ -52,6 +53,25 @@ export async function reserveConnection(
     throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
   const message = `${what} needs a stored connection, and there is none: POST /connections makes one.`;
   throw new MediaError("connection_required", message, { param });
+}
+
+// A run has one connection; files that need different ones cannot be read together.
+async function checkInputs(
+  request: { options?: unknown },
+  main: { url: string; param: string },
+  project: string,
+  needs: Needs,
+): Promise<ConnectionNeed | null> {
+  let found: ConnectionNeed | null = null;
+  for (const { url, param } of [main, ...furtherInputs(request)]) {
+    const need = await checkInput(url, param, project, needs);
+    if (found && need && found.wanted !== need.wanted) {
+      const message = `${param}: It is read by another connection than ${found.param}.`;
+      throw new MediaError("invalid_input", message, { param });
+    }
+    found ??= need;
+  }
+  return found;
 }
 
 async function checkInput(

@@ -8,9 +8,9 @@ import type { LocalFile } from "../media-api.ts";
 
 /** The visitors' files that runs work on. */
 export interface InputFiles {
-  /** Stores the file of a run; rejects with `input_unreachable` when it cannot be read. */
+  /** Stores the file of a run, or a further one of {@link furtherFileId}; rejects with `input_unreachable` when it cannot be read. */
   add(run_id: string, file: LocalFile): Promise<void>;
-  /** Reuses the file of another run; returns false when that has none. */
+  /** Reuses the files of another run; returns false when that has none. */
   copy(from: string, to: string): Promise<boolean>;
   /** Returns whether the run works on a visitor's file. */
   has(run_id: string): Promise<boolean>;
@@ -21,7 +21,18 @@ export interface InputFiles {
   handle(run_id: string): Promise<FileSystemFileHandle | null>;
   /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` for a different file. */
   replace(run_id: string, file: LocalFile): Promise<void>;
+  /** Removes a run's file and its further ones. */
   remove(run_id: string): Promise<void>;
+}
+
+/** Returns the id under which a run's further file is stored. */
+export function furtherFileId(run_id: string, at: number): string {
+  return `${run_id}/${at}`;
+}
+
+/** Returns the run that a stored file is of. */
+export function runOfInput(id: string): string {
+  return id.split("/")[0] ?? id;
 }
 
 /**
@@ -49,6 +60,10 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
     return blob;
   }
 
+  async function idsOf(run_id: string): Promise<string[]> {
+    return (await rows.all()).map(({ id }) => id).filter((id) => runOfInput(id) === run_id);
+  }
+
   return {
     async add(run_id, file) {
       const blob = await openFile(file);
@@ -56,12 +71,15 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
       await put(run_id, file, blob, sha256);
     },
     async copy(from, to) {
-      const row = await rows.get(from);
-      if (!row) return false;
-      const own = held.get(from);
-      if (own) held.set(to, own);
-      await rows.put({ ...row, id: to });
-      return true;
+      const ids = await idsOf(from);
+      for (const id of ids) {
+        const copied = to + id.slice(from.length);
+        const own = held.get(id);
+        if (own) held.set(copied, own);
+        const row = await rows.get(id);
+        if (row) await rows.put({ ...row, id: copied });
+      }
+      return ids.includes(from);
     },
     has: async (run_id) => (await rows.get(run_id)) !== null,
     find,
@@ -88,8 +106,10 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
       await put(run_id, file, blob, sha256);
     },
     async remove(run_id) {
-      held.delete(run_id);
-      await rows.delete(run_id);
+      for (const id of new Set([run_id, ...(await idsOf(run_id))])) {
+        held.delete(id);
+        await rows.delete(id);
+      }
     },
   };
 }

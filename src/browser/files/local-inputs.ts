@@ -8,7 +8,7 @@ import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import { openS3 } from "../../storage/s3/s3-input.ts";
 import type { Connections } from "../connections.ts";
 import type { InputFiles } from "./input-files.ts";
-import { isOpfsPath, type LocalUrls, openOpfsPath, runOfFile } from "./local-urls.ts";
+import { furtherOfFile, isOpfsPath, type LocalUrls, openOpfsPath, runOfFile } from "./local-urls.ts";
 
 export interface LocalInputTools {
   /** The visitor's file that the run works on, and its URL; null when the input is something else. */
@@ -34,6 +34,7 @@ export function createLocalInputs({ own, files, storage, urls, connections, open
       if (own?.url === url) return openBlob(own.blob, url);
       const other = runOfFile(url);
       if (other !== null) return openBlob(await files.find(other), url);
+      if (furtherOfFile(url) !== null) return openBlob(null, url);
       const key = urls.key(url);
       if (key !== null) return openStored(storage, key, url, open);
       if (isOpfsPath(url)) {

@@ -1,5 +1,6 @@
 import type { UploadProgress } from "../../client/update.ts";
 import type { FallbackFault } from "../../core/errors.ts";
+import { mapFurther } from "../../core/further/further-inputs.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import type { RunError } from "../../core/step.ts";
 import { requestOf, type Task } from "../../core/task.ts";
@@ -59,11 +60,13 @@ export interface DelegationParts {
   pieces: PieceStore;
   /** Returns a task's file on this machine; null when it cannot be read. */
   fileOf(task: Task): Promise<Blob | null>;
+  /** Returns the visitor's further files of a task, by the paths of their URLs. */
+  furtherFiles(task: Task): Promise<ReadonlyMap<string, Blob>>;
   tell(event: MediaEvent): void;
 }
 
 export function createDelegation(parts: DelegationParts): Delegation {
-  const { has_fallback, records, pieces, fileOf, tell } = parts;
+  const { has_fallback, records, pieces, fileOf, furtherFiles, tell } = parts;
   const ends = new Map<string, { delegated: Delegated; end(): void }>();
 
   const find = async (id: string) => ((await pieces.get(id, PIECE))?.value ?? null) as Delegated | null;
@@ -78,6 +81,8 @@ export function createDelegation(parts: DelegationParts): Delegation {
     const isSent = remote === null && !/^(https?|s3):/i.test(record.input);
     const file = isSent ? await fileOf(record) : null;
     if (isSent && !file) return false;
+    const further = remote === null ? await furtherFiles(record) : new Map<string, Blob>();
+    const request = mapFurther(requestOf(record), (url, _, param) => further.get(param) ?? url);
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.set(id, { delegated, end: resolve });
     const aborted = () => {
@@ -90,7 +95,7 @@ export function createDelegation(parts: DelegationParts): Delegation {
       aborted();
       return true;
     }
-    tell({ type: "follow", id, request: requestOf(record), remote, file });
+    tell({ type: "follow", id, request, remote, file });
     await promise;
     signal.removeEventListener("abort", aborted);
     ends.delete(id);

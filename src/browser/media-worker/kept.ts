@@ -2,6 +2,7 @@ import { toMediaError } from "../../core/errors.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { clearMedia, runOf } from "../../steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import { runOfInput } from "../files/input-files.ts";
 import type { LocalUsage, MediaApi, Run } from "../media-api.ts";
 import type { RunTurns } from "./run-turns.ts";
 import type { RunStores } from "./terminal-buffer.ts";
@@ -57,7 +58,8 @@ export function createKept(tools: KeptTools): Kept {
     const files = [...(await storage.files("work/")), ...(await storage.files("out/"))];
     const strays = new Set(files.map(({ key }) => runOf(key)).filter((id) => !known.has(id)));
     for (const id of strays) await clearMedia(storage, id, ["work", "out"]);
-    for (const { id } of await stores.inputs.all()) if (!known.has(id)) await stores.inputs.delete(id);
+    for (const { id } of await stores.inputs.all())
+      if (!known.has(runOfInput(id))) await stores.inputs.delete(id);
   }
 
   return {

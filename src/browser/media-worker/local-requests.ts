@@ -1,5 +1,6 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../core/formats.ts";
+import { furtherInputs, mapFurther } from "../../core/further/further-inputs.ts";
 import {
   parseStepRequest,
   parseTaskRequest,
@@ -9,6 +10,7 @@ import {
 import { checkHost, type HostRules } from "../../storage/http/host-guard.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { Connections } from "../connections.ts";
+import { furtherOfFile, isOpfsPath } from "../files/local-urls.ts";
 
 // Placeholder URL for local inputs, so that one parser handles all requests.
 const STAND_IN = "https://local.invalid/input";
@@ -23,8 +25,13 @@ export interface LocalRules extends HostRules {
  * service does.
  */
 export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
-  const request = parseTaskRequest(local === null ? body : { ...Object(body), input: STAND_IN });
+  const further = withoutFurther(body);
+  const { given } = further;
+  const request = further.restore(
+    parseTaskRequest(local === null ? given : { ...Object(given), input: STAND_IN }),
+  );
   refuseWebhook(request);
+  checkFurther(request, rules);
   if (local === null) checkInput(request.input, "input", rules);
   if (request.output !== undefined) {
     rules.connections.check(null, "output", "An S3 output");
@@ -35,8 +42,11 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
 
 /** Parses the request of a standalone step in the same way; an encode accepts a file that was not probed. */
 export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
-  const request = parseStepRequest(local === null ? body : withStandIn(Object(body)));
+  const further = withoutFurther(body);
+  const { given } = further;
+  const request = further.restore(parseStepRequest(local === null ? given : withStandIn(Object(given))));
   refuseWebhook(request);
+  checkFurther(request, rules);
   if (local === null) checkInput(request.input.url, "input.url", rules);
   if (request.kind === "upload") {
     const { url, connection_id = null } = request.options;
@@ -56,6 +66,27 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
   // It is probed before the encode, whatever the request says about it.
   const source = { object: "source", url: STAND_IN, kind: "video", format: "unknown" };
   return { ...body, input: encodes ? source : { url: STAND_IN } };
+}
+
+// Further inputs on this machine, without which the parser accepts the request.
+function withoutFurther(body: unknown) {
+  const local = new Map<string, string>();
+  const given = mapFurther(Object(body), (url, _, param) => {
+    if (typeof url !== "string" || !isLocal(url)) return url;
+    local.set(param, url);
+    return STAND_IN;
+  });
+  const restore = <T extends { options?: unknown }>(request: T): T =>
+    local.size === 0 ? request : mapFurther(request, (url, _, param) => local.get(param) ?? url);
+  return { given: typeof body === "object" && body !== null ? given : body, restore };
+}
+
+function checkFurther(request: { options?: unknown }, rules: LocalRules): void {
+  for (const { url, param } of furtherInputs(request)) if (!isLocal(url)) checkInput(url, param, rules);
+}
+
+function isLocal(url: string): boolean {
+  return furtherOfFile(url) !== null || isOpfsPath(url);
 }
 
 // A page may be closed at any time, and its visitor could forge what it posts.

@@ -11,7 +11,8 @@ import { createTask, requestOf, type Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { CORE_CACHE } from "../../encoders/core/core-load.ts";
 import { clearMedia, runFolder } from "../../steps/media-keys.ts";
-import { createInputFiles } from "../files/input-files.ts";
+import { findFurther, numberFurther } from "../files/further-files.ts";
+import { createInputFiles, furtherFileId } from "../files/input-files.ts";
 import { fileUrl, isOpfsPath, openOpfsPath, ownFileUrl, runOfFile } from "../files/local-urls.ts";
 import { createRunUploads } from "../files/run-upload.ts";
 import type {
@@ -66,6 +67,9 @@ export function createMediaHost(
       const key = parts.urls.key(input);
       return key === null ? files.find(runOfFile(input) ?? id) : storage.file(key);
     },
+    async furtherFiles(task) {
+      return new Map((await findFurther(files, task)).map(({ param, blob }) => [param, blob]));
+    },
   });
   const tools = {
     ...{ stores, records, delegation, tidy },
@@ -109,12 +113,19 @@ export function createMediaHost(
     return typeof url === "string" && runOfFile(url) !== null ? { file: null, url } : null;
   }
 
-  async function create(type: RecordType, request: unknown, given: LocalFile | null): Promise<Run> {
+  async function create(
+    type: RecordType,
+    asked: unknown,
+    given: LocalFile | null,
+    further: ReadonlyMap<string, LocalFile>,
+  ): Promise<Run> {
+    const { request, files: ours } = numberFurther(asked, further);
     const local = await localInput(request, given);
     const now = Date.now();
     const record = type === "task" ? createTaskOf() : createStepOf();
     return begin(record, async () => {
       if (local?.file) await files.add(record.id, local.file);
+      for (const [at, file] of ours) await files.add(furtherFileId(record.id, at), file);
     });
 
     function createTaskOf(): Task {

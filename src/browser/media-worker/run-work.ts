@@ -4,12 +4,13 @@ import type { ByteReader, StepWork, Storage, StoredInfo } from "../../core/ports
 import type { Source } from "../../core/source.ts";
 import type { Hosts } from "../../steps/decide-encode.ts";
 import { destinationOf } from "../../steps/destination.ts";
-import { runFolder } from "../../steps/media-keys.ts";
+import { furtherKey, sourceKey } from "../../steps/media-keys.ts";
 import { outputStem } from "../../steps/output-name.ts";
 import { createStepWork, type StepTools } from "../../steps/step-work.ts";
 import { createBlobReader } from "../../storage/blob-reader.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
 import type { Connections } from "../connections.ts";
+import { findFurther } from "../files/further-files.ts";
 import type { InputFiles } from "../files/input-files.ts";
 import { createLocalInputs } from "../files/local-inputs.ts";
 import type { LocalUrls } from "../files/local-urls.ts";
@@ -35,9 +36,12 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   const needs_file = !taken && (await files.has(record.id));
   const blob = needs_file ? await files.find(record.id) : null;
   if (needs_file && !blob) return null;
-  const storage = blob
-    ? withOwnFile(tools.storage, `${runFolder("work", record.id)}source`, blob)
-    : tools.storage;
+  // What cannot be read is looked for, and not found, where it is opened.
+  const own_files = new Map(
+    (await findFurther(files, record)).map(({ at, blob }) => [furtherKey(record.id, at), blob]),
+  );
+  if (blob) own_files.set(sourceKey(record.id), blob);
+  const storage = own_files.size > 0 ? withOwnFiles(tools.storage, own_files) : tools.storage;
   const open = async (key: string): Promise<ByteReader> => {
     const file = await storage.file(key);
     if (!file) throw new MediaError("media_not_found", `Nothing is stored as ${key}.`);
@@ -98,25 +102,32 @@ interface FileStorage extends Storage {
 }
 
 /**
- * Storage with the visitor's file as one read-only object, so that the file is processed in place and
- * never copied; clearing it deletes nothing.
+ * Storage with the visitor's files as read-only objects, so that they are processed in place and never copied; clearing
+ * them deletes nothing.
  */
-function withOwnFile(storage: FileStorage, own_key: string, blob: Blob): FileStorage {
+function withOwnFiles(storage: FileStorage, own: ReadonlyMap<string, Blob>): FileStorage {
+  return {
+    async read(key, range) {
+      const blob = own.get(key);
+      if (!blob) return storage.read(key, range);
+      const part = range ? blob.slice(range.start, range.end) : blob;
+      return { ...infoOf(blob), body: part.stream() };
+    },
+    async head(key) {
+      const blob = own.get(key);
+      return blob ? infoOf(blob) : storage.head(key);
+    },
+    write: (key, body, mime) => storage.write(key, body, mime),
+    clear: (prefix) => storage.clear(prefix),
+    file: async (key) => own.get(key) ?? storage.file(key),
+  };
+}
+
+function infoOf(blob: Blob): StoredInfo {
   const modified = "lastModified" in blob ? String(blob.lastModified) : "0";
-  const info: StoredInfo = {
+  return {
     size: blob.size,
     etag: `${blob.size.toString(36)}-${modified}`,
     mime: blob.type || "application/octet-stream",
-  };
-  return {
-    async read(key, range) {
-      if (key !== own_key) return storage.read(key, range);
-      const part = range ? blob.slice(range.start, range.end) : blob;
-      return { ...info, body: part.stream() };
-    },
-    head: async (key) => (key === own_key ? info : storage.head(key)),
-    write: (key, body, mime) => storage.write(key, body, mime),
-    clear: (prefix) => storage.clear(prefix),
-    file: async (key) => (key === own_key ? blob : storage.file(key)),
   };
 }

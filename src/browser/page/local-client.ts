@@ -87,7 +87,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     if (fault) throw fault;
     const given = await readInput(type, request);
     void keepStorage(name);
-    return (await api.create(type, given.request, given.file)) as never;
+    return (await api.create(type, given.request, given.file, given.further)) as never;
   }
 
   async function list<T>(type: RecordType, asked: ListOptions): Promise<Page<T>> {

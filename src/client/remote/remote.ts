@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../core/connection.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
+import { mapFurther } from "../../core/further/further-inputs.ts";
 import { isId } from "../../core/ids.ts";
 import { ImageUrl } from "../../core/images/image-url.ts";
 import { ApiKey, NewApiKey } from "../../core/key.ts";
 import { Step as StepSchema } from "../../core/step.ts";
 import { Task as TaskSchema } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
+import type { Upload } from "../../core/upload.ts";
 import type { CreateOptions, NewStep, NewTask } from "../client.ts";
 import { updatesOf } from "../follow/updates.ts";
 import { createWatch, POLL_TIMES, type PollTimes } from "../follow/watch.ts";
@@ -80,7 +82,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     return isFinished(run) ? run : read(run.id);
   }
 
-  // Uploads the caller's file first, and removes it again when the record cannot be created.
+  // Uploads the caller's files first, and removes them again when the record cannot be created.
   async function create<T>(
     object: "task" | "step",
     given: NewTask | NewStep,
@@ -88,15 +90,29 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     make: (request: unknown) => Promise<T>,
   ): Promise<T> {
     over.signal.throwIfAborted();
-    const { request, file } = await readInput(object, given);
-    if (!file) return make(request);
-    const { id, url } = await uploads.send(file, options);
-    const { input } = request as { input: object | null };
+    const { request, file, further } = await readInput(object, given);
+    if (!file && further.size === 0) return make(request);
+    const sent: Upload[] = [];
+    const send = async (each: Blob | FileSystemFileHandle, how: CreateOptions | undefined) => {
+      const upload = await uploads.send(each, how);
+      sent.push(upload);
+      return upload.url;
+    };
     try {
-      return await make({ ...(request as object), input: object === "task" ? url : { ...input, url } });
+      const urls = new Map<string, string>();
+      for (const [param, each] of further) {
+        urls.set(param, await send(each, options?.signal && { signal: options.signal }));
+      }
+      const own = mapFurther(request as object, (url, _, param) => urls.get(param) ?? url);
+      if (!file) return await make(own);
+      const url = await send(file, options);
+      const { input } = request as { input: object | null };
+      return await make({ ...own, input: object === "task" ? url : { ...input, url } });
     } catch (thrown) {
       // After a transient failure the record may still exist.
-      if (!toMediaError(thrown).retryable) await uploads.delete(id).catch(() => {});
+      if (!toMediaError(thrown).retryable) {
+        await Promise.all(sent.map(({ id }) => uploads.delete(id).catch(() => {})));
+      }
       throw thrown;
     }
   }

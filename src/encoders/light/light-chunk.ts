@@ -6,7 +6,9 @@ import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Toolset } from "../../ffmpeg/toolset.ts";
+import { furtherOf } from "../../plan/further/further.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
+import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { EncodedFile } from "../encoder.ts";
 
@@ -27,13 +29,25 @@ export interface EncodedChunk {
 }
 
 const INPUT = "/in/input";
+// Each file is mounted in a folder of its own.
+const furtherPath = (at: number) => `/further-${at}/input`;
 const FOLDER = "/out";
 const LISTING = "/lists";
 const NEVER = 100_000;
 const QUIET = ["-loglevel", "warning", "-stats", "-stats_period"];
 
+/** Mounts the files that {@link runChunk} reads. */
+export function mountInputs(
+  core: Pick<WasmCore, "mount">,
+  file: SyncFile,
+  further: readonly SyncFile[],
+): void {
+  core.mount(INPUT, file);
+  for (const [at, each] of further.entries()) core.mount(furtherPath(at), each);
+}
+
 /**
- * Encodes a chunk from `/in/input`. Throws a {@link MediaError} when ffmpeg fails, finds the input truncated, or writes
+ * Encodes a chunk from the mounted files. Throws a {@link MediaError} when ffmpeg fails, finds the input truncated, or writes
  * nothing.
  */
 export function runChunk(
@@ -54,7 +68,10 @@ export function runChunk(
   const leveling = findLevel(plan, chunk, source, INPUT, tools);
   let found = leveling.next();
   while (!found.done) found = leveling.next(run(found.value));
-  const io = { input: INPUT, output, lists: `${LISTING}/`, level: found.value };
+  const io = {
+    ...{ input: INPUT, output, lists: `${LISTING}/`, level: found.value },
+    further: furtherOf(plan, chunk).map((_, at) => ({ path: furtherPath(at), input: tools.input })),
+  };
   run([...status, ...chunkArgs(plan, chunk, source, io, tools)]);
   const files = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
   if (files.length === 0) throw nothing(plan);

@@ -33,6 +33,7 @@ export const LIGHT_COST = {
     /** Per Mpx that waits for the palette of all frames: four bytes a pixel. */
     held: 4,
     rendition: 12,
+    further: 16,
   },
   seconds: {
     /** Startup and reading the input. */
@@ -143,7 +144,8 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
     (plan.format === "webm" ? heap.vp9 : 0) +
     (plan.format === "gif" ? heap.palette : 0) +
     ((pixels_held ?? 0) / MPX) * heap.held +
-    Math.max(0, outputs.length - 1) * heap.rendition;
+    Math.max(0, outputs.length - 1) * heap.rendition +
+    (plan.further ?? []).reduce((sum, { pixels }) => sum + (pixels / MPX) * heap.further, 0);
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
 }
 

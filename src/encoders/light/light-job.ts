@@ -16,16 +16,33 @@ import {
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { EncodedFile } from "../encoder.ts";
 import { type HeaderFacts, readHeaderFacts } from "./header-facts.ts";
-import { runChunk } from "./light-chunk.ts";
+import { mountInputs, runChunk } from "./light-chunk.ts";
 import { coreOf } from "./light-estimate.ts";
 import { inputBytes, LIGHT_INPUT, stretchBytes } from "./light-limits.ts";
 import { type FfprobeReport, reportOf, runProbe } from "./light-probe.ts";
 import { lightTools } from "./light-tools.ts";
 
-/** A job for the light encoder on a file of `size` bytes. */
+/** A job for the light encoder on a file of `size` bytes; the ranges of its further files count on from its end. */
 export type LightJob =
   | { kind: "probe"; size: number }
-  | { kind: "encode"; size: number; plan: Plan; chunk: Chunk; source: Source };
+  | {
+      kind: "encode";
+      size: number;
+      plan: Plan;
+      chunk: Chunk;
+      source: Source;
+      /** Bytes of each further file; absent where there are none. */
+      further?: number[];
+    };
+
+/** Returns the bytes of a job's files together. */
+export function wholeSize(job: LightJob): number {
+  return furtherSizes(job).reduce((sum, size) => sum + size, job.size);
+}
+
+function furtherSizes(job: LightJob): readonly number[] {
+  return (job.kind === "encode" && job.further) || [];
+}
 
 /** The outcome of a job: a range to load before it can go on, or its result. */
 export type LightAnswer =
@@ -84,7 +101,10 @@ export async function runLightJob(
   pages: readonly Page[],
   host: LightHost,
 ): Promise<LightAnswer> {
-  const file = createPagedFile(job.size, pages);
+  const [file, ...further] = splitFile(createPagedFile(wholeSize(job), pages), [
+    job.size,
+    ...furtherSizes(job),
+  ]);
   const facts = job.kind === "probe" ? headerOf(file) : null;
   // For a picture this large the header is enough; anything more would mean reading all of it.
   const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MOST_PIXELS);
@@ -100,7 +120,7 @@ export async function runLightJob(
   };
   const work = (instance: WasmCore, depth: "frame" | "header") => {
     if (job.kind === "probe") return { report: runProbe(instance, file, facts, depth), files: [], tally: {} };
-    instance.mount("/in/input", file);
+    mountInputs(instance, file, further);
     const tools = lightTools(job.plan, job.source, host.memory, core === host.fast ? FAST_TOOLS : WASM_TOOLS);
     return { report: null, ...runChunk(instance, { ...job, tools }) };
   };
@@ -111,6 +131,17 @@ export async function runLightJob(
   }
   // A picture too large to decode still has a header.
   return facts ? fromFacts(facts, job) : run("header");
+}
+
+// Their bytes are counted once, with the first file.
+function splitFile(whole: SyncFile, [size, ...sizes]: [number, ...number[]]): [SyncFile, ...SyncFile[]] {
+  let from = size;
+  const rest = sizes.map((length) => {
+    const at = from;
+    from += length;
+    return { size: length, held: 0, read: (start: number, end: number) => whole.read(at + start, at + end) };
+  });
+  return [{ size, held: whole.held, read: (start, end) => whole.read(start, end) }, ...rest];
 }
 
 type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally };

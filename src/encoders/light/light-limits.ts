@@ -1,4 +1,5 @@
 import type { Source } from "../../core/source.ts";
+import { furtherBytes } from "../../plan/further/further.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 
@@ -56,10 +57,11 @@ export function stretchSeconds(bytes: number, size: number, duration: number): n
 
 /**
  * Bytes of a file of `size` held in memory while a chunk is encoded: all of it, a stretch and the file's tables, or its
- * sound.
+ * sound; with the further files.
  */
 export function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number {
-  return soundBytes(size, plan, chunk, source) ?? inputBytes(size, plan, source, chunk);
+  const input = soundBytes(size, plan, chunk, source) ?? inputBytes(size, plan, source, chunk);
+  return input + furtherBytes(plan, chunk);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ByteRange } from "../../core/ports.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Page } from "../core/paged-file.ts";
 import { type FrameReader, frameHead } from "./frame.ts";
-import type { LightAnswer, LightJob } from "./light-job.ts";
+import { type LightAnswer, type LightJob, wholeSize } from "./light-job.ts";
 import type { FfprobeReport } from "./light-probe.ts";
 
 /** The JSON of a request to the light encoder, followed by the bytes of its ranges. */
@@ -53,11 +53,18 @@ export async function readPages(frames: FrameReader, ranges: readonly ByteRange[
 
 function parseRequest(json: unknown): LightRequest {
   const { job, ranges } = (json ?? {}) as Partial<LightRequest>;
-  const size = job?.size ?? -1;
+  const size = job ? wholeSize(job) : -1;
   const fits = ({ start, end }: ByteRange) =>
     Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= start && start <= end && end <= size;
   const known = job?.kind === "probe" || (job?.kind === "encode" && job.plan && job.chunk && job.source);
-  if (!job || !known || !Number.isSafeInteger(size) || !Array.isArray(ranges) || !ranges.every(fits)) {
+  if (
+    !job ||
+    !known ||
+    !Number.isSafeInteger(size) ||
+    size < 0 ||
+    !Array.isArray(ranges) ||
+    !ranges.every(fits)
+  ) {
     throw new MediaError("request_invalid", "The message is no job of the light encoder.");
   }
   return { job, ranges };

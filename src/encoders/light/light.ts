@@ -9,6 +9,7 @@ import { limitTime, sleep } from "../../util/time.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { takeSound } from "../run/sound-only.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
+import { joinReaders } from "./join-readers.ts";
 import { secondsOf } from "./light-cost.ts";
 import { chooseLevel, coreOf, lightChunkSeconds, refuseLight } from "./light-estimate.ts";
 import { firstRange, type LightJob } from "./light-job.ts";
@@ -62,6 +63,8 @@ const BUSY_WAIT = { least: 300, most: 1500 };
 type Done = Extract<LightMessage, { state: "done" }>;
 interface Sending {
   input: ByteReader;
+  /** Sent whole each time, behind the input. */
+  further?: readonly ByteReader[];
   signal: AbortSignal;
   onWait: () => void;
 }
@@ -73,8 +76,13 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   const coreFor = (plan: Plan, source: Source) => coreOf(plan, source, hasFast === true);
 
   async function run(job: LightJob, sending: Sending): Promise<{ done: Done; files: EncodedFile[] }> {
-    const input = keepSlices(sending.input);
-    const ranges = [firstRange(job), ...(await findTables(job, input))];
+    const input = keepSlices(joinReaders(sending.input, sending.further ?? []));
+    const behind = { start: job.size, end: input.size };
+    const ranges = [
+      firstRange(job),
+      ...(await findTables(job, sending.input)),
+      ...(behind.start < behind.end ? [behind] : []),
+    ];
     for (let round = 0; round < ROUNDS; ) {
       // Bytes that come from afar would keep other jobs waiting for the turn to end, so fetch them first.
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
@@ -149,14 +157,17 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       const time = secondsOf(plan, source, level, coreFor(plan, source));
       return time && time.pictures + time.sound;
     },
-    async encode({ plan, chunk, source, input, signal, onWait = () => {}, onTally = () => {} }) {
+    async encode({ plan, chunk, source, input, further, signal, onWait = () => {}, onTally = () => {} }) {
       const sound = await soundAlone({ plan, chunk, source, input, signal });
       const matroska = source.format === "matroska" || source.format === "webm";
       // The core would have to hold the damaged bytes too.
       const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
       const own = sound && needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
-      const job: LightJob = { kind: "encode", size: file.size, plan: own, chunk, source };
-      const { done, files } = await run(job, { input: file, signal, onWait });
+      const job: LightJob = {
+        ...{ kind: "encode", size: file.size, plan: own, chunk, source },
+        ...(further && { further: further.map(({ size }) => size) }),
+      };
+      const { done, files } = await run(job, { input: file, ...(further && { further }), signal, onWait });
       onTally(done.tally);
       return files;
     },
@@ -256,7 +267,7 @@ async function fetchAhead(
 
 async function prefetchAll(ranges: readonly ByteRange[], { input, signal, onWait }: Sending): Promise<void> {
   if (!input.prefetch) return;
-  for (const range of ranges) {
+  for (const range of ranges.filter(({ end }) => end <= input.size)) {
     for (let start = range.start; start < range.end; start += PREFETCHED) {
       signal.throwIfAborted();
       await input.prefetch({ start, end: Math.min(range.end, start + PREFETCHED) });

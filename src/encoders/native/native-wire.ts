@@ -6,7 +6,7 @@ import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { RemoteFiles, WrittenFile } from "../encoder.ts";
 
 /** Version of the protocol between the service and the native encoder; each side rejects any other. */
-export const NATIVE_PROTOCOL = 3;
+export const NATIVE_PROTOCOL = 4;
 
 /**
  * Body of `POST /jobs?wait=SECONDS`. Answers: 202 with a {@link NativeState}; 200 when the job already exists; 503 with Retry-After

@@ -3,7 +3,7 @@ import { parseProgress } from "../../ffmpeg/progress.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import { readHeaderFacts } from "../light/header-facts.ts";
-import { runChunk } from "../light/light-chunk.ts";
+import { mountInputs, runChunk } from "../light/light-chunk.ts";
 import { reportOf, runProbe } from "../light/light-probe.ts";
 import type { EncoderWork, FromEncoderWorker, WorkDone } from "./encoder-worker-wire.ts";
 
@@ -21,10 +21,15 @@ export interface WorkHost {
 const STATUS_SECONDS = 0.1;
 const HEADER = 131_072;
 
-/** Runs a job on a file, on a core of its own. Rejects with a MediaError, after which the worker must not be used again. */
-export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost): Promise<WorkDone> {
+/** Runs a job on a file and its further files, on a core of its own. Rejects with a MediaError, after which the worker must not be used again. */
+export async function runWork(
+  work: EncoderWork,
+  [file, ...further]: readonly [SyncFile, ...SyncFile[]],
+  host: WorkHost,
+): Promise<WorkDone> {
   if (work.kind === "encode") {
-    const core = await start(work, file, host);
+    const core = await start(work, host);
+    mountInputs(core, file, further);
     const encoded = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
     return { report: null, ...encoded, heap: core.heap };
   }
@@ -39,7 +44,7 @@ export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost)
   return facts ? { report: reportOf(facts, file.size), files: [], tally: {}, heap: 0 } : probe("header");
 
   async function probe(depth: "frame" | "header"): Promise<WorkDone> {
-    const core = await start(work, null, host);
+    const core = await start(work, host);
     return { report: runProbe(core, file, facts, depth), files: [], tally: {}, heap: core.heap };
   }
 }
@@ -62,9 +67,6 @@ function isBreakdown(cause: unknown): boolean {
   return cause instanceof Error || cause === "stack" || cause === "no exit code";
 }
 
-async function start(work: EncoderWork, file: SyncFile | null, host: WorkHost): Promise<WasmCore> {
-  const onLine = (line: string) => host.alive(parseProgress(line));
-  const core = await host.createCore(work.memory, onLine);
-  if (file) core.mount("/in/input", file);
-  return core;
+async function start(work: EncoderWork, host: WorkHost): Promise<WasmCore> {
+  return host.createCore(work.memory, (line) => host.alive(parseProgress(line)));
 }

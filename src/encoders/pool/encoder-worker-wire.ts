@@ -26,7 +26,7 @@ export type EncoderWork =
  */
 export type ToEncoderWorker =
   | { core: LoadedCore; life: string }
-  | { work: EncoderWork; file: Blob }
+  | { work: EncoderWork; files: readonly [Blob, ...Blob[]] }
   | { end: true };
 
 /** A file that a core wrote; `front` comes before its bytes, where it was too large to stay in memory. */

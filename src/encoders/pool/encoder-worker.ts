@@ -18,19 +18,16 @@ let host: Promise<WorkHost & CoreHost> | undefined;
 addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
   if ("core" in data) host = start(data.core, followLife(data.life));
   else if ("end" in data) void host?.then(({ endThreads }) => endThreads());
-  else void answer(data.work, data.file);
+  else void answer(data.work, data.files);
 });
 
-async function answer(work: EncoderWork, file: Blob): Promise<void> {
+async function answer(work: EncoderWork, [file, ...further]: readonly [Blob, ...Blob[]]): Promise<void> {
   try {
     if (!host) throw new MediaError("worker_lost", "The encoder worker has no core.");
     const ready = await host;
     ready.alive(null);
-    const done = await runWork(
-      work,
-      createBlobFile(file, () => ready.alive(null)),
-      ready,
-    );
+    const open = (blob: Blob) => createBlobFile(blob, () => ready.alive(null));
+    const done = await runWork(work, [open(file), ...further.map(open)], ready);
     for (const { front } of done.files) if (front) checkBlob(front);
     // A file's bytes may be the front of a larger buffer that nothing else needs.
     const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));

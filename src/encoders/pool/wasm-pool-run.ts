@@ -22,6 +22,7 @@ export interface PoolJob<Core extends string> {
   core: Core;
   work: EncoderWork;
   input: ByteReader;
+  further?: readonly ByteReader[] | undefined;
   signal: AbortSignal;
   /** Estimated bytes that it takes. */
   bytes: number;
@@ -76,8 +77,10 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
   async function prepare(job: PoolJob<Core>, signal: AbortSignal) {
     const waiting = setInterval(job.onWait, WAIT_MS);
     try {
-      const [core, file] = await abortable(Promise.all([load(job.core), blobOf(job.input, signal)]), signal);
-      return { core, file, end: await turns.take(job.bytes, signal) };
+      const further = Promise.all((job.further ?? []).map((input) => blobOf(input, signal)));
+      const loading = Promise.all([load(job.core), blobOf(job.input, signal), further]);
+      const [core, file, rest] = await abortable(loading, signal);
+      return { core, files: [file, ...rest] as const, end: await turns.take(job.bytes, signal) };
     } finally {
       clearInterval(waiting);
     }
@@ -88,12 +91,12 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
     async run(job) {
       const signal = AbortSignal.any([job.signal, closed.signal]);
       signal.throwIfAborted();
-      const { core, file, end } = await prepare(job, signal);
+      const { core, files, end } = await prepare(job, signal);
       try {
         for (let left = TRIES - 1; ; left--) {
           const worker = takeWorker(job.core, core);
           const { silenceSeconds, onSeconds } = job;
-          const ended = await worker.run(job.work, file, { signal, silenceSeconds, onSeconds });
+          const ended = await worker.run(job.work, files, { signal, silenceSeconds, onSeconds });
           if ("done" in ended) {
             if (ended.done.heap > WORN) worker.close();
             else idle.push({ core: job.core, worker });
@@ -113,11 +116,19 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
 }
 
 /** Returns the callbacks that turn output times into the chunk's share, which never falls. */
-export function followChunk({ plan, chunk, input, signal, onWait = () => {}, onProgress }: ChunkJob) {
+export function followChunk({
+  plan,
+  chunk,
+  input,
+  further,
+  signal,
+  onWait = () => {},
+  onProgress,
+}: ChunkJob) {
   const length = outputSeconds(plan, chunk);
   let best = 0;
   return {
-    ...{ input, signal, onWait },
+    ...{ input, further, signal, onWait },
     onSeconds(seconds: number) {
       if (length === null) return;
       best = Math.max(best, Math.min(1, seconds / length));

@@ -17,7 +17,7 @@ export type WorkEnd = { done: WorkDone } | { fault: MediaError; again: boolean }
 
 export interface PoolWorker {
   /** Runs one job at a time. Rejects only when the signal aborts. */
-  run(work: EncoderWork, file: Blob, following: Following): Promise<WorkEnd>;
+  run(work: EncoderWork, files: readonly [Blob, ...Blob[]], following: Following): Promise<WorkEnd>;
   close(): void;
 }
 
@@ -42,7 +42,7 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
 
   return {
     close,
-    run(work, file, { signal, silenceSeconds, onSeconds }) {
+    run(work, files, { signal, silenceSeconds, onSeconds }) {
       return new Promise<WorkEnd>((resolve, reject) => {
         let silent = 0;
         const timer = setInterval(
@@ -70,7 +70,7 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
           fail(new MediaError("worker_lost", "The encoder worker broke down."), true);
         };
         if (signal.aborted) abort();
-        else send({ work, file });
+        else send({ work, files });
 
         function settle(): void {
           clearInterval(timer);

@@ -1,5 +1,6 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
+import { furtherOf } from "../../plan/further/further.ts";
 import { type Chunk, planOfChunk } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
@@ -31,9 +32,11 @@ export async function encodeChunk(
   const { plan, source, encoder, remote, tracker } = encoding;
   const signal = AbortSignal.any([encoding.stopped, durable]);
   signal.throwIfAborted();
+  const several = furtherOf(plan, chunk).length > 0;
   try {
     const encoded = await encoder.encode({
       ...{ plan: planOfChunk(plan, chunk), chunk, source, input: await encoding.input(), signal },
+      ...(several && encoding.further && { further: await encoding.further() }),
       // The id of the first attempt names a job that has already ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
       onTally,
@@ -42,7 +45,8 @@ export async function encodeChunk(
       ...(remote && {
         remote: async () => {
           const [input, folder] = await Promise.all([remote.input(), remote.folder(place.folder)]);
-          return { input, folder, name: place.name };
+          const further = several && remote.further && { further: await remote.further() };
+          return { input, ...further, folder, name: place.name };
         },
       }),
     });

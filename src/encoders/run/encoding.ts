@@ -14,6 +14,8 @@ export interface EncodeRun {
   source: Source;
   /** Opens the source for random access; called once for each chunk. */
   input(): Promise<ByteReader>;
+  /** Opens the further files of the plan, once for each chunk that reads them; absent where it has none. */
+  further?: () => Promise<ByteReader[]>;
   encoder: Encoder;
   max_in_flight: number;
   /**
@@ -22,6 +24,7 @@ export interface EncodeRun {
    */
   remote?: {
     input(): Promise<RemoteFiles["input"]>;
+    further?: () => Promise<RemoteFiles["input"][]>;
     folder(key_prefix: string): Promise<string>;
   };
   storage: Storage;

@@ -56,6 +56,24 @@ test.each([
   expect(await post(path, body)).toEqual(answer);
 });
 
+const wet = (overlay: string, input = url) => ({
+  input,
+  kind: "video",
+  options: { overlay: { url: overlay } },
+});
+
+test.each([
+  ["a private address", wet("http://10.1.2.3/a.png"), [400, "invalid_input", "options.overlay.url"]],
+  ["a name of this machine", wet("https://localhost/a.png"), [400, "invalid_input", "options.overlay.url"]],
+  ["no URL", wet(""), [400, "invalid_options", "options.overlay.url"]],
+  ["another scheme", wet("file:///etc/passwd"), [400, "invalid_options", "options.overlay.url"]],
+  ["S3 without a connection", wet("s3://bucket/a.png"), [400, "connection_required", "options.overlay.url"]],
+])("a further input with %s is refused", async (_, body, answer) => {
+  expect(await post("/tasks", body)).toEqual(answer);
+  const step = { ...body, input: source };
+  expect(await post("/steps", step)).toEqual(answer);
+});
+
 test("reports invalid options before a missing connection", async () => {
   const body = { input: "s3://bucket/key", kind: "video", options: { fps: 0 } };
   expect(await post("/tasks", body)).toEqual([400, "invalid_options", "options.fps"]);

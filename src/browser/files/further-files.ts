@@ -1,0 +1,39 @@
+import { nameOf } from "../../client/open-file.ts";
+import { furtherInputs, mapFurther } from "../../core/further/further-inputs.ts";
+import type { LocalFile, Run } from "../media-api.ts";
+import { furtherFileId, type InputFiles } from "./input-files.ts";
+import { furtherFileUrl, furtherOfFile } from "./local-urls.ts";
+
+/**
+ * Names the further files of a request by their numbers. Returns the request, and the files by number; `given` has them by the
+ * paths of their URLs.
+ */
+export function numberFurther(
+  request: unknown,
+  given: ReadonlyMap<string, LocalFile>,
+): { request: unknown; files: ReadonlyMap<number, LocalFile> } {
+  const files = new Map<number, LocalFile>();
+  if (given.size === 0) return { request, files };
+  let at = -1;
+  const numbered = mapFurther(Object(request) as { options?: unknown }, (url, _, param) => {
+    at++;
+    const file = given.get(param);
+    if (!file) return url;
+    files.set(at, file);
+    return furtherFileUrl(nameOf(file), at);
+  });
+  return { request: numbered, files };
+}
+
+/** Returns the visitor's further files of a run that can be read, with their numbers and the paths of their URLs. */
+export async function findFurther(
+  files: InputFiles,
+  record: Run,
+): Promise<{ at: number; param: string; blob: Blob }[]> {
+  const found: { at: number; param: string; blob: Blob }[] = [];
+  for (const [at, { url, param }] of furtherInputs(record).entries()) {
+    const blob = furtherOfFile(url) === null ? null : await files.find(furtherFileId(record.id, at));
+    if (blob) found.push({ at, param, blob });
+  }
+  return found;
+}

@@ -1,0 +1,65 @@
+import type { Source } from "../../core/source.ts";
+import type { Overlay } from "../../plan/further/overlay.ts";
+import type { VideoPlan } from "../../plan/plan.ts";
+import { assumedColor, sourceColor, videoColor } from "../color.ts";
+
+// The matrices of scale by those of color tags.
+const MATRICES: Readonly<Record<string, string>> = {
+  bt709: "bt709",
+  bt2020nc: "bt2020",
+  smpte240m: "smpte240m",
+  fcc: "fcc",
+};
+// Where the white of graphics lies in HDR (ITU-R BT.2408), as a share of the signal.
+const HDR_WHITE: Readonly<Record<string, number>> = { smpte2084: 0.58, "arib-std-b67": 0.75 };
+
+/**
+ * Returns the filters from `[under]` and an overlay's input to `[video]`. `at` is when the chunk begins, in seconds of the output;
+ * `flags` are those of the scaler.
+ */
+export function overlayGraph(
+  source: Source,
+  video: Extract<VideoPlan, { mode: "encode" }>,
+  overlay: Overlay,
+  { at, flags }: { at: number; flags: string },
+): string {
+  const { input, opacity, width } = overlay;
+  const { matrix } = videoColor(source, video);
+  const { transfer } = sourceColor(source);
+  const { geometry, depth } = video;
+  const colorspace = matrix ?? assumedColor(geometry).matrix ?? "";
+  const white = (depth === 10 && HDR_WHITE[transfer ?? ""]) || 1;
+  const colors = [
+    ...(white === 1 ? [] : [`rr=${white}:gg=${white}:bb=${white}`]),
+    ...(opacity === 1 ? [] : [`aa=${opacity}`]),
+  ];
+  const over = [
+    "trim=end_frame=1",
+    "format=gbrap",
+    // Premultiplied, so that the colors of transparent pixels do not bleed into the edges.
+    ...(width === null
+      ? []
+      : ["premultiply=inplace=1", `scale=${width}:-1:flags=${flags}`, "unpremultiply=inplace=1"]),
+    ...(colors.length > 0 ? [`colorchannelmixer=${colors.join(":")}`] : []),
+    `scale=flags=${flags}:out_range=tv:out_color_matrix=${MATRICES[colorspace] ?? "bt601"}`,
+    `format=${depth === 10 ? "yuva420p10le" : "yuva420p"}`,
+  ];
+  return `[${input + 1}:v:0]${over.join(",")}[over];[under][over]overlay=${placed(overlay, at)}[video]`;
+}
+
+function placed({ place, start, end }: Overlay, at: number): string {
+  const [x, y] = place.of === "pixels" ? [place.x, place.y] : [`(W-w)*${place.x}`, `(H-h)*${place.y}`];
+  const from = seconds(start - at);
+  const spans = [
+    ...(start > at ? [`gte(t,${from})`] : []),
+    ...(end === null ? [] : [`lt(t,${seconds(end - at)})`]),
+  ];
+  return [`x=${x}:y=${y}`, ...(spans.length > 0 ? [`enable='${spans.join("*")}'`] : [])].join(":");
+}
+
+// A picture on an edge, allowing for rounding, belongs to what starts there.
+function seconds(value: number): string {
+  return String(Number((value - NUDGE).toFixed(6)));
+}
+
+const NUDGE = 0.0005;

@@ -1,0 +1,26 @@
+import type { InputRole } from "../../core/further/further-inputs.ts";
+import type { Source } from "../../core/source.ts";
+import type { Chunk, Plan } from "../plan.ts";
+import type { FurtherFile } from "./further-file.ts";
+
+/** Returns the further files that a chunk of a plan reads, which are all or none. */
+export function furtherOf({ further = [] }: Plan, { track }: Chunk): readonly FurtherFile[] {
+  return track === "audio" ? [] : further;
+}
+
+/** Returns the bytes of the further files that a chunk reads. */
+export function furtherBytes(plan: Plan, chunk: Chunk): number {
+  return furtherOf(plan, chunk).reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Returns why a file cannot have a role, as a sentence; null when it can. */
+export function furtherFault(role: InputRole, { kind, format }: Source): string | null {
+  return FAULTS[role](kind, format);
+}
+
+const FAULTS: { readonly [R in InputRole]: (kind: Source["kind"], format: string) => string | null } = {
+  overlay: (kind, format) =>
+    kind === "image" && format !== "heic" && format !== "avif"
+      ? null
+      : `It must be a picture in PNG, JPEG, WebP or GIF; it is ${format}.`,
+};

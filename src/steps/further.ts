@@ -1,0 +1,92 @@
+import { MediaError, toMediaError } from "../core/errors.ts";
+import { type FurtherInput, furtherInputs } from "../core/further/further-inputs.ts";
+import type { EncodeRequest } from "../core/options.ts";
+import type { ByteReader, StepContext, Storage } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { furtherFault } from "../plan/further/further.ts";
+import { runIngest } from "../storage/ingest.ts";
+import type { Inputs } from "./inputs.ts";
+import { furtherKey } from "./media-keys.ts";
+import { throttle } from "./throttle.ts";
+
+/** What further inputs are brought with. */
+export interface FurtherTools {
+  storage: Storage;
+  inputs: Inputs;
+  max_seconds: number;
+  open(key: string): Promise<ByteReader>;
+  probe(
+    reader: ByteReader,
+    given: { url: string; mime?: string },
+    signal: AbortSignal,
+    onWait: () => void,
+  ): Promise<Source>;
+  url(key: string): Promise<string>;
+}
+
+/** Brings the further inputs of a request into the run's folder, and returns what the probe says about each. */
+export type BringFurther = (wanted: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
+
+/**
+ * Creates the function that ingests further inputs: under the rules of the main input, each in a durable piece, once per run.
+ * Rejects as the main input does, with the option in the message.
+ */
+export function createBringFurther(tools: FurtherTools): BringFurther {
+  const { storage, inputs } = tools;
+  let known: Promise<readonly Source[]> | null = null;
+
+  async function bring({ role, url }: FurtherInput, at: number, context: StepContext, signal: AbortSignal) {
+    const key = furtherKey(context.run_id, at);
+    // A run that has ended learns that from its signal.
+    const alive = throttle(() => context.progress(null).catch(() => undefined));
+    const there = await storage.head(key);
+    const info =
+      there ??
+      (await runIngest({
+        open: async () => (await inputs.open(url, signal)).file,
+        storage,
+        key,
+        signal,
+        progress: alive,
+      }));
+    const given = { url, ...(info.mime && { mime: info.mime }) };
+    const source = await tools.probe(await tools.open(key), given, signal, alive);
+    const { duration = 0 } = source;
+    if (duration > tools.max_seconds) {
+      const message = `It lasts ${Math.round(duration)} seconds; the limit is ${tools.max_seconds}.`;
+      throw new MediaError("input_too_large", message);
+    }
+    const fault = furtherFault(role, source);
+    if (fault !== null) throw new MediaError("input_unsupported", fault);
+    return { ...source, url: await tools.url(key), filesize: info.size };
+  }
+
+  async function bringAll(wanted: EncodeRequest, context: StepContext): Promise<Source[]> {
+    const sources: Source[] = [];
+    for (const [at, input] of furtherInputs(wanted).entries()) {
+      sources.push(
+        await context.durably(`further ${at}`, async (signal) => {
+          try {
+            return await bring(input, at, context, signal);
+          } catch (thrown) {
+            signal.throwIfAborted();
+            throw naming(input.param, thrown);
+          }
+        }),
+      );
+    }
+    return sources;
+  }
+
+  return (wanted, context) => {
+    known ??= bringAll(wanted, context);
+    return known;
+  };
+}
+
+// Otherwise the message would seem to be about the main input.
+function naming(param: string, thrown: unknown): unknown {
+  if (!(thrown instanceof MediaError)) return thrown;
+  const { kind, message, retryable, cause } = toMediaError(thrown);
+  return new MediaError(kind, `${param}: ${message}`, { param, retryable, cause });
+}

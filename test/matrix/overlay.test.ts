@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { colorDistance, readPicture } from "../judge/picture.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+
+let rig: Rig;
+let source: string;
+let logo: string;
+beforeAll(async () => {
+  rig = await openRig();
+  source = await makeClip("mp4", [
+    ...["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25:duration=2"],
+    ...["-f", "lavfi", "-i", "sine=f=440:sample_rate=48000:duration=2"],
+    ..."-c:v libx264 -preset veryfast -crf 8 -pix_fmt yuv420p -c:a aac".split(" "),
+  ]);
+  // Its left half is transparent.
+  logo = await makeClip("png", [
+    ...["-f", "lavfi", "-i", "color=red:size=20x20,format=rgba,pad=40:20:20:0:color=0x00000000"],
+    ...["-frames:v", "1"],
+  ]);
+});
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 240_000 };
+const RED = [254, 0, 0, 255] as const;
+
+// What each makes of the source by ffmpeg's own box; `shown` are frames with it, `bare` without, and `at` a point in it.
+const CASES = [
+  {
+    encoder: "light",
+    overlay: { position: "bottom-right" },
+    box: "x=140:y=70:w=20:h=20:color=red",
+    ...{ at: [150, 80] as const, shown: [0, 49], bare: [] },
+  },
+  {
+    encoder: "native",
+    options: { codec: "h265", width: 320 },
+    overlay: { position: { x: 10, y: "50%" }, width: "25%", opacity: 0.5, start: 0.5, end: 1 },
+    box: "x=50:y=90:w=40:h=40:color=red@0.5:enable='gte(t,0.5)*lt(t,1)'",
+    ...{ at: [70, 110] as const, shown: [13, 24], bare: [12, 25] },
+  },
+  {
+    encoder: "light",
+    options: { start: 0.4, speed: 2, width: 80 },
+    overlay: { width: 20, position: "top-left", end: 0.4 },
+    box: "x=10:y=0:w=10:h=10:color=red:enable='lt(t,0.4)'",
+    ...{
+      before: "trim=start=0.4,setpts=PTS-STARTPTS,select=not(mod(n\\,2)),setpts=N/25/TB,scale=80:44",
+      at: [15, 5] as const,
+      shown: [0, 9],
+      bare: [10],
+    },
+  },
+] as const;
+
+test.for(CASES)("lays a picture over a video: $overlay by $encoder", LIMIT, async (given) => {
+  const { box, at, shown, bare } = given;
+  const options = { quality: "very_high", ...("options" in given && given.options) } as const;
+  const overlay = { url: rig.serve(logo), ...given.overlay };
+  const { path, task } = await rig.door.encode({
+    ...{ input: rig.serve(source), kind: "video", options: { ...options, overlay } },
+  });
+  expect(task.steps[2]?.output).toMatchObject({ encoder: given.encoder });
+  const { picture, sound } = await readFacts(path);
+  expect(sound?.codec).toBe("aac");
+  const before = "before" in given ? given.before : `scale=${picture?.width}:${picture?.height}`;
+  const like = { filter: `${before},drawbox=${box}:t=fill` };
+  expect((await measureLikeness(path, source, like)).worst).toBeGreaterThan(0.93);
+  const colors = async (file: string, frame: number, filter = "null") =>
+    (await readPicture(file, { frame, filter })).at(at[0], at[1]);
+  for (const frame of [...shown, ...bare]) {
+    const wanted = await colors(source, frame, `${before},drawbox=${box}:t=fill`);
+    expect(colorDistance(await colors(path, frame), wanted), `frame ${frame}`).toBeLessThan(30);
+  }
+  const solid = "opacity" in given.overlay ? [] : shown;
+  for (const frame of solid) expect(colorDistance(await colors(path, frame), RED)).toBeLessThan(30);
+});
+
+test.for([
+  ["/missing.png", { status: 404 }, "input_not_found"],
+  ["/text.png", { file: new TextEncoder().encode("no picture") }, "input_unsupported"],
+] as const)("a task whose overlay is %s says so", LIMIT, async ([at, answer, kind]) => {
+  const url = rig.origin.serve(at, answer);
+  const task = await rig.door.runTask({
+    input: rig.serve(source),
+    kind: "video",
+    options: { overlay: { url } },
+  });
+  expect(task).toMatchObject({ status: "failed", error: { kind } });
+  expect(task.error?.message).toMatch(/^options\.overlay\.url: /);
+});
+
+test("a video is no overlay", LIMIT, async () => {
+  const input = rig.serve(source);
+  const task = await rig.door.runTask({ input, kind: "video", options: { overlay: { url: input } } });
+  expect(task.error).toMatchObject({
+    kind: "input_unsupported",
+    message: "options.overlay.url: It must be a picture in PNG, JPEG, WebP or GIF; it is mp4.",
+  });
+});
