@@ -15,6 +15,7 @@ import {
 import { overlay } from "./further/overlay-options.ts";
 import { checkCodec, checkCopy, checkFrame, checkIFrames, checkRate, checkSpan } from "./option-rules.ts";
 import { audio_codec, checkSound, sound, soundtrack, speed } from "./sound-options.ts";
+import { checkEncryption, encryption } from "./streams/encryption.ts";
 import { METADATA_MODES } from "./tags.ts";
 
 const keys = <T extends object>(table: T) =>
@@ -187,6 +188,9 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
       "Adds an I-frame playlist to each rendition of HLS, from which players show pictures while a viewer seeks: one picture of every six seconds.",
     default: false,
   }),
+  encryption: encryption.optional().meta({
+    description: "Encrypts the segments of HLS with a key of yours; the playlists name where players get it.",
+  }),
   quality,
   ...frame,
   ...soundtrack,
@@ -199,6 +203,7 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
 })
   .superRefine(checkSound("adaptive_video"))
   .superRefine(checkIFrames)
+  .superRefine(checkEncryption)
   .superRefine(checkFrame)
   .superRefine(checkSpan)
   .meta({ id: "AdaptiveVideoOptions" });

@@ -6,6 +6,7 @@ import type { CreateId } from "./ids.ts";
 import type { OptionsOf } from "./options.ts";
 import { Refusal } from "./refusal.ts";
 import { ExternalFile, Source } from "./source.ts";
+import { withoutKey } from "./streams/encryption.ts";
 
 /** The states of a step; the last three are terminal. */
 export const STEP_STATUSES = ["waiting", "processing", "succeeded", "failed", "cancelled"] as const;
@@ -89,12 +90,12 @@ export function runErrorOf(error: MediaError): Omit<RunError, "step_id"> {
   };
 }
 
-/** Creates a waiting step. */
+/** Creates a waiting step; its record lacks the key that its options may have. */
 export function createStep(start: StepStart, id: CreateId, now: number): Step {
   return {
     id: id("step", now),
     object: "step",
-    ...start,
+    ...withoutKey(start),
     output: null,
     status: "waiting",
     progress: null,

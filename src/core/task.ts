@@ -4,6 +4,7 @@ import type { CreateId } from "./ids.ts";
 import type { EncodeRequest } from "./options.ts";
 import type { TaskRequest } from "./requests.ts";
 import { createStep, RunError, Step } from "./step.ts";
+import { withoutKey } from "./streams/encryption.ts";
 
 /** The states of a task; the last three are terminal. */
 export const TASK_STATUSES = ["queued", "processing", "succeeded", "failed", "cancelled"] as const;
@@ -38,9 +39,9 @@ export const Task = record as unknown as z.ZodType<Task>;
 /** A pipeline of steps over one media file: probe, ingest, encode, upload. Its kind tells its options. */
 export type Task = Omit<AnyTask, "steps" | keyof EncodeRequest> & { steps: Step[] } & EncodeRequest;
 
-/** Creates a queued task with its four waiting steps. */
+/** Creates a queued task with its four waiting steps; its record lacks the key that its options may have. */
 export function createTask(given: TaskRequest, id: CreateId, now: number): Task {
-  const { webhook_url: _, output, ...request } = given;
+  const { webhook_url: _, output, ...request } = withoutKey(given);
   const kinds: StepKind[] = ["probe", "ingest", request.kind, "upload"];
   return {
     id: id("task", now),

@@ -17,9 +17,13 @@ export function manifestsOf(main: string, format: string): string[] {
   return [...others.map((name) => folder + name), main];
 }
 
+// Of an encrypted stream, the key is no file of it.
+const KEY = "#EXT-X-KEY:";
+
 // RFC 8216, 4.1: a line without a tag is a URI, and tags contain them as URI="…".
 function playlistEntries(text: string): string[] {
   return text.split(/\r?\n/).flatMap((line) => {
+    if (line.startsWith(KEY)) return [];
     if (line.startsWith("#")) return [...line.matchAll(/[:,]URI="([^"]+)"/g)].map(([, uri = ""]) => uri);
     return line.trim() === "" ? [] : [line.trim()];
   });
@@ -67,6 +71,7 @@ export async function replaceEntries(text: string, urlOf: (uri: string) => Promi
 
 function replaceInPlaylist(text: string, replaced: (uri: string) => string): string {
   const lines = text.split("\n").map((line) => {
+    if (line.startsWith(KEY)) return line;
     if (!line.startsWith("#")) return line.replace(line.trim(), replaced);
     return line.replace(/(?<=[:,]URI=")[^"]+/g, replaced);
   });

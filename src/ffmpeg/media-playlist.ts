@@ -34,23 +34,42 @@ export function parseMediaPlaylist(name: string, text: string): SegmentRun {
   return { init: map[0] === undefined ? null : resolve(name, map[0]), segments };
 }
 
-/**
- * Writes the media playlist of a complete on-demand stream; `folder` is its location, ending in a slash. With `leads`, an I-frame
- * playlist (RFC 8216, 4.3.3.6): the bytes of each segment up to the end of its first picture.
- */
+/** What a media playlist says beside its segments. */
+export interface PlaylistFacts {
+  /** Bytes of each segment up to the end of its first picture: makes an I-frame playlist (RFC 8216, 4.3.3.6). */
+  leads?: ReadonlyMap<string, number> | undefined;
+  /** Where players get the key of the segments, and the vector of all in hexadecimal; see {@link segmentIv}. */
+  encryption?: { key_url: string; iv?: string } | undefined;
+}
+
+/** Returns the initialization vector of a segment, in hexadecimal: its number, which players take from its place (RFC 8216, 5.2). */
+export function segmentIv(name: string): string {
+  return Number(/(\d+)\.m4s$/.exec(name)?.[1] ?? 0)
+    .toString(16)
+    .padStart(32, "0");
+}
+
+/** Writes the media playlist of a complete on-demand stream; `folder` is its location, ending in a slash. */
 export function writeMediaPlaylist(
   folder: string,
   runs: readonly SegmentRun[],
-  leads?: ReadonlyMap<string, number>,
+  { leads, encryption }: PlaylistFacts = {},
 ): string {
   const relative = (name: string) => (name.startsWith(folder) ? name.slice(folder.length) : `../${name}`);
   const lengths = runs.flatMap((run) => run.segments.map(({ seconds }) => Math.round(seconds)));
   const rangeOf = (name: string) => (leads ? [`#EXT-X-BYTERANGE:${leads.get(name)}@0`] : []);
+  const keys = encryption && keyLines(encryption);
   let init: string | null = null;
+  let place = 0;
   const lines = runs.flatMap((run) => {
     const map = run.init === null || run.init === init ? [] : [`#EXT-X-MAP:URI="${relative(run.init)}"`];
     init = run.init ?? init;
-    return [...map, ...run.segments.flatMap(({ name, line }) => [line, ...rangeOf(name), relative(name)])];
+    const clear = map.length > 0 ? (keys?.clear() ?? []) : [];
+    const segments = run.segments.flatMap(({ name, line }) => [
+      ...(keys?.before(name, place++) ?? []),
+      ...[line, ...rangeOf(name), relative(name)],
+    ]);
+    return [...clear, ...map, ...segments];
   });
   return [
     "#EXTM3U",
@@ -64,6 +83,26 @@ export function writeMediaPlaylist(
     "#EXT-X-ENDLIST",
     "",
   ].join("\n");
+}
+
+// A key is in effect until the next one, for init segments too: those stay in the clear. Where a segment's place is not its number,
+// its vector has to be written out.
+function keyLines({ key_url, iv }: NonNullable<PlaylistFacts["encryption"]>) {
+  const key = `#EXT-X-KEY:METHOD=AES-128,URI="${key_url}"`;
+  let current: string | null = null;
+  const change = (line: string) => {
+    const changed = line === current ? [] : [line];
+    current = line;
+    return changed;
+  };
+  return {
+    before(name: string, place: number): string[] {
+      const own = iv ?? segmentIv(name);
+      const isPlace = iv === undefined && Number.parseInt(own, 16) === place;
+      return change(isPlace ? key : `${key},IV=0x${own}`);
+    },
+    clear: () => (current === null ? [] : change("#EXT-X-KEY:METHOD=NONE")),
+  };
 }
 
 /** Returns the paths, relative to the master playlist, of all files that a playlist or manifest, located at `name`, refers to. */

@@ -1,7 +1,7 @@
 import { type AdaptiveFormat, FORMATS } from "../core/formats.ts";
 import { type DashFacts, writeDash } from "./dash-manifest.ts";
 import { measureStream, writeMaster } from "./master-playlist.ts";
-import { I_FRAMES, PLAYLIST, writeMediaPlaylist } from "./media-playlist.ts";
+import { I_FRAMES, PLAYLIST, type PlaylistFacts, writeMediaPlaylist } from "./media-playlist.ts";
 import { MANIFEST, MASTER } from "./output.ts";
 
 /** A playlist or manifest; its name is a path relative to the output folder. */
@@ -11,6 +11,8 @@ export interface Manifest {
 }
 
 export interface ManifestFacts extends DashFacts {
+  /** Of HLS alone: how its segments are encrypted; absent for not at all. */
+  encryption?: PlaylistFacts["encryption"];
   /** Bytes of each segment of pictures up to the end of its first; absent for no I-frame playlists. */
   leads?: ReadonlyMap<string, number> | undefined;
 }
@@ -22,7 +24,7 @@ export function writeManifests(format: AdaptiveFormat, facts: ManifestFacts): Ma
   );
 }
 
-function writePlaylists({ pictures, sounds, fps, leads }: ManifestFacts): Manifest[] {
+function writePlaylists({ pictures, sounds, fps, leads, encryption }: ManifestFacts): Manifest[] {
   const all = [...pictures, ...sounds].map((stream) => ({
     ...stream,
     uri: `${stream.folder}/${PLAYLIST}`,
@@ -37,9 +39,12 @@ function writePlaylists({ pictures, sounds, fps, leads }: ManifestFacts): Manife
     });
   const master = writeMaster({ streams, sounds: pictures.length > 0 ? sounds : [], fps, i_frames });
   return [
-    ...all.map(({ uri, folder, runs }) => ({ name: uri, text: writeMediaPlaylist(`${folder}/`, runs) })),
+    ...all.map(({ uri, folder, runs }) => ({
+      name: uri,
+      text: writeMediaPlaylist(`${folder}/`, runs, { encryption }),
+    })),
     ...(i_frames ?? []).map(({ uri, folder, runs }) => ({
-      ...{ name: uri, text: writeMediaPlaylist(`${folder}/`, runs, leads) },
+      ...{ name: uri, text: writeMediaPlaylist(`${folder}/`, runs, { leads }) },
     })),
     { name: MASTER, text: master },
   ];

@@ -1,6 +1,5 @@
 import { invalid, MediaError } from "../core/errors.ts";
 import {
-  type AudioCodec,
   DEFAULT_FORMAT,
   type EncodeKind,
   FORMATS,
@@ -16,10 +15,10 @@ import type {
   StoryboardOptions,
   VideoOptions,
 } from "../core/options.ts";
-import type { SoundOptions } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
+import { encryptionInPlaylists } from "../core/streams/encryption.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { createAudioPlan, findTrack, heardSource, knownTracks, MOST_SOUNDS, soundShape } from "./audio.ts";
+import { heardSource } from "./audio.ts";
 import { type ChunkHints, cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, videoFormat } from "./copied.ts";
 import { furtherFiles } from "./further/further-file.ts";
@@ -32,7 +31,8 @@ import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
-import { createSpan, type Span } from "./span.ts";
+import { hasAudio, soundPlan, streamSounds } from "./sound/plan-sound.ts";
+import { createSpan, played, type Span } from "./span.ts";
 import { planSubtitles } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
@@ -174,7 +174,8 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   const heard = streamSounds(source, options, span);
   const { audio } = heard;
   const i_frames = options.i_frames && ({ i_frames: true } as const);
-  const plan = { ...blank("adaptive_video", format, span), ...heard, ...i_frames };
+  const encryption = options.encryption && { encryption: encryptionInPlaylists(options.encryption) };
+  const plan = { ...blank("adaptive_video", format, span), ...heard, ...i_frames, ...encryption };
   if (!hasVideo(source) && audio) return plan;
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;
@@ -193,41 +194,6 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   return cutPlan({ ...plan, frames, video, renditions }, hints.chunk_seconds === undefined ? usual : hints);
 }
 
-// All sound tracks, unless one is asked for. A stream of sound alone has one.
-function streamSounds(
-  source: Source,
-  options: AdaptiveVideoOptions,
-  span: Span,
-): Pick<Plan, "audio" | "sound_track" | "sounds"> {
-  const planned = (track: AdaptiveVideoOptions["track"]) =>
-    soundPlan(source, "aac", { ...options, track }, span, true);
-  const tracks = options.track === undefined && hasVideo(source) ? knownTracks(source) : [];
-  if (options.mute || tracks.length < 2) return planned(options.track);
-  const all = tracks.slice(0, MOST_SOUNDS).map(planned);
-  const sounds = all.flatMap(({ audio, sound_track: track = 0 }) => (audio ? [{ track, audio }] : []));
-  return { ...(all[0] ?? planned(0)), sounds };
-}
-
-type SoundWish = SoundOptions &
-  Pick<AudioOptions, "quality" | "bitrate" | "speed"> & { mute?: boolean | undefined };
-
-function soundPlan(
-  source: Source,
-  codec: AudioCodec,
-  options: SoundWish,
-  span: Span,
-  trimmed: boolean,
-): Pick<Plan, "audio" | "sound_track"> {
-  if (!hasAudio(source) || options.mute) return { audio: null };
-  const { quality, bitrate, channels, sample_rate, speed = 1 } = options;
-  const sound_track = findTrack(source, options.track);
-  const heard = heardSource(source, { sound_track });
-  const shape = soundShape(options, heard, played(span, speed), speed);
-  // What copies sound takes the first track.
-  const needs = { quality, bitrate, channels, sample_rate, shape, trimmed: trimmed || sound_track > 0 };
-  return { audio: createAudioPlan(heard, codec, needs), ...(sound_track > 0 && { sound_track }) };
-}
-
 function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {
   return {
     kind,
@@ -244,10 +210,6 @@ function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {
   };
 }
 
-function played(span: Span, speed: number): Span {
-  return { ...span, duration: span.duration === null ? null : span.duration / speed };
-}
-
 function stillSpan(options: ImageOptions): Span {
   if ((options.start ?? 0) === 0) return { start: 0, end: null, duration: null };
   throw invalid("options.start", "needs a source with a timeline; this is a still image.", "invalid_options");
@@ -261,10 +223,6 @@ function frameCount(source: Source, span: Span, fps: number | null): number | nu
 
 function isTrimmed(span: Span): boolean {
   return span.start > 0 || span.end !== null;
-}
-
-function hasAudio(source: Source): boolean {
-  return source.codecs ? source.codecs.audio !== null : source.kind === "audio";
 }
 
 function ownFormat(source: Source): ImageFormat | undefined {

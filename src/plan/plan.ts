@@ -213,6 +213,8 @@ export interface Plan {
   renditions: Rendition[];
   /** Whether each rendition of HLS has an I-frame playlist; absent where it has none. */
   i_frames?: true;
+  /** How HLS names the encryption of its segments: where players get the key, and the vector of all in hexadecimal; absent for none. */
+  encryption?: { key_url: string; iv?: string };
   /** In order of time, sound last; one chunk of track `all` for short work. */
   chunks: Chunk[];
 }
@@ -222,8 +224,8 @@ export function soundsOf({ audio, sounds, sound_track = 0 }: Pick<Plan, "audio" 
   return sounds ?? (audio ? [{ track: sound_track, audio }] : []);
 }
 
-/** Returns the plan with no other sound than that of a chunk, as encoders know it. */
-export function planOfChunk({ sounds, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
+/** Returns the plan as encoders know it: with no other sound than that of a chunk, and without what happens to their files. */
+export function planOfChunk({ sounds, encryption, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
   const own = sounds?.[sound];
   return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;
 }

@@ -32,3 +32,8 @@ export function createSpan(
   }
   return { start, end, duration: end - start };
 }
+
+/** Returns a span with the duration that it has at another speed. */
+export function played(span: Span, speed: number): Span {
+  return { ...span, duration: span.duration === null ? null : span.duration / speed };
+}

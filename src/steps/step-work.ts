@@ -50,6 +50,8 @@ export interface StepTools extends Hosts {
   turn?(encoder: Encoder): Promise<void>;
   /** Base name of the output, without an extension. */
   stem: string;
+  /** Returns the key that the run was given to encrypt its output by; null when it has none, or no longer. */
+  contentKey?(): Promise<CryptoKey | null>;
   url(key: string): Promise<string>;
   /** Returns the key behind one of our own URLs; null for any other. */
   key(url: string): Promise<string | null>;
@@ -182,6 +184,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       );
       const plan = placePlan(createPlan(source, wanted.kind, wanted.options, { further }), chunks);
       const furtherKeys = further.map((_, at) => furtherKey(context.run_id, at));
+      const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
+      if (plan.encryption && !content_key)
+        throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
       const encoder = encoderOf(tools.encoders, decision.encoder);
       const { refusals } = decision;
       const choice = {
@@ -192,7 +197,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       const { remote } = tools;
       await tools.turn?.(encoder);
       const encoded = await runEncode({
-        ...{ plan, source, encoder, storage },
+        ...{ plan, source, encoder, storage, content_key },
         max_in_flight: tools.inFlight(encoder),
         id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
         input: () => tools.open(key),
@@ -270,6 +275,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       }),
   };
 }
+
+const KEY_LOST = "The key of the encryption is no longer stored; create the task again with it.";
 
 function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;

@@ -1,3 +1,4 @@
+import { createDecipheriv } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
@@ -190,6 +191,37 @@ test("adaptive video has a master playlist whose files are all readable in this 
   expect(seen.dashUrl).toMatch(/\/manifest\.mpd$/);
   expect(seen.dash.linked).toEqual(seen.dash.sizes.sort());
   expect(seen.dash.linked.length).toBeGreaterThan(1);
+});
+
+test("a page encrypts a stream with a key that it shows to nobody, and keeps until the end alone", async () => {
+  const key = Buffer.from("000102030405060708090a0b0c0d0eff", "hex");
+  const key_url = "https://keys.example.com/1";
+  const seen = await rig.lab.page.evaluate(
+    async ([key, key_url]) => {
+      const { client } = kit;
+      const input = await kit.file("/files/clip.mp4");
+      const options = { width: 80, encryption: { method: "aes-128", key, key_url } } as const;
+      const task = await client.tasks.create({ input, kind: "adaptive_video", options });
+      const done = await client.tasks.wait(task);
+      const { files } = await client.output(done);
+      const file = (end: RegExp) => files.find(({ name }) => end.test(name))?.file;
+      const bytes = new Uint8Array((await file(/\/seg_00000\.m4s$/)?.arrayBuffer()) ?? new ArrayBuffer(0));
+      const again = await client.tasks.retry(task.id).catch((thrown: Error) => thrown.message);
+      return {
+        ...{ options: [task.options, done.options], error: done.error, again: String(again) },
+        ...{ playlist: await file(/\/playlist\.m3u8$/)?.text(), segment: [...bytes] },
+      };
+    },
+    [key.toString("hex"), key_url] as const,
+  );
+  expect(seen.error).toBeNull();
+  const shown = { width: 80, encryption: { method: "aes-128", key_url } };
+  expect(seen.options).toEqual([shown, shown]);
+  expect(seen.playlist).toContain(`#EXT-X-KEY:METHOD=AES-128,URI="${key_url}"\n`);
+  const decipher = createDecipheriv("aes-128-cbc", key, Buffer.alloc(16));
+  const clear = Buffer.concat([decipher.update(Buffer.from(seen.segment)), decipher.final()]);
+  expect(clear.toString("latin1", 4, 8)).toMatch(/^(styp|moof)$/);
+  expect(seen.again).toMatch(/^options\.encryption\.key is required/);
 });
 
 test("prefer: speed uses the browser's own encoder, which keeps tags and cover", async () => {

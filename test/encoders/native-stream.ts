@@ -6,7 +6,9 @@ import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
 import { readSegment } from "../../src/encoders/run/count-output.ts";
+import { encryptSegment } from "../../src/encoders/run/encrypt-segments.ts";
 import { type StreamPart, stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
+import { segmentIv } from "../../src/ffmpeg/media-playlist.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { soundsOf } from "../../src/plan/plan.ts";
@@ -61,6 +63,7 @@ export async function chunkedStream(
   plan: Plan,
   source: Source,
   cuts: readonly number[],
+  content_key?: CryptoKey,
 ): Promise<NativeStream> {
   const edges = [plan.start, ...cuts.map((cut) => plan.start + cut)];
   const chunks: Chunk[] = edges.map((start, index) => {
@@ -74,8 +77,12 @@ export async function chunkedStream(
   for (const chunk of chunks) {
     const { path, log } = await encodeChunk(input, source, plan, chunk);
     if (log !== "") throw new Error(log);
-    const files = await readFolder(dirname(path));
-    parts.push(partOf(chunk, files));
+    const made = await readFolder(dirname(path));
+    const files = content_key ? await Promise.all(made.map((file) => encrypted(file, content_key))) : made;
+    const part = partOf(chunk, made);
+    const sizes = new Map(files.map(({ name, bytes }) => [name, bytes.length]));
+    const written = part.written.map((file) => ({ ...file, size: sizes.get(file.name) ?? file.size }));
+    parts.push({ ...part, written });
     // The flag reveals two chunks that write the same name.
     for (const { name, bytes } of files.filter((file) => !isPlaylist(file))) {
       await mkdir(join(folder, dirname(name)), { recursive: true });
@@ -85,6 +92,11 @@ export async function chunkedStream(
   const read = async (name: string) => new Uint8Array(await readFile(join(folder, name)));
   const playlists = await stitchStream({ plan, source, parts, read });
   return write(plan, source, folder, playlists, parts);
+}
+
+async function encrypted(file: EncodedFile, key: CryptoKey): Promise<EncodedFile> {
+  if (!file.name.endsWith(".m4s")) return file;
+  return { ...file, bytes: await encryptSegment(file.bytes, key, segmentIv(file.name)) };
 }
 
 function isPlaylist({ name }: EncodedFile): boolean {

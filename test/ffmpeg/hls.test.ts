@@ -160,6 +160,26 @@ test("parses a media playlist, and joins runs with separate init segments into o
   );
 });
 
+test("encrypts segments but no init segment, and writes the vector of one whose place is not its number", () => {
+  const segment = (number: number) => ({ name: `a/seg_0000${number}.m4s`, seconds: 6, line: "#EXTINF:6.0," });
+  const runs = [
+    { init: "a/init_0.mp4", segments: [segment(0), segment(1)] },
+    { init: "a/init_1.mp4", segments: [segment(2), segment(4), segment(5)] },
+  ];
+  const keyOf = (text: string) =>
+    text.split("\n").filter((line) => /^(?:#EXT-X-(?:KEY|MAP)|[^#])/.test(line));
+  const encryption = { key_url: "https://a.example/k" };
+  const key = '#EXT-X-KEY:METHOD=AES-128,URI="https://a.example/k"';
+  expect(keyOf(writeMediaPlaylist("a/", runs, { encryption }))).toEqual([
+    ...['#EXT-X-MAP:URI="init_0.mp4"', key, "seg_00000.m4s", "seg_00001.m4s"],
+    ...["#EXT-X-KEY:METHOD=NONE", '#EXT-X-MAP:URI="init_1.mp4"', key, "seg_00002.m4s"],
+    ...[`${key},IV=0x${"0".repeat(31)}4`, "seg_00004.m4s", `${key},IV=0x${"0".repeat(31)}5`, "seg_00005.m4s"],
+  ]);
+  const iv = "0123456789abcdef".repeat(2);
+  const lines = keyOf(writeMediaPlaylist("a/", runs, { encryption: { ...encryption, iv } }));
+  expect(lines.filter((line) => line.includes("IV="))).toEqual([`${key},IV=0x${iv}`, `${key},IV=0x${iv}`]);
+});
+
 test("writes this exact master playlist", () => {
   const stream = (name: string, codecs: string, width: number, height: number, peak: number) => ({
     ...{ uri: `${name}/playlist.m3u8`, codecs, width, height, rate: { peak, average: peak * 0.75 } },

@@ -156,6 +156,10 @@ export function testRecipes(rig: () => RecipeRig): void {
           expect(await cook("Show a picture in the size that a page needs")).toEqual(["200 image/webp"]),
         "Make tiles for the seek bar of a player": async () =>
           expect(await cook("Make tiles for the seek bar of a player")).toEqual(["2"]),
+        "Encrypt a stream": async () => {
+          const shown = { encryption: { method: "aes-128", key_url: "https://example.com/keys/7" } };
+          expect(await cook("Encrypt a stream")).toEqual([`succeeded ${JSON.stringify(shown)}`]);
+        },
         "Retry failed tasks": async () =>
           expect(await cook("Retry failed tasks")).toEqual(["input_not_found queued"]),
         "Receive webhooks": async () => {

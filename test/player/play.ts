@@ -30,12 +30,13 @@ declare global {
   }
 }
 
-/** Serves a stream's folder and plays its manifest; also returns the page's complaints. */
+/** Serves a stream's folder and plays its manifest; also returns the page's complaints. `key` is what a URL elsewhere answers. */
 export async function watch(
   browser: Browser,
   folder: string,
   player: Player = "hls.js",
   manifest = "master.m3u8",
+  key?: { url: string; bytes: Buffer },
 ): Promise<{ seen: Seen; complaints: string[] }> {
   const site = await servePlayer(folder);
   const page = await browser.newPage();
@@ -48,6 +49,10 @@ export async function watch(
     if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
   });
   try {
+    if (key) {
+      const headers = { "Access-Control-Allow-Origin": "*" };
+      await page.route(key.url, (route) => route.fulfill({ body: key.bytes, headers }));
+    }
     await page.goto(site.url);
     await page.addScriptTag({ url: `/${player.replace(/\.js$/, "")}.js` });
     return { seen: await playAll(page, player, `/stream/${manifest}`), complaints };

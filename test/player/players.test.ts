@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { replaceEntries } from "../../src/ffmpeg/manifest-entries.ts";
 import { chunkedStream, planStream, wholeStream } from "../encoders/native-stream.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
@@ -84,6 +85,25 @@ test.for([
     const { seen, complaints } = await watch(browser, folder, player, manifest);
     expect(seen, player).toMatchObject({ errors: [], error: null });
     expect(Math.abs(seen.duration - 14), player).toBeLessThan(0.1);
+    expect(Math.abs(seen.at - 14), player).toBeLessThan(0.1);
+    expect(complaints, player).toEqual([]);
+  }
+});
+
+test("hls.js and Shaka Player play an encrypted stream", async () => {
+  const input = await noiseClip(14);
+  const key = {
+    url: "https://keys.example.com/14",
+    bytes: Buffer.from("0123456789abcdeffedcba9876543210", "hex"),
+  };
+  const encryption = { method: "aes-128", key: key.bytes.toString("hex"), key_url: key.url } as const;
+  const { plan, source } = await planStream(input, { encryption });
+  const content_key = await importContentKey(new Uint8Array(key.bytes));
+  const { folder } = await chunkedStream(input, plan, source, [6], content_key);
+  const [best, low] = plan.renditions.map(({ geometry }) => geometry.width);
+  for (const player of ["hls.js", "shaka"] as const) {
+    const { seen, complaints } = await watch(browser, folder, player, "master.m3u8", key);
+    expect(seen, player).toMatchObject({ errors: [], error: null, widths: [low, best, low] });
     expect(Math.abs(seen.at - 14), player).toBeLessThan(0.1);
     expect(complaints, player).toEqual([]);
   }

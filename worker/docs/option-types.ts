@@ -57,6 +57,18 @@ export interface OverlayOption {
   end?: number | undefined;
 }
 
+/** How the segments of HLS are encrypted, with a key of yours: 16 bytes in hexadecimal or base64, which no record shows. */
+export type EncryptionOption = {
+  /** Whole segments by AES-128 in CBC mode, as in RFC 8216. */
+  method: "aes-128";
+  /** The key: 16 bytes, in hexadecimal or base64. No answer, event or log shows it. */
+  key: string;
+  /** Where players get the key, as its 16 bytes; in every playlist. */
+  key_url: string;
+  /** The initialization vector of all segments, 16 bytes in hexadecimal or base64. The number of each segment when absent. */
+  iv?: string | undefined;
+};
+
 type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
 `;
 
@@ -82,6 +94,7 @@ const TYPES: Readonly<Record<string, string>> = {
   rotate: "Turn",
   flip: "Flip",
   crop: "CropOption",
+  encryption: "EncryptionOption",
   fit: "Fit",
   position: "Position",
   overlay: "OverlayOption",

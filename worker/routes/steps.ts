@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { parseStepRequest } from "../../src/core/requests.ts";
 import { createStep, type Step } from "../../src/core/step.ts";
+import { keyIn } from "../../src/core/streams/encryption.ts";
 import * as docs from "../docs/steps.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath } from "../http/context.ts";
@@ -33,7 +34,7 @@ export function addStepRoutes(app: Api, services: Services): void {
         const { webhook_url, ...start } = asked;
         const need = await checkStepAccess(asked, c.get("project"), services);
         const step = createStep(start, () => id, now());
-        return createRun(c, services, steps, step, { need, webhook_url });
+        return createRun(c, services, steps, step, { need, webhook_url, content_key: keyIn(asked) });
       },
       find: (project, id) => steps.get(project, id),
     }),

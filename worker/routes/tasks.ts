@@ -2,8 +2,10 @@ import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import type { CreateId } from "../../src/core/ids.ts";
 import { parseTaskRequest, type TaskRequest } from "../../src/core/requests.ts";
+import { isEncrypted, keyIn, withKey } from "../../src/core/streams/encryption.ts";
 import { createTask, requestOf, type Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
+import { openKey } from "../connections/content-key.ts";
 import * as docs from "../docs/tasks.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath } from "../http/context.ts";
@@ -29,7 +31,17 @@ export function addTaskRoutes(app: Api, services: Services): void {
     const need = await checkTaskAccess(request, c.get("project"), services);
     const ids: CreateId = (sort, at) => (sort === "task" ? task_id : id(sort, at));
     const { webhook_url } = request;
-    return createRun(c, services, tasks, createTask(request, ids, now()), { need, webhook_url });
+    const content_key = keyIn(request);
+    const task = createTask(request, ids, now());
+    return createRun(c, services, tasks, task, { need, webhook_url, content_key });
+  }
+
+  async function keyOf(project: string, id: string): Promise<string> {
+    const sealed = await tasks.sealedKey(project, id);
+    const key = sealed && (await openKey(services.seal, sealed, id));
+    if (key) return key;
+    const message = "The key of the task's encryption is no longer stored; create the task again with it.";
+    throw new MediaError("invalid_options", message, { param: "options.encryption.key" });
   }
 
   const creatingTask = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>
@@ -65,7 +77,8 @@ export function addTaskRoutes(app: Api, services: Services): void {
       const before = await find(c.get("project"), idInPath(c, "task"));
       if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
       const webhook_url = await tasks.webhookUrl(c.get("project"), before.id);
-      return { ...requestOf(before), ...(webhook_url !== null && { webhook_url }) };
+      const request = { ...requestOf(before), ...(webhook_url !== null && { webhook_url }) };
+      return isEncrypted(before) ? withKey(request, await keyOf(c.get("project"), before.id)) : request;
     }),
   );
 

@@ -40,13 +40,14 @@ export function createAdmission(tools: AdmissionTools): Admission {
 
   async function admitOnce(project: string, record: Task | Step, made: Made): Promise<boolean> {
     await withdraw();
-    const { base, key_id, webhook_url } = made;
+    const { base, key_id, webhook_url, sealed_key } = made;
     const row = rows.get();
     if (row && row.turn !== "none") return true;
     const now = Date.now();
     if (!row) {
       storage.transactionSync(() => {
         rows.insert({ project, base, record, key_id }, now);
+        if (sealed_key !== undefined) rows.setKey(sealed_key);
         if (webhook_url !== undefined) mail.setUrl(webhook_url);
         mail.note(record, null, 1);
       });

@@ -28,6 +28,7 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
       return record;
     },
     webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),
+    sealedKey: (project, id) => env.TASK.getByName(id).sealedKey(project),
     get,
     async follow(project, id, seen) {
       const events = isId(object, id) ? await env.TASK.getByName(id).follow(project, seen) : null;

@@ -12,6 +12,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS turn (one INTEGER PRIMARY KEY CHECK (one = 1), key_id TEXT NOT NULL, turn TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS choice (one INTEGER PRIMARY KEY CHECK (one = 1), choice TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS pin (one INTEGER PRIMARY KEY CHECK (one = 1), pin TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS content_key (one INTEGER PRIMARY KEY CHECK (one = 1), sealed TEXT NOT NULL);
 `;
 
 // A run of an earlier version entered no queue; it continues as it is.
@@ -36,6 +37,9 @@ export interface RunRows {
   /** Sets the pin of the run's source, as JSON. */
   setPin(pin: string): void;
   pin(): string | null;
+  /** Stores the sealed key of the run's encryption. */
+  setKey(sealed: string): void;
+  key(): string | null;
   /** Returns the project of a run that was refused after all, which its index may still have; null otherwise. */
   withdrawn(): string | null;
   /** Removes the row for good. */
@@ -89,6 +93,11 @@ export function createRunRows(sql: SqlStorage): RunRows {
     uploads: () => (ready ? sql.exec<{ id: string; key: string }>("SELECT * FROM uploads").toArray() : []),
     setPin: (pin) => void sql.exec("INSERT OR REPLACE INTO pin VALUES (1, ?)", pin),
     pin: () => (ready ? (sql.exec<{ pin: string }>("SELECT pin FROM pin").toArray()[0]?.pin ?? null) : null),
+    setKey: (sealed) => void sql.exec("INSERT OR REPLACE INTO content_key VALUES (1, ?)", sealed),
+    key() {
+      const rows = ready ? sql.exec<{ sealed: string }>("SELECT sealed FROM content_key").toArray() : [];
+      return rows[0]?.sealed ?? null;
+    },
     withdrawn() {
       const row = select();
       return row?.turn === "withdrawn" ? String(row.project) : null;
@@ -96,6 +105,7 @@ export function createRunRows(sql: SqlStorage): RunRows {
     delete() {
       sql.exec("DELETE FROM run");
       sql.exec("DELETE FROM pin");
+      sql.exec("DELETE FROM content_key");
     },
     cleared() {
       ready = false;

@@ -1,14 +1,18 @@
 import type { Step } from "../../src/core/step.ts";
+import { parseBlock } from "../../src/core/streams/encryption.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
+import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { destinationOf } from "../../src/steps/destination.ts";
 import { outputStem } from "../../src/steps/output-name.ts";
 import type { StepTools } from "../../src/steps/step-work.ts";
 import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { storageReader } from "../../src/storage/storage-reader.ts";
+import { openKey } from "../connections/content-key.ts";
 import { createOwnStorage } from "../connections/own-storage.ts";
+import { createSealOf } from "../connections/seal-of.ts";
 import type { Env } from "../env.ts";
 import { createSigner } from "../media/signer.ts";
 import { createNatives, NATIVE_CORES } from "../native/native.ts";
@@ -29,6 +33,8 @@ export interface RunBegin {
   /** Base of the run's URLs. */
   base: string;
   record: Task | Step;
+  /** The key of its encryption, as stored. */
+  sealed_key: string | null;
 }
 
 /**
@@ -37,7 +43,7 @@ export interface RunBegin {
  */
 export function createRunTools(
   env: Env,
-  { project, base, record }: RunBegin,
+  { project, base, record, sealed_key }: RunBegin,
   heavyTurn: () => Promise<void>,
 ): StepTools {
   const { settings } = env;
@@ -54,6 +60,10 @@ export function createRunTools(
   return {
     storage,
     stem: outputStem(input),
+    async contentKey() {
+      const opened = sealed_key && (await openKey(createSealOf(env), sealed_key, record.id));
+      return opened ? importContentKey(parseBlock(opened)) : null;
+    },
     max_seconds: settings.MAX_INPUT_SECONDS,
     inputs: createInputs(env, { project, run_id: record.id, base }, storage, signer),
     pin: (pin) => patiently(() => env.TASK.getByName(record.id).pin.set(pin)),

@@ -11,6 +11,8 @@ export interface Made {
   key_id: string;
   /** Where its events are posted, in addition to the project's endpoints. */
   webhook_url?: string | undefined;
+  /** The key to encrypt its output by, sealed for its id. */
+  sealed_key?: string | undefined;
 }
 
 /** Tasks or standalone steps, each in its project. Ids of other projects are unknown. */
@@ -19,6 +21,8 @@ export interface Runs<T extends Task | Step> {
   create(project: string, record: T, made: Made): Promise<T>;
   /** Returns a run's own webhook URL; null when it has none. */
   webhookUrl(project: string, id: string): Promise<string | null>;
+  /** Returns the sealed key of a run's encryption; null when it has none, or no longer. */
+  sealedKey(project: string, id: string): Promise<string | null>;
   get(project: string, id: string): Promise<T | null>;
   /**
    * Streams how the run stands and its changes above the version `seen` as server-sent events, until it is finished; `over` when

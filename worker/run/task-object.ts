@@ -70,7 +70,8 @@ export class TaskObject extends DurableObject<Bindings> {
   /** Returns what the run needs to start, as JSON; null when there is nothing to run. */
   begin(): string | null {
     const { project, base, record } = this.#rows.get() ?? {};
-    return record && !isFinished(record) ? JSON.stringify({ project, base, record }) : null;
+    const sealed_key = this.#rows.key();
+    return record && !isFinished(record) ? JSON.stringify({ project, base, record, sealed_key }) : null;
   }
 
   /** True while the run may write: it is there and not finished. */
@@ -166,6 +167,11 @@ export class TaskObject extends DurableObject<Bindings> {
   /** Returns the run's own webhook URL; null when it has none. */
   webhookUrl(project: string): string | null {
     return this.#rows.get()?.project === project ? this.#mail.url() : null;
+  }
+
+  /** Returns the sealed key of the run's encryption; null when it has none. */
+  sealedKey(project: string): string | null {
+    return this.#rows.get()?.project === project ? this.#rows.key() : null;
   }
 
   /** Makes a delivery of the run's events again, or returns what is missing for it. */

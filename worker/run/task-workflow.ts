@@ -1,14 +1,12 @@
 import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
 import { runStep, runTask } from "../../src/core/pipeline.ts";
 import type { Report } from "../../src/core/ports.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
 import { createStepWork } from "../../src/steps/step-work.ts";
 import { readEnv } from "../env.ts";
 import { createHeavyTurn } from "../limits/heavy-turn.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { createDurably } from "./durably.ts";
-import { createRunTools } from "./run-tools.ts";
+import { createRunTools, type RunBegin } from "./run-tools.ts";
 
 /** The engine of one task or standalone step: its instance has the same id, and every piece of its work is remembered. */
 export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
@@ -20,7 +18,7 @@ export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
     const object = () => env.TASK.getByName(id);
     const begun = await patiently(() => object().begin());
     if (begun === null) return;
-    const begin: { project: string; base: string; record: Task | Step } = JSON.parse(begun);
+    const begin: RunBegin = JSON.parse(begun);
     const { record } = begin;
     const report: Report = (change) => patiently(() => object().report(change));
     const durably = createDurably(step, object, env, id);

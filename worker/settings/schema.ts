@@ -40,7 +40,10 @@ export const ServiceSettings = z.object({
     .register(UNSET, { meaning: "none: only the keys of a project manage its keys" }),
   MAX_KEYS: whole("Keys of one project, but for those of `API_KEYS`.", 1, 10_000).prefault("100"),
   MEDIA_SIGNING_KEY: secrets("Secret. Signs media URLs; those signed with an older key stay valid.", 32),
-  CONNECTION_KEYS: secrets("Secret. Encrypts the secrets of connections and webhooks.", 16)
+  CONNECTION_KEYS: secrets(
+    "Secret. Encrypts the secrets of connections and webhooks, and the keys of streams.",
+    16,
+  )
     .optional()
     .register(UNSET, { meaning: "none: no connections, no webhooks" }),
   ALLOW_PRIVATE_NETWORK: flag(

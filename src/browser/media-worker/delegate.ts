@@ -3,6 +3,7 @@ import type { FallbackFault } from "../../core/errors.ts";
 import { mapFurther } from "../../core/further/further-inputs.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import type { RunError } from "../../core/step.ts";
+import { isEncrypted } from "../../core/streams/encryption.ts";
 import { requestOf, type Task } from "../../core/task.ts";
 import { failOpenStep, isFinished } from "../../core/transitions.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
@@ -107,7 +108,8 @@ export function createDelegation(parts: DelegationParts): Delegation {
   }
 
   return {
-    takes: (record) => has_fallback && record.object === "task",
+    // The key of an encryption cannot leave this machine.
+    takes: (record) => has_fallback && record.object === "task" && !isEncrypted(record),
     explain: (record, error) =>
       has_fallback && record.object === "step" ? withFallback(error, "standalone_step") : error,
     find,

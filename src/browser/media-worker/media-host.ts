@@ -7,9 +7,11 @@ import { createIds, isId } from "../../core/ids.ts";
 import { parseListQuery } from "../../core/lists.ts";
 import { RunOver } from "../../core/pipeline.ts";
 import { createStep } from "../../core/step.ts";
+import { keyIn, parseBlock } from "../../core/streams/encryption.ts";
 import { createTask, requestOf, type Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { CORE_CACHE } from "../../encoders/core/core-load.ts";
+import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { clearMedia, runFolder } from "../../steps/media-keys.ts";
 import { findFurther, numberFurther } from "../files/further-files.ts";
 import { createInputFiles, furtherFileId } from "../files/input-files.ts";
@@ -30,11 +32,11 @@ import { createKept } from "./kept.ts";
 import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
 import { createRunRecords, typeOf } from "./run-records.ts";
 import { createRunTurns } from "./run-turns.ts";
-import { createRunWork, type RunWorkTools } from "./run-work.ts";
+import { CONTENT_KEY, createRunWork, type RunWorkTools } from "./run-work.ts";
 import { sweep } from "./sweep.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
-export interface HostParts extends Omit<RunWorkTools, "files" | "uploads"> {
+export interface HostParts extends Omit<RunWorkTools, "files" | "uploads" | "pieces"> {
   settings: MediaSettings;
   stores: RunStores;
   runs_at_once: number;
@@ -73,7 +75,7 @@ export function createMediaHost(
   });
   const tools = {
     ...{ stores, records, delegation, tidy },
-    work: (record: Run) => createRunWork({ ...parts, files, uploads }, record),
+    work: (record: Run) => createRunWork({ ...parts, files, uploads, pieces: stores.pieces }, record),
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
     if (await executeRun(tools, id, signal)) return;
@@ -123,7 +125,10 @@ export function createMediaHost(
     const local = await localInput(request, given);
     const now = Date.now();
     const record = type === "task" ? createTaskOf() : createStepOf();
+    const content_key = keyIn(request);
     return begin(record, async () => {
+      if (content_key !== null)
+        await stores.pieces.put(record.id, CONTENT_KEY, await importContentKey(parseBlock(content_key)));
       if (local?.file) await files.add(record.id, local.file);
       for (const [at, file] of ours) await files.add(furtherFileId(record.id, at), file);
     });

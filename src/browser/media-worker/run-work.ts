@@ -9,6 +9,7 @@ import { outputStem } from "../../steps/output-name.ts";
 import { createStepWork, type StepTools } from "../../steps/step-work.ts";
 import { createBlobReader } from "../../storage/blob-reader.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
 import { findFurther } from "../files/further-files.ts";
 import type { InputFiles } from "../files/input-files.ts";
@@ -26,11 +27,15 @@ export interface RunWorkTools extends Hosts {
   probe: StepTools["probe"];
   connections: Connections;
   uploads: RunUploads;
+  pieces: PieceStore;
 }
+
+/** Name of the piece that is the key of a run's encryption, which nothing can read from it. */
+export const CONTENT_KEY = "content key";
 
 /** Creates the work of a run's steps; null while its file cannot be read. */
 export async function createRunWork(tools: RunWorkTools, record: Run): Promise<StepWork | null> {
-  const { files, urls, encoders, offers, inFlight, probe, connections, uploads } = tools;
+  const { files, urls, encoders, offers, inFlight, probe, connections, uploads, pieces } = tools;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   const taken = await uploads.taken(record.id);
   const needs_file = !taken && (await files.has(record.id));
@@ -55,6 +60,8 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       inputs,
       max_seconds: MOST_SECONDS,
       stem: outputStem(input),
+      contentKey: async () =>
+        ((await pieces.get(record.id, CONTENT_KEY))?.value as CryptoKey | undefined) ?? null,
       url: async (key) => urls.of(key),
       key: async (url) => urls.key(url),
     },

@@ -7,18 +7,20 @@ import { readAll } from "../../storage/read-all.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
 import { type StreamPart, stitchStream } from "../stitch/stitch-stream.ts";
 import type { Contents } from "./count-output.ts";
+import type { Encoded } from "./encode-chunk.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
 import type { EncodedPart } from "./encode-parts.ts";
 import type { EncodeResult, Encoding, OutputFiles } from "./encoding.ts";
+import { encryptSegments } from "./encrypt-segments.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 
 /** Encodes adaptive video that consists of one chunk. */
 export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
-  const { plan, out, storage } = encoding;
+  const { plan } = encoding;
   return encoding.durably("encode", async (signal) => {
-    const place = { folder: out, name: null };
+    const place = { folder: folderOf(encoding, chunk), name: null };
     const { stored, counts } = await encodeCounted(encoding, chunk, place, signal, async (encoded) => {
-      const written = await placeSegments(storage, encoded, out);
+      const written = await store(encoding, encoded, place.folder);
       return { stored: written, count: async () => countStream(plan, written) };
     });
     return { ...(await join(encoding, [{ chunk, ...stored }])), counts };
@@ -34,16 +36,35 @@ export async function encodeStreamPart(
   chunk: Chunk,
   signal: AbortSignal,
 ): Promise<Counted<string>> {
-  const { plan, storage, out } = encoding;
-  const place = { folder: out, name: null };
+  const { plan, storage } = encoding;
+  const place = { folder: folderOf(encoding, chunk), name: null };
   return encodeCounted(encoding, chunk, place, signal, async (encoded) => {
-    const { written, playlists } = await placeSegments(storage, encoded, out);
+    const { written, playlists } = await store(encoding, encoded, place.folder);
     const text = playlists.map((file) => ({ ...file, bytes: new TextDecoder().decode(file.bytes) }));
     const key = `${encoding.work}${chunk.index}.json`;
     const note = new TextEncoder().encode(JSON.stringify({ written, playlists: text }));
     await storage.write(key, note, NOTE_MIME);
     return { stored: key, count: async () => countStream(plan, { written, playlists }) };
   });
+}
+
+// Segments wait in working storage until they are encrypted.
+function folderOf({ plan, out, work }: Encoding, { index }: Chunk): string {
+  return plan.encryption ? `${work}${index}/` : out;
+}
+
+async function store(
+  { plan, storage, out, content_key }: Encoding,
+  encoded: Encoded,
+  folder: string,
+): Promise<Written> {
+  const { written, playlists } = await placeSegments(storage, encoded, folder);
+  if (!plan.encryption) return { written, playlists };
+  if (!content_key) throw new MediaError("encode_failed", "The key of the encryption is missing.");
+  const encryption = { key: content_key, iv: plan.encryption.iv };
+  const encrypted = await encryptSegments(storage, written, { from: folder, to: out }, encryption);
+  await storage.clear(folder);
+  return { written: encrypted, playlists };
 }
 
 // Every rendition holds the same pictures, so the one with the fewest shows what is missing.

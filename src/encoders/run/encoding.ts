@@ -34,6 +34,8 @@ export interface EncodeRun {
   out: string;
   /** Name of the output without its extension; adaptive video keeps its own names. */
   name: string;
+  /** Encrypts the segments of a plan with encryption; encoders never see it. */
+  content_key?: CryptoKey | undefined;
   durably: Durably;
   /** Receives the percentage done, or null from time to time while the work waits for a free encoder. */
   progress(percent: number | null): Promise<void>;

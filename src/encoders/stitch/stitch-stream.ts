@@ -77,6 +77,7 @@ export function joinStream(
   const manifests = writeManifests(plan.format as AdaptiveFormat, {
     pictures,
     sounds: tracks.map((track, index) => ({ ...track, name: names[index] ?? "" })),
+    encryption: plan.encryption,
     fps: source.fps === undefined ? undefined : exactFps(source.fps),
     ...(plan.i_frames && pictures.length > 0 && { leads: leadsOf(pictures, parts) }),
   });

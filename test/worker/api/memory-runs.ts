@@ -37,6 +37,7 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
       return record;
     },
     webhookUrl: async (_, id) => rows.get(id)?.webhook_url ?? null,
+    sealedKey: async () => null,
     async get(project, id) {
       const row = rows.get(id);
       return row?.project === project ? row.record : null;
