@@ -129,6 +129,7 @@ export const BOUNDS = {
   // Seconds between the tiles of a storyboard, tiles across or down, and all of its tiles.
   interval: { min: 0.1, max: 3600 },
   tiles: { min: 1, max: 20 },
+  stills: { min: 1, max: 500 },
   storyboard_tiles: { max: 10_000 },
   loop: { min: 0, max: 65_535 },
   video_bitrate: { min: 300_000, max: 60_000_000 },
@@ -167,6 +168,9 @@ export const STORYBOARD_DEFAULTS = {
   tiles: 100,
   interval: { min: 1, max: 10 },
 } as const;
+
+/** The formats of several stills of one video, each a file. */
+export const STILL_FORMATS = ["jpeg", "png", "webp"] as const satisfies readonly ImageFormat[];
 
 /** URL schemes that a task's input may have. */
 export const INPUT_SCHEMES = ["http:", "https:", "s3:"] as const;

@@ -362,6 +362,14 @@ export type ImageOptions = {
    * Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone. 200 to 1,000,000,000.
    */
   max_bytes?: number | undefined;
+  /**
+   * Seconds between stills of a video: a file for each, the first one at start. 0.1 to 3,600.
+   */
+  interval?: number | undefined;
+  /**
+   * How many stills of a video, evenly spaced: a file for each, the first one at start. 1 to 500.
+   */
+  count?: number | undefined;
 };
 
 /** Options of the kind `animation`. */

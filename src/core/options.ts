@@ -13,6 +13,7 @@ import {
   VIDEO_CODECS,
 } from "./formats.ts";
 import { overlay } from "./further/overlay-options.ts";
+import { checkStills, stills } from "./images/stills.ts";
 import { checkCodec, checkCopy, checkFrame, checkIFrames, checkRate, checkSpan } from "./option-rules.ts";
 import { audio_codec, checkSound, sound, soundtrack, speed } from "./sound-options.ts";
 import { checkEncryption, encryption } from "./streams/encryption.ts";
@@ -125,7 +126,9 @@ export const ImageOptions = optionsOf("image", {
       "Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone.",
     example: 100_000,
   }),
+  ...stills,
 })
+  .superRefine(checkStills)
   .superRefine(checkFrame)
   .meta({ id: "ImageOptions" });
 

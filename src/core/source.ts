@@ -186,9 +186,19 @@ export const Source = z
       .optional()
       .meta({ description: "The streams of adaptive video, best first." }),
     files: z
-      .array(z.object({ url: z.string(), mime: z.string(), filesize: z.int().min(0) }))
+      .array(
+        z.object({
+          url: z.string(),
+          mime: z.string(),
+          filesize: z.int().min(0),
+          time: z.number().min(0).optional().meta({ description: "Seconds in the source." }),
+        }),
+      )
       .optional()
-      .meta({ description: "All files of a storyboard: its WebVTT, its JSON and its sheets in order." }),
+      .meta({
+        description:
+          "All files of an output of many: of a storyboard its WebVTT, its JSON and its sheets in order; of several stills each with its time.",
+      }),
     etag: z.string().optional(),
     counts: counts.optional(),
     cut: z

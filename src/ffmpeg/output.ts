@@ -20,12 +20,13 @@ export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
   if (plan.kind === "adaptive_video") return { name: MASTER, mime: FORMATS.adaptive_video.hls.mime };
   if (plan.kind === "storyboard") return { name: "storyboard.vtt", mime: "text/vtt" };
   const { extension, mime } = factsOf(plan);
+  if (plan.image?.sheet) return { name: sheetName(plan, 0), mime };
   return chunk.track === "all"
     ? { name: `output.${extension}`, mime }
     : { name: `${chunk.track}.${extension}`, mime };
 }
 
-/** Returns the MIME type of a file of adaptive video or of a storyboard by its name. */
+/** Returns the MIME type of a file of adaptive video, of a storyboard or of several stills by its name. */
 export function adaptiveMime(name: string): string {
   return MIMES[name.slice(name.lastIndexOf(".") + 1)] ?? "video/mp4";
 }
@@ -36,8 +37,19 @@ const MIMES: Readonly<Record<string, string>> = {
   vtt: "text/vtt",
   json: "application/json",
   jpg: FORMATS.storyboard.jpeg.mime,
+  png: FORMATS.image.png.mime,
   webp: FORMATS.storyboard.webp.mime,
 };
+
+/** Returns the name of a sheet of a storyboard, or of one of several stills, counted from 0. */
+export function sheetName(plan: Plan, index: number): string {
+  return sheetPattern(plan).replace("%04d", String(index + 1).padStart(4, "0"));
+}
+
+/** Returns the pattern of those names, as ffmpeg has it. */
+export function sheetPattern(plan: Plan): string {
+  return `${plan.kind === "storyboard" ? "sheet" : "still"}_%04d.${outputExtension(plan)}`;
+}
 
 /** Returns the extension of the files of a plan. */
 export function outputExtension(plan: Plan): string {

@@ -2,14 +2,14 @@ import type { Source } from "../core/source.ts";
 import type { Chunk, ImagePlan, Plan, Sheet } from "../plan/plan.ts";
 import { mendFilters } from "./filters.ts";
 import { imageArgs, imageSizing } from "./image-args.ts";
-import { outputExtension } from "./output.ts";
+import { sheetName, sheetPattern } from "./output.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
 /** Names of the files of a storyboard beside its sheets; the first is the one to open. */
 export const STORYBOARD = { vtt: "storyboard.vtt", json: "storyboard.json" } as const;
 
-/** Returns everything after the input that makes the sheets of a storyboard in a folder. */
+/** Returns everything after the input that makes the sheets of a storyboard, or several stills, in a folder. */
 export function storyboardArgs(
   plan: Plan,
   chunk: Chunk,
@@ -25,13 +25,13 @@ export function storyboardArgs(
     ...pickFilters(sheet, chunk.keyframes_only === true),
     ...mendFilters({ ...image, deinterlace: false, fps: null, length: null, ...image.geometry }),
     ...imageSizing(plan, source, image, toolset),
-    `tile=${sheet.columns}x${sheet.rows}`,
+    ...(plan.kind === "storyboard" ? [`tile=${sheet.columns}x${sheet.rows}`] : []),
   ];
   return [
     ...["-filter_complex", `[0:V:0]${filters.join(",")}[video]`, "-map", "[video]"],
     ...imageArgs(plan, image, toolset),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
-    ...["-f", "image2", `${folder}/sheet_%04d.${outputExtension(plan)}`],
+    ...["-f", "image2", `${folder}/${sheetPattern(plan)}`],
   ];
 }
 
@@ -44,11 +44,6 @@ function pickFilters({ interval, tiles }: Sheet, keyframes: boolean): string[] {
     "tpad=stop=-1:stop_mode=clone",
     `trim=end_frame=${tiles}`,
   ];
-}
-
-/** Returns the name of a sheet, counted from 0. */
-export function sheetName(plan: Plan, index: number): string {
-  return `sheet_${String(index + 1).padStart(4, "0")}.${outputExtension(plan)}`;
 }
 
 /** Where a tile is, and the stretch of time that it stands for, in seconds from the start of the output. */

@@ -1,11 +1,5 @@
-import { invalid, MediaError } from "../core/errors.ts";
-import {
-  DEFAULT_FORMAT,
-  type EncodeKind,
-  FORMATS,
-  type ImageFormat,
-  STORYBOARD_DEFAULTS,
-} from "../core/formats.ts";
+import { MediaError } from "../core/errors.ts";
+import { DEFAULT_FORMAT, type EncodeKind, FORMATS, STORYBOARD_DEFAULTS } from "../core/formats.ts";
 import type {
   AdaptiveVideoOptions,
   AnimationOptions,
@@ -26,6 +20,7 @@ import type { PlanHints } from "./further/plan-hints.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
 import { createImage } from "./image/image.ts";
 import { anyPicture, hasVideo, movingPicture } from "./image/pictures.ts";
+import { asksStills, createStills, ownFormat, stillSpan } from "./image/stills.ts";
 import { createSheet } from "./image/storyboard.ts";
 import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
@@ -126,7 +121,7 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
 
 function imagePlan(source: Source, options: ImageOptions): Plan {
   const stored = anyPicture(source, "image");
-  const format = options.format ?? ownFormat(source) ?? DEFAULT_FORMAT.image;
+  const format = options.format ?? ownFormat(source, options) ?? DEFAULT_FORMAT.image;
   // A start time selects one frame, so only an animation used whole stays animated.
   const animated = source.animated === true && FORMATS.image[format].animated && options.start === undefined;
   const still = source.kind === "image" && source.animated !== true;
@@ -135,6 +130,10 @@ function imagePlan(source: Source, options: ImageOptions): Plan {
   const limit = max_bytes !== undefined && { max_bytes };
   const image = { ...createImage(source, stored, format, options), animated, ...limit };
   const plan = { ...blank("image", format, span), still, image };
+  if (asksStills(options)) {
+    const sheet = createStills(span, options);
+    return { ...plan, frames: sheet.sheets, image: { ...image, animated: true, sheet } };
+  }
   if (animated) return { ...plan, frames: frameCount(source, span, null) };
   return { ...plan, duration: null, frames: 1 };
 }
@@ -210,11 +209,6 @@ function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {
   };
 }
 
-function stillSpan(options: ImageOptions): Span {
-  if ((options.start ?? 0) === 0) return { start: 0, end: null, duration: null };
-  throw invalid("options.start", "needs a source with a timeline; this is a still image.", "invalid_options");
-}
-
 function frameCount(source: Source, span: Span, fps: number | null): number | null {
   const rate = fps ?? source.fps;
   if (rate === undefined || span.duration === null) return null;
@@ -223,9 +217,4 @@ function frameCount(source: Source, span: Span, fps: number | null): number | nu
 
 function isTrimmed(span: Span): boolean {
   return span.start > 0 || span.end !== null;
-}
-
-function ownFormat(source: Source): ImageFormat | undefined {
-  const own = source.format as ImageFormat;
-  return source.kind === "image" && own in FORMATS.image ? own : undefined;
 }

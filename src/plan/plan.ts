@@ -98,7 +98,7 @@ export interface ImagePlan {
   max_bytes?: number;
   /** Of the kind `animation`: how it moves, and how its palette is chosen; absent for other kinds. */
   motion?: Motion;
-  /** Of the kind `storyboard`: how its tiles are chosen and laid out, of which `geometry` is one; absent for other kinds. */
+  /** Of a storyboard: how its tiles are chosen and laid out, of which `geometry` is one. Of several stills, each is a sheet of one tile. */
   sheet?: Sheet;
 }
 
@@ -264,8 +264,8 @@ export function pictureSize({ geometry, sheet }: ImagePlan): { width: number; he
 }
 
 /** Returns whether the output of a plan is a folder of files. */
-export function hasManyFiles({ kind }: Pick<Plan, "kind">): boolean {
-  return kind === "adaptive_video" || kind === "storyboard";
+export function hasManyFiles({ kind, image }: Pick<Plan, "kind" | "image">): boolean {
+  return kind === "adaptive_video" || image?.sheet !== undefined;
 }
 
 /** Returns whether a plan re-encodes nothing. */

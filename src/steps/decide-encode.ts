@@ -75,7 +75,7 @@ async function withKeyframes(
   signal: AbortSignal,
 ): Promise<Plan> {
   const { image } = plan;
-  if (!image?.sheet || image.deinterlace) return plan;
+  if (!image?.sheet || plan.kind !== "storyboard" || image.deinterlace) return plan;
   const keyframes = await readKeyframes(await open(), source, signal);
   if (!keyframesSuffice(keyframes, plan, image.sheet)) return plan;
   return { ...plan, chunks: plan.chunks.map((chunk) => ({ ...chunk, keyframes_only: true })) };

@@ -11,7 +11,7 @@ import { runIngest } from "../storage/ingest.ts";
 import type { Pin } from "../storage/pinned/pin.ts";
 import { describeDecision } from "../words/decision-words.ts";
 import { decideEncode, encoderOf, type Hosts, placeCuts, placePlan } from "./decide-encode.ts";
-import { describeStoryboard } from "./describe-storyboard.ts";
+import { describeSheets } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
 import { createBringFurther } from "./further.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
@@ -220,8 +220,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const described =
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
-            : plan.kind === "storyboard"
-              ? await describeStoryboard(encoded.key, encoded.size, plan, storage, tools.url)
+            : plan.image?.sheet
+              ? await describeSheets(encoded.key, encoded.size, plan, storage, tools.url)
               : await probeStored(encoded.key, url, context, signal);
         const { options } = wanted;
         const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);

@@ -248,6 +248,11 @@ export const ROWS: readonly Row[] = [
     },
     cells: [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER],
   },
+  {
+    ...{ name: "several stills", clip: "mp4", kind: "image", options: { count: 2, width: 160 } },
+    made: { picture: "mjpeg", still: true, file: "still_0002.jpg", like: "select=eq(n\\,25),scale=160:90" },
+    cells: [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER],
+  },
   image("avif", "av1", [OTHER, YES, OTHER, OTHER, "output_format", OTHER, OTHER]),
   {
     ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },

@@ -160,6 +160,10 @@ export function testRecipes(rig: () => RecipeRig): void {
           const shown = { encryption: { method: "aes-128", key_url: "https://example.com/keys/7" } };
           expect(await cook("Encrypt a stream")).toEqual([`succeeded ${JSON.stringify(shown)}`]);
         },
+        "Take several pictures out of a video": async () =>
+          expect(await cook("Take several pictures out of a video")).toEqual([
+            "0 s: image/jpeg, 1 s: image/jpeg",
+          ]),
         "Retry failed tasks": async () =>
           expect(await cook("Retry failed tasks")).toEqual(["input_not_found queued"]),
         "Receive webhooks": async () => {

@@ -200,6 +200,31 @@ test.for([
   expect(() => createPlan(source, "storyboard", options)).toThrow(expect.objectContaining({ kind }));
 });
 
+const STILLS: [string, Source, OptionsOf<"image">, object][] = [
+  ["by their number", videoSource({ duration: 10 }), { count: 4 }, { interval: 2.5, tiles: 4 }],
+  ["by their distance", videoSource({ duration: 10 }), { interval: 3, start: 1 }, { interval: 3, tiles: 3 }],
+  ["of uneven times", videoSource({ duration: 10 }), { count: 3 }, { interval: 3.333, tiles: 3 }],
+  ["beyond the end", videoSource({ duration: 10 }), { interval: 60 }, { tiles: 1 }],
+  ["of a GIF", GIF, { count: 2 }, { interval: 1, tiles: 2 }],
+];
+
+test.for(STILLS)("several stills %s", ([, source, options, sheet]) => {
+  const plan = createPlan(source, "image", options);
+  expect(plan).toMatchObject({ kind: "image", format: "jpeg", still: false, image: { sheet } });
+  expect(plan.frames).toBe(plan.image?.sheet?.sheets);
+});
+
+test.for([
+  ["a still", imageSource(), { count: 2 }, "options.count"],
+  ["a still, by distance", imageSource(), { interval: 2 }, "options.interval"],
+  ["too many", videoSource({ duration: 60 }), { interval: 0.1 }, "options.interval"],
+  ["a start beyond the end", videoSource({ duration: 10 }), { count: 2, start: 10 }, "options.start"],
+] as const)("several stills of %s are refused", ([, source, options, param]) => {
+  expect(() => createPlan(source, "image", options)).toThrow(
+    expect.objectContaining({ kind: "invalid_options", param }),
+  );
+});
+
 test.for([
   ["one in every tile's time", [0, 0.8, 1.6, 2.4], true],
   ["none in one", [0, 1.2, 3], false],

@@ -103,6 +103,44 @@ test("only keyframes are decoded where one lies in the time of every tile", LIMI
   expect((await makeStoryboard(sparse, { interval: 1 })).tiles).toEqual([0, 25, 50, 75]);
 });
 
+/** Makes several stills and returns the number of the frame on each, with its file's facts. */
+async function makeStills(clip: string, options: Record<string, unknown>) {
+  const task = await rig.door.runTask({ input: rig.serve(clip), kind: "image", options });
+  const output = task.steps.at(-1)?.output;
+  if (!output?.files) throw new Error(`It did not succeed: ${JSON.stringify(task.error)}`);
+  const { files } = output;
+  expect([output.url, output.url]).toEqual([task.output, files[0]?.url]);
+  const made = [];
+  for (const { url, mime, filesize, time } of files) {
+    const { path, ...fetched } = await rig.door.fetchFile(url);
+    expect([fetched.mime, (await readFile(path)).length]).toEqual([mime, filesize]);
+    const [frame] = await readFrames(path);
+    made.push([basename(new URL(url).pathname), time, frame?.number]);
+  }
+  return { output, made };
+}
+
+test("several stills show the pictures at their times, on every host", LIMIT, async () => {
+  const h264 = "-c:v libx264 -preset ultrafast -g 25";
+  const clip = await numberedClip({ container: "mp4", frames: 100, codec: h264 });
+  const light = await makeStills(clip, { count: 4 });
+  expect(light.output).toMatchObject({ encoder: "light", kind: "image", format: "jpeg", mime: "image/jpeg" });
+  expect(light.made).toEqual([
+    ["still_0001.jpg", 0, 0],
+    ["still_0002.jpg", 1, 25],
+    ["still_0003.jpg", 2, 50],
+    ["still_0004.jpg", 3, 75],
+  ]);
+  const av1 = await numberedClip({ container: "mp4", frames: 100, codec: "-c:v libsvtav1 -preset 10 -g 25" });
+  const native = await makeStills(av1, { format: "png", start: 1.4, interval: 1.1 });
+  expect(native.output).toMatchObject({ encoder: "native", format: "png", mime: "image/png" });
+  expect(native.made).toEqual([
+    ["still_0001.png", 1.4, 35],
+    ["still_0002.png", 2.5, 62],
+    ["still_0003.png", 3.6, 90],
+  ]);
+});
+
 const CHROME = dirname(createRequire(import.meta.url).resolve("media-chrome"));
 const MODULES = CHROME.replace(/\/cjs$/, "");
 const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module" src="/chrome/index.js"></script>

@@ -195,7 +195,8 @@ export function parseJob(json: unknown, origins: readonly string[] | null): Nati
   }
   const job = parsed.data;
   if (hasManyFiles(job.plan) !== (job.name === null)) {
-    const right = job.name === null ? "a file name" : "null for adaptive video and storyboards";
+    const right =
+      job.name === null ? "a file name" : "null for adaptive video, storyboards and several stills";
     throw new MediaError("request_invalid", `name must be ${right}.`, { param: "name" });
   }
   const { further = [] } = job;

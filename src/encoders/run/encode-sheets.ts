@@ -1,12 +1,13 @@
 import { MediaError } from "../../core/errors.ts";
-import { STORYBOARD, sheetName, writeStoryboard } from "../../ffmpeg/storyboard.ts";
+import { outputFile, sheetName } from "../../ffmpeg/output.ts";
+import { STORYBOARD, writeStoryboard } from "../../ffmpeg/storyboard.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { WrittenFile } from "../encoder.ts";
 import { encodeCounted } from "./encode-counted.ts";
 import type { EncodeResult, Encoding } from "./encoding.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 
-/** Encodes the sheets of a storyboard, and stores its JSON and, once everything else is there, its WebVTT. */
+/** Encodes several stills, or the sheets of a storyboard, and stores its JSON and, once everything else is there, its WebVTT. */
 export function encodeSheets(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
   const { plan, out, storage } = encoding;
   return encoding.durably("encode", async (signal) => {
@@ -19,7 +20,7 @@ export function encodeSheets(encoding: Encoding, chunk: Chunk): Promise<EncodeRe
     });
     const files = [...stored, ...(await placeAll(storage, notesOf(plan), out))];
     const size = files.reduce((sum, file) => sum + file.size, 0);
-    return { key: out + STORYBOARD.vtt, files: files.length, size, counts: {} };
+    return { key: out + outputFile(plan, chunk).name, files: files.length, size, counts: {} };
   });
 }
 
@@ -30,13 +31,14 @@ function checkSheets(plan: Plan, written: readonly WrittenFile[]): void {
     (name) => !names.has(name),
   );
   if (missing.length === 0 && names.size === sheets) return;
-  const message = `The encode is incomplete: ${missing.length} of ${sheets} sheets are missing.`;
+  const what = plan.kind === "storyboard" ? "sheets" : "stills";
+  const message = `The encode is incomplete: ${missing.length} of ${sheets} ${what} are missing.`;
   throw new MediaError("encode_incomplete", message);
 }
 
 function notesOf(plan: Plan): { name: string; mime: string; bytes: Uint8Array }[] {
   const { image } = plan;
-  if (!image?.sheet) return [];
+  if (!image?.sheet || plan.kind !== "storyboard") return [];
   const { vtt, json } = writeStoryboard(plan, image, image.sheet);
   const encoder = new TextEncoder();
   return [

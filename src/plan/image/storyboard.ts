@@ -17,7 +17,7 @@ export function createSheet(span: Span, options: StoryboardOptions, tile: Size):
     throw new MediaError("input_unsupported", "The source's duration is unknown; a storyboard needs it.");
   }
   const interval = Math.round((options.interval ?? usualInterval(duration)) * 1000) / 1000;
-  const tiles = Math.max(1, Math.ceil((duration - NUDGE) / interval));
+  const tiles = countTiles(duration, interval);
   if (tiles > BOUNDS.storyboard_tiles.max) {
     const rule = `must make at most ${BOUNDS.storyboard_tiles.max} tiles; ${interval} s make ${tiles}.`;
     throw invalid("options.interval", rule, "invalid_options");
@@ -30,6 +30,11 @@ export function createSheet(span: Span, options: StoryboardOptions, tile: Size):
     throw invalid("options.width", rule, "invalid_options");
   }
   return { interval, tiles, columns, rows, sheets: Math.ceil(tiles / (columns * rows)) };
+}
+
+/** Returns how many tiles there are in a stretch, one every `interval` seconds. */
+export function countTiles(duration: number, interval: number): number {
+  return Math.max(1, Math.ceil((duration - NUDGE) / interval));
 }
 
 function usualInterval(duration: number): number {

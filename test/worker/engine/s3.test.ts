@@ -84,6 +84,25 @@ test("a task reads an object with an odd key, writes another and keeps no copies
   expect(JSON.stringify(rig.server.getLogs())).not.toContain(secret_access_key);
 });
 
+test("uploads several stills, the first one as the key that was given", async () => {
+  const input = origin.serve("/stills.mp4", { file: await clip("mp4", { seconds: 2, size: "160x120" }) });
+  const output = "s3://bucket-out/stills/poster.jpg";
+  const { id } = await create<Task>("/tasks", {
+    ...{ input, kind: "image", output, options: { count: 2 } },
+  });
+  const task = await rig.finished(id);
+  expect(task.error).toBeNull();
+  const source = task.steps.at(-1)?.output;
+  expect(source).toMatchObject({ url: output, mime: "image/jpeg", width: 160, height: 120 });
+  const keys = ["stills/poster.jpg", "stills/still_0002.jpg"];
+  expect(source?.files?.map(({ url, time }) => [url, time])).toEqual(
+    keys.map((key, time) => [`s3://bucket-out/${key}`, time]),
+  );
+  expect((await keysIn("bucket-out")).filter((key) => key.startsWith("stills/")).sort()).toEqual(keys);
+  const { streams } = await probe(await get("bucket-out", "stills/still_0002.jpg"), "s3-still.jpg");
+  expect(streams.map(({ codec_name, width }) => [codec_name, width])).toEqual([["mjpeg", 160]]);
+});
+
 test("uploads adaptive video with every file that its playlists name", async () => {
   const input = origin.serve("/clip.mp4", { file: await clip("mp4", { seconds: 2, size: "160x120" }) });
   const output = "s3://bucket-out/stream/main.m3u8";

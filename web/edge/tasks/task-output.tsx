@@ -17,7 +17,7 @@ export function TaskOutput({ task }: { task: Task }) {
   const url = task.output ?? "";
   const made = encodeOf(task)?.output;
   const filesize = made?.filesize;
-  const isFolder = task.kind === "adaptive_video" || task.kind === "storyboard";
+  const isFolder = task.kind === "adaptive_video" || made?.files !== undefined;
   const name = made ? outputName(placeOf(task.input).name, made) : placeOf(url).name;
   if (!/^https?:/i.test(url))
     return (

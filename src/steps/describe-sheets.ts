@@ -1,0 +1,46 @@
+import { MediaError } from "../core/errors.ts";
+import type { Storage } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { sheetName } from "../ffmpeg/output.ts";
+import { STORYBOARD } from "../ffmpeg/storyboard.ts";
+import { type Plan, pictureSize, type Sheet } from "../plan/plan.ts";
+
+/**
+ * Describes a storyboard or several stills: a Source of its pictures, with the URL of its WebVTT, or of the first still, and a list
+ * of its files.
+ */
+export async function describeSheets(
+  key: string,
+  filesize: number,
+  plan: Plan,
+  storage: Storage,
+  url: (key: string) => Promise<string>,
+): Promise<Source> {
+  const folder = key.slice(0, key.lastIndexOf("/") + 1);
+  const { image, duration } = plan;
+  const files = image?.sheet ? filesOf(plan, image.sheet) : [];
+  const described = files.map(async ({ name, ...facts }) => {
+    const info = await storage.head(folder + name);
+    if (!info) throw new MediaError("encode_failed", "The encoded files are no longer in storage.");
+    return { url: await url(folder + name), mime: info.mime, filesize: info.size, ...facts };
+  });
+  const main = await storage.head(key);
+  return {
+    object: "source",
+    url: await url(key),
+    kind: "image",
+    format: plan.format,
+    ...(main && { mime: main.mime }),
+    filesize,
+    ...(image && pictureSize(image)),
+    ...(plan.kind === "storyboard" && duration !== null && { duration }),
+    files: await Promise.all(described),
+  };
+}
+
+function filesOf(plan: Plan, { sheets, interval }: Sheet): { name: string; time?: number }[] {
+  const names = Array.from({ length: sheets }, (_, index) => sheetName(plan, index));
+  if (plan.kind === "storyboard")
+    return [STORYBOARD.vtt, STORYBOARD.json, ...names].map((name) => ({ name }));
+  return names.map((name, index) => ({ name, time: Number((plan.start + index * interval).toFixed(3)) }));
+}
