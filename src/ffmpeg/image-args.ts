@@ -1,6 +1,7 @@
 import type { ImageFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { ImagePlan, Palette, Plan } from "../plan/plan.ts";
+import { isRgb, sourceColor } from "./color.ts";
 import { mendFilters, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
@@ -16,10 +17,22 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
   const filters = [
     ...cut.video,
     ...mendFilters({ ...image, fps: image.motion?.fps ?? null, length: cut.length, ...image.geometry }),
+    ...gamutFilters(source, image),
     ...imageSizing(plan, source, image, toolset),
   ];
   if (plan.format === "gif") filters.push(paletteFilter(image));
   return `[0:V:0]${filters.join(",")}[video]`;
+}
+
+// An image without a profile is taken for sRGB. RGB with the names of other colors comes from decoders alone.
+const WIDE: ReadonlySet<string | null> = new Set(["smpte432", "bt2020"]);
+
+function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] {
+  const { primaries } = sourceColor(source);
+  if (tone_map || !isRgb(source) || !WIDE.has(primaries)) return [];
+  const given = `pin=${primaries}:tin=iec61966-2-1:min=gbr:rin=full`;
+  const canvas = alpha && source.has_alpha ? "gbrap" : "gbrp";
+  return [`format=${canvas}`, `zscale=${given}:p=bt709:t=iec61966-2-1:m=gbr:r=full`];
 }
 
 /** Returns the filters that size the pictures of an image. */

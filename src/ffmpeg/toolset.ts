@@ -2,6 +2,7 @@ import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
+import { refuseDecoding } from "../plan/image/decoded.ts";
 import type { ImagePlan, Plan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
 import { sourceColor } from "./color.ts";
@@ -35,6 +36,8 @@ export interface Toolset {
   audio: Partial<Record<AudioCodec, Tool>>;
   image: Partial<Record<ImageFormat, Tool>>;
   animated: Partial<Record<ImageFormat, Tool>>;
+  /** Formats whose pictures its host decodes for it. */
+  decoded: ReadonlySet<string>;
   /** Picture codecs that it cannot read. */
   unreadable: readonly string[];
   /** All that it reads; null for a build with whatever ffmpeg has. */
@@ -91,6 +94,7 @@ export const WASM_TOOLS: Toolset = {
   audio: AUDIO,
   image: IMAGE,
   animated: ANIMATED,
+  decoded: new Set(),
   unreadable: ["av1", "avif"],
   readable: null,
   toneMapper: "zscale",
@@ -186,6 +190,7 @@ export const NATIVE_TOOLS: Toolset = {
   audio: AUDIO,
   image: { ...IMAGE, avif: tool("libaom-av1", "-still-picture", "1", "-cpu-used", "6") },
   animated: { ...ANIMATED, avif: tool("libaom-av1", "-cpu-used", "8", "-row-mt", "1") },
+  decoded: new Set(["heic", "avif"]),
   unreadable: [],
   readable: null,
   toneMapper: "zscale",
@@ -228,9 +233,9 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   const { video, audio, image } = plan;
   const decodes = image !== null || video?.mode === "encode";
   const codec = source.codecs?.video ?? "";
-  // ffmpeg takes one tile for the whole picture, or reads none at all.
-  if (decodes && source.format === "heic") return { code: "input_format", format: "heic" };
   if (decodes && toolset.unreadable.includes(codec)) return { code: "input_codec", codec };
+  const undecoded = decodes ? refuseDecoding(plan, source, toolset.decoded) : null;
+  if (undecoded) return undecoded;
   if (video?.mode === "encode" && !toolset.video[video.codec]) {
     return { code: "output_codec", codec: video.codec };
   }

@@ -23,7 +23,6 @@ beforeAll(async () => {
     ..."-c:v libx264 -preset ultrafast -crf 30 -g 50 -c:a aac -b:a 64k".split(" "),
   ]);
   await rig.serve(long, "long.mp4");
-  await rig.serve(await clip("avif"), "photo.avif");
   await rig.serve(await clip("wav", { seconds: 1 }), "sound.wav");
   session = await rig.lab.context.newCDPSession(rig.lab.page);
 });
@@ -86,18 +85,6 @@ test("a task that no encoder here supports fails with every encoder's refusal", 
       { encoder: "wasm", code: "output_codec", codec: "h265" },
       { encoder: "wasm-mt", code: "not_isolated" },
       { encoder: "webcodecs", code: "output_codec", codec: "h265" },
-    ],
-  });
-  expect(await errorOf("/files/photo.avif", { kind: "image", options: { format: "webp" } })).toMatchObject({
-    ...{ kind: "encoder_unavailable", retryable: false },
-    refusals: [
-      { encoder: "copy", code: "other_work" },
-      { encoder: "avif", code: "other_work" },
-      { encoder: "canvas", code: "input_format", format: "avif" },
-      { encoder: "fast", code: "other_work" },
-      { encoder: "wasm", code: "input_codec", codec: "av1" },
-      { encoder: "wasm-mt", code: "other_work" },
-      { encoder: "webcodecs", code: "other_work" },
     ],
   });
 });

@@ -31,7 +31,7 @@ const ERRORS = [
   ...(["input_too_large", "probe_failed", "encode_failed", "encode_incomplete"] as const),
 ];
 // Formats that the encoder of a wish does not read, even when intact.
-const UNREAD: ReadonlySet<string> = new Set(["avi", "flv", "avif"]);
+const UNREAD: ReadonlySet<string> = new Set(["avi", "flv"]);
 
 // In a page, H.265 needs cross-origin isolation.
 function wishHere(file: Malformed, n: number): Options {

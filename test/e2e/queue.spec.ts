@@ -2,7 +2,7 @@ import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import type { Task } from "../../src/index.ts";
-import { clip } from "../fixtures/clips.ts";
+import { hdrAvif } from "../fixtures/photos.ts";
 import { readFacts } from "../judge/facts.ts";
 import { chooseFormat, clipNamed, connectEdge, longClip, MIXED } from "./queue-clips.ts";
 import { storedSizes } from "./stored-sizes.ts";
@@ -201,7 +201,7 @@ test("sends what this browser cannot do to the edge only after the visitor agree
 }) => {
   await connectEdge(workbench, served);
   const photo = join(folder, "photo.avif");
-  await writeFile(photo, await readFile(await clip("avif")));
+  await writeFile(photo, await readFile(await hdrAvif()));
   await workbench.evaluate(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
   await addFiles(workbench, photo);
   const card = cardOf(workbench, "photo.avif");

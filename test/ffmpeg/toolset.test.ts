@@ -9,6 +9,7 @@ import { audioSource, imageSource, videoSource } from "../plan/source.ts";
 const clear = imageSource({ has_alpha: true });
 const NO_AVIF = { code: "output_format", format: "avif", animated: false };
 const heic = imageSource({ format: "heic", codecs: { video: "h265", audio: null } });
+const bright = { ...heic, color: { transfer: "smpte2084", hdr: true } };
 const NO_HEIC = { code: "input_format", format: "heic" };
 const av1 = videoSource({ codecs: { video: "av1", audio: "aac" } });
 
@@ -28,7 +29,8 @@ test.for([
   ],
   ["the audio of a source that cannot be decoded", av1, "audio", {}, null, null],
   ["any audio format", audioSource(), "audio", { format: "ogg" }, null, null],
-  ["a picture of tiles", heic, "image", { format: "jpeg" }, NO_HEIC, NO_HEIC],
+  ["a picture of tiles", heic, "image", { format: "jpeg" }, NO_HEIC, null],
+  ["a picture of tiles in HDR", bright, "image", { format: "jpeg" }, NO_HEIC, { code: "tone_mapping" }],
   ["gif", imageSource(), "image", { format: "gif" }, null, null],
   ["avif", imageSource(), "image", { format: "avif" }, NO_AVIF, null],
   [

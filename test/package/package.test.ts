@@ -129,7 +129,8 @@ test("every import in the package resolves to one of its files or dependencies; 
     expect([name, size < 25 * 2 ** 20]).toEqual([name, true]);
   }
   const licenses = await readFile(join(root, "dist", "LICENSES.txt"), "utf8");
-  for (const name of ["mediabunny", "zod", "@jsquash/avif", "@ffmpeg/core"]) expect(licenses).toContain(name);
+  for (const name of ["mediabunny", "zod", "@jsquash/avif", "libheif-js", "@ffmpeg/core"])
+    expect(licenses).toContain(name);
 });
 
 test("a page's install is below 50 MB and has no server packages", async () => {

@@ -11,6 +11,8 @@ export interface Installed {
   version: string;
   /** True where prlimit (util-linux) bounds a program's resources. */
   prlimit: boolean;
+  /** libheif's program that decodes HEIC and AVIF; null without it. */
+  heif: string | null;
   /** The command that has another one end when the server is gone, as a user of its own if there is one; empty without setpriv (util-linux). */
   setpriv: readonly string[];
 }
@@ -43,9 +45,10 @@ function setprivArgs(user: string | null): string[] {
  */
 export async function findInstalled(limits: Limits, user: string | null = null): Promise<Installed> {
   const setpriv = setprivArgs(user);
-  const [version, encoders, prlimit, changed] = await Promise.all([
+  const [version, encoders, heif, prlimit, changed] = await Promise.all([
     ask("ffmpeg", "-version"),
     ask("ffmpeg", "-hide_banner", "-encoders"),
+    findHeif(),
     // The host's own limit may be lower, and no process may raise it.
     ask(...prlimitArgs(limits), "true"),
     ask(...setpriv, "true"),
@@ -65,9 +68,15 @@ export async function findInstalled(limits: Limits, user: string | null = null):
   }
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
-    prlimit: prlimit !== null,
+    ...{ heif, prlimit: prlimit !== null },
     setpriv: changed === null ? [] : setpriv,
   };
+}
+
+// libheif 1.18 renamed it.
+async function findHeif(): Promise<string | null> {
+  for (const name of ["heif-dec", "heif-convert"]) if ((await ask(name, "--help")) !== null) return name;
+  return null;
 }
 
 async function ask(program = "", ...args: string[]): Promise<string | null> {

@@ -1,10 +1,11 @@
 import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmpeg/toolset.ts";
 
 /**
- * Native tools for one job: threads for so many processors, and an input that can only be HTTP on loopback, read by the given readers.
+ * Native tools for one job: threads for so many processors, and an input that can only be HTTP on loopback, or else a file, read by
+ * the given readers.
  * Codecs that start threads of their own receive the count in their own options.
  */
-export function jobTools(threads: number, readers: string): Toolset {
+export function jobTools(threads: number, readers: string, from: InputPlace = "loopback"): Toolset {
   // Those that work on several pictures at once fill their processors with more threads than these: as many as x264 chooses itself.
   const frames = threads === 1 ? 1 : Math.ceil(threads * 1.5);
   const x264 = (tool: Tool | undefined) => addTo(tool, "-x264-params", `threads=${frames}`);
@@ -21,21 +22,26 @@ export function jobTools(threads: number, readers: string): Toolset {
       ...NATIVE_TOOLS.small,
       h265: addTo(NATIVE_TOOLS.small.h265, "-x265-params", `pools=${threads}`),
     },
-    input: inputArgs(readers, threads),
+    input: inputArgs(readers, threads, from),
     output: [...NATIVE_TOOLS.output, "-threads", String(threads)],
   };
 }
 
-/** Returns the arguments before an input, which can only be HTTP on loopback, read by the given readers. */
-export function inputArgs(readers: string, threads: number): string[] {
+const PROTOCOLS = { loopback: "http,tcp", file: "file" } as const;
+/** Where an input is read. */
+export type InputPlace = keyof typeof PROTOCOLS;
+
+/** Returns the arguments before an input, which can only be HTTP on loopback or else a file, read by the given readers. */
+export function inputArgs(readers: string, threads: number, from: InputPlace = "loopback"): string[] {
   // As for x264, as many threads as ffmpeg chooses itself.
   const decoding = threads === 1 ? 1 : threads + 1;
   return [
     ...NATIVE_TOOLS.input,
-    ...["-protocol_whitelist", "http,tcp", "-format_whitelist", readers],
+    ...["-protocol_whitelist", PROTOCOLS[from], "-format_whitelist", readers],
     // What the system holds for ffmpeg is lost with every jump in the file, and was read over the network.
     // Large segments make loopback hold megabytes that ffmpeg may never read.
-    ...["-recv_buffer_size", "65536", "-tcp_mss", "1460", "-threads", String(decoding)],
+    ...(from === "file" ? [] : ["-recv_buffer_size", "65536", "-tcp_mss", "1460"]),
+    ...["-threads", String(decoding)],
   ];
 }
 

@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import type { RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import { type Installed, type Limits, prlimitArgs } from "./installed.ts";
 
-/** How ffmpeg is run. */
-export interface FfmpegRun {
+/** How a program is run. */
+export interface ProgramRun {
   args: readonly string[];
   /** Its folder; paths of its output are below it. */
   cwd: string;
@@ -12,7 +12,7 @@ export interface FfmpegRun {
   limits: Limits;
   /** Kills it at once. */
   signal: AbortSignal;
-  /** Called with every line of progress, `name=value`. */
+  /** Called with every line of its output; of ffmpeg, those of progress, `name=value`. */
   onProgress(line: string): void;
   /** Is given the means to signal its processes. */
   onStart(child: RunningFfmpeg): void;
@@ -29,11 +29,16 @@ const LOG = { first: 20, last: 200, line: 500 } as const;
 const QUIET = ["-hide_banner", "-nostdin", "-loglevel", "warning", "-y"];
 const TELL = ["-stats", "-stats_period", "1", "-progress", "pipe:1"];
 
+/** Runs ffmpeg as {@link runProgram} does. */
+export function runFfmpeg(run: ProgramRun): Promise<RunEnd> {
+  return runProgram("ffmpeg", { ...run, args: [...QUIET, ...TELL, ...run.args] });
+}
+
 /**
- * Runs ffmpeg in a separate process group, under limits and with a minimal environment; resolves once it has ended in any way.
+ * Runs a program in a separate process group, under limits and with a minimal environment; resolves once it has ended in any way.
  */
-export function runFfmpeg(run: FfmpegRun): Promise<RunEnd> {
-  const [program = "ffmpeg", ...args] = [...wrap(run), "ffmpeg", ...QUIET, ...TELL, ...run.args];
+export function runProgram(name: string, run: ProgramRun): Promise<RunEnd> {
+  const [program = name, ...args] = [...wrap(run), name, ...run.args];
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
   const child = spawn(program, args, {
     cwd: run.cwd,
@@ -67,7 +72,7 @@ export function runFfmpeg(run: FfmpegRun): Promise<RunEnd> {
 }
 
 // Each of these becomes the next by exec, so that the process stays the same one.
-function wrap({ installed, limits }: FfmpegRun): string[] {
+function wrap({ installed, limits }: ProgramRun): string[] {
   return [...installed.setpriv, ...(installed.prlimit ? prlimitArgs(limits) : [])];
 }
 

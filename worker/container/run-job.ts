@@ -14,8 +14,9 @@ import { furtherOf } from "../../src/plan/further/further.ts";
 import { outputSeconds } from "../../src/plan/plan.ts";
 import { describeRefusals } from "../../src/words/refusal-words.ts";
 import { checkSegments, isWhole, readSegments } from "./check-segments.ts";
+import { decodeInput } from "./decode-input.ts";
 import { readersOf } from "./demuxers.ts";
-import type { InputProxy } from "./input-proxy.ts";
+import type { InputProxy, ServedInput } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
 import { inputArgs, jobTools } from "./job-tools.ts";
 import { createPuts, listOutput, type OutputFile, type Puts, readPlaylists } from "./put-output.ts";
@@ -49,14 +50,14 @@ const ENCODE_SHARE = 0.95;
 
 /** Encodes a chunk in a folder of its own, puts its files up, and leaves nothing behind, whatever happens. Rejects with a {@link MediaError}, or as the signal says. */
 export async function runJob(
-  job: NativeJob,
+  given: NativeJob,
   bench: Bench,
   { signal, onProgress, fits }: JobHooks,
 ): Promise<JobResult> {
-  const { plan, chunk, source } = job;
-  const readers = readersOf(source.format);
-  const tools = jobTools(isShort(job) ? 1 : bench.settings.threads, readers);
-  const refusal = refuseTools(plan, source, tools);
+  const { installed, settings } = bench;
+  const threads = isShort(given) ? 1 : settings.threads;
+  const givenTools = jobTools(threads, readersOf(given.source.format));
+  const refusal = refuseTools(given.plan, given.source, givenTools);
   if (refusal) {
     const refusals = [{ encoder: "native", ...refusal }];
     throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
@@ -64,11 +65,15 @@ export async function runJob(
   const home = await bench.scratch.create();
   // ffmpeg also makes folders beside the one it works in: `../360p`, of the name of a stream's first segment.
   const folder = join(home, "work");
-  const puts = createPuts(job.folder, signal);
+  const puts = createPuts(given.folder, signal);
   try {
     const out = join(folder, "out");
     await mkdir(out, { recursive: true });
-    await encode(job, bench, { folder, tools, puts, signal, onProgress, fits });
+    const decoded = await decodeInput(given, { folder, installed, limits: settings, signal, fits });
+    const { job, path } = decoded ?? { job: given, path: null };
+    const { plan, chunk } = job;
+    const tools = path === null ? givenTools : jobTools(threads, readersOf(job.source.format), "file");
+    await encode(job, bench, { folder, path, tools, puts, signal, onProgress, fits });
     const tally = await readTally(job, folder);
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
@@ -96,6 +101,8 @@ export function isShort({ plan, chunk }: Pick<NativeJob, "plan" | "chunk">): boo
 
 interface Encode extends JobHooks {
   folder: string;
+  /** The input where it is a file; null where it is read from its URL. */
+  path: string | null;
   tools: ReturnType<typeof jobTools>;
   puts: Puts;
 }
@@ -103,13 +110,13 @@ interface Encode extends JobHooks {
 async function encode(
   job: NativeJob,
   bench: Bench,
-  { folder, tools, puts, signal, onProgress, fits }: Encode,
+  { folder, path, tools, puts, signal, onProgress, fits }: Encode,
 ): Promise<void> {
   const { plan, chunk, source } = job;
   const { settings, installed, proxy } = bench;
   const failed = new AbortController();
   const serve = (file: NativeJob["input"]) => proxy.serve(file, (error) => failed.abort(error));
-  const input = serve(job.input);
+  const input = path ? onDisk(path) : serve(job.input);
   const further = (job.further ?? []).map(serve);
   const inputs = [input, ...further];
   const seconds = outputSeconds(plan, chunk);
@@ -178,6 +185,10 @@ async function encode(
     watchdog?.stop();
     for (const each of inputs) each.close();
   }
+}
+
+function onDisk(url: string): ServedInput {
+  return { url, given: () => 0, waits: () => false, close() {} };
 }
 
 // ffmpeg wrote its lists beside the output.

@@ -10,6 +10,7 @@ import { runMain } from "./cli.ts";
 export const TOOLS = {
   ffmpeg: "ffmpeg",
   ffprobe: "ffmpeg",
+  "heif-convert": "libheif-examples",
   chromium: "chromium",
   radosgw: "radosgw",
   "ceph-mon": "ceph-mon",

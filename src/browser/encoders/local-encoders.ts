@@ -13,6 +13,7 @@ import { sourceSeconds } from "../../plan/plan.ts";
 import type { MediaSettings } from "../media-api.ts";
 import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
+import { readDecoded } from "./read-decoded.ts";
 
 export type EncoderSettings = Pick<
   MediaSettings,
@@ -49,6 +50,7 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
   const runImages = runIsolated((life) => startImage(`${wasm} ${life}`), limits);
   const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
+  const decoder = runIsolated(startDecoder, limits)({ name: "picture", refuse: () => null, encode: none });
   const threaded = createWasmMt({ core: threadedCore });
   const webcodecs: LocalEncoder = {
     ...createWebCodecsEncoder({ sound: url === null ? pool : preferFast(pool) }),
@@ -56,7 +58,11 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
     chunkSeconds: webcodecsChunk,
   };
   const rest = prefer === "speed" ? [webcodecs, ...wasms, threaded] : [...wasms, threaded, webcodecs];
-  return { ordered: [copy, ...images, ...rest], pool };
+  return { ordered: [copy, ...[...images, ...rest].map(readDecoded(decoder))], pool };
+}
+
+function none(): never {
+  throw new RangeError("The work is done in a worker.");
 }
 
 function preferFast(pool: WasmPool): SoundEncoder {
@@ -75,6 +81,10 @@ const AVIF_WASM = new URL("@jsquash/avif/codec/enc/avif_enc.wasm", import.meta.u
 
 function startCopy(): Worker {
   return new Worker(new URL("./copy-worker.ts", import.meta.url), { type: "module" });
+}
+
+function startDecoder(name: string): Worker {
+  return new Worker(new URL("./decode-worker.ts", import.meta.url), { type: "module", name });
 }
 
 function startImage(name: string): Worker {

@@ -76,9 +76,10 @@ function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
   return { ...report, format: { ...report.format, duration }, streams };
 }
 
-/** Returns the report that the header alone supports. */
+/** Returns the report that the header alone supports. Throws `input_unsupported` when the file ends before its pictures do. */
 export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
-  const { format_name, codec_name, width, height, frames, pix_fmt, rotation } = facts;
+  const { format_name, codec_name, width, height, frames, rotation, size: least = 0, ...more } = facts;
+  if (size < least) throw new MediaError("input_unsupported", "The input is damaged or cut off.");
   const stream = { index: 0, codec_type: "video", codec_name, width, height, nb_frames: String(frames) };
   const isobmff = /^(avif|heic)$/.test(format_name);
   const format = isobmff
@@ -89,7 +90,7 @@ export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
     streams: [
       {
         ...stream,
-        ...(pix_fmt && { pix_fmt }),
+        ...more,
         // ffprobe counts anticlockwise.
         ...(rotation !== undefined && { side_data_list: [{ rotation: -rotation }] }),
       },

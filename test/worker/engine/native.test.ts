@@ -4,8 +4,10 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { clearAvif, p3Photo, tiledPhoto } from "../../fixtures/photos.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
+import { clearErrors, p3Errors } from "../../judge/photos.ts";
 import { parseMaster, parseMedia } from "../../judge/playlists.ts";
 import { family, running } from "../../local/run-script.ts";
 import { type Lab, startLab } from "../../reliability/lab.ts";
@@ -85,6 +87,29 @@ test("encodes an image as avif", async () => {
   expect(mime).toBe("image/avif");
   expect(encodeOf(task)?.output).toMatchObject({ encoder: "native", format: "avif", width: 80 });
   expect((await readFacts(path)).picture).toMatchObject({ codec: "av1", width: 80 });
+});
+
+test("a HEIC of tiles, turned and mirrored, comes out as it is shown", async () => {
+  const { path: heic, png, shown } = await tiledPhoto({ quarters: 3, mirror: "x", loose: true });
+  const input = await serve(heic);
+  const { task, path } = await lab.door.encode({ input, kind: "image", options: { format: "webp" } });
+  expect(encodeOf(task)?.output).toMatchObject({
+    ...{ encoder: "native", format: "webp", width: 96, height: 160 },
+    refusals: [{ encoder: "light", code: "input_format", format: "heic" }],
+  });
+  expect((await measureLikeness(path, png, { filter: shown })).mean).toBeGreaterThan(0.95);
+});
+
+test("the colors of a HEIC in Display P3 become those of sRGB", async () => {
+  const input = await serve(await p3Photo());
+  const { path } = await lab.door.encode({ input, kind: "image", options: { format: "png" } });
+  expect(await p3Errors(path)).toBeLessThan(8);
+});
+
+test("an AVIF keeps its transparency", async () => {
+  const input = await serve(await clearAvif());
+  const { path } = await lab.door.encode({ input, kind: "image", options: { format: "png" } });
+  expect(await clearErrors(path)).toBeLessThan(12);
 });
 
 test("encodes adaptive video as a ladder, with its files where the playlists say", async () => {

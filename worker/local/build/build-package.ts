@@ -3,6 +3,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "vite";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
@@ -129,6 +130,7 @@ function keepUrls(folder: string): Plugin {
     transform(code, id) {
       const origin = relative(ROOT, id);
       if (origin.endsWith("/avif_enc.js")) return withoutWasm(code);
+      if (origin.endsWith("/libheif-bundle.mjs")) return withSmallWasm(code);
       return origin.startsWith("src/") ? moveUrls(code, origin, folder, HERE) : null;
     },
   };
@@ -148,6 +150,23 @@ function withoutWasm(code: string): string {
   }, code);
 }
 
+// The decoder of HEIC has its wasm inside, as text. Compressed first, that takes a third of the room in an install.
+const HEIF_WASM = /([\w$]+)=([\w$]+)\("(AGFzb[\w+/=]+)"\)/;
+const HEIF_EXPORT = /\((\w+)=\{\}\)=>(\(0,[\w$]+\.default\)\(\{\.\.\.\1,wasmBinary:)([\w$]+)\}\)/;
+const INFLATE =
+  "const inflate=(bytes)=>new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();";
+
+function withSmallWasm(code: string): string {
+  const [whole, name, decode, base64 = ""] = HEIF_WASM.exec(code) ?? [];
+  const small = gzipSync(Buffer.from(base64, "base64"), { level: 9 }).toString("base64");
+  if (!whole || HEIF_EXPORT.exec(code)?.[3] !== name)
+    throw new Error("The decoder of HEIC is not as it was.");
+  return `${INFLATE}${code.replace(whole, `${name}=inflate(${decode}("${small}"))`)}`.replace(
+    HEIF_EXPORT,
+    "async($1={})=>$2await $3})",
+  );
+}
+
 if (import.meta.main) runMain(buildPackage);
 
 /** The folder with the contents of the npm package. */
@@ -157,6 +176,7 @@ const WORKER_FILES = {
   "media-worker": "src/browser/media-worker/media-worker.ts",
   "copy-worker": "src/browser/encoders/copy-worker.ts",
   "image-worker": "src/browser/encoders/image-worker.ts",
+  "decode-worker": "src/browser/encoders/decode-worker.ts",
   "encoder-worker": "src/encoders/pool/encoder-worker.ts",
 } as const;
 /** What plain `@ffmpeg/ffmpeg` imports, in `dist/ffmpeg/`. */

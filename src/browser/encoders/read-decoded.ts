@@ -1,0 +1,69 @@
+import { MediaError } from "../../core/errors.ts";
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
+import type { ChunkJob } from "../../encoders/encoder.ts";
+import { decodedFormat } from "../../encoders/images/decode-picture.ts";
+import { decodedPlan, decodedSource, needsDecoder } from "../../plan/image/decoded.ts";
+import type { Plan } from "../../plan/index.ts";
+import { createBlobReader } from "../../storage/blob-reader.ts";
+import type { LocalEncoder } from "./local-offers.ts";
+
+// Four bytes each, in several copies.
+const MOST_PIXELS = 50_000_000;
+
+/**
+ * Returns a wrapper of encoders that lets them read what they do not decode: `decoder` turns such a source into a BMP or PNG, and
+ * the encoder sees that one.
+ */
+export function readDecoded(decoder: Pick<LocalEncoder, "encode">): (encoder: LocalEncoder) => LocalEncoder {
+  async function decode(job: ChunkJob): Promise<ChunkJob> {
+    const { plan, source, signal } = job;
+    const files = await decoder.encode({ ...job, onProgress: () => {} });
+    signal.throwIfAborted();
+    const [file] = Array.isArray(files) ? files : [];
+    if (!file) throw new MediaError("encode_failed", "The decoder returned no picture.");
+    const blob = new Blob([file.bytes as Uint8Array<ArrayBuffer>], { type: file.mime });
+    return { ...job, ...asDecoded(plan, source, blob.size), input: createBlobReader(blob) };
+  }
+
+  return (encoder) => ({
+    ...encoder,
+    refuse(plan, source) {
+      if (!isDecoded(plan, source)) return encoder.refuse(plan, source);
+      const decoded = asDecoded(plan, source);
+      return refuseDecoding(plan, source) ?? encoder.refuse(decoded.plan, decoded.source);
+    },
+    async prepare(plan, source) {
+      const given = isDecoded(plan, source) ? asDecoded(plan, source) : { plan, source };
+      await encoder.prepare?.(given.plan, given.source);
+    },
+    async encode(job) {
+      return encoder.encode(isDecoded(job.plan, job.source) ? await decode(job) : job);
+    },
+  });
+}
+
+function isDecoded({ image, video }: Plan, source: Source): boolean {
+  return (image !== null || video?.mode === "encode") && needsDecoder(source);
+}
+
+function asDecoded(plan: Plan, source: Source, filesize = bytesOf(source)): { plan: Plan; source: Source } {
+  const decoded = decodedSource(source, decodedFormat(source));
+  return { plan: decodedPlan(plan), source: { ...decoded, color: SRGB, filesize } };
+}
+
+// What a canvas holds.
+const SRGB = { range: "full", bit_depth: 8, hdr: false } as const;
+
+function bytesOf({ width = 0, height = 0 }: Source): number {
+  return width * height * 3;
+}
+
+function refuseDecoding({ image, video }: Plan, source: Source): RefusalReason | null {
+  const { format, animated, width = 0, height = 0 } = source;
+  if (format === "heic" && animated) return { code: "input_format", format: `animated ${format}` };
+  // A canvas holds eight bits of SDR.
+  if (image?.tone_map || (video?.mode === "encode" && video.tone_map)) return { code: "tone_mapping" };
+  const pixels = width * height;
+  return pixels > MOST_PIXELS ? { code: "pixels", pixels, max_pixels: MOST_PIXELS } : null;
+}

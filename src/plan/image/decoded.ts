@@ -1,0 +1,63 @@
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
+import type { Plan } from "../plan.ts";
+
+/** What a host's own decoder writes for ffmpeg to read. */
+export type DecodedFormat = "png" | "bmp";
+
+/**
+ * Returns whether ffmpeg (5.1) misreads a source's pictures or cannot read them: of HEIC it takes a tile for the whole, and of AVIF
+ * it loses transparency, mirroring and tiles. A host's own decoder then reads them first.
+ */
+export function needsDecoder({ kind, format, animated, color }: Source): boolean {
+  if (kind !== "image") return false;
+  // What those decoders write holds no HDR, and ffmpeg maps that of an AVIF.
+  return format === "heic" || (format === "avif" && animated !== true && color?.hdr !== true);
+}
+
+/** Returns the source that a decoder's output is: upright, in RGB. */
+export function decodedSource(source: Source, format: DecodedFormat): Source {
+  const { width, height, has_alpha, color } = source;
+  const { primaries, transfer, hdr = false } = color ?? {};
+  return {
+    ...source,
+    format,
+    mime: `image/${format}`,
+    codecs: { video: format, audio: null },
+    rotation: 0,
+    ...(width && height && { coded_width: width, coded_height: height }),
+    pixel_format: has_alpha ? "rgba" : "rgb24",
+    color: {
+      ...(primaries && { primaries }),
+      ...(transfer && { transfer }),
+      range: "full",
+      bit_depth: 8,
+      hdr,
+    },
+  };
+}
+
+/** Returns the plan for a decoder's output, which it has turned upright. */
+export function decodedPlan(plan: Plan): Plan {
+  const { image } = plan;
+  if (!image) return plan;
+  const { geometry } = image;
+  return { ...plan, image: { ...image, geometry: { ...geometry, rotate: geometry.turn } } };
+}
+
+/** Returns why a host whose decoders read these formats cannot decode the pictures of a plan; null when it can. */
+export function refuseDecoding(
+  { image, further }: Plan,
+  source: Source,
+  decoded: ReadonlySet<string>,
+): RefusalReason | null {
+  // No decoder reads a further input.
+  if (further?.some(({ format }) => format === "heic")) return { code: "input_format", format: "heic" };
+  if (!needsDecoder(source)) return null;
+  const { format, animated } = source;
+  // libheif decodes one picture of a sequence.
+  if (!decoded.has(format) || (format === "heic" && animated)) {
+    return { code: "input_format", format: animated ? `animated ${format}` : format };
+  }
+  return image?.tone_map ? { code: "tone_mapping" } : null;
+}

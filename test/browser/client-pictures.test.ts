@@ -1,0 +1,94 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { ImageFormat } from "../../src/core/formats.ts";
+import type { Source } from "../../src/core/source.ts";
+import { clearAvif, p3Photo, tiledPhoto } from "../fixtures/photos.ts";
+import { markedStill } from "../judge/clips.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { clearErrors, p3Errors } from "../judge/photos.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+
+let rig: ClientLab;
+beforeAll(async () => {
+  rig = await openClientLab();
+});
+afterAll(() => rig?.close());
+beforeEach(() => openKit(rig.lab.page, { name: "pictures" }));
+afterEach(async () => {
+  await rig.lab.page.evaluate(() => kit.client.close());
+  expect(rig.lab.complaints.splice(0)).toEqual([]);
+});
+
+let count = 0;
+
+interface Wish {
+  kind: "image" | "video" | "animation";
+  options: object;
+}
+type Made = { source: Source; path: string };
+
+/** Runs a task on a file in the page; returns its output's Source and file, or its error. */
+async function make(path: string, wish: Wish): Promise<Made | { error: string }> {
+  const url = await rig.serve(path);
+  const seen = await rig.lab.page.evaluate(
+    async ([at, asked]) => {
+      const { client, base64 } = kit;
+      const request = { input: await kit.file(at), ...asked } as unknown as Parameters<
+        typeof client.tasks.create
+      >[0];
+      const done = await client.tasks.wait(await client.tasks.create(request));
+      if (done.error) return { error: done.error };
+      const output = await client.output(done);
+      return { source: output.source, bytes: await base64(await output.blob()) };
+    },
+    [url, wish] as const,
+  );
+  if (seen.error) return { error: `${seen.error.kind}: ${seen.error.message}` };
+  const out = join(rig.folder, `out-${count++}`);
+  await writeFile(out, Buffer.from(seen.bytes, "base64"));
+  return { source: seen.source, path: out };
+}
+
+async function draw(path: string, options: { format: ImageFormat; [name: string]: unknown }): Promise<Made> {
+  const made = await make(path, { kind: "image", options });
+  if ("error" in made) throw new Error(made.error);
+  return made;
+}
+
+test.for([
+  ["jpeg", "canvas", 0.96, { quarters: 3 }],
+  ["png", "wasm", 0.98, { quarters: 1, mirror: "x" }],
+  ["gif", "wasm", 0.9, { mirror: "y", loose: true }],
+  ["avif", "avif", 0.96, { quarters: 2 }],
+] as const)("a HEIC of tiles becomes %s upright, on %s", async ([format, encoder, like, facts]) => {
+  const { path, png, shown } = await tiledPhoto(facts);
+  const made = await draw(path, { format, quality: "high" });
+  const turned = "quarters" in facts && facts.quarters % 2 === 1;
+  const [width, height] = turned ? [96, 160] : [160, 96];
+  expect(made.source).toMatchObject({ encoder, format, width, height });
+  expect((await measureLikeness(made.path, png, { filter: shown })).mean).toBeGreaterThan(like);
+});
+
+test("the colors of Display P3 become those of sRGB", async () => {
+  const { path } = await draw(await p3Photo(), { format: "png" });
+  expect(await p3Errors(path)).toBeLessThan(8);
+});
+
+test("an AVIF becomes a JPEG, and one with transparency a PNG that has it", async () => {
+  const made = await draw(await markedStill("avif"), { format: "jpeg", quality: "high" });
+  expect(made.source.encoder).toBe("canvas");
+  expect((await measureLikeness(made.path, await markedStill("png"))).mean).toBeGreaterThan(0.95);
+  const { path } = await draw(await clearAvif(), { format: "png" });
+  expect(await clearErrors(path)).toBeLessThan(12);
+});
+
+test("a damaged HEIC fails as input_unsupported", async () => {
+  const { path } = await tiledPhoto({ quarters: 3 });
+  const bytes = await readFile(path);
+  const cut = join(rig.folder, "damaged.heic");
+  await writeFile(cut, bytes.subarray(0, bytes.length * 0.6));
+  expect(await make(cut, { kind: "image", options: { format: "jpeg" } })).toEqual({
+    error: "input_unsupported: The input is damaged or cut off.",
+  });
+});
