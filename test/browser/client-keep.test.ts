@@ -47,6 +47,37 @@ test("after a reload a task still has its output, and its file can be retried", 
   expect(seen.listed).toEqual([again.id, done.id]);
 });
 
+test("a further file survives a reload, serves a retry, and goes with its tasks", async () => {
+  const { page } = rig.lab;
+  await rig.serve(await clip("mp4"), "short.mp4");
+  const { id, before } = await page.evaluate(async () => {
+    const before = (await kit.client.usage()).inputs;
+    const [input, logo] = await Promise.all([kit.file("/files/short.mp4"), kit.file("/files/picture.png")]);
+    const options = { width: 64, overlay: { url: logo, width: "50%" } } as const;
+    return { id: (await kit.client.tasks.create({ input, kind: "video", options })).id, before };
+  });
+  await page.reload();
+  await openKit(page, { name: "keep" });
+  const seen = await page.evaluate(async (task) => {
+    const { client } = kit;
+    const first = await client.tasks.wait(task);
+    const again = await client.tasks.wait(await client.tasks.retry(task));
+    const held = (await client.usage()).inputs;
+    for (const each of [first, again]) await client.tasks.delete(each.id);
+    return {
+      ends: [first, again].map(({ status, error }) => [status, error]),
+      held,
+      after: await client.usage(),
+    };
+  }, id);
+  expect(seen.ends).toEqual([
+    ["succeeded", null],
+    ["succeeded", null],
+  ]);
+  expect(seen.held).toBeGreaterThan(before);
+  expect([seen.after.inputs, seen.after.work]).toEqual([before, 0]);
+});
+
 test("asks the browser only once for persistent storage", async () => {
   const { page } = rig.lab;
   const asked = await page.evaluate(async () => {

@@ -4,6 +4,7 @@ import {
   type EncodeKind,
   FORMATS,
   type OptionsOf,
+  type Position,
   type Source,
   type viewOf,
 } from "../../src/index.ts";
@@ -37,6 +38,7 @@ export const OPTION_NAMES = {
     ...SOUNDTRACK,
     ...SPAN,
     "speed",
+    "overlay",
     "metadata",
   ],
   audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
@@ -45,6 +47,16 @@ export const OPTION_NAMES = {
   storyboard: ["format", "quality", "width", ...SPAN],
   adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
+
+type Length = number | string | undefined;
+interface Overlay {
+  url: string;
+  position?: Position | { x?: Length; y?: Length } | undefined;
+  width?: Length;
+  opacity?: number | undefined;
+  start?: number | undefined;
+  end?: number | undefined;
+}
 
 /** All options of all kinds by name, as the fields of a form read them. */
 export interface AnyOptions {
@@ -78,6 +90,7 @@ export interface AnyOptions {
   start?: number | undefined;
   end?: number | undefined;
   speed?: number | undefined;
+  overlay?: Overlay | undefined;
   metadata?: OptionsOf<"video">["metadata"];
 }
 

@@ -12,6 +12,7 @@ import type { AnyOptions } from "./choices.ts";
 import { FitFields } from "./fit-fields.tsx";
 import { FormatFields } from "./format-fields.tsx";
 import { Outcome } from "./outcome.tsx";
+import { OverlayFields } from "./overlay-fields.tsx";
 import { PlaceField } from "./place-field.tsx";
 import { PresetBar } from "./presets/preset-bar.tsx";
 import { Preview } from "./preview.tsx";
@@ -49,6 +50,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {(wishes.kind === "video" || wishes.kind === "animation") && <FrameRate form={form} />}
           {wishes.kind === "animation" && <Loop form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <SpeedField form={form} />}
+          {wishes.kind === "video" && <OverlayFields form={form} />}
           {hasSound && <SoundFields form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <MetadataField form={form} />}
           <PlaceField form={form} />

@@ -20,6 +20,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   "options.fade_in": "Fade in",
   "options.fade_out": "Fade out",
   "options.speed": "Speed",
+  "options.overlay.url": "Logo or watermark",
   "options.start": "Start",
   "options.end": "End",
   "options.metadata": "Tags and cover",

@@ -29,6 +29,10 @@ test.for([
     wishes("audio", { start: 3, speed: 1.5, bitrate: 96_000 }),
   ],
   ["MP4, H.264", wishes("video", { fps: Number.NaN }, Number.NaN)],
+  [
+    "MP4, H.264, with a logo, medium quality",
+    wishes("video", { overlay: { url: "https://example.com/logo.png" } }),
+  ],
   ["MP4, H.264, medium quality", wishes("video", { width: 100, height: "wide" })],
   ["MP3", wishes("audio", { bitrate: Number.NaN })],
   ["GIF, 50 % wide", wishes("image", { format: "gif", width: "50%" })],

@@ -23,6 +23,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
     describeSpan(kind, wish),
     typeof wish.speed === "number" ? `${wish.speed} times as fast` : null,
+    wish.overlay === undefined ? null : "with a logo",
     isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),
   ]
     .filter(Boolean)

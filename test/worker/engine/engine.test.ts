@@ -152,6 +152,36 @@ test("a cancelled run stops, deletes its files and stays cancelled", async () =>
   expect((await rig.call(`/tasks/${id}`)).json).toEqual(cancelled.json);
 });
 
+test("further inputs are tried again, are limited, and leave nothing", async () => {
+  const input = origin.serve("/under.mp4", { file: await clip("mp4", { seconds: 1 }) });
+  const logo = await clip("png");
+  const under = (path: string, answer: Parameters<Origin["serve"]>[1]) =>
+    create("/tasks", {
+      ...{ input, kind: "video", options: { width: 64, overlay: { url: origin.serve(path, answer) } } },
+    });
+  const flaky = await under("/flaky.png", (request) => (request < 2 ? { status: 503 } : { file: logo }));
+  const large = await under("/large.png", { file: logo, declared_total: 6e9 });
+  const hanging = await under("/hanging.png", { silent: true });
+  const { status, error } = await rig.finished(flaky.id);
+  expect([status, error]).toEqual(["succeeded", null]);
+  const bare = await rig.until(
+    () => keysOf(flaky.id),
+    (found) => found.every((key) => key.startsWith("out/")),
+  );
+  expect(bare).toEqual([`out/${flaky.id}/under.mp4`]);
+  const failed = await rig.finished(large.id);
+  expect(failed.error).toMatchObject({ kind: "input_too_large", step_id: failed.steps[1]?.id });
+  expect(failed.error?.message).toMatch(/^options\.overlay\.url: /);
+  await isAsked("/hanging.png");
+  await rig.call(`/tasks/${hanging.id}/cancel`, { method: "POST" });
+  for (const { id } of [large, hanging]) {
+    await rig.until(
+      () => keysOf(id),
+      (keys) => keys.length === 0,
+    );
+  }
+});
+
 test("writes a record to KV when its status changes, not for its progress, and lists have both", async () => {
   const task = await create("/tasks", { input: origin.serve("/mirror", { silent: true }), kind: "video" });
   const step_id = task.steps[0]?.id ?? "";
