@@ -17,6 +17,7 @@ export function TaskOutput({ task }: { task: Task }) {
   const url = task.output ?? "";
   const made = encodeOf(task)?.output;
   const filesize = made?.filesize;
+  const stills = task.kind === "image" ? made?.files : undefined;
   const isFolder = task.kind === "adaptive_video" || made?.files !== undefined;
   const name = made ? outputName(placeOf(task.input).name, made) : placeOf(url).name;
   if (!/^https?:/i.test(url))
@@ -41,8 +42,25 @@ export function TaskOutput({ task }: { task: Task }) {
           <Download task={task} url={url} name={name} />
         )}
       </div>
-      {isFolder && <p class="soft small">It is many files: give its address to a player.</p>}
+      {stills && <Stills files={stills} />}
+      {isFolder && !stills && <p class="soft small">It is many files: give its address to a player.</p>}
     </section>
+  );
+}
+
+function Stills({ files }: { files: NonNullable<Source["files"]> }) {
+  return (
+    <p class="soft small">
+      It is {files.length} files, by their times:{" "}
+      {files.map(({ url, time = 0 }, index) => (
+        <span key={url}>
+          {index > 0 && ", "}
+          <a href={url} target="_blank" rel="noreferrer">
+            {time} s
+          </a>
+        </span>
+      ))}
+    </p>
   );
 }
 
