@@ -4,31 +4,35 @@ import type { RunMail } from "../webhooks/run-mail.ts";
 import type { RunMirror } from "./run-mirror.ts";
 import type { RunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
-import { LISTING_MS } from "./schedule.ts";
+import { MIRROR_MS } from "./schedule.ts";
 
 /** How a run comes into being: stored and listed, or not at all. */
 export interface Admission {
   /** Stores a new record and lists it; false where its project does not take it: then it is withdrawn. */
   admit(project: string, record: Task | Step, made: Made): Promise<boolean>;
+  /** Resolves when no admission is in progress. */
+  idle(): Promise<void>;
   /** Removes what is left of a withdrawn run, in its project too, which may have taken the record though its answer was lost. */
   withdraw(): Promise<void>;
 }
 
 /** What an admission works with. */
 export interface AdmissionTools {
-  storage: DurableObjectStorage;
+  storage: Pick<DurableObjectStorage, "transactionSync">;
   rows: RunRows;
   mail: RunMail;
   mirror: RunMirror;
   /** Removes the run from the index of a project. */
   unlist(project: string): Promise<void>;
+  /** Sets the alarm. */
+  arm(at: number): Promise<void>;
   /** Sets the alarm again. */
   rearm(): Promise<void>;
 }
 
 /** Creates the {@link Admission} of one object's run. */
 export function createAdmission(tools: AdmissionTools): Admission {
-  const { storage, rows, mail, mirror, unlist, rearm } = tools;
+  const { storage, rows, mail, mirror, unlist, arm, rearm } = tools;
   let admitting: Promise<boolean> | null = null;
 
   async function withdraw(): Promise<void> {
@@ -51,8 +55,8 @@ export function createAdmission(tools: AdmissionTools): Admission {
         if (webhook_url !== undefined) mail.setUrl(webhook_url);
         mail.note(record, null, 1);
       });
-      // Should this object die before the run begins.
-      await storage.setAlarm(now + 2 * LISTING_MS);
+      // For the mirror, and should this object die before the run begins.
+      await arm(now + MIRROR_MS);
     }
     if (await mirror.list(project, record)) return true;
     storage.transactionSync(() => {
@@ -64,6 +68,9 @@ export function createAdmission(tools: AdmissionTools): Admission {
   }
 
   return {
+    async idle() {
+      await admitting?.catch(() => {});
+    },
     withdraw,
     admit(project, record, made) {
       admitting ??= admitOnce(project, record, made).finally(() => {

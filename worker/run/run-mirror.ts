@@ -75,10 +75,11 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
       const now = Date.now();
       if (!row || row.mirrored >= row.version || now < row.mirrored_at + MIRROR_MS) return;
       const { project, record, version } = row;
+      const changed = row.mirrored === 0 || statusSince(record) >= row.mirrored_at;
       // Neither waits for the other, which may be away.
       const outcomes = await Promise.allSettled([
         indexed < version && handOver(project, record, version),
-        statusSince(record) >= row.mirrored_at && record.status !== status && writeKv(project, record),
+        changed && record.status !== status && writeKv(project, record),
       ]);
       // It was deleted meanwhile, and so is what was just written.
       if (!rows.get()) return removeAll(project, record);

@@ -66,8 +66,9 @@ export function createRunRows(sql: SqlStorage): RunRows {
       sql.exec(SCHEMA);
       ready = true;
       const text = JSON.stringify(record);
-      const columns = "INSERT INTO run (one, project, base, record, heard_at, progressed_at)";
-      sql.exec(`${columns} VALUES (1, ?, ?, ?, ?, ?)`, project, base, text, now, now);
+      // Mirrored a second later, so that a run that starts at once is written to KV as one that has started.
+      const columns = "INSERT INTO run (one, project, base, record, mirrored_at, heard_at, progressed_at)";
+      sql.exec(`${columns} VALUES (1, ?, ?, ?, ?, ?, ?)`, project, base, text, now, now, now);
       sql.exec("INSERT INTO turn VALUES (1, ?, 'none')", key_id);
     },
     update(change) {

@@ -32,10 +32,10 @@ const ALARM_RETRY_MS = { first: 2000, most: 60_000 } as const;
  * index, the start of the run, the watch over it and the clearing of its files all happen here.
  */
 export class TaskObject extends DurableObject<Bindings> {
-  /** How often in a row the alarm has failed. */
+  /** How often in a row the alarm has failed, and when it is due, where that is known: setting it is a write of its own. */
   #failures = 0;
+  #armed: number | null = null;
   readonly #listeners = createRunListeners();
-
   readonly #storage = mediaStorage(this.env);
   readonly #rows = createRunRows(this.ctx.storage.sql);
   readonly #events = createRunEvents(() => this.#rows.get());
@@ -45,13 +45,13 @@ export class TaskObject extends DurableObject<Bindings> {
   readonly #admission = createAdmission({
     ...{ storage: this.ctx.storage, rows: this.#rows, mail: this.#mail, mirror: this.#mirror },
     unlist: (project) => this.env.PROJECT.getByName(project).withdraw(this.ctx.id.name ?? ""),
-    rearm: () => this.#arm(),
+    ...{ arm: (at) => this.#setAlarm(at), rearm: () => this.#arm() },
   });
 
   /** Stores a new record, lists it and has its run enter the queue; false where its project cannot list it: then it is refused. */
   async create(project: string, record: Task | Step, made: Made): Promise<boolean> {
     const admitted = await this.#admission.admit(project, record, made);
-    if (admitted) this.ctx.waitUntil(this.alarm());
+    if (admitted) this.ctx.waitUntil(this.#attend());
     return admitted;
   }
 
@@ -184,6 +184,12 @@ export class TaskObject extends DurableObject<Bindings> {
    * each time, and keeps nothing else from being done: the mirrors, which depend on others, come last.
    */
   override async alarm(): Promise<void> {
+    this.#armed = null;
+    await this.#admission.idle();
+    await this.#attend();
+  }
+
+  async #attend(): Promise<void> {
     const duties = {
       withdraw: () => this.#admission.withdraw(),
       mail: async () => this.#mail.start(),
@@ -254,8 +260,8 @@ export class TaskObject extends DurableObject<Bindings> {
   // Should it fail, the watch wakes the run, or the clean-up terminates it.
   #wake(): void {
     const id = this.ctx.id.name ?? "";
-    const waking = patiently(() => wakeInstance(this.env.RUN, id, null));
-    this.ctx.waitUntil(waking.catch((thrown) => logFault("not woken", thrown, nameRun(id))));
+    const failed = (thrown: unknown) => logFault("not woken", thrown, nameRun(id));
+    this.ctx.waitUntil(patiently(() => wakeInstance(this.env.RUN, id, null)).catch(failed));
   }
 
   async #fail(kind: ErrorKind, message: string): Promise<void> {
@@ -280,10 +286,18 @@ export class TaskObject extends DurableObject<Bindings> {
     const now = Date.now() + pause;
     const due = [row && this.#dueAt(row, now), this.#mail.dueAt(), withdrawn ? now : null];
     const times = due.filter((time) => time !== null);
-    if (times.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...times)));
+    if (times.length > 0) await this.#setAlarm(Math.max(now, Math.min(...times)));
+  }
+
+  async #setAlarm(at: number): Promise<void> {
+    // One that is due earlier sets it again.
+    if (this.#armed !== null && this.#armed <= at) return;
+    this.#armed = at;
+    await this.ctx.storage.setAlarm(at);
   }
 
   async #free(): Promise<void> {
+    this.#armed = null;
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
     this.#rows.cleared();
