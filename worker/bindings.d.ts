@@ -18,8 +18,10 @@ interface Bindings {
   UPLOAD: DurableObjectNamespace<import("./uploads/object.ts").UploadObject>;
   /** One object per picture of an image URL. */
   IMAGE: DurableObjectNamespace<import("./images/image-object.ts").ImageObject>;
-  /** The engine: one instance per task or standalone step. */
+  /** The engine: one instance per task or standalone step, in one of these by its id. */
   RUN: Workflow<{ id: string }>;
+  RUN_2?: Workflow<{ id: string }>;
+  RUN_3?: Workflow<{ id: string }>;
   /** The light encoder, a Worker of its own. */
   ENCODER: Fetcher;
   /** The native encoder in containers; see `NATIVE_INSTANCES`. */

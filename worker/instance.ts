@@ -1,22 +1,50 @@
-/** The engine's binding: one Workflow instance per run, named like it. */
-export type RunBinding = Workflow<{ id: string }>;
+/** The Workflow instance of one run, named like it. */
+export interface RunInstance {
+  status(): Promise<{ status: string }>;
+  sendEvent(event: { type: string; payload: object }): Promise<void>;
+  resume(): Promise<void>;
+  terminate(): Promise<void>;
+}
+
+/** One of the engine's bindings. */
+export interface RunBinding {
+  create(options: { id: string; params: { id: string } }): Promise<unknown>;
+  get(id: string): Promise<RunInstance>;
+}
+
+/** The engine's bindings. Cloudflare creates 100 instances of a Workflow a second, and 300 of an account, so there are three. */
+export const ENGINES = ["RUN", "RUN_2", "RUN_3"] as const;
+/** The engine's bindings; all but the first may be missing. */
+export type Engines = { RUN: RunBinding } & { [name in (typeof ENGINES)[number]]?: RunBinding };
 
 /** Starts the instance of a run; an instance that stands already is as good. */
-export async function startInstance(binding: RunBinding, id: string): Promise<void> {
+export async function startInstance(engines: Engines, id: string): Promise<void> {
+  const [own] = bindingsOf(engines, id);
   try {
-    await binding.create({ id, params: { id } });
+    await own?.create({ id, params: { id } });
   } catch (thrown) {
-    if ((await instanceStatus(binding, id)) === null) throw thrown;
+    if ((await instanceStatus(engines, id)) === null) throw thrown;
   }
 }
 
+/** Returns a run's instance; rejects when there is none. */
+export async function findInstance(engines: Engines, id: string): Promise<RunInstance> {
+  let fault: unknown;
+  // One that began before a binding was added is under another than its own.
+  for (const binding of bindingsOf(engines, id)) {
+    try {
+      return await binding.get(id);
+    } catch (thrown) {
+      fault ??= thrown;
+    }
+  }
+  throw fault;
+}
+
 /** Returns the status of a run's instance; null when there is none. */
-export async function instanceStatus(
-  binding: RunBinding,
-  id: string,
-): Promise<InstanceStatus["status"] | null> {
+export async function instanceStatus(engines: Engines, id: string): Promise<string | null> {
   try {
-    return (await (await binding.get(id)).status()).status;
+    return (await (await findInstance(engines, id)).status()).status;
   } catch {
     return null;
   }
@@ -26,21 +54,24 @@ export async function instanceStatus(
 export const WAKE = "wake";
 
 /** Wakes an instance that waits for an event or that a restart put to sleep; another takes no notice of it. */
-export async function wakeInstance(
-  binding: RunBinding,
-  id: string,
-  status: InstanceStatus["status"] | null,
-): Promise<void> {
-  const instance = await binding.get(id);
+export async function wakeInstance(engines: Engines, id: string, status: string | null): Promise<void> {
+  const instance = await findInstance(engines, id);
   if (status === "paused") await instance.resume();
   else await instance.sendEvent({ type: WAKE, payload: {} });
 }
 
 /** Stops an instance; one that has ended or never began is left as it is. */
-export async function terminateInstance(binding: RunBinding, id: string): Promise<void> {
+export async function terminateInstance(engines: Engines, id: string): Promise<void> {
   try {
-    await (await binding.get(id)).terminate();
+    await (await findInstance(engines, id)).terminate();
   } catch {
     // Nothing runs under that id.
   }
+}
+
+// By the end of the id, which is random.
+function bindingsOf(engines: Engines, id: string): RunBinding[] {
+  const all = ENGINES.flatMap((name) => engines[name] ?? []);
+  const own = Number.parseInt(id.slice(-4), 36) % all.length;
+  return [...all.slice(own), ...all.slice(0, own)];
 }

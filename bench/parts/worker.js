@@ -9,6 +9,7 @@ const count = (name) => {
 };
 
 const METHODS = { KV: ["put", "get"], MEDIA: ["put", "get", "head", "list", "delete"], RUN: ["create"] };
+const ENGINES = ["RUN", "RUN_2", "RUN_3"];
 
 function countMethods(name, target) {
   return new Proxy(target, {
@@ -33,6 +34,7 @@ const countObjects = (name, namespace) => ({
 const wrapEnv = (env) => ({
   ...env,
   ...Object.fromEntries(Object.keys(METHODS).map((name) => [name, countMethods(name, env[name])])),
+  ...Object.fromEntries(ENGINES.map((name) => [name, countMethods("RUN", env[name])])),
   ...Object.fromEntries(
     ["TASK", "PROJECT", "KEYS", "QUEUE"].map((name) => [name, countObjects(name, env[name])]),
   ),

@@ -39,7 +39,7 @@ export async function cleanUp(env: Bindings, rows: RunRows, expires: (row: RunRo
     return;
   }
   const good = row.record.status === "succeeded";
-  if (!good && row.cleanups > 0) await terminateInstance(env.RUN, row.record.id);
+  if (!good && row.cleanups > 0) await terminateInstance(env, row.record.id);
   await clearRun(mediaBucket(env), row.record, rows);
   const cleanups = good ? most : row.cleanups + 1;
   rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });

@@ -146,7 +146,7 @@ export class TaskObject extends DurableObject<Bindings> {
     if (!isFinished(row.record)) return "running";
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.#mirror.remove(project, row.record, row.version);
-    await terminateInstance(this.env.RUN, row.record.id);
+    await terminateInstance(this.env, row.record.id);
     await this.#turn.leave();
     this.#rows.delete();
     this.#events.changed();
@@ -253,7 +253,7 @@ export class TaskObject extends DurableObject<Bindings> {
   async #start(): Promise<void> {
     const row = this.#rows.get();
     if (!row || row.started || row.turn !== "goes_on" || isFinished(row.record)) return;
-    await startInstance(this.env.RUN, row.record.id);
+    await startInstance(this.env, row.record.id);
     this.#rows.update({ started: 1 });
   }
 
@@ -261,7 +261,7 @@ export class TaskObject extends DurableObject<Bindings> {
   #wake(): void {
     const id = this.ctx.id.name ?? "";
     const failed = (thrown: unknown) => logFault("not woken", thrown, nameRun(id));
-    this.ctx.waitUntil(patiently(() => wakeInstance(this.env.RUN, id, null)).catch(failed));
+    this.ctx.waitUntil(patiently(() => wakeInstance(this.env, id, null)).catch(failed));
   }
 
   async #fail(kind: ErrorKind, message: string): Promise<void> {

@@ -17,7 +17,7 @@ export async function watchRun(
   if (finding === "well") return;
   if (finding === "stalled")
     return fail("stalled", "The work made no progress for too long and was stopped.");
-  const status = await instanceStatus(env.RUN, row.record.id);
+  const status = await instanceStatus(env, row.record.id);
   const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
   // The record may have been finished while the status was asked for.
   const current = rows.get();
@@ -29,6 +29,6 @@ export async function watchRun(
   if (ended || finding === "lost") return fail("worker_lost", "The run was lost; create the task again.");
   // A run that waits its turn has nothing to say yet, however long that takes.
   const waits = status === "queued";
-  if (!waits) await wakeInstance(env.RUN, row.record.id, status);
+  if (!waits) await wakeInstance(env, row.record.id, status);
   rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
 }

@@ -55,7 +55,7 @@ const wrapEnv = (env) => ({
   PROJECT: wrapObjects("PROJECT", env.PROJECT),
   QUEUE: wrapObjects("QUEUE", env.QUEUE),
   // What an engine does that starts no more instances at the moment.
-  RUN: wrap("RUN", env.RUN, []),
+  ...Object.fromEntries(["RUN", "RUN_2", "RUN_3"].map((name) => [name, wrap("RUN", env[name], [])])),
 });
 
 /** The object of a run, which may be evicted in the middle of its work. */

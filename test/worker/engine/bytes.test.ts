@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent } from "../../../src/core/webhook.ts";
+import { instanceStatus } from "../../../worker/instance.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Receiver, startReceiver } from "../webhooks/receiver.ts";
@@ -132,11 +133,12 @@ test("a full project refuses new tasks whole; a task that runs ends, and is list
   const refused = await rig.call("/tasks", { method: "POST", body: asked, ...BETA });
   expect([refused.status, refused.json.kind]).toEqual([503, "service_unavailable"]);
   expect((await rig.call(`/tasks/${id}/cancel`, { method: "POST", ...BETA })).json.status).toBe("cancelled");
-  const { KV, RUN, TASK } = await rig.worker().getEnv();
+  const env = await rig.worker().getEnv();
+  const { KV, TASK } = env;
   type Mirror = { record: Task } | null;
   const mirror = async () => (await KV.get(`task:${id}`, "json")) as Mirror;
   await rig.until(mirror, (found) => found?.record.status === "cancelled");
-  const run = async () => (await (await RUN.get(id)).status()).status;
+  const run = () => instanceStatus(env, id);
   await rig.until(run, (status) => status !== "running");
   expect((await read()).status).toBe("cancelled");
   const [before, ...others] = await listed();

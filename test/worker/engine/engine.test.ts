@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { ENGINES, instanceStatus, startInstance, terminateInstance } from "../../../worker/instance.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { hugeMp4 } from "../../fixtures/huge.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
@@ -145,7 +146,7 @@ test("a cancelled run stops, deletes its files and stays cancelled", async () =>
   const cancelled = await rig.call(`/tasks/${id}/cancel`, { method: "POST" });
   expect([cancelled.status, cancelled.json.status]).toEqual([200, "cancelled"]);
   expect(cancelled.json.steps.map((step: Step) => step.status)).toEqual(Array(4).fill("cancelled"));
-  const status = async () => (await (await env.RUN.get(id)).status()).status;
+  const status = async () => instanceStatus(env, id);
   await rig.until(status, (now) => now === "complete" || now === "terminated");
   expect(await keysOf(id)).toEqual([]);
   expect((await rig.call(`/tasks/${id}/cancel`, { method: "POST" })).json.kind).toBe("task_finished");
@@ -245,7 +246,7 @@ test("rejects a file too large for the light encoder before copying it, with the
 test("the watch fails a run whose engine died as worker_lost", async () => {
   const { id } = await create("/tasks", { input: origin.serve("/dead", { silent: true }), kind: "video" });
   await isAsked("/dead");
-  await (await env.RUN.get(id)).terminate();
+  await terminateInstance(env, id);
   expect((await rig.finished(id)).error).toMatchObject({ kind: "worker_lost", retryable: true });
 });
 
@@ -267,4 +268,18 @@ test("a record survives the eviction of its object, and its run continues", asyn
   expect((await rig.call(`/tasks/${id}`)).json.status).toBe("processing");
   evicted = true;
   expect(await rig.finished(id)).toMatchObject({ status: "succeeded", error: null });
+});
+
+test("runs are spread over three Workflows, and one that began in another than its own is found", async () => {
+  const ids = Array.from({ length: 9 }, (_, index) => `task_spread_000${index}`);
+  await Promise.all(ids.map((id) => startInstance(env, id)));
+  const startedIn = async (name: (typeof ENGINES)[number]) =>
+    (await Promise.allSettled(ids.map((id) => env[name].get(id)))).filter(
+      ({ status }) => status === "fulfilled",
+    );
+  for (const name of ENGINES) expect(await startedIn(name)).toHaveLength(3);
+  const elsewhere = "task_elsewhere_0001";
+  await env.RUN.create({ id: elsewhere, params: { id: elsewhere } });
+  expect(await instanceStatus(env, elsewhere)).not.toBeNull();
+  expect(await instanceStatus(env, "task_nowhere_0001")).toBeNull();
 });

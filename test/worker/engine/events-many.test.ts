@@ -21,7 +21,7 @@ const server = createTestHarness({
         MEDIA_SIGNING_KEY: "a-signing-key-of-32-characters-for-tests",
         CONNECTION_KEYS: "a-connection-key-for-tests",
       },
-      bindingOverrides: { ENCODER: "framewright", RUN: "idle-runs" },
+      bindingOverrides: { ENCODER: "framewright", RUN: "idle-runs", RUN_2: "idle-runs", RUN_3: "idle-runs" },
     },
     {
       config: {

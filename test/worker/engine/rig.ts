@@ -2,6 +2,7 @@ import type { DurableObjectNamespace } from "@cloudflare/workers-types";
 import { createTestHarness } from "wrangler";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
+import type { RunBinding } from "../../../worker/instance.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
 const KEYS = "alpha:key-of-alpha,beta:key-of-beta";
@@ -21,7 +22,9 @@ export interface Bindings {
   TASK: DurableObjectNamespace;
   PROJECT: DurableObjectNamespace;
   QUEUE: DurableObjectNamespace;
-  RUN: { get(id: string): Promise<{ status(): Promise<{ status: string }>; terminate(): Promise<void> }> };
+  RUN: RunBinding;
+  RUN_2: RunBinding;
+  RUN_3: RunBinding;
 }
 
 /** The whole service in one workerd, with short timeouts and real bindings to inspect; `between` is a Worker before the encoder. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NewApiKey } from "../../../src/core/key.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { instanceStatus } from "../../../worker/instance.ts";
 import { QUEUE_NAME } from "../../../worker/limits/queue-name.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "../engine/rig.ts";
@@ -63,7 +64,7 @@ const cancel = async (id: string, key?: string) =>
 async function wait(ids: readonly string[], key?: string): Promise<void> {
   for (const id of ids) {
     expect(await read(id, key)).toMatchObject({ status: "queued", started_at: null });
-    await expect(env.RUN.get(id).then((instance) => instance.status())).rejects.toThrow();
+    expect(await instanceStatus(env, id)).toBeNull();
   }
 }
 
