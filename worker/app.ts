@@ -9,6 +9,7 @@ import { logRequests } from "./observability/log.ts";
 import { addConnectionRoutes } from "./routes/connections.ts";
 import { addEventRoutes } from "./routes/events.ts";
 import { addImageRoutes } from "./routes/images.ts";
+import { addJobRoutes } from "./routes/jobs.ts";
 import { addKeyRoutes } from "./routes/keys.ts";
 import { addMediaRoutes } from "./routes/media.ts";
 import { addMetricRoutes } from "./routes/metrics.ts";
@@ -39,6 +40,7 @@ export function createApp(services: Services): Api {
   app.onError((thrown, c) => answerError(thrown, c));
   app.notFound((c) => answerNoRoute(c));
   addTaskRoutes(app, services);
+  addJobRoutes(app, services);
   addStepRoutes(app, services);
   addConnectionRoutes(app, services);
   addUploadRoutes(app, services);

@@ -8,6 +8,8 @@ interface Bindings {
   DISK?: Fetcher;
   /** One object per task or standalone step: the one writer of its record. */
   TASK: DurableObjectNamespace<import("./run/task-object.ts").TaskObject>;
+  /** One object per job: creates its tasks, and keeps what they share. */
+  JOB: DurableObjectNamespace<import("./jobs/job-object.ts").JobObject>;
   /** One object per project: the index that lists are read from. */
   PROJECT: DurableObjectNamespace<import("./project-object.ts").ProjectObject>;
   /** One object per project: its keys. */

@@ -4,6 +4,7 @@ import { serveApi } from "./serve-api.ts";
 export { ContainerProxy } from "@cloudflare/containers";
 export { KeyObject } from "./auth/key-object.ts";
 export { ImageObject } from "./images/image-object.ts";
+export { JobObject } from "./jobs/job-object.ts";
 export { QueueObject } from "./limits/queue-object.ts";
 export { NativeEncoder } from "./native/container-class.ts";
 export { ProjectObject } from "./project-object.ts";

@@ -1,5 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { createIds } from "../src/core/ids.ts";
+import type { JobHead } from "../src/core/jobs/job.ts";
+import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { isFinished } from "../src/core/transitions.ts";
@@ -7,6 +9,7 @@ import { locatorOf } from "./auth/keys.ts";
 import { createUseNotes } from "./auth/use-notes.ts";
 import { createConnectionTable } from "./connections/table.ts";
 import { createIdempotencyTable } from "./idempotency/table.ts";
+import { createJobTable, type ListedJob } from "./jobs/job-table.ts";
 import { createQuota, type DayBytes, storedBytes } from "./limits/quota.ts";
 import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";
 import { mediaBucket } from "./network/media-bucket.ts";
@@ -49,6 +52,7 @@ export class ProjectObject extends DurableObject<Bindings> {
   readonly #output_ms = serviceSettings(this.env).MEDIA_TTL * 1000;
   readonly #listed_bytes = serviceSettings(this.env).LISTED_BYTES;
   readonly #runs = createRunIndex(this.ctx.storage.sql);
+  readonly #jobs = createJobTable(this.ctx.storage.sql, this.#runs);
   readonly #connections = createConnectionTable(this.ctx.storage.sql);
   readonly #idempotency = createIdempotencyTable(this.ctx.storage.sql);
   readonly #metrics = createMetricTable(this.ctx.storage.sql);
@@ -142,6 +146,22 @@ export class ProjectObject extends DurableObject<Bindings> {
     const pause = this.#isLarge() ? this.#paceMs() : Math.min(this.#keep_ms, this.#record_ms);
     if (now + pause < this.#armed) void this.#arm(now + pause);
     return shipments;
+  }
+
+  /** Lists a job. */
+  addJob(head: JobHead, tasks: readonly string[]): void {
+    this.#jobs.add(head, tasks);
+  }
+
+  /** Removes a job from the list, and what it reserved. */
+  removeJob(id: string): void {
+    this.#jobs.remove(id);
+    this.#connections.release(id);
+  }
+
+  /** Returns a page of jobs, each with the listed records of its tasks. */
+  listJobs(query: ListQuery): ListPage<ListedJob> {
+    return this.#jobs.list(query);
   }
 
   /** Removes a record that could not be listed in time, as if it had never come. */

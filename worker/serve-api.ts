@@ -12,6 +12,7 @@ import { type Env, readEnv } from "./env.ts";
 import type { Begun } from "./idempotency/table.ts";
 import { createImageSigner } from "./images/image-signer.ts";
 import { createImages } from "./images/images.ts";
+import { createJobs } from "./jobs/job-engine.ts";
 import type { Limits } from "./limits/enforce.ts";
 import { QUEUE_NAME } from "./limits/queue-name.ts";
 import { createRateLimiter } from "./limits/rate-limiter.ts";
@@ -51,11 +52,13 @@ export function serveApi(request: Request, bindings: Bindings): Response | Promi
 
 function createService(env: Env): ReturnType<typeof createApp> {
   const { settings } = env;
+  const tasks = createRuns<Task>(env, "task");
   const seal = createSealOf(env);
   const signer = createSigner(settings.MEDIA_SIGNING_KEY, now);
   const keysIn = (locator: string) => env.KEYS.getByName(locator).keys;
   return createApp({
-    tasks: createRuns<Task>(env, "task"),
+    tasks,
+    jobs: createJobs(env, tasks),
     steps: createRuns<Step>(env, "step"),
     findStep: createFindStep(env),
     openMedia: () => createPinnedMedia(env, signer),

@@ -9,6 +9,7 @@ import type { ApiSettings } from "./http/context.ts";
 import type { Idempotency } from "./idempotency/table.ts";
 import type { Images } from "./images/image.ts";
 import type { ImageSigner } from "./images/image-signer.ts";
+import type { Jobs } from "./jobs/jobs.ts";
 import type { Limits } from "./limits/enforce.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
@@ -23,6 +24,7 @@ import type { Webhooks } from "./webhooks/webhooks.ts";
 /** Everything that the API is built on; the composition root provides it. */
 export interface Services {
   tasks: Runs<Task>;
+  jobs: Jobs;
   /** Standalone steps. */
   steps: Runs<Step>;
   /** Finds a step standing alone or inside a task. */

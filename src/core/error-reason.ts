@@ -18,6 +18,10 @@ export const ErrorReason = z
     reason("no_pictures", { kind: z.enum(["video", "image", "animation", "storyboard"]) }),
     reason("still_image", {}),
     reason("start_beyond_end", { start: z.number(), duration: z.number() }),
+    reason("after", {
+      task: z.string().meta({ description: "The task whose output is the input." }),
+      ended: z.enum(["failed", "cancelled", "deleted"]),
+    }),
     // A size to stay within.
     reason("size_not_positive", {}),
     reason("size_unbounded", {}),

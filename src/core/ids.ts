@@ -3,6 +3,7 @@ import { monotonicFactory } from "ulid";
 /** The prefix of each type of id. */
 export const ID_PREFIX = {
   task: "task_",
+  job: "job_",
   step: "step_",
   connection: "conn_",
   event: "evt_",

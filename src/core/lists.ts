@@ -59,6 +59,7 @@ const parameters = <const S extends z.core.$ZodLooseShape>(shape: S) => closed(s
 
 const QUERIES = {
   task: listQuery(parameters({ ...pages("task"), ...statusOf(TASK_STATUSES), ...kindOf(ENCODE_KINDS) })),
+  job: listQuery(parameters(pages("job"))),
   step: listQuery(parameters({ ...pages("step"), ...statusOf(STEP_STATUSES), ...kindOf(STEP_KINDS) })),
   connection: listQuery(parameters({ ...pages("connection"), ...kindOf(CONNECTION_KINDS) })),
   event: listQuery(parameters({ ...pages("event"), ...kindOf(EVENT_KINDS) })),

@@ -26,6 +26,17 @@ const record = z
     status: z.enum(TASK_STATUSES),
     error: RunError.nullable(),
     steps: z.array(Step),
+    job: z
+      .object({
+        id: z.string(),
+        name: z.string().optional(),
+        after: z.string().optional().meta({
+          description:
+            "The task whose output is the input: `input` names it once that is there, before the job's.",
+        }),
+      })
+      .optional()
+      .meta({ description: "The job that the task belongs to; only where it does." }),
     created_at: z.int(),
     started_at: z.int().nullable(),
     finished_at: z.int().nullable(),
@@ -60,7 +71,7 @@ export function createTask(given: TaskRequest, id: CreateId, now: number): Task 
 
 /** Returns the request that a task was created from, for another like it. */
 export function requestOf(task: Task): TaskRequest {
-  const { id, object, status, error, steps, output, ...rest } = task;
+  const { id, object, status, error, steps, job, output, ...rest } = task;
   const { created_at, started_at, finished_at, updated_at, ...request } = rest;
   // A managed URL is a result, not part of the request.
   return output?.startsWith("s3://") ? { ...request, output } : request;

@@ -1,63 +1,23 @@
 import type { Decision } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
 import type { EncodeRequest } from "../core/options.ts";
-import type { ByteReader, StepContext, StepWork, Storage } from "../core/ports.ts";
+import type { ByteReader, StepContext, StepWork } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import type { Encoder } from "../encoders/encoder.ts";
 import { runEncode } from "../encoders/run/run-encode.ts";
 import { createPlan, listDropped } from "../plan/index.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
-import type { Pin } from "../storage/pinned/pin.ts";
 import { describeDecision } from "../words/decision-words.ts";
-import { decideEncode, encoderOf, type Hosts, placeCuts, placePlan } from "./decide-encode.ts";
+import { decideEncode, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
 import { describeSheets } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
 import { createBringFurther } from "./further.ts";
-import type { Inputs, OpenInput } from "./inputs.ts";
+import type { OpenInput } from "./inputs.ts";
 import { furtherKey, runFolder, sourceKey } from "./media-keys.ts";
+import { alone, isCopied, type SharedKnown } from "./shared-input.ts";
+import type { StepTools } from "./step-tools.ts";
 import { throttle } from "./throttle.ts";
-import { type Destination, uploadOutput } from "./upload-output.ts";
-
-/** What is known about media before the probe. */
-export interface Given {
-  url: string;
-  mime?: string;
-}
-
-export interface StepTools extends Hosts {
-  storage: Storage;
-  inputs: Inputs;
-  /** Longest input accepted, in seconds. */
-  max_seconds: number;
-  /** Opens a stored object for random access; rejects with `media_not_found` when it does not exist. */
-  open(key: string): Promise<ByteReader>;
-  /** Returns the most chunks that an encoder gets at once. */
-  inFlight(encoder: Encoder): number;
-  /**
-   * How encoders on other machines reach storage: the URL of an object, and the URL of a folder to write to. Null where
-   * there are none.
-   */
-  remote: { url(key: string): Promise<string>; folder(prefix: string): Promise<string> } | null;
-  /** Probes media by random access; calls `onWait` from time to time while waiting for an encoder. */
-  probe(reader: ByteReader, given: Given, signal: AbortSignal, onWait: () => void): Promise<Source>;
-  /**
-   * Pins the run's input: from then on, storage shows it under the key of its working copy. False when the run is over; absent
-   * where every input is copied.
-   */
-  pin?(pin: Pin): Promise<boolean>;
-  /** Waits, across restarts, until the run may use an encoder that is scarce; rejects when the run is over. Absent where none is. */
-  turn?(encoder: Encoder): Promise<void>;
-  /** Base name of the output, without an extension. */
-  stem: string;
-  /** Returns the key that the run was given to encrypt its output by; null when it has none, or no longer. */
-  contentKey?(): Promise<CryptoKey | null>;
-  url(key: string): Promise<string>;
-  /** Returns the key behind one of our own URLs; null for any other. */
-  key(url: string): Promise<string | null>;
-  /** Where the output goes; null or absent when it stays in managed storage. */
-  destination?: Destination | null;
-}
+import { uploadOutput } from "./upload-output.ts";
 
 /**
  * Creates the work of a run's steps, the same on every host. `request` is what its task asks for; null for a standalone
@@ -67,6 +27,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   const { storage, inputs } = tools;
   const standalone = request === null;
   const bringFurther = createBringFurther(tools);
+  const shared = tools.shared ?? null;
+  const inputKey = (run_id: string) => sourceKey(shared?.id ?? run_id);
 
   async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
     const progress = throttle((received: number, size: number | null) =>
@@ -76,8 +38,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   }
 
   // A standalone step reads its input once, and copies what it ingests.
-  async function pinInput({ pin }: OpenInput): Promise<boolean> {
-    return !standalone && pin != null && ((await tools.pin?.(pin)) ?? false);
+  async function pinInput({ pin }: OpenInput, known: SharedKnown | null): Promise<boolean> {
+    if (standalone || !pin || (known && isCopied(known, pin.size))) return false;
+    return (await tools.pin?.(pin)) ?? false;
   }
 
   function probe(
@@ -90,6 +53,31 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     // A run that has ended learns that from its signal.
     const onWait = throttle(() => context.progress(null).catch(() => undefined));
     return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
+  }
+
+  async function probeInput(
+    url: string,
+    context: StepContext,
+    signal: AbortSignal,
+    known: SharedKnown | null,
+  ): Promise<Source> {
+    const input = await inputs.open(url, signal);
+    const key = inputKey(context.run_id);
+    try {
+      // Of a pinned input, the encode uses what the probe has read.
+      const pinned = await pinInput(input, known);
+      const reader = pinned ? await tools.open(key) : input.reader;
+      if (reader) {
+        const seen = await probe(reader, url, input.mime, context, signal);
+        const etag = bareEtag(input);
+        return { ...seen, ...(etag && { etag }) };
+      }
+      // A server without ranges can only be read sequentially, so read it once, into storage.
+      await copyInput(input, key, context, signal);
+      return await probeStored(key, url, context, signal);
+    } finally {
+      await input.file.close();
+    }
   }
 
   async function remoteInput(key: string) {
@@ -124,39 +112,28 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
 
   return {
     probe: (url, context) =>
-      context.durably("probe", async (signal) => {
-        const input = await inputs.open(url, signal);
-        const key = sourceKey(context.run_id);
-        try {
-          // Of a pinned input, the encode uses what the probe has read.
-          const pinned = await pinInput(input);
-          const reader = pinned ? await tools.open(key) : input.reader;
-          if (reader) {
-            const seen = await probe(reader, url, input.mime, context, signal);
-            const etag = bareEtag(input);
-            return { ...seen, ...(etag && { etag }) };
-          }
-          // A server without ranges can only be read sequentially, so read it once, into storage.
-          await copyInput(input, key, context, signal);
-          return await probeStored(key, url, context, signal);
-        } finally {
-          await input.file.close();
-        }
+      alone(shared, "probe", context, async (signal, known) => {
+        if (known?.source) return known.source;
+        const source = await probeInput(url, context, signal, known);
+        await shared?.keep(source);
+        return source;
       }),
 
     async ingest(source, context) {
       checkDuration(source, tools.max_seconds);
       // Fail on impossible requests before copying anything.
       if (request) await decideOnce(source, request, await bringFurther(request, context), context);
-      return context.durably("ingest", async (signal) => {
+      return alone(shared, "ingest", context, async (signal, known) => {
         const key = standalone
           ? `${runFolder("out", context.run_id)}${tools.stem}`
-          : sourceKey(context.run_id);
-        // The probe may have pinned or copied it already.
+          : inputKey(context.run_id);
+        // The probe, or another run of the job, may have pinned or copied it already.
         const there = await storage.head(key);
         const info = there ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
         // A source that is read again may be another one than that of the probe, whatever its size and ETag say.
-        const seen = standalone || !there ? await probeStored(key, source.url, context, signal) : source;
+        const found = there && !standalone ? (known?.source ?? source) : null;
+        const seen = found ?? (await probeStored(key, source.url, context, signal));
+        if (!there) await shared?.keep(seen);
         checkDuration(seen, tools.max_seconds);
         // Large raw sound is measured here, where its bytes are at hand.
         const exact = seen.duration_estimated
@@ -169,7 +146,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     async encode(given, wanted, context) {
       const { key, source } = await context.durably("open", async (signal) => {
         const own = await tools.key(given.url);
-        const key = own ?? sourceKey(context.run_id);
+        const key = own ?? inputKey(context.run_id);
         // It may exist already: from before a restart, or because the host put it there.
         if (own === null && !(await storage.head(key)))
           await copyInput(await inputs.open(given.url, signal), key, context, signal);

@@ -16,6 +16,8 @@ const NEEDS = {
   storyboard: "A storyboard needs pictures",
 } as const;
 
+const ENDS = { failed: "failed", cancelled: "was cancelled", deleted: "was deleted" } as const;
+
 /** Creates the error for a reason, with a sentence as its message. */
 export function errorFor(kind: ErrorKind, reason: Described, options: MediaErrorOptions = {}): MediaError {
   return new MediaError(kind, describeReason(reason), { ...options, reason });
@@ -33,6 +35,8 @@ function describeReason(reason: Described): string {
       return "The source is a still image; use kind image.";
     case "start_beyond_end":
       return `options.start (${reason.start}) must be before the end of the source (${reason.duration} s).`;
+    case "after":
+      return `The input is the output of ${reason.task}, which ${ENDS[reason.ended]}.`;
     case "size_not_positive":
       return "The target size must be a number above 0.";
     case "size_unbounded":

@@ -104,6 +104,12 @@ const METHODS: Record<string, [operationId: string, use: Use]> = {
   "steps.list": ["listSteps", list(({ steps }) => steps)],
   "steps.each": ["listSteps", each(({ steps }) => steps)],
   "steps.cancel": ["cancelStep", (client, operation) => client.steps.cancel(id(operation))],
+  "jobs.create": ["createJob", (client, _, body) => client.jobs.create(body)],
+  "jobs.get": ["getJob", (client, operation) => client.jobs.get(id(operation))],
+  "jobs.list": ["listJobs", list(({ jobs }) => jobs)],
+  "jobs.each": ["listJobs", each(({ jobs }) => jobs)],
+  "jobs.cancel": ["cancelJob", (client, operation) => client.jobs.cancel(id(operation))],
+  "jobs.delete": ["deleteJob", (client, operation) => client.jobs.delete(id(operation))],
   "connections.create": ["createConnection", (client, _, body) => client.connections.create(body)],
   "connections.get": ["getConnection", (client, operation) => client.connections.get(id(operation))],
   "connections.list": ["listConnections", list(({ connections }) => connections)],
@@ -199,7 +205,7 @@ function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
 }
 
 // Built from other methods, or, as close, without a request.
-const OTHERS = ["uploads.send", "run", "probe", "close"];
+const OTHERS = ["uploads.send", "jobs.wait", "run", "probe", "close"];
 // A page for people, and what an `<img>` shows.
 const NOT_CALLED = ["getDocs", "getImage"];
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestHarness } from "wrangler";
+import type { Job } from "../../src/core/jobs/job.ts";
 import type { Task } from "../../src/core/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
@@ -14,8 +15,9 @@ import { ROOT } from "../structure/source-files.ts";
 import { type Receiver, startReceiver } from "../worker/webhooks/receiver.ts";
 
 const COUNT = 100;
+const JOBS = 3;
 const KEY = "key-of-the-faults";
-const TURNS = ["KV", "MEDIA", "TASK", "PROJECT", "QUEUE", "RUN", "eviction", "container"] as const;
+const TURNS = ["KV", "MEDIA", "TASK", "JOB", "PROJECT", "QUEUE", "RUN", "eviction", "container"] as const;
 const TURN_MS = 500;
 
 let folder: string;
@@ -76,9 +78,9 @@ async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
   }
 }
 
-async function create(body: object): Promise<Task> {
+async function create<T extends Task | Job = Task>(body: object, path = "/tasks"): Promise<T> {
   const init = { method: "POST", headers: { "Idempotency-Key": randomUUID() }, body: JSON.stringify(body) };
-  return ask<Task>("/tasks", init);
+  return ask<T>(path, init);
 }
 
 async function listAll(): Promise<Task[]> {
@@ -104,7 +106,7 @@ async function failInTurn(): Promise<Record<string, number>> {
   return fail("nothing");
 }
 
-test("100 tasks survive rolling failures of KV, R2, the objects, the engine and the container; each ends and its end is reported", async () => {
+test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the engine and the container; each ends and its end is reported", async () => {
   const webhook_url = receiver.take("/ends", (request) => (request % 5 === 0 ? 503 : 200));
   const serve = async (name: "png" | "wav") => origin.serve(`/${name}`, { file: await clip(name) });
   const [png, wav] = await Promise.all([serve("png"), serve("wav")]);
@@ -117,6 +119,12 @@ test("100 tasks survive rolling failures of KV, R2, the objects, the engine and 
   const creating = Array.from({ length: COUNT }, (_, index) =>
     create({ ...wishes[index % wishes.length], webhook_url }),
   );
+  const outputs = ["png", "webp", "jpeg"].map((format, index) => ({
+    ...{ kind: "image", options: { format, width: 16 }, ...(index > 0 && { after: index - 1 }) },
+  }));
+  const starting = Array.from({ length: JOBS }, () =>
+    create<Job>({ input: png, outputs, webhook_url }, "/jobs"),
+  );
   const struck = await failInTurn();
   for (const thing of TURNS.slice(0, -1)) expect(struck[thing], thing).toBeGreaterThan(0);
 
@@ -124,7 +132,11 @@ test("100 tasks survive rolling failures of KV, R2, the objects, the engine and 
   const open = async () => (await listAll()).filter(({ finished_at }) => finished_at === null).length;
   await expect.poll(open, { timeout: 300_000, interval: 500 }).toBe(0);
   const ended = await listAll();
-  expect(ended.map(({ id }) => id).toSorted()).toEqual(created.map(({ id }) => id).toSorted());
+  const jobs = await Promise.all(starting);
+  // All tasks of each job, and none of one that was refused meanwhile.
+  const all = [...created, ...jobs.flatMap(({ tasks }) => tasks)];
+  expect(ended.map(({ id }) => id).toSorted()).toEqual(all.map(({ id }) => id).toSorted());
+  for (const { id } of jobs) expect((await ask<Job>(`/jobs/${id}`)).status).toBe("succeeded");
   for (const [index, { id }] of created.entries()) {
     const task = ended.find((each) => each.id === id);
     if (index % 4 === 3) expect(task).toMatchObject({ status: "failed", error: { kind: "input_not_found" } });
@@ -134,7 +146,7 @@ test("100 tasks survive rolling failures of KV, R2, the objects, the engine and 
   const ends = () =>
     receiver.got("/ends").filter(({ event }) => /succeeded|failed|cancelled/.test(event.kind));
   const reported = () => new Set(ends().map(({ event }) => event.data.id));
-  await expect.poll(() => reported().size, { timeout: 300_000, interval: 200 }).toBe(COUNT);
+  await expect.poll(() => reported().size, { timeout: 300_000, interval: 200 }).toBe(all.length);
   for (const { event } of ends()) {
     const task = ended.find(({ id }) => id === event.data.id);
     expect([event.kind, event.data]).toEqual([`task.${task?.status}`, task]);

@@ -31,6 +31,7 @@ const WORDS = {
   forbidden: { title: "This key is not allowed to do that.", todo: KEY },
   task_not_found: { title: "The task no longer exists.", todo: "Convert the file again." },
   step_not_found: { title: "The task no longer exists.", todo: "Convert the file again." },
+  job_not_found: { title: "The job no longer exists.", todo: "Convert the file again." },
   connection_not_found: {
     title: "That storage is no longer connected.",
     todo: "Add it again under Edge.",
@@ -46,8 +47,10 @@ const WORDS = {
   },
   task_finished: { title: "This has already finished.", todo: "Convert the file again." },
   step_finished: { title: "This has already finished.", todo: "Convert the file again." },
+  job_finished: { title: "This has already finished.", todo: "Convert the file again." },
   task_running: { title: "This is still running.", todo: "Wait for it to finish, or cancel it." },
   step_running: { title: "This is still running.", todo: "Wait for it to finish, or cancel it." },
+  job_running: { title: "This is still running.", todo: "Wait for it to finish, or cancel it." },
   connection_in_use: { title: "That storage is in use.", todo: "Wait until nothing is being written to it." },
   endpoint_disabled: { title: "That webhook is turned off.", todo: "Turn it on under Edge." },
   idempotency_conflict: { title: "The same request is already in progress.", todo: AGAIN },

@@ -18,6 +18,7 @@ const INFO = {
 
 const TAGS = [
   { name: "Tasks", description: "A whole pipeline over one media file." },
+  { name: "Jobs", description: "Several outputs of one media file, which is read once." },
   { name: "Steps", description: "One operation, to compose your own pipeline." },
   { name: "Connections", description: "Storage of your own, S3-compatible, for inputs and outputs." },
   { name: "Uploads", description: "Files from a page straight to storage, to create a task from." },

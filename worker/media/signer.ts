@@ -76,10 +76,13 @@ function message(folder: string, expires: number, purpose: Purpose): Uint8Array<
   return Uint8Array.from(new TextEncoder().encode(`${first}${folder}\n${expires}`));
 }
 
+// Those that have folders; a job has the input that its tasks share.
+const OWNERS = ["task", "step", "job"] as const;
+
 // `out/<run>/` or `work/<run>/` of a key with a file below it.
 function folderOf(key: string): string | null {
   const [top, run = "", ...rest] = key.split("/");
-  if ((top !== "out" && top !== "work") || !(isId("task", run) || isId("step", run))) return null;
+  if ((top !== "out" && top !== "work") || !OWNERS.some((sort) => isId(sort, run))) return null;
   const safe = rest.length > 0 && rest.every((part) => part !== "" && part !== "." && part !== "..");
   return safe ? `${top}/${run}/` : null;
 }

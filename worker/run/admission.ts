@@ -1,5 +1,6 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
+import { isFinished } from "../../src/core/transitions.ts";
 import type { RunMail } from "../webhooks/run-mail.ts";
 import type { RunMirror } from "./run-mirror.ts";
 import type { RunRows } from "./run-rows.ts";
@@ -14,6 +15,10 @@ export interface Admission {
   idle(): Promise<void>;
   /** Removes what is left of a withdrawn run, in its project too, which may have taken the record though its answer was lost. */
   withdraw(): Promise<void>;
+  /** Withdraws a run that is still held back; the alarm does the rest. */
+  refuse(): Promise<void>;
+  /** Lets a run that is held back enter the queue, with the input that it waited for; false when it is not held. */
+  release(input: string | null): boolean;
 }
 
 /** What an admission works with. */
@@ -44,14 +49,15 @@ export function createAdmission(tools: AdmissionTools): Admission {
 
   async function admitOnce(project: string, record: Task | Step, made: Made): Promise<boolean> {
     await withdraw();
-    const { base, key_id, webhook_url, sealed_key } = made;
+    const { base, key_id, webhook_url, sealed_key, held } = made;
     const row = rows.get();
-    if (row && row.turn !== "none") return true;
+    if (row && row.turn !== "none" && row.turn !== "held") return true;
     const now = Date.now();
     if (!row) {
       storage.transactionSync(() => {
         rows.insert({ project, base, record, key_id }, now);
         if (sealed_key !== undefined) rows.setKey(sealed_key);
+        if (held) rows.setTurn("held");
         if (webhook_url !== undefined) mail.setUrl(webhook_url);
         mail.note(record, null, 1);
       });
@@ -59,12 +65,16 @@ export function createAdmission(tools: AdmissionTools): Admission {
       await arm(now + MIRROR_MS);
     }
     if (await mirror.list(project, record)) return true;
+    await refuse();
+    return false;
+  }
+
+  async function refuse(): Promise<void> {
     storage.transactionSync(() => {
       rows.setTurn("withdrawn");
       mail.discard();
     });
     await rearm();
-    return false;
   }
 
   return {
@@ -72,6 +82,19 @@ export function createAdmission(tools: AdmissionTools): Admission {
       await admitting?.catch(() => {});
     },
     withdraw,
+    async refuse() {
+      if (rows.get()?.turn === "held") await refuse();
+    },
+    release(input) {
+      const row = rows.get();
+      if (row?.turn !== "held" || row.record.object !== "task" || isFinished(row.record)) return false;
+      const record = { ...row.record, input: input ?? row.record.input };
+      storage.transactionSync(() => {
+        if (input !== null) rows.update({ record, version: row.version + 1 });
+        rows.setTurn("none");
+      });
+      return true;
+    },
     admit(project, record, made) {
       admitting ??= admitOnce(project, record, made).finally(() => {
         admitting = null;

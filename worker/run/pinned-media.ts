@@ -1,4 +1,5 @@
 import { waitUntil } from "cloudflare:workers";
+import { isId } from "../../src/core/ids.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import { runFolder, runOf, sourceKey } from "../../src/steps/media-keys.ts";
 import { createExtents } from "../../src/storage/pinned/extents.ts";
@@ -25,8 +26,9 @@ export function createPinnedMedia(env: Env, signer: Signer): Storage {
     async find(key) {
       const run_id = runOf(key);
       if (key !== sourceKey(run_id)) return null;
-      // The run's object keeps it: into the run's folder, an encoder may write.
-      const found = await patiently(() => env.TASK.getByName(run_id).pin.get());
+      // An object keeps it: into the run's folder, an encoder may write.
+      const keeper = () => (isId("job", run_id) ? env.JOB.getByName(run_id) : env.TASK.getByName(run_id));
+      const found = await patiently(() => keeper().pin.get());
       if (found === null) return null;
       const { project, base, pin } = found;
       const inputs = createInputs(env, { project, run_id, base }, storage, signer);

@@ -2,8 +2,8 @@ import type { EncoderChoice } from "../../src/core/choice.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 
-/** A run's state in the queues: not entered, waiting, running, waiting for heavy work or at it, or gone; or not to be at all. */
-export type Turn = "none" | "waits" | "goes_on" | "heavy_waits" | "heavy" | "over" | "withdrawn";
+/** A run's state in the queues: held back by its job, not entered, waiting, running, waiting for heavy work or at it, or gone; or not to be at all. */
+export type Turn = "held" | "none" | "waits" | "goes_on" | "heavy_waits" | "heavy" | "over" | "withdrawn";
 
 /** The one row of a TaskObject; times are milliseconds since the epoch. */
 export interface RunRow {

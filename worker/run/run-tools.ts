@@ -7,13 +7,14 @@ import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { destinationOf } from "../../src/steps/destination.ts";
 import { outputStem } from "../../src/steps/output-name.ts";
-import type { StepTools } from "../../src/steps/step-work.ts";
+import type { StepTools } from "../../src/steps/step-tools.ts";
 import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { storageReader } from "../../src/storage/storage-reader.ts";
 import { openKey } from "../connections/content-key.ts";
 import { createOwnStorage } from "../connections/own-storage.ts";
 import { createSealOf } from "../connections/seal-of.ts";
 import type { Env } from "../env.ts";
+import { createSharedInput } from "../jobs/shared-input.ts";
 import { createSigner } from "../media/signer.ts";
 import { createNatives, NATIVE_CORES } from "../native/native.ts";
 import { patiently } from "../network/retry-object-call.ts";
@@ -56,6 +57,7 @@ export function createRunTools(
   const own = createOwnStorage(env, project, record.id);
   const wanted = destinationOf(record);
   const destination = wanted && parseS3Url(wanted.url);
+  const shared = record.object === "task" ? createSharedInput(env, record) : null;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   return {
     storage,
@@ -66,7 +68,9 @@ export function createRunTools(
     },
     max_seconds: settings.MAX_INPUT_SECONDS,
     inputs: createInputs(env, { project, run_id: record.id, base }, storage, signer),
-    pin: (pin) => patiently(() => env.TASK.getByName(record.id).pin.set(pin)),
+    shared,
+    pin: (pin) =>
+      patiently(() => (shared ? env.JOB.getByName(shared.id) : env.TASK.getByName(record.id)).pin.set(pin)),
     destination: destination && { key: destination.key, open: () => own.bucket(destination.bucket) },
     encoders: instances.length > 0 ? [light, native] : [light],
     offers: createOffers({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),

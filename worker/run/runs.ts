@@ -13,6 +13,8 @@ export interface Made {
   webhook_url?: string | undefined;
   /** The key to encrypt its output by, sealed for its id. */
   sealed_key?: string | undefined;
+  /** True for one that waits until its job lets it run. */
+  held?: boolean;
 }
 
 /** Tasks or standalone steps, each in its project. Ids of other projects are unknown. */

@@ -21,6 +21,13 @@ export const LISTING_MS = 4000;
  */
 export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 
+const ALARM_RETRY_MS = { first: 2000, most: 60_000 } as const;
+
+/** Returns the milliseconds to wait after an alarm that has failed so many times in a row. */
+export function pauseAfter(failures: number): number {
+  return failures === 0 ? 0 : Math.min(ALARM_RETRY_MS.first * 2 ** (failures - 1), ALARM_RETRY_MS.most);
+}
+
 /** The count of clearings of a run whose output was kept as long as it should be and is gone. */
 export const EXPIRED = CLEANUPS_MS.length + 1;
 
@@ -60,7 +67,8 @@ export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: nu
 export function nextAlarm(row: RunRow, watch: number, expires: number, now: number): number | null {
   const due: number[] = [];
   const finished = isFinished(row.record);
-  if (!row.started && !finished) due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
+  if (!row.started && !finished && row.turn !== "held")
+    due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
   if (finished && row.turn !== "over") due.push(now + LEAVE_MS);
   if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
   if (row.started && !finished) due.push(now + (row.turn === "heavy_waits" ? ASK_MS : watch));

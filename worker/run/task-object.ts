@@ -5,6 +5,8 @@ import type { Task } from "../../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/steps/media-keys.ts";
 import { startInstance, terminateInstance, wakeInstance } from "../instance.ts";
+import { HeldRun } from "../jobs/held-run.ts";
+import { tellJob } from "../jobs/tell-job.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { createRunTurn } from "../limits/run-turn.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
@@ -21,11 +23,9 @@ import { RunPin } from "./run-pin.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
-import { CLEANUPS_MS, nextAlarm, outputExpires } from "./schedule.ts";
+import { CLEANUPS_MS, nextAlarm, outputExpires, pauseAfter } from "./schedule.ts";
 import { failureOf, watchTimes } from "./watch.ts";
 import { watchRun } from "./watch-run.ts";
-
-const ALARM_RETRY_MS = { first: 2000, most: 60_000 } as const;
 
 /**
  * The record of one task or standalone step and its only writer: state changes, the mirror in KV and in the project's
@@ -58,8 +58,7 @@ export class TaskObject extends DurableObject<Bindings> {
   /** Returns the record as JSON, `foreign` for that of another project, null when this object has none. */
   async read(project: string): Promise<string | "foreign" | null> {
     const row = this.#rows.get();
-    if (!row) return null;
-    return row.project === project ? JSON.stringify(row.record) : "foreign";
+    return row && (row.project === project ? JSON.stringify(row.record) : "foreign");
   }
 
   /** Streams state and changes after version `seen` as server-sent events; `over` after the end, null for another project. */
@@ -78,6 +77,15 @@ export class TaskObject extends DurableObject<Bindings> {
   goesOn(): boolean {
     const row = this.#rows.get();
     return row !== null && !isFinished(row.record);
+  }
+
+  /** The run as its job holds it back. */
+  get held(): HeldRun {
+    return new HeldRun({
+      ...{ rows: this.#rows, admission: this.#admission, changed: () => this.#events.changed() },
+      apply: (row, event) => this.#apply(row, event),
+      enter: () => this.ctx.waitUntil(this.alarm()),
+    });
   }
 
   /** The pin of the run's source. */
@@ -150,6 +158,7 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#turn.leave();
     this.#rows.delete();
     this.#events.changed();
+    this.ctx.waitUntil(tellJob(this.env, row.record, "deleted"));
     await this.#arm();
     return "removed";
   }
@@ -209,9 +218,7 @@ export class TaskObject extends DurableObject<Bindings> {
       }
     }
     this.#failures = failed ? this.#failures + 1 : 0;
-    await this.#arm(
-      failed ? Math.min(ALARM_RETRY_MS.first * 2 ** (this.#failures - 1), ALARM_RETRY_MS.most) : 0,
-    );
+    await this.#arm(pauseAfter(this.#failures));
   }
 
   #hear(): RunRow | null {
@@ -240,6 +247,7 @@ export class TaskObject extends DurableObject<Bindings> {
     if (isFinished(record)) {
       this.#listeners.end();
       if (row.turn === "heavy_waits") this.#wake();
+      this.ctx.waitUntil(tellJob(this.env, record));
     }
     this.#events.changed();
     await this.#arm();

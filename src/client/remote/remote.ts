@@ -4,6 +4,7 @@ import { MediaError, toMediaError } from "../../core/errors.ts";
 import { mapFurther } from "../../core/further/further-inputs.ts";
 import { isId } from "../../core/ids.ts";
 import { ImageUrl } from "../../core/images/image-url.ts";
+import { Job as JobSchema } from "../../core/jobs/job.ts";
 import { ApiKey, NewApiKey } from "../../core/key.ts";
 import { Step as StepSchema } from "../../core/step.ts";
 import { Task as TaskSchema } from "../../core/task.ts";
@@ -14,6 +15,7 @@ import { updatesOf } from "../follow/updates.ts";
 import { createWatch, POLL_TIMES, type PollTimes } from "../follow/watch.ts";
 import { createWatchMethods } from "../follow/watch-methods.ts";
 import { closedError } from "../follow/watchers.ts";
+import { type Job, type NewJob, waitForJob } from "../jobs.ts";
 import { outputSource } from "../output-source.ts";
 import { readInput } from "../read-media.ts";
 import type { AnyRun, RunRef, Step, Task } from "../records.ts";
@@ -66,6 +68,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   // The schemas check the fields; that these match kind and status is the service's contract.
   const tasks = createRecords(call, "task", TaskSchema as unknown as z.ZodType<Task>);
   const steps = createRecords(call, "step", StepSchema as unknown as z.ZodType<Step>);
+  const jobs = createRecords(call, "job", JobSchema as unknown as z.ZodType<Job>);
   const connections = createRecords(call, "connection", Connection);
   const keys = createRecords(call, "key", ApiKey);
   const uploads = createRemoteUploads(call, sendsItself ? null : fetch);
@@ -85,7 +88,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   // Uploads the caller's files first, and removes them again when the record cannot be created.
   async function create<T>(
     object: "task" | "step",
-    given: NewTask | NewStep,
+    given: NewTask | NewStep | NewJob,
     options: CreateOptions | undefined,
     make: (request: unknown) => Promise<T>,
   ): Promise<T> {
@@ -137,6 +140,15 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       cancel: (id) => steps.act(id, "cancel"),
       delete: steps.delete,
       wait,
+    },
+    jobs: {
+      create: (request, options) => create("task", request, options, jobs.create<never>),
+      get: (id) => jobs.get(id),
+      list: jobs.list,
+      each: jobs.each,
+      cancel: (id) => jobs.act(id, "cancel"),
+      delete: jobs.delete,
+      wait: (job, options) => waitForJob({ tasks: client.tasks, get: jobs.get }, job, options),
     },
     connections: {
       create: (request) => connections.create(request),

@@ -7,6 +7,7 @@ import type { Ask, Call } from "./http.ts";
 
 const FOLDERS = {
   task: "/tasks",
+  job: "/jobs",
   step: "/steps",
   connection: "/connections",
   upload: "/uploads",

@@ -52,6 +52,7 @@ const wrapEnv = (env) => ({
   KV: wrap("KV", env.KV, []),
   MEDIA: wrap("MEDIA", env.MEDIA, ["resumeMultipartUpload"]),
   TASK: wrapObjects("TASK", env.TASK),
+  JOB: wrapObjects("JOB", env.JOB),
   PROJECT: wrapObjects("PROJECT", env.PROJECT),
   QUEUE: wrapObjects("QUEUE", env.QUEUE),
   // What an engine does that starts no more instances at the moment.
@@ -67,6 +68,13 @@ export class TaskObject extends parts.TaskObject {
     const kept = await call("eviction", "report", async () => true).catch(() => false);
     if (!kept) this.ctx.abort("evicted by a test");
     return super.report(event);
+  }
+}
+
+/** The object of a job, with bindings that fail on demand. */
+export class JobObject extends parts.JobObject {
+  constructor(ctx, env) {
+    super(ctx, wrapEnv(env));
   }
 }
 

@@ -5,11 +5,13 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { parseConnectionTest, parseSignRequest } from "../../../src/core/connection.ts";
 import { REQUEST_ERROR_KINDS, type RequestErrorKind } from "../../../src/core/errors.ts";
 import { ENCODE_KINDS, STEP_KINDS } from "../../../src/core/formats.ts";
+import { Job } from "../../../src/core/jobs/job.ts";
 import { Step } from "../../../src/core/step.ts";
 import { Task } from "../../../src/core/task.ts";
 import { parseUploadCompletion } from "../../../src/core/upload.ts";
 import { parseRotateRequest } from "../../../src/core/webhook.ts";
 import { ErrorBody, STATUS } from "../../../worker/http/errors.ts";
+import { OPERATIONS } from "./document-operations.ts";
 import type { Answer, Document, Operation } from "./document-shape.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 
@@ -63,56 +65,7 @@ const INTERNAL = [
 
 test("describes exactly the operations that are served, except internal ones", () => {
   const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-  expect(described.toSorted()).toEqual([
-    "DELETE /connections/{id}",
-    "DELETE /keys/{id}",
-    "DELETE /steps/{id}",
-    "DELETE /tasks/{id}",
-    "DELETE /uploads/{id}",
-    "DELETE /webhooks/endpoints/{id}",
-    "GET /connections",
-    "GET /connections/{id}",
-    "GET /docs",
-    "GET /events",
-    "GET /events/{id}",
-    "GET /health",
-    "GET /image/{options}/{source}",
-    "GET /keys",
-    "GET /keys/{id}",
-    "GET /media/{grant}/{key}",
-    "GET /metrics",
-    "GET /openapi.json",
-    "GET /steps",
-    "GET /steps/{id}",
-    "GET /tasks",
-    "GET /tasks/{id}",
-    "GET /tasks/{id}/events",
-    "GET /uploads/{id}",
-    "GET /webhooks/deliveries",
-    "GET /webhooks/deliveries/{id}",
-    "GET /webhooks/endpoints",
-    "GET /webhooks/endpoints/{id}",
-    "PATCH /connections/{id}",
-    "PATCH /webhooks/endpoints/{id}",
-    "POST /connections",
-    "POST /connections/reencrypt",
-    "POST /connections/{id}/sign",
-    "POST /connections/{id}/test",
-    "POST /images",
-    "POST /keys",
-    "POST /keys/{id}/roll",
-    "POST /steps",
-    "POST /steps/{id}/cancel",
-    "POST /tasks",
-    "POST /tasks/{id}/cancel",
-    "POST /tasks/{id}/retry",
-    "POST /uploads",
-    "POST /uploads/{id}/complete",
-    "POST /webhooks/deliveries/{id}/replay",
-    "POST /webhooks/endpoints",
-    "POST /webhooks/endpoints/{id}/rotate",
-    "POST /webhooks/secret/rotate",
-  ]);
+  expect(described.toSorted()).toEqual(OPERATIONS);
   const served = app.routes
     .filter(({ method, path }) => method !== "ALL" && path !== "/docs/:file")
     .map(({ method, path }) => `${method} ${path}`)
@@ -178,6 +131,7 @@ test("examples of tasks and steps are complete records", () => {
       for (const { value } of Object.values(answer.content?.["application/json"]?.examples ?? {})) {
         for (const record of [value].flat() as { object?: string }[]) {
           if (record.object === "task") expect(Task.parse(record)).toEqual(record);
+          if (record.object === "job") expect(Job.parse(record)).toEqual(record);
           if (record.object === "step") expect(Step.parse(record)).toEqual(record);
         }
       }
@@ -231,6 +185,7 @@ test("accepts every request example, and the examples cover every kind", async (
     "/keys": ["usual", "reader"],
     "/keys/{id}/roll": ["a_day", "an_hour", "at_once"],
     "/tasks": [...ENCODE_KINDS],
+    "/jobs": ["job"],
     "/steps": [...STEP_KINDS],
   });
 });

@@ -15,6 +15,7 @@ import { createSigner } from "../../../worker/media/signer.ts";
 import { createOutside, type OutsideNetwork } from "../../../worker/network/outside.ts";
 import { createLog } from "../../../worker/observability/log.ts";
 import { createMemoryConnections, createMemoryIdempotency } from "./memory-connections.ts";
+import { createMemoryJobs } from "./memory-jobs.ts";
 import { createMemoryKeys, type MemoryLimits } from "./memory-keys.ts";
 import { createMemoryPageUploads } from "./memory-page-uploads.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
@@ -39,6 +40,7 @@ export function createMemoryApi(
   const lines: string[] = [];
   const app = createApp({
     tasks,
+    jobs: createMemoryJobs(tasks),
     steps,
     findStep: createMemoryFindStep(tasks, steps),
     openMedia: () => ({

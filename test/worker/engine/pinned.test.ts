@@ -99,6 +99,28 @@ test("a still reads a fraction of its source, every byte once, and demands the v
   );
 });
 
+test("the outputs of a job that read parts of a source probe it once and read it at one version", async () => {
+  const input = origin.serve("/job.mp4", { file: film });
+  const outputs = [10.2, 30.52, 30.52].map((start) => ({ kind: "image", options: { format: "png", start } }));
+  const { status, json } = await rig.call("/jobs", { method: "POST", body: { input, outputs } });
+  expect(status).toBe(201);
+  const [first, second, third] = await Promise.all(json.tasks.map(({ id }: Task) => rig.finished(id)));
+  for (const [task, start] of [
+    [first, "10.2"],
+    [second, "30.52"],
+    [third, "30.52"],
+  ]) {
+    const still = { input: ["-ss", start], filter: "trim=end_frame=1" };
+    expect((await measureLikeness(await save(task), film, still)).mean).toBeGreaterThan(0.99);
+  }
+  expect(sent()).toBeLessThan(bytes / 3);
+  expect(origin.log.flatMap(({ headers }) => (headers["if-match"] ? [] : [headers.range]))).toHaveLength(1);
+  await rig.until(
+    () => keysIn(json.id),
+    (keys) => keys.length === 0,
+  );
+});
+
 test("a trim reads its span alone", async () => {
   const task = await run(second(origin.serve("/trim.mp4", { file: film })));
   expect((await readFacts(await save(task))).picture?.times).toHaveLength(25);

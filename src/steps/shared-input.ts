@@ -1,0 +1,47 @@
+import type { StepContext } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { MIB } from "../util/bytes.ts";
+
+/** What the runs of a job know of the input that they share. */
+export interface SharedKnown {
+  /** The probed input; null while none has probed it. */
+  source: Source | null;
+  /** Whether several of them read all of it, so that it is copied rather than pinned. */
+  whole: boolean;
+}
+
+/** The input that a run shares with the others of its job. */
+export interface SharedInput {
+  /** Id of the job, in whose folder the input is. */
+  id: string;
+  /** Runs work on the input while no other run does; waits for that, and calls `onWait` from time to time meanwhile. */
+  alone<T>(
+    work: (known: SharedKnown) => Promise<T>,
+    signal: AbortSignal,
+    onWait: () => Promise<void>,
+  ): Promise<T>;
+  /** Keeps the probed input for the other runs. */
+  keep(source: Source): Promise<void>;
+}
+
+// Runs that read parts of an input may read one part each; of a small one that may be all of it.
+const COPIED_BYTES = 8 * MIB;
+
+/** Whether a shared input of a size is copied rather than pinned. */
+export function isCopied({ whole }: SharedKnown, size: number): boolean {
+  return whole || size <= COPIED_BYTES;
+}
+
+/** Does durable work on the input of a run: of the runs that share it one at a time, with what the others have found. */
+export function alone<T>(
+  shared: SharedInput | null,
+  name: string,
+  context: StepContext,
+  work: (signal: AbortSignal, known: SharedKnown | null) => Promise<T>,
+): Promise<T> {
+  return context.durably(name, (signal) => {
+    if (!shared) return work(signal, null);
+    const onWait = () => context.progress(null);
+    return shared.alone((known) => work(signal, known), signal, onWait);
+  });
+}

@@ -1,0 +1,172 @@
+import { expect, test } from "vitest";
+import type { Job } from "../../../src/core/jobs/job.ts";
+import { createMemoryApi, KEY } from "./memory-api.ts";
+
+const input = "https://example.com/clip.mov";
+const video = { kind: "video" } as const;
+
+async function post(body: unknown, api = createMemoryApi()) {
+  const headers = { ...KEY, "Content-Type": "application/json" };
+  const answer = await api.app.request("/jobs", { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: answer.status, headers: answer.headers, json: (await answer.json()) as Job };
+}
+
+const many = (count: number) => Array.from({ length: count }, () => video);
+
+test.each<[string, unknown, string, string | undefined, string]>([
+  ["no input", { outputs: [video] }, "input_required", "input", "input is required: the URL of the source."],
+  [
+    "an input of another scheme",
+    { input: "ftp://example.com/a", outputs: [video] },
+    "invalid_input",
+    "input",
+    "input must be a URL that starts with http://, https://, s3://.",
+  ],
+  ["no outputs", { input }, "request_invalid", "outputs", "outputs must be a list of 1 to 10 outputs."],
+  [
+    "none in the list",
+    { input, outputs: [] },
+    "request_invalid",
+    "outputs",
+    "outputs must be a list of 1 to 10 outputs.",
+  ],
+  [
+    "eleven",
+    { input, outputs: many(11) },
+    "request_invalid",
+    "outputs",
+    "outputs must be a list of 1 to 10 outputs.",
+  ],
+  [
+    "an unknown field",
+    { input, outputs: [video], kind: "video" },
+    "request_invalid",
+    "kind",
+    'Unknown field "kind"; the fields are input, outputs, webhook_url.',
+  ],
+  [
+    "an option out of range",
+    { input, outputs: [video, { ...video, options: { fps: 61 } }] },
+    "invalid_options",
+    "outputs.1.options.fps",
+    "outputs.1.options.fps must be a number from 1 to 60.",
+  ],
+  [
+    "a codec of another format",
+    { input, outputs: [{ ...video, options: { format: "webm", codec: "h264" } }] },
+    "invalid_codec",
+    "outputs.0.options.codec",
+    expect.stringMatching(/^outputs\.0/),
+  ],
+  [
+    "an unknown kind",
+    { input, outputs: [{ kind: "film" }] },
+    "invalid_kind",
+    "outputs.0.kind",
+    expect.stringMatching(/^outputs\.0: Unknown kind "film"/),
+  ],
+  [
+    "a destination that is none",
+    { input, outputs: [{ ...video, output: "/tmp/a" }] },
+    "invalid_output",
+    "outputs.0.output",
+    expect.stringMatching(/^outputs\.0\.output must/),
+  ],
+  [
+    "an input of its own",
+    { input, outputs: [{ ...video, input }] },
+    "request_invalid",
+    "outputs.0.input",
+    'outputs.0: Unknown field "input": the job has one for all its outputs.',
+  ],
+  [
+    "a name twice",
+    {
+      input,
+      outputs: [
+        { ...video, name: "a" },
+        { ...video, name: "a" },
+      ],
+    },
+    "request_invalid",
+    "outputs.1.name",
+    "outputs.1: name is that of another output.",
+  ],
+  [
+    "a name with a slash",
+    { input, outputs: [{ ...video, name: "a/b" }] },
+    "request_invalid",
+    "outputs.0.name",
+    "outputs.0.name must consist of letters, digits, . _ and -.",
+  ],
+  [
+    "after an output that is not there",
+    { input, outputs: [{ ...video, after: "b" }] },
+    "request_invalid",
+    "outputs.0.after",
+    "outputs.0: after must name another output of the job.",
+  ],
+  [
+    "after an index that is not there",
+    { input, outputs: [{ ...video, after: 1 }] },
+    "request_invalid",
+    "outputs.0.after",
+    "outputs.0: after must name another output of the job.",
+  ],
+  [
+    "after itself",
+    { input, outputs: [{ ...video, after: 0 }] },
+    "request_invalid",
+    "outputs.0.after",
+    "outputs.0: after leads back to the output itself.",
+  ],
+  [
+    "a circle",
+    { input, outputs: [video, { ...video, after: 2 }, { ...video, after: 1 }] },
+    "request_invalid",
+    "outputs.1.after",
+    "outputs.1: after leads back to the output itself.",
+  ],
+  [
+    "after a storyboard",
+    { input, outputs: [{ kind: "storyboard" }, { ...video, after: 0 }] },
+    "request_invalid",
+    "outputs.1.after",
+    "outputs.1: after names an output of kind storyboard, which is not one file to read.",
+  ],
+])("%s is refused, and nothing is created", async (_, body, kind, param, message) => {
+  const api = createMemoryApi();
+  const { status, json } = await post(body, api);
+  expect([status, json]).toEqual([400, expect.objectContaining({ kind, param, message })]);
+  const tasks = await api.app.request("/tasks", { headers: KEY });
+  expect(await tasks.json()).toEqual([]);
+});
+
+test("every output is a task with the input of the job, and its options checked and completed", async () => {
+  const api = createMemoryApi();
+  const outputs = [
+    { kind: "video", name: "a", after: null, options: { width: 640 }, metadata: { x: 1 } },
+    { kind: "image", name: null, after: "a", options: null },
+    { kind: "audio", after: 1 },
+  ];
+  const { status, json } = await post({ input, outputs, webhook_url: null }, api);
+  expect([status, json.status, json.input]).toEqual([201, "queued", input]);
+  const [one, two, three] = json.tasks;
+  expect(json.tasks.map(({ job }) => job)).toEqual([
+    { id: json.id, name: "a" },
+    { id: json.id, after: one?.id },
+    { id: json.id, after: two?.id },
+  ]);
+  expect(one).toMatchObject({ kind: "video", input, options: { width: 640 }, metadata: { x: 1 } });
+  const listed = await api.app.request("/tasks?order=asc", { headers: KEY });
+  expect(await listed.json()).toEqual([one, two, three]);
+});
+
+test("every output counts as a creation", async () => {
+  const api = createMemoryApi({}, {}, { creations: 3 });
+  const { status, headers } = await post({ input, outputs: many(2) }, api);
+  expect([status, headers.get("RateLimit")]).toEqual([201, expect.stringContaining('"creations";r=1;')]);
+  const refused = await post({ input, outputs: many(2) }, api);
+  expect([refused.status, (refused.json as unknown as { kind: string }).kind]).toEqual([429, "rate_limited"]);
+  expect(await (await api.app.request("/jobs", { headers: KEY })).json()).toHaveLength(1);
+});

@@ -1,0 +1,231 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createRemoteClient } from "../../../src/client/remote/remote.ts";
+import type { Job } from "../../../src/core/jobs/job.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { isFinished } from "../../../src/core/transitions.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
+import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { readFacts } from "../../judge/facts.ts";
+import { measureLikeness } from "../../judge/likeness.ts";
+import { type Bindings, createRig } from "./rig.ts";
+
+const rig = createRig();
+let origin: Origin;
+let env: Bindings;
+let folder: string;
+let film: string;
+let bytes: number;
+let base: string;
+
+beforeAll(async () => {
+  base = (await rig.server.listen()).url.origin;
+  [origin, env, folder, film] = await Promise.all([
+    startOrigin(),
+    rig.worker().getEnv(),
+    mkdtemp(join(tmpdir(), "framewright-jobs-")),
+    makeFilm(),
+  ]);
+  bytes = (await stat(film)).size;
+});
+afterAll(async () => {
+  await Promise.all([origin?.close(), rig.server.close()]);
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => origin.forget());
+
+// Two seconds, with sound.
+function makeFilm(): Promise<string> {
+  const pictures = "testsrc2=size=320x180:rate=25:duration=2";
+  const sound = "sine=frequency=440:sample_rate=44100:duration=2";
+  const coded = "-c:v libx264 -preset ultrafast -b:v 3M -pix_fmt yuv420p -g 25 -c:a aac -b:a 96k".split(" ");
+  return makeClip("mp4", ["-f", "lavfi", "-i", pictures, "-f", "lavfi", "-i", sound, ...coded, "-shortest"]);
+}
+
+async function create(body: unknown): Promise<Job> {
+  const answer = await rig.call("/jobs", { method: "POST", body });
+  expect([answer.status, answer.json]).toEqual([201, expect.objectContaining({ object: "job" })]);
+  return answer.json;
+}
+
+const read = async (id: string): Promise<Job> => (await rig.call(`/jobs/${id}`)).json;
+const finished = (id: string) => rig.until(() => read(id), isFinished);
+const sent = () => origin.log.reduce((sum, request) => sum + request.bytes, 0);
+const keysIn = async (prefix: string) =>
+  (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length));
+const outcomes = (job: Job) => job.tasks.map(({ status, error }) => [status, error?.message ?? null]);
+
+async function save(task: Task | undefined): Promise<string> {
+  const { pathname } = new URL(task?.output ?? "");
+  const response = await rig.server.fetch(pathname);
+  const path = join(folder, `${task?.id}-${pathname.split("/").at(-1)}`);
+  await writeFile(path, new Uint8Array(await response.arrayBuffer()));
+  return path;
+}
+
+const FIVE = [
+  { name: "large", kind: "video", options: { width: 240 }, metadata: { mine: 1 } },
+  { name: "small", kind: "video", options: { width: 160 } },
+  { kind: "image", options: { format: "png", start: 1 } },
+  { kind: "storyboard", options: { interval: 1, width: 80 } },
+  { kind: "audio", options: { format: "mp3" } },
+];
+
+test("five outputs of one input read it once, and each is a task of its own", async () => {
+  const input = origin.serve("/five.mp4", { file: film });
+  const job = await create({ input, outputs: FIVE });
+  expect(job).toMatchObject({ input, status: "queued", started_at: null, finished_at: null });
+  expect(job.tasks.map(({ kind, job }) => [kind, job])).toEqual([
+    ["video", { id: job.id, name: "large" }],
+    ["video", { id: job.id, name: "small" }],
+    ...["image", "storyboard", "audio"].map((kind) => [kind, { id: job.id }]),
+  ]);
+  const done = await finished(job.id);
+  expect(outcomes(done)).toEqual(FIVE.map(() => ["succeeded", null]));
+  expect([done.status, done.tasks.map(({ id }) => id)]).toEqual(["succeeded", job.tasks.map(({ id }) => id)]);
+  // The probe reads a part of it before it is copied.
+  expect(sent()).toBeLessThan(bytes * 1.5);
+  expect(origin.log.filter((request) => request.bytes === bytes)).toHaveLength(1);
+
+  const [large, small, still, , sound] = done.tasks;
+  for (const [task, width] of [
+    [large, 240],
+    [small, 160],
+  ] as const) {
+    const facts = await readFacts(await save(task));
+    expect([facts.picture?.width, facts.picture?.times.length]).toEqual([width, 50]);
+    expect((await rig.call(`/tasks/${task?.id}`)).json).toEqual(task);
+  }
+  expect(large?.metadata).toEqual({ mine: 1 });
+  const png = await save(still);
+  const { mean } = await measureLikeness(png, film, { input: ["-ss", "1"], filter: "trim=end_frame=1" });
+  expect(mean).toBeGreaterThan(0.99);
+  expect((await readFacts(await save(sound))).sound?.codec).toBe("mp3");
+
+  expect((await rig.call("/jobs?limit=1")).json).toEqual([done]);
+  await rig.until(
+    () => keysIn(`work/${job.id}/`),
+    (keys) => keys.length === 0,
+  );
+  const retried = await rig.call(`/tasks/${small?.id}/retry`, { method: "POST" });
+  expect([retried.status, retried.json.job, retried.json.input]).toEqual([201, undefined, input]);
+  await rig.finished(retried.json.id);
+});
+
+test("the client creates a job of a file, waits for it and deletes it", async () => {
+  const client = createRemoteClient({ baseUrl: base, apiKey: "key-of-alpha" });
+  const input = new File([new Uint8Array(await readFile(film))], "own.mp4");
+  const outputs = [
+    { kind: "audio", name: "sound" },
+    { kind: "image", options: { format: "png" } },
+  ] as const;
+  const { id, tasks } = await client.jobs.create({ input, outputs });
+  const done = await client.jobs.wait(id);
+  expect([done.status, done.tasks.map((task) => task.id)]).toEqual([
+    "succeeded",
+    tasks.map((task) => task.id),
+  ]);
+  expect(await client.jobs.get(id)).toEqual(done);
+  await expect(client.jobs.cancel(id)).rejects.toMatchObject({ kind: "job_finished" });
+  expect((await client.jobs.list({ limit: 1 })).records).toEqual([done]);
+  await client.jobs.delete(id);
+  await expect(client.jobs.get(id)).rejects.toMatchObject({ kind: "job_not_found" });
+  await client.close();
+});
+
+test("an output that comes after another one reads its file, and fails when that fails", async () => {
+  const input = origin.serve("/after.mp4", { file: film });
+  const { id, tasks } = await create({
+    input,
+    outputs: [
+      { name: "poster", after: "cut", kind: "image", options: { format: "png" } },
+      { name: "cut", kind: "video", options: { width: 160, start: 1, end: 2 } },
+      { name: "late", kind: "audio", options: { start: 100 } },
+      { after: 2, kind: "audio", options: { format: "mp3" } },
+      { after: 3, kind: "audio", options: { format: "mp3" } },
+    ],
+  });
+  expect(tasks.map(({ job }) => job?.after)).toEqual([
+    tasks[1]?.id,
+    undefined,
+    undefined,
+    tasks[2]?.id,
+    tasks[3]?.id,
+  ]);
+  const done = await finished(id);
+  const [poster, cut, late, behind, last] = done.tasks;
+  expect([poster?.status, cut?.status, done.status]).toEqual(["succeeded", "succeeded", "failed"]);
+  expect(poster?.input).toBe(cut?.output);
+  const { mean } = await measureLikeness(await save(poster), await save(cut), { filter: "trim=end_frame=1" });
+  expect(mean).toBeGreaterThan(0.99);
+  expect(late?.error?.reason).toMatchObject({ code: "start_beyond_end" });
+  expect([behind, last].map((task) => task?.error)).toEqual(
+    [late, behind].map((task) =>
+      expect.objectContaining({
+        kind: "input_not_found",
+        message: `The input is the output of ${task?.id}, which failed.`,
+        reason: { code: "after", task: task?.id, ended: "failed" },
+      }),
+    ),
+  );
+});
+
+test("a job is cancelled, its tasks are deleted one by one or together, and other projects do not see it", async () => {
+  const input = origin.serve("/hang", { silent: true });
+  const outputs = [{ kind: "video" }, { kind: "audio" }, { kind: "audio", after: 0 }];
+  const job = await create({ input, outputs });
+  const path = `/jobs/${job.id}`;
+  await rig.until(
+    async () => origin.log.length,
+    (asked) => asked > 0,
+  );
+  const foreign = { key: "key-of-beta" };
+  for (const [at, method] of [
+    [path, "GET"],
+    [`${path}/cancel`, "POST"],
+    [path, "DELETE"],
+  ] as const)
+    expect((await rig.call(at, { method, ...foreign })).json.kind).toBe("job_not_found");
+  expect((await rig.call("/jobs", foreign)).json).toEqual([]);
+
+  expect((await rig.call(path, { method: "DELETE" })).json.kind).toBe("job_running");
+  const cancelled = await rig.call(`${path}/cancel`, { method: "POST" });
+  expect([cancelled.status, outcomes(cancelled.json), cancelled.json.status]).toEqual([
+    200,
+    outputs.map(() => ["cancelled", null]),
+    "cancelled",
+  ]);
+  expect((await rig.call(`${path}/cancel`, { method: "POST" })).json.kind).toBe("job_finished");
+  await rig.call(`/tasks/${job.tasks[0]?.id}`, { method: "DELETE" });
+  expect((await read(job.id)).tasks.map(({ id }) => id)).toEqual(job.tasks.slice(1).map(({ id }) => id));
+  expect((await rig.call(path, { method: "DELETE" })).status).toBe(204);
+  expect((await rig.call(path)).json.kind).toBe("job_not_found");
+  expect((await rig.call("/jobs?limit=100")).json.map(({ id }: Job) => id)).not.toContain(job.id);
+  for (const { id } of job.tasks) expect((await rig.call(`/tasks/${id}`)).status).toBe(404);
+});
+
+test("a task that is cancelled or deleted leaves the input to the others", async () => {
+  const input = origin.serve("/left.mp4", { file: film, bytes_per_second: bytes / 2, ranges: false });
+  const outputs = [
+    { kind: "video", options: { width: 160 } },
+    { kind: "audio" },
+    { kind: "image", after: 0 },
+  ];
+  const { id, tasks } = await create({ input, outputs });
+  // One of them reads the input for all.
+  await rig.until(
+    async () => origin.log.length,
+    (asked) => asked > 0,
+  );
+  expect((await rig.call(`/tasks/${tasks[0]?.id}/cancel`, { method: "POST" })).status).toBe(200);
+  expect((await rig.call(`/tasks/${tasks[0]?.id}`, { method: "DELETE" })).status).toBe(204);
+  const done = await finished(id);
+  expect(done.tasks.map(({ kind, status }) => [kind, status])).toEqual([
+    ["audio", "succeeded"],
+    ["image", "failed"],
+  ]);
+  expect(done.tasks[1]?.error?.reason).toMatchObject({ code: "after" });
+  expect((await readFacts(await save(done.tasks[0]))).sound?.codec).toBeDefined();
+});

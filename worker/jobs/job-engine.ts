@@ -1,0 +1,72 @@
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { isId } from "../../src/core/ids.ts";
+import { describeJob, type Job, type JobHead } from "../../src/core/jobs/job.ts";
+import type { Task } from "../../src/core/task.ts";
+import { isFinished } from "../../src/core/transitions.ts";
+import type { Env } from "../env.ts";
+import { patiently } from "../network/retry-object-call.ts";
+import type { Runs } from "../run/runs.ts";
+import type { Jobs } from "./jobs.ts";
+
+/** Creates the access to jobs, each kept by its own JobObject and listed from the index of its project. */
+export function createJobs(env: Env, runs: Runs<Task>): Jobs {
+  const unknown = () => new MediaError("job_not_found", "There is no job with that id.");
+
+  async function get(project: string, id: string): Promise<Job | null> {
+    const found = isId("job", id) ? await patiently(() => env.JOB.getByName(id).find(project)) : null;
+    return found && compose(project, found);
+  }
+
+  async function compose(project: string, { head, tasks }: { head: JobHead; tasks: string[] }): Promise<Job> {
+    const found = await Promise.all(tasks.map((id) => runs.get(project, id)));
+    return describeJob(
+      head,
+      found.filter((task) => task !== null),
+    );
+  }
+
+  return {
+    async create(job) {
+      const made = await patiently(() => env.JOB.getByName(job.head.id).create(job));
+      if (made) return describeJob(job.head, job.tasks);
+      throw new MediaError(
+        "service_unavailable",
+        "The job was not created, because its project cannot list it now; try again later.",
+      );
+    },
+    get,
+    async list(project, query) {
+      const { records, more } = await env.PROJECT.getByName(project).listJobs(query);
+      return {
+        more,
+        records: records.map(({ head, tasks }) =>
+          describeJob(
+            head,
+            tasks.map((text) => JSON.parse(text)),
+          ),
+        ),
+      };
+    },
+    async cancel(project, id) {
+      const answer = isId("job", id) ? await env.JOB.getByName(id).cancel(project) : "unknown";
+      if (answer === "finished")
+        throw new MediaError("job_finished", "The job is finished and cannot be cancelled.");
+      const job = answer === "unknown" ? null : await get(project, id);
+      if (!job) throw unknown();
+      return job;
+    },
+    async delete(project, id) {
+      const job = await get(project, id);
+      if (!job) throw unknown();
+      if (!job.tasks.every(isFinished))
+        throw new MediaError("job_running", "The job still runs; cancel it first.");
+      // The job goes last, so that a call that broke off can be repeated.
+      for (const task of job.tasks) {
+        await runs.delete(project, task.id).catch((thrown) => {
+          if (toMediaError(thrown).kind !== "task_not_found") throw thrown;
+        });
+      }
+      await patiently(() => env.JOB.getByName(id).remove(project));
+    },
+  };
+}

@@ -1,0 +1,291 @@
+import { DurableObject } from "cloudflare:workers";
+import type { JobHead } from "../../src/core/jobs/job.ts";
+import type { Source } from "../../src/core/source.ts";
+import { runErrorOf } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { isFinished } from "../../src/core/transitions.ts";
+import { clearMedia } from "../../src/steps/media-keys.ts";
+import type { SharedKnown } from "../../src/steps/shared-input.ts";
+import { errorFor } from "../../src/words/reason-words.ts";
+import { mediaStorage } from "../network/media-bucket.ts";
+import { patiently } from "../network/retry-object-call.ts";
+import { logFault, nameRun } from "../observability/log.ts";
+import type { RunPinned } from "../run/run-pin.ts";
+import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
+import { serviceSettings } from "../settings/service-settings.ts";
+import { JobLead, JobPin } from "./job-input.ts";
+import {
+  isOver,
+  type JobState,
+  type NewJob,
+  type Release,
+  releasesOf,
+  startJob,
+  type TaskEnd,
+} from "./job-state.ts";
+
+const STATE = "state";
+// Tasks say when they end; this is for a word that was lost. Asked again ever later.
+const ASK_MS = { first: 15_000, most: 600_000 } as const;
+const FAULT_MS = 5000;
+
+/**
+ * One job: creates its tasks, all or none, holds those back whose input is yet to come, and keeps what they share of their input
+ * until the last of them is over. The state of the job is that of its tasks, which are asked for it.
+ */
+export class JobObject extends DurableObject<Bindings> {
+  readonly #kv = this.ctx.storage.kv;
+  readonly #lead = new JobLead();
+  #settling: Promise<boolean> | null = null;
+
+  /** Stores a job and creates its tasks; false when its project cannot list them: then nothing is left of it. */
+  async create(job: NewJob): Promise<boolean> {
+    const found = this.#read();
+    if (!found) {
+      this.#write(startJob(job));
+      // Should this object die meanwhile, the rest is created then.
+      await this.ctx.storage.setAlarm(Date.now() + 2 * LISTING_MS);
+    } else if (found.phase !== "creating") return found.phase !== "withdrawn";
+    return this.#createTasks();
+  }
+
+  /** Returns the job and the ids of its tasks; null for another project or no job. */
+  async find(project: string): Promise<{ head: JobHead; tasks: string[] } | null> {
+    const state = this.#of(project);
+    return state && { head: state.head, tasks: state.tasks.map(({ id }) => id) };
+  }
+
+  /** Cancels what still runs or waits. */
+  async cancel(project: string): Promise<"cancelled" | "unknown" | "finished"> {
+    const state = this.#of(project);
+    if (!state) return "unknown";
+    await this.#ask();
+    const current = this.#of(project);
+    if (!current) return "unknown";
+    if (isOver(current)) return "finished";
+    // From here on none is let run, whatever becomes of this call.
+    this.#write({ ...current, phase: "cancelled" });
+    await this.#cancelTasks();
+    await this.#arm();
+    return "cancelled";
+  }
+
+  /** Removes the job, whose tasks are gone. */
+  async remove(project: string): Promise<void> {
+    const state = this.#of(project);
+    if (state) await this.#drop(state);
+  }
+
+  /** Takes note of how a task ended. */
+  async ended(task_id: string, ended: TaskEnd, output: string | null): Promise<void> {
+    this.#end(task_id, ended, output);
+    await this.#advance();
+    await this.#arm();
+  }
+
+  /** The pin of the shared input. */
+  get pin(): JobPin {
+    return new JobPin(this.#pinned, (pin) => this.#change((state) => ({ ...state, pin })));
+  }
+
+  /** Which task has the shared input to itself. */
+  get lead(): JobLead {
+    return this.#lead;
+  }
+
+  /** Returns what is known of the input. */
+  async known(): Promise<SharedKnown> {
+    const { source = null, whole = false } = this.#read() ?? {};
+    return { source, whole };
+  }
+
+  /** Keeps the probed input for the other tasks. */
+  async keepSource(source: Source): Promise<void> {
+    this.#change((state) => ({ ...state, source }));
+  }
+
+  /** Completes what was interrupted, asks the tasks that are not known to be over, and clears the shared input after the last one. */
+  override async alarm(): Promise<void> {
+    const state = this.#read();
+    if (!state) return;
+    try {
+      if (state.phase === "creating") await this.#createTasks();
+      if (this.#read()?.phase === "withdrawn") return await this.#withdraw();
+      await this.#ask();
+      if (this.#read()?.phase === "cancelled") await this.#cancelTasks();
+      await this.#advance();
+      await this.#clear();
+    } catch (thrown) {
+      logFault("alarm failed", thrown, nameRun(this.ctx.id.name));
+      return this.ctx.storage.setAlarm(Date.now() + FAULT_MS);
+    }
+    await this.#arm();
+  }
+
+  readonly #pinned = (): RunPinned | null => {
+    const state = this.#read();
+    if (!state?.pin || isOver(state)) return null;
+    const { project, base, pin } = state;
+    return { project, base, pin };
+  };
+
+  #read(): JobState | null {
+    return this.#kv.get<JobState>(STATE) ?? null;
+  }
+
+  #of(project: string): JobState | null {
+    const state = this.#read();
+    return state?.project === project && state.phase !== "withdrawn" ? state : null;
+  }
+
+  #write(state: JobState): void {
+    this.#kv.put(STATE, state);
+  }
+
+  #change(change: (state: JobState) => JobState): boolean {
+    const state = this.#read();
+    if (!state || isOver(state)) return false;
+    this.#write(change(state));
+    return true;
+  }
+
+  // One at a time: a repeated call waits for the first.
+  #createTasks(): Promise<boolean> {
+    this.#settling ??= this.#createAll().finally(() => {
+      this.#settling = null;
+    });
+    return this.#settling;
+  }
+
+  async #createAll(): Promise<boolean> {
+    const state = this.#read();
+    if (!state?.creating) return state !== null && state.phase !== "withdrawn";
+    const { project, head } = state;
+    const { tasks, made, keys } = state.creating;
+    const listed = await Promise.allSettled([
+      patiently(() =>
+        this.env.PROJECT.getByName(project).addJob(
+          head,
+          tasks.map(({ id }) => id),
+        ),
+      ),
+      ...tasks.map(async (task) => {
+        const own = { ...made, sealed_key: keys[task.id], held: true };
+        const create = () => this.env.TASK.getByName(task.id).create(project, task, own);
+        if (!(await patiently(create))) throw new Error("The task was not listed.");
+      }),
+    ]);
+    const current = this.#read();
+    if (!current) return false;
+    const all = listed.every(({ status }) => status === "fulfilled");
+    if (current.phase === "creating")
+      this.#write({ ...current, phase: all ? "stands" : "withdrawn", ...(all && { creating: null }) });
+    await (all ? this.#advance() : this.#withdraw().catch((thrown) => logFault("job not withdrawn", thrown)));
+    await this.#arm();
+    return all;
+  }
+
+  async #withdraw(): Promise<void> {
+    const state = this.#read();
+    if (!state) return;
+    const { tasks } = state;
+    for (const { id } of tasks) await this.env.TASK.getByName(id).held.withdraw();
+    await this.#drop(state);
+  }
+
+  async #drop({ project, head }: JobState): Promise<void> {
+    await this.env.PROJECT.getByName(project).removeJob(head.id);
+    await clearMedia(mediaStorage(this.env), head.id, ["work"]);
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+  }
+
+  async #cancelTasks(): Promise<void> {
+    const state = this.#read();
+    if (!state) return;
+    for (const { id, ended } of state.tasks) {
+      if (ended) continue;
+      await this.env.TASK.getByName(id).cancel(state.project);
+      this.#end(id, "cancelled", null);
+    }
+  }
+
+  #end(task_id: string, ended: TaskEnd, output: string | null): void {
+    const state = this.#read();
+    if (!state) return;
+    const tasks = state.tasks.map((task) => {
+      if (task.id !== task_id || task.ended === "deleted") return task;
+      return task.ended && ended !== "deleted" ? task : { ...task, ended, output };
+    });
+    this.#write({ ...state, tasks, asked: 0 });
+    this.#lead.leave(task_id);
+  }
+
+  // Reads how the tasks stand that are not known to be over.
+  async #ask(): Promise<void> {
+    const state = this.#read();
+    if (!state || state.phase === "creating") return;
+    for (const { id, ended } of state.tasks) {
+      if (ended) continue;
+      const text = await this.env.TASK.getByName(id).read(state.project);
+      const task: Task | null = text === null || text === "foreign" ? null : JSON.parse(text);
+      if (!task) this.#end(id, "deleted", null);
+      else if (isFinished(task)) this.#end(id, task.status as TaskEnd, task.output);
+    }
+    const asked = this.#read();
+    if (asked) this.#write({ ...asked, asked: asked.asked + 1 });
+  }
+
+  // Lets tasks run, or fail, whose waiting is over.
+  async #advance(): Promise<void> {
+    const state = this.#read();
+    const releases = state ? releasesOf(state) : [];
+    await Promise.all(releases.map((release) => this.#release(release)));
+  }
+
+  async #release(release: Release): Promise<void> {
+    const { id } = release;
+    const task = () => this.env.TASK.getByName(id);
+    if ("input" in release) await patiently(() => task().held.release(release.input));
+    else {
+      const { after, ended } = release;
+      const error = runErrorOf(errorFor("input_not_found", { code: "after", task: after, ended }));
+      await patiently(() => task().held.fail(error));
+    }
+    const state = this.#read();
+    if (!state) return;
+    const tasks = state.tasks.map((each) => (each.id === id ? { ...each, released: true } : each));
+    this.#write({ ...state, tasks });
+  }
+
+  // What still runs when its task ends may write a little longer, so it is cleared several times.
+  async #clear(): Promise<void> {
+    const state = this.#read();
+    if (!state || !isOver(state)) return;
+    if (state.tasks.every(({ ended }) => ended === "deleted") || Date.now() >= this.#expires(state))
+      return this.#drop(state);
+    if (state.cleared >= CLEANUPS_MS.length) return;
+    await clearMedia(mediaStorage(this.env), state.head.id, ["work"]);
+    if (state.cleared === 0)
+      await this.env.PROJECT.getByName(state.project).connections.release(state.head.id);
+    this.#write({ ...state, cleared: state.cleared + 1 });
+  }
+
+  // A job is listed as long as its tasks are.
+  #expires({ head }: JobState): number {
+    const { RECORD_TTL, MEDIA_TTL } = serviceSettings(this.env);
+    return head.created_at + Math.max(RECORD_TTL, MEDIA_TTL) * 1000;
+  }
+
+  async #arm(): Promise<void> {
+    const state = this.#read();
+    if (!state) return;
+    const now = Date.now();
+    const asks = Math.min(ASK_MS.first * 2 ** state.asked, ASK_MS.most);
+    const deleted = state.tasks.every(({ ended }) => ended === "deleted");
+    const clears = CLEANUPS_MS[state.cleared];
+    const over = deleted ? now : clears === undefined ? this.#expires(state) : now + clears;
+    const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? over : now + asks;
+    await this.ctx.storage.setAlarm(due);
+  }
+}

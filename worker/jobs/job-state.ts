@@ -1,0 +1,95 @@
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { JobHead } from "../../src/core/jobs/job.ts";
+import type { Source } from "../../src/core/source.ts";
+import type { Task } from "../../src/core/task.ts";
+import type { Pin } from "../../src/storage/pinned/pin.ts";
+import type { Made } from "../run/runs.ts";
+
+/** What a job is created with. */
+export interface NewJob {
+  project: string;
+  head: JobHead;
+  tasks: Task[];
+  made: Made;
+  /** The sealed keys to encrypt outputs by, by the ids of their tasks. */
+  keys: Record<string, string>;
+}
+
+/** How a task ended that is gone now. */
+export type TaskEnd = "succeeded" | "failed" | "cancelled" | "deleted";
+
+/** A task of a job, as its job follows it. */
+export interface JobTask {
+  id: string;
+  /** The task whose output it waits for. */
+  after: string | null;
+  /** True once it may run, or has failed because it never will. */
+  released: boolean;
+  ended: TaskEnd | null;
+  /** Where its output is, once it succeeded. */
+  output: string | null;
+}
+
+/** The stored state of a job. */
+export interface JobState {
+  project: string;
+  base: string;
+  head: JobHead;
+  /** `creating` until all tasks exist; `withdrawn` while those of a job that was refused are being removed. */
+  phase: "creating" | "stands" | "cancelled" | "withdrawn";
+  /** What it takes to create the tasks; null once they exist. */
+  creating: Pick<NewJob, "tasks" | "made" | "keys"> | null;
+  tasks: JobTask[];
+  /** The version at which the input is read. */
+  pin: Pin | null;
+  /** Whether several tasks read all of the input, so that it is copied instead. */
+  whole: boolean;
+  /** The probed input. */
+  source: Source | null;
+  /** How often the unfinished tasks were asked since the last one ended, and how often the shared input was cleared after all. */
+  asked: number;
+  cleared: number;
+}
+
+/** Returns the state of a new job. */
+export function startJob({ project, head, tasks, made, keys }: NewJob): JobState {
+  return {
+    ...{ project, head, base: made.base, phase: "creating", creating: { tasks, made, keys } },
+    tasks: tasks.map(({ id, job }) => ({
+      ...{ id, after: job?.after ?? null, released: false, ended: null, output: null },
+    })),
+    ...{ pin: null, whole: tasks.filter(readsAll).length > 1, source: null, asked: 0, cleared: 0 },
+  };
+}
+
+// What else there is asks for parts of its input, as a task with a span does.
+const READS_ALL: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video"]);
+
+function readsAll({ kind, options, job }: Task): boolean {
+  const span = ("start" in options && options.start) || ("end" in options && options.end !== undefined);
+  return READS_ALL.has(kind) && !span && job?.after === undefined;
+}
+
+/** The end of a wait: the task runs, with its input, or fails by how the one before it ended. */
+export type Release =
+  | { id: string; input: string | null }
+  | { id: string; after: string; ended: Exclude<TaskEnd, "succeeded"> };
+
+/** Returns the tasks whose waiting is over. */
+export function releasesOf({ phase, tasks }: JobState): Release[] {
+  if (phase !== "stands") return [];
+  return tasks.flatMap(({ id, after, released, ended }): Release[] => {
+    if (released || ended) return [];
+    if (after === null) return [{ id, input: null }];
+    const before = tasks.find((task) => task.id === after);
+    if (!before) return [{ id, after, ended: "deleted" }];
+    if (before.ended === null) return [];
+    if (before.ended !== "succeeded") return [{ id, after, ended: before.ended }];
+    return [{ id, input: before.output }];
+  });
+}
+
+/** Whether all tasks are over. */
+export function isOver({ phase, tasks }: JobState): boolean {
+  return phase !== "creating" && tasks.every(({ ended }) => ended !== null);
+}

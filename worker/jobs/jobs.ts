@@ -1,0 +1,15 @@
+import type { Job } from "../../src/core/jobs/job.ts";
+import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { NewJob } from "./job-state.ts";
+
+/** The jobs, each in its project. Ids of other projects are unknown. */
+export interface Jobs {
+  /** Stores a job and its tasks, all or nothing. */
+  create(job: NewJob): Promise<Job>;
+  get(project: string, id: string): Promise<Job | null>;
+  list(project: string, query: ListQuery): Promise<ListPage<Job>>;
+  /** Cancels what still runs or waits; rejects with `job_not_found` or `job_finished`. */
+  cancel(project: string, id: string): Promise<Job>;
+  /** Removes the job, its tasks and their outputs; rejects with `job_not_found`, or `job_running` while one runs. */
+  delete(project: string, id: string): Promise<void>;
+}

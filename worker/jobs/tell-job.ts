@@ -1,0 +1,18 @@
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { logFault, nameRun } from "../observability/log.ts";
+import type { TaskEnd } from "./job-state.ts";
+
+/** Reports the end of a task to its job, if it has one. A job that misses the report asks the task itself. */
+export async function tellJob(
+  env: Bindings,
+  record: Task | Step,
+  ended = record.status as TaskEnd,
+): Promise<void> {
+  if (record.object !== "task" || !record.job) return;
+  try {
+    await env.JOB.getByName(record.job.id).ended(record.id, ended, record.output);
+  } catch (thrown) {
+    logFault("job not told", thrown, nameRun(record.id));
+  }
+}
