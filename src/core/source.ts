@@ -63,10 +63,10 @@ const counts = z
       .optional(),
     sound: z
       .object({
-        source: z
-          .number()
-          .min(0)
-          .meta({ description: "Seconds of sound that the source's packets hold in the span." }),
+        source: z.number().min(0).meta({
+          description:
+            "Seconds of sound that the source's packets hold in the span; of all tracks that the output has.",
+        }),
         output: z
           .number()
           .min(0)
