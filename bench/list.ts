@@ -17,6 +17,7 @@ import { probeBenchmarks } from "./cases/probe.ts";
 import { s3Benchmarks } from "./cases/s3.ts";
 import { scaleBenchmarks } from "./cases/scale-simulation.ts";
 import { serviceScaleBenchmarks } from "./cases/service-scale.ts";
+import { waveformBenchmarks } from "./cases/sound/waveform.ts";
 import { sseBenchmarks } from "./cases/sse.ts";
 import { webhookBenchmarks } from "./cases/webhooks.ts";
 
@@ -38,6 +39,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...imageUrlBenchmarks,
   ...nativeBenchmarks,
   ...pictureBenchmarks,
+  ...waveformBenchmarks,
   ...integrityBenchmarks,
   ...ladderBenchmarks,
   ...chunkedBenchmarks,

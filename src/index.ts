@@ -59,6 +59,7 @@ export {
   VIDEO_CODECS,
   type VideoCodec,
   type VideoFormat,
+  type WaveformFormat,
 } from "./core/formats.ts";
 export type {
   AdaptiveVideoOptions,
@@ -71,6 +72,7 @@ export type {
   StoryboardOptions,
   UploadOptions,
   VideoOptions,
+  WaveformOptions,
 } from "./core/option-types.ts";
 export type {
   ByteRange,
@@ -83,7 +85,14 @@ export type {
 export type { Refusal } from "./core/refusal.ts";
 export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./core/requests.ts";
 export { TARGET_LUFS } from "./core/sound-options.ts";
-export type { Dropped, ExternalFile, Source, SourceColor, SourceStream } from "./core/source.ts";
+export type {
+  Dropped,
+  ExternalFile,
+  Source,
+  SourceColor,
+  SourceStream,
+  WaveformFacts,
+} from "./core/source.ts";
 export { type RunError, STEP_STATUSES, type StepStatus } from "./core/step.ts";
 export { METADATA_MODES, type MetadataMode } from "./core/tags.ts";
 export { TASK_STATUSES, type TaskStatus } from "./core/task.ts";

@@ -29,6 +29,11 @@ export const FORMATS = {
     jpeg: { mime: "image/jpeg", extension: "jpg" },
     webp: { mime: "image/webp", extension: "webp" },
   },
+  waveform: {
+    json: { mime: "application/json", extension: "json" },
+    dat: { mime: "application/octet-stream", extension: "dat" },
+    png: { mime: "image/png", extension: "png" },
+  },
   adaptive_video: {
     // The manifests in the order of writing: the last one is the one to open.
     hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8", manifests: ["master.m3u8"] },
@@ -42,7 +47,15 @@ export const FORMATS = {
 } as const;
 
 /** The kinds of a task, which are also the kinds of its encode step. */
-export const ENCODE_KINDS = ["video", "audio", "image", "animation", "storyboard", "adaptive_video"] as const;
+export const ENCODE_KINDS = [
+  "video",
+  "audio",
+  "image",
+  "animation",
+  "storyboard",
+  "waveform",
+  "adaptive_video",
+] as const;
 /** The kinds of a step. */
 export const STEP_KINDS = ["probe", "ingest", ...ENCODE_KINDS, "upload"] as const;
 
@@ -60,6 +73,8 @@ export type ImageFormat = keyof (typeof FORMATS)["image"];
 export type AnimationFormat = keyof (typeof FORMATS)["animation"];
 /** An output format of `storyboard`. */
 export type StoryboardFormat = keyof (typeof FORMATS)["storyboard"];
+/** An output format of `waveform`. */
+export type WaveformFormat = keyof (typeof FORMATS)["waveform"];
 /** An output format of `adaptive_video`. */
 export type AdaptiveFormat = keyof (typeof FORMATS)["adaptive_video"];
 /** A video codec that Framewright writes. */
@@ -76,6 +91,7 @@ export const DEFAULT_FORMAT = {
   image: "jpeg",
   animation: "gif",
   storyboard: "jpeg",
+  waveform: "json",
   adaptive_video: "hls",
 } as const;
 
@@ -131,6 +147,10 @@ export const BOUNDS = {
   tiles: { min: 1, max: 20 },
   stills: { min: 1, max: 500 },
   storyboard_tiles: { max: 10_000 },
+  // Of a waveform: samples in a point, points in a second, and points in all.
+  samples_per_pixel: { min: 2, max: 10_000_000 },
+  pixels_per_second: { min: 1, max: 24_000 },
+  points: { min: 1, max: 1_000_000 },
   loop: { min: 0, max: 65_535 },
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
@@ -171,6 +191,16 @@ export const STORYBOARD_DEFAULTS = {
 
 /** The formats of several stills of one video, each a file. */
 export const STILL_FORMATS = ["jpeg", "png", "webp"] as const satisfies readonly ImageFormat[];
+
+/** A waveform unless its options say otherwise: samples in a point, bits of a peak, and the size and the colors of a picture, those of audiowaveform. */
+export const WAVEFORM_DEFAULTS = {
+  samples_per_pixel: 256,
+  bits: 16,
+  width: 800,
+  height: 250,
+  waveform_color: "#3f4d9b",
+  background_color: "#d6d6d6",
+} as const;
 
 /** URL schemes that a task's input may have. */
 export const INPUT_SCHEMES = ["http:", "https:", "s3:"] as const;

@@ -490,6 +490,80 @@ export type StoryboardOptions = {
   end?: number | undefined;
 };
 
+/** Options of the kind `waveform`. */
+export type WaveformOptions = {
+  /**
+   * Peaks as audiowaveform's JSON or as its binary data (.dat), version 2, or a picture of them.
+   *
+   * @default "json"
+   */
+  format?: "json" | "dat" | "png" | undefined;
+  /**
+   * Samples of each channel in a point; 256, or as many as let a picture show the whole, when absent. 2 to 10,000,000.
+   */
+  samples_per_pixel?: number | undefined;
+  /**
+   * Points for a second of sound, in place of samples_per_pixel. 1 to 24,000.
+   */
+  pixels_per_second?: number | undefined;
+  /**
+   * Most points for the whole, in place of samples_per_pixel. 1 to 1,000,000.
+   */
+  points?: number | undefined;
+  /**
+   * Bits of a peak in JSON and .dat.
+   *
+   * @default 16
+   */
+  bits?: 8 | 16 | undefined;
+  /**
+   * Peaks of each channel, in place of those of their mean.
+   *
+   * @default false
+   */
+  split_channels?: boolean | undefined;
+  /**
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
+   *
+   * @default 0
+   */
+  track?: number | string | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+  /**
+   * Width of a PNG in pixels, a point each. 1 to 16,384.
+   *
+   * @default 800
+   */
+  width?: number | undefined;
+  /**
+   * Height of a PNG in pixels. 1 to 16,384.
+   *
+   * @default 250
+   */
+  height?: number | undefined;
+  /**
+   * Hex color of a PNG's waveform.
+   *
+   * @default "#3f4d9b"
+   */
+  waveform_color?: string | undefined;
+  /**
+   * Hex color behind it; "#0000" is transparent.
+   *
+   * @default "#d6d6d6"
+   */
+  background_color?: string | undefined;
+};
+
 /** Options of the kind `adaptive_video`. */
 export type AdaptiveVideoOptions = {
   /**
@@ -628,6 +702,7 @@ interface OptionTypes {
   image: ImageOptions;
   animation: AnimationOptions;
   storyboard: StoryboardOptions;
+  waveform: WaveformOptions;
   adaptive_video: AdaptiveVideoOptions;
   upload: UploadOptions;
 }

@@ -18,6 +18,7 @@ import { checkCodec, checkCopy, checkFrame, checkIFrames, checkRate, checkSpan }
 import { audio_codec, checkSound, sound, soundtrack, speed } from "./sound-options.ts";
 import { checkEncryption, encryption } from "./streams/encryption.ts";
 import { METADATA_MODES } from "./tags.ts";
+import { WaveformOptions } from "./waveform/waveform-options.ts";
 
 const keys = <T extends object>(table: T) =>
   Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
@@ -235,6 +236,7 @@ export const OPTIONS = {
   image: ImageOptions,
   animation: AnimationOptions,
   storyboard: StoryboardOptions,
+  waveform: WaveformOptions,
   adaptive_video: AdaptiveVideoOptions,
   upload: UploadOptions,
 } as const;

@@ -66,6 +66,7 @@ export const TaskRequest = z
       taskRequest("image", OPTIONS.image.prefault({}), "ImageTaskRequest"),
       taskRequest("animation", OPTIONS.animation.prefault({}), "AnimationTaskRequest"),
       taskRequest("storyboard", OPTIONS.storyboard.prefault({}), "StoryboardTaskRequest"),
+      taskRequest("waveform", OPTIONS.waveform.prefault({}), "WaveformTaskRequest"),
       taskRequest("adaptive_video", OPTIONS.adaptive_video.prefault({}), "AdaptiveVideoTaskRequest"),
     ],
     FALLBACK,
@@ -123,6 +124,7 @@ export const StepRequest = z
       stepRequest("image", source, nullable(OPTIONS.image.prefault({})), "ImageStepRequest"),
       stepRequest("animation", source, nullable(OPTIONS.animation.prefault({})), "AnimationStepRequest"),
       stepRequest("storyboard", source, nullable(OPTIONS.storyboard.prefault({})), "StoryboardStepRequest"),
+      stepRequest("waveform", source, nullable(OPTIONS.waveform.prefault({})), "WaveformStepRequest"),
       stepRequest(
         "adaptive_video",
         source,

@@ -92,6 +92,20 @@ const dropped = z
   })
   .meta({ id: "Dropped" });
 
+const waveform = z
+  .object({
+    version: z.literal(2).meta({ description: "Version of audiowaveform's data format." }),
+    channels: z
+      .int()
+      .min(1)
+      .meta({ description: "Rows of peaks: 1, or each channel's with split_channels." }),
+    sample_rate: z.int().min(1).meta({ description: "Hertz." }),
+    samples_per_pixel: z.int().min(1).meta({ description: "Samples in a point." }),
+    bits: z.literal([8, 16]),
+    length: z.int().min(0).meta({ description: "Points of a channel." }),
+  })
+  .meta({ id: "WaveformFacts", description: "What the header of a waveform's data says." });
+
 // A Source written by hand may omit the codec that it does not have.
 const codec = z.string().nullable().default(null);
 
@@ -100,7 +114,9 @@ export const Source = z
   .object({
     object: z.literal("source"),
     url: z.string(),
-    kind: z.enum(["video", "audio", "image", "adaptive_video"]),
+    kind: z.enum(["video", "audio", "image", "adaptive_video", "data"]).meta({
+      description: "Data is the JSON or the .dat of a waveform.",
+    }),
     format: z
       .string()
       .meta({ description: "Container format, such as mp4, matroska, jpeg.", example: "mp4" }),
@@ -199,6 +215,7 @@ export const Source = z
         description:
           "All files of an output of many: of a storyboard its WebVTT, its JSON and its sheets in order; of several stills each with its time.",
       }),
+    waveform: waveform.optional().meta({ description: "On the output of the kind waveform." }),
     etag: z.string().optional(),
     counts: counts.optional(),
     cut: z
@@ -229,6 +246,8 @@ export type Source = z.infer<typeof Source>;
 export type SourceStream = z.infer<typeof stream>;
 /** What an encode counted in its source and in its output, see {@link Source}. */
 export type Counts = z.infer<typeof counts>;
+/** What the header of a waveform's data says, by the names of audiowaveform's JSON. */
+export type WaveformFacts = z.infer<typeof waveform>;
 /** A part of a source that its output does not have, and why. */
 export type Dropped = z.infer<typeof dropped>;
 /** Color properties of a {@link Source}. */

@@ -2,7 +2,7 @@ import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
 import { shownEnd } from "../plan/pictures-end.ts";
 import { type Chunk, isCopy, type Plan } from "../plan/plan.ts";
-import { audioArgs } from "./audio-args.ts";
+import { audioArgs, sampleArgs } from "./audio-args.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
 import { listPackets, listPictures } from "./listing.ts";
@@ -110,7 +110,9 @@ function lastingArgs(plan: Plan, source: Source, until: number | null): string[]
 }
 
 function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset, level: Level | null): string[] {
-  return plan.audio ? ["-map", soundStream(plan), ...audioArgs(plan.audio, source, cut, toolset, level)] : [];
+  if (!plan.audio) return [];
+  const args = plan.waveform ? sampleArgs(cut, toolset) : audioArgs(plan.audio, source, cut, toolset, level);
+  return ["-map", soundStream(plan), ...args];
 }
 
 function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {

@@ -19,6 +19,7 @@ export const AUDIO_MASTER = "audio.m3u8";
 export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
   if (plan.kind === "adaptive_video") return { name: MASTER, mime: FORMATS.adaptive_video.hls.mime };
   if (plan.kind === "storyboard") return { name: "storyboard.vtt", mime: "text/vtt" };
+  if (plan.waveform) return { name: "output.peaks", mime: "application/octet-stream" };
   const { extension, mime } = factsOf(plan);
   if (plan.image?.sheet) return { name: sheetName(plan, 0), mime };
   return chunk.track === "all"
@@ -56,8 +57,15 @@ export function outputExtension(plan: Plan): string {
   return factsOf(plan).extension;
 }
 
+/** Returns the MIME type of the output of a plan. */
+export function outputMime(plan: Plan): string {
+  return factsOf(plan).mime;
+}
+
 /** Returns the arguments that select the container format of a plan's output. */
 export function muxerArgs(plan: Plan): string[] {
+  // What a waveform is taken of.
+  if (plan.waveform) return ["-f", "wav", "-rf64", "auto"];
   const args = MUXERS[plan.format];
   if (!args) throw new RangeError(`No muxer for ${plan.format}.`);
   return [...loopArgs(plan), ...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];

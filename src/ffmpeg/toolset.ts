@@ -48,6 +48,8 @@ export interface Toolset {
   tempo: boolean;
   /** Whether it lays pictures over others, and reads them. */
   overlays: boolean;
+  /** Whether it joins short frames of sound, which saves time. */
+  joins: boolean;
   /** Whether it flattens transparency. */
   flattens: boolean;
   /** Image formats whose transparency it cannot write. */
@@ -100,6 +102,7 @@ export const WASM_TOOLS: Toolset = {
   toneMapper: "zscale",
   tempo: true,
   overlays: true,
+  joins: true,
   flattens: true,
   opaque: [],
   input: ["-threads", "1"],
@@ -149,6 +152,7 @@ export const FAST_TOOLS: Toolset = {
   toneMapper: "tonemap_bt709",
   tempo: false,
   overlays: false,
+  joins: false,
   flattens: false,
 };
 
@@ -196,6 +200,7 @@ export const NATIVE_TOOLS: Toolset = {
   toneMapper: "zscale",
   tempo: true,
   overlays: true,
+  joins: true,
   flattens: true,
   // The AVIF muxer supports transparency since ffmpeg 6.0.
   opaque: ["avif"],

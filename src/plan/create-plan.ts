@@ -11,6 +11,7 @@ import type {
 } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { encryptionInPlaylists } from "../core/streams/encryption.ts";
+import type { WaveformOptions } from "../core/waveform/waveform-options.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { heardSource } from "./audio.ts";
 import { type ChunkHints, cutPlan } from "./chunks.ts";
@@ -31,6 +32,7 @@ import { createSpan, played, type Span } from "./span.ts";
 import { planSubtitles } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
+import { createWaveform } from "./waveform/create-waveform.ts";
 
 /** Returns whether a source states too little for a plan, because it was written by hand, and must be probed first. */
 export function needsProbe(source: Source): boolean {
@@ -61,7 +63,7 @@ const PLANS: {
 } = {
   ...{ video: videoPlan, audio: audioPlan },
   ...{ image: imagePlan, animation: animationPlan, storyboard: storyboardPlan },
-  adaptive_video: adaptivePlan,
+  ...{ waveform: waveformPlan, adaptive_video: adaptivePlan },
 };
 
 function videoPlan(source: Source, asked: VideoOptions, hints: PlanHints): Plan {
@@ -164,6 +166,16 @@ function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
     frames: sheet.sheets,
     image: { ...tile, alpha: false, matte: matteFor(source, undefined), animated: true, sheet },
   };
+}
+
+// Never cut: what a lossy decoder returns after a cut may differ from what it returns within the sound.
+function waveformPlan(source: Source, options: WaveformOptions): Plan {
+  if (!hasAudio(source)) throw errorFor("input_no_audio", { code: "no_sound" });
+  const format = options.format ?? DEFAULT_FORMAT.waveform;
+  const span = createSpan(options, source.duration, source.duration_estimated);
+  const heard = soundPlan(source, "pcm_s16le", options, span, true);
+  const waveform = createWaveform(heardSource(source, heard), options, span);
+  return { ...blank("waveform", format, span), ...heard, waveform };
 }
 
 function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: ChunkHints): Plan {

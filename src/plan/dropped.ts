@@ -51,7 +51,7 @@ function reasonOf(
     }
     case "cover":
       if (plan.cover === index) return null;
-      if (plan.image || metadata === "strip") return "asked";
+      if (isAlone(plan) || metadata === "strip") return "asked";
       if (!holdsCover(plan.format)) return "no_place_in_format";
       return plan.cover === undefined ? "not_supported" : "one_track";
     case "subtitle":
@@ -62,12 +62,17 @@ function reasonOf(
   }
 }
 
-// A request for a picture or for sound excludes everything else.
-function unsupported({ image }: Plan): Dropped["reason"] {
-  return image ? "asked" : "not_supported";
+function unsupported(plan: Plan): Dropped["reason"] {
+  return isAlone(plan) ? "asked" : "not_supported";
+}
+
+// A request for a picture or a waveform excludes everything else.
+function isAlone({ image, waveform }: Plan): boolean {
+  return image !== null || waveform !== undefined;
 }
 
 function mixedChannels(plan: Plan, source: Source): Dropped[] {
+  if (plan.waveform) return [];
   return soundsOf(plan).flatMap(({ track, audio }): Dropped[] => {
     const heard = heardSource(source, { sound_track: track });
     const stream = heard.streams?.find(({ kind }) => kind === "audio");
@@ -79,7 +84,7 @@ function mixedChannels(plan: Plan, source: Source): Dropped[] {
 function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
   const names = Object.keys(source.tags ?? {}).filter((name) => plan.tags?.[name] === undefined);
   if (names.length === 0) return [];
-  if (plan.image || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
+  if (isAlone(plan) || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
   const wanted = (name: string) => metadata === "keep" || isDescriptive(name);
   const reasons = names.map((name) =>
     wanted(name) && !holdsTag(plan.format, name) ? "no_place_in_format" : "private",

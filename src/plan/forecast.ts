@@ -40,7 +40,8 @@ export interface Forecast {
 export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Forecast {
   const plan = createPlan(source, kind, options);
   const geometry = geometryOf(plan);
-  const size = geometry ?? (plan.video?.mode === "copy" ? shownSize(source) : null);
+  const drawn = geometry ?? plan.waveform?.picture ?? null;
+  const size = drawn ?? (plan.video?.mode === "copy" ? shownSize(source) : null);
   const tracks = [plan.video, plan.audio].filter((track) => track !== null);
   return {
     format: plan.format,

@@ -2,6 +2,7 @@ import type { AudioCodec, EncodeKind, VideoCodec } from "../core/formats.ts";
 import type { Tags } from "../core/tags.ts";
 import type { FurtherFile } from "./further/further-file.ts";
 import type { Overlay } from "./further/overlay.ts";
+import type { WaveformPlan } from "./waveform/waveform-plan.ts";
 
 /** How a stored picture becomes the output picture; the steps apply in the order of the fields. */
 export interface Geometry {
@@ -201,6 +202,8 @@ export interface Plan {
   /** All sound tracks of adaptive video, where it has several; the first is that of `audio`. Each has a chunk. */
   sounds?: Sound[];
   image: ImagePlan | null;
+  /** Of the kind `waveform`: what is made of the sound, which is then of 16 bits and as the decoder returns it; absent for other kinds. */
+  waveform?: WaveformPlan;
   /** Tags of the output; absent when it has none. */
   tags?: Tags;
   /** Index of the source stream used as the output's cover; absent when there is none. */

@@ -51,7 +51,8 @@ const FITTED: {
   readonly [K in EncodeKind]: (options: OptionsOf<K>, source: Source, bytes: number) => OptionsOf<K>;
 } = {
   ...{ video: videoForSize, audio: audioForSize },
-  ...{ image: unbounded, animation: unbounded, storyboard: unbounded, adaptive_video: unbounded },
+  ...{ image: unbounded, animation: unbounded, storyboard: unbounded },
+  ...{ waveform: unbounded, adaptive_video: unbounded },
 };
 
 function unbounded(): never {

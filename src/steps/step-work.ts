@@ -11,6 +11,7 @@ import { describeDecision } from "../words/decision-words.ts";
 import { decideEncode, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
 import { describeSheets } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
+import { describeWaveform } from "./describe-waveform.ts";
 import { createBringFurther } from "./further.ts";
 import type { OpenInput } from "./inputs.ts";
 import { furtherKey, runFolder, sourceKey } from "./media-keys.ts";
@@ -199,7 +200,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : plan.image?.sheet
               ? await describeSheets(encoded.key, encoded.size, plan, storage, tools.url)
-              : await probeStored(encoded.key, url, context, signal);
+              : encoded.waveform
+                ? await describeWaveform(encoded.key, encoded.waveform, plan, storage, tools.url)
+                : await probeStored(encoded.key, url, context, signal);
         const { options } = wanted;
         const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);
         const covered = described.streams?.some(({ kind }) => kind === "cover") ?? false;

@@ -253,6 +253,13 @@ export const ROWS: readonly Row[] = [
     made: { picture: "mjpeg", still: true, file: "still_0002.jpg", like: "select=eq(n\\,25),scale=160:90" },
     cells: [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER],
   },
+  {
+    ...{ ...audio("flac", "flac"), name: "a waveform", kind: "waveform" },
+    ...{
+      options: { format: "png", width: 160, height: 90 },
+      made: { picture: "png", width: 160, still: true },
+    },
+  },
   image("avif", "av1", [OTHER, YES, OTHER, OTHER, "output_format", OTHER, OTHER]),
   {
     ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },

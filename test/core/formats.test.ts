@@ -12,13 +12,22 @@ import {
 } from "../../src/core/formats.ts";
 
 test("the tables list the documented formats, codecs and bounds", () => {
-  expect(ENCODE_KINDS).toEqual(["video", "audio", "image", "animation", "storyboard", "adaptive_video"]);
+  expect(ENCODE_KINDS).toEqual([
+    "video",
+    "audio",
+    "image",
+    "animation",
+    "storyboard",
+    "waveform",
+    "adaptive_video",
+  ]);
   expect(STEP_KINDS).toEqual(["probe", "ingest", ...ENCODE_KINDS, "upload"]);
   expect(Object.keys(FORMATS.video)).toEqual(["mp4", "webm", "mov"]);
   expect(Object.keys(FORMATS.audio)).toEqual(["mp3", "aac", "ogg", "opus", "wav", "flac"]);
   expect(Object.keys(FORMATS.image)).toEqual(["jpeg", "png", "webp", "gif", "avif"]);
   expect(Object.keys(FORMATS.animation)).toEqual(["gif", "webp", "avif"]);
   expect(Object.keys(FORMATS.storyboard)).toEqual(["jpeg", "webp"]);
+  expect(Object.keys(FORMATS.waveform)).toEqual(["json", "dat", "png"]);
   expect(Object.keys(FORMATS.adaptive_video)).toEqual(["hls", "dash", "hls_dash"]);
   expect(VIDEO_CODECS).toEqual(["h264", "h265", "vp9", "av1"]);
   expect(QUALITIES).toEqual(["very_low", "low", "medium", "high", "very_high"]);
@@ -43,8 +52,8 @@ test("each format lists its default codec first, and each default format exists 
 
 test("every format has a MIME type of its kind and a unique extension", () => {
   // Animations and sheets of tiles are in files of image formats.
-  const { animation, storyboard, ...others } = FORMATS;
-  for (const { mime, extension } of Object.values({ ...animation, ...storyboard })) {
+  const { animation, storyboard, waveform, ...others } = FORMATS;
+  for (const { mime, extension } of Object.values({ ...animation, ...storyboard, png: waveform.png })) {
     expect(Object.values(FORMATS.image)).toContainEqual(expect.objectContaining({ mime, extension }));
   }
   const all = Object.values(others).flatMap((formats) => Object.entries(formats));

@@ -38,6 +38,7 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Keep a picture below a size": { leaves: "blob", streams: [["mjpeg", 320, 180]], bytes: 5000 },
   "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
   "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
+  "Draw a waveform as a picture": { leaves: "blob", streams: [["png", 320, 80]] },
   "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   "Cut a video without encoding it": {
     ...{ leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
@@ -156,6 +157,7 @@ export function testRecipes(rig: () => RecipeRig): void {
           expect(await cook("Show a picture in the size that a page needs")).toEqual(["200 image/webp"]),
         "Make tiles for the seek bar of a player": async () =>
           expect(await cook("Make tiles for the seek bar of a player")).toEqual(["2"]),
+        "Draw a waveform": async () => expect(await cook("Draw a waveform")).toEqual(["true true"]),
         "Encrypt a stream": async () => {
           const shown = { encryption: { method: "aes-128", key_url: "https://example.com/keys/7" } };
           expect(await cook("Encrypt a stream")).toEqual([`succeeded ${JSON.stringify(shown)}`]);

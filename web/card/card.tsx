@@ -116,6 +116,7 @@ const SIGNS = {
   audio: "audio",
   image: "image",
   adaptive_video: "stream",
+  data: "audio",
 } as const satisfies Record<string, IconName>;
 
 function Thumbnail({ item }: { item: Item }) {

@@ -45,6 +45,11 @@ export const OPTION_NAMES = {
   image: ["format", "quality", ...FRAME, "start", "max_bytes"],
   animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
   storyboard: ["format", "quality", "width", ...SPAN],
+  waveform: [
+    ...["format", "samples_per_pixel", "pixels_per_second", "points", "bits", "split_channels"],
+    ...["track", "width", "height", "waveform_color", "background_color"],
+    ...SPAN,
+  ] as const,
   adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
 
@@ -87,6 +92,13 @@ export interface AnyOptions {
   fade_in?: number | undefined;
   fade_out?: number | undefined;
   mute?: boolean | undefined;
+  samples_per_pixel?: number | undefined;
+  pixels_per_second?: number | undefined;
+  points?: number | undefined;
+  bits?: OptionsOf<"waveform">["bits"];
+  split_channels?: boolean | undefined;
+  waveform_color?: string | undefined;
+  background_color?: string | undefined;
   start?: number | undefined;
   end?: number | undefined;
   speed?: number | undefined;
@@ -97,12 +109,12 @@ export interface AnyOptions {
 /** Returns the kinds of output that make sense for a source: sound has no pictures, and a still has no timeline. */
 export function kindsFor(source: Source): EncodeKind[] {
   const { kind, codecs, animated } = source;
-  if (kind === "audio") return ["audio"];
+  if (kind === "audio") return ["audio", "waveform"];
   if (kind === "image") return animated ? ["image", "animation", "video"] : ["image"];
   const silent = codecs !== undefined && codecs.audio === null;
   return silent
     ? ["video", "image", "animation", "adaptive_video"]
-    : ["video", "audio", "image", "animation", "adaptive_video"];
+    : ["video", "audio", "image", "animation", "waveform", "adaptive_video"];
 }
 
 /** Returns the format of an output whose options name none. */
@@ -126,7 +138,7 @@ export function turnInto(kind: EncodeKind, { options, ...wishes }: Wishes): Wish
   const known: readonly string[] = OPTION_NAMES[kind];
   // Formats, and what counts as a high bitrate, differ between kinds.
   const kept = Object.entries(options).filter(
-    ([name]) => known.includes(name) && !["format", "codec", "bitrate"].includes(name),
+    ([name]) => known.includes(name) && !["format", "codec", "bitrate"].includes(name) && suits(kind, name),
   );
   return {
     ...wishes,
@@ -135,6 +147,11 @@ export function turnInto(kind: EncodeKind, { options, ...wishes }: Wishes): Wish
     target_size: hasBitrate(kind, DEFAULT_FORMAT[kind]) ? wishes.target_size : null,
     preset: null,
   };
+}
+
+// Pixels are those of a drawn waveform, which it is not by default.
+function suits(kind: EncodeKind, name: string): boolean {
+  return kind !== "waveform" || (name !== "width" && name !== "height");
 }
 
 /** Changes options; undefined restores a default. The result no longer counts as a preset. */

@@ -3,6 +3,6 @@ import type { Wishes } from "../queue/item.ts";
 
 /** Returns the initial options for a file: the same kind, in the format that plays everywhere. */
 export function defaultWishes(source: Pick<Source, "kind">): Wishes {
-  const kind = source.kind === "adaptive_video" ? "video" : source.kind;
+  const kind = source.kind === "adaptive_video" || source.kind === "data" ? "video" : source.kind;
   return { kind, options: {}, target_size: null, preset: null, place: "device" };
 }

@@ -22,6 +22,7 @@ import { SoundFields } from "./sound-fields.tsx";
 import { SpeedField } from "./speed-field.tsx";
 import { TurnFields } from "./turn-fields.tsx";
 import { type Form, useForm } from "./use-form.ts";
+import { WaveformFields } from "./waveform-fields.tsx";
 import { METADATA_WORDS } from "./words.ts";
 
 /** The editor of a ready item: options, presets, a preview and, where it makes sense, a trim. */
@@ -35,15 +36,16 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   // Options may be invalid while they are being typed; the preview keeps the last valid ones.
   const last = useRef(verdict.forecast);
   if (verdict.forecast) last.current = verdict.forecast;
-  const hasPictures = wishes.kind !== "audio";
-  const hasSound = wishes.kind !== "image" && wishes.kind !== "animation";
+  const isWaveform = wishes.kind === "waveform";
+  const hasPictures = wishes.kind !== "audio" && !isWaveform;
+  const hasSound = wishes.kind !== "image" && wishes.kind !== "animation" && !isWaveform;
   return (
     <section class="editor" aria-label={`Options of ${item.name}`}>
       <PresetBar form={form} />
       <div class="choices">
         <div class="form">
           <FormatFields form={form} />
-          <RateFields form={form} />
+          {isWaveform ? <WaveformFields form={form} /> : <RateFields form={form} />}
           {hasPictures && <TurnFields form={form} />}
           {hasPictures && <SizeFields form={form} />}
           {hasPictures && <FitFields form={form} />}

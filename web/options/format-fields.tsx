@@ -10,6 +10,7 @@ export function FormatFields({ form }: { form: Form }) {
   const { source, wishes, options, change, faultAt } = form;
   const kinds = kindsFor(source);
   const format = formatOf(wishes.kind, options, source);
+  const isWaveform = wishes.kind === "waveform";
   return (
     <>
       {kinds.length > 1 && (
@@ -26,7 +27,9 @@ export function FormatFields({ form }: { form: Form }) {
             <select
               {...control}
               value={format}
-              onChange={({ currentTarget }) => change({ format: currentTarget.value })}
+              onChange={({ currentTarget }) =>
+                change({ ...(isWaveform && UNDRAWN), format: currentTarget.value })
+              }
             >
               {offered(wishes.kind).map((key) => (
                 <option key={key} value={key}>
@@ -41,6 +44,13 @@ export function FormatFields({ form }: { form: Form }) {
     </>
   );
 }
+
+// Peaks alone have none of these.
+const UNDRAWN = {
+  ...{ width: undefined, height: undefined },
+  waveform_color: undefined,
+  background_color: undefined,
+};
 
 // The page plays streams with hls.js.
 function offered(kind: EncodeKind): string[] {

@@ -6,6 +6,7 @@ export const KIND_WORDS = {
   image: "Picture",
   animation: "Animation",
   storyboard: "Storyboard",
+  waveform: "Waveform",
   adaptive_video: "Stream for a website",
 } as const satisfies Record<EncodeKind, string>;
 
@@ -24,6 +25,8 @@ export const FORMAT_USES: Readonly<Record<string, string>> = {
   webp: "smaller than JPEG",
   gif: "simple animations, 256 colors",
   avif: "smallest, for newer apps",
+  json: "peaks for wavesurfer.js and peaks.js",
+  dat: "the same peaks, in a smaller file",
   hls: "plays in Safari and in most players",
   hls_dash: "for players of either",
 };

@@ -66,6 +66,9 @@ export function Result({ item }: { item: Item }) {
 function Shown({ source, url, name }: { source: Source; url: string; name: string }) {
   const { width, height } = source;
   if (source.kind === "image") return <Picture url={url} name={name} width={width} height={height} />;
+  if (source.kind === "data") {
+    return <p class="soft">Data for players such as wavesurfer.js and peaks.js: give them this file.</p>;
+  }
   const kind = source.kind === "audio" ? "audio" : "video";
   return (
     <Suspense fallback={<div class="player empty" />}>

@@ -2,7 +2,10 @@ import type { Source } from "../../src/index.ts";
 import { codecName, formatName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
 
-const KINDS = { video: "video", audio: "audio", image: "image", adaptive_video: "stream" } as const;
+const KINDS = {
+  ...{ video: "video", audio: "audio", image: "image" },
+  ...{ adaptive_video: "stream", data: "data" },
+} as const;
 
 const UNKNOWN = "unknown codec";
 

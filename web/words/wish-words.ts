@@ -32,6 +32,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
 
 function outputName(kind: Wishes["kind"], format: string): string {
   if (kind === "adaptive_video") return `${formatName(format)} stream`;
+  if (kind === "waveform") return `${formatName(format)} waveform`;
   return kind === "animation" ? `${formatName(format)} animation` : formatName(format);
 }
 
@@ -87,6 +88,7 @@ function describeRate(
 ): string | null {
   // A number may be incomplete while it is being typed.
   if (target_size !== null) return target_size > 0 ? `at most ${bytes(target_size)}` : null;
+  if (kind === "waveform") return null;
   // Quality makes no visible or audible difference to these.
   if (["wav", "flac", "png", "gif"].includes(format) && kind !== "animation") return null;
   if (typeof bitrate === "number") {

@@ -6,6 +6,7 @@ import { Source } from "../../src/core/source.ts";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { furtherOf } from "../../src/plan/further/further.ts";
 import { hasManyFiles, type Plan } from "../../src/plan/plan.ts";
+import { MOST_POINTS } from "../../src/plan/waveform/waveform-plan.ts";
 
 // Everything that becomes a part of a path or of a filter is of such letters alone.
 const word = z.string().regex(/^[A-Za-z0-9][\w.:-]{0,63}$/);
@@ -121,6 +122,17 @@ const image = z.looseObject({
   sheet: sheet.exactOptional(),
 });
 
+const waveform = z.looseObject({
+  zoom: z.union([
+    z.looseObject({ samples_per_pixel: z.int().min(1).max(1e9) }),
+    z.looseObject({ pixels_per_second: z.int().min(1).max(1e6) }),
+    z.looseObject({ points: z.int().min(1).max(MOST_POINTS), seconds }),
+  ]),
+  split: z.boolean(),
+  bits: z.literal([8, 16]),
+  picture: z.looseObject({ width: pixels, height: pixels, color, background: color }).nullable(),
+});
+
 const chunk = z.looseObject({
   index: z.int().min(0).max(100_000),
   track: z.enum(["all", "video", "audio"]),
@@ -147,6 +159,7 @@ const plan = z
     audio: audio.nullable(),
     sound_track: z.int().min(0).max(1000).exactOptional(),
     image: image.nullable(),
+    waveform: waveform.exactOptional(),
     tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
     cover: z.int().min(0).max(1000).exactOptional(),
     further: z

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import type { RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import { type Installed, type Limits, prlimitArgs } from "./installed.ts";
 
@@ -16,6 +17,8 @@ export interface ProgramRun {
   onProgress(line: string): void;
   /** Is given the means to signal its processes. */
   onStart(child: RunningFfmpeg): void;
+  /** Is called with the bytes that it writes to {@link PIPE}; absent where it writes none there. */
+  onBytes?: ((bytes: Uint8Array) => void) | undefined;
 }
 
 /** A running ffmpeg. */
@@ -24,6 +27,9 @@ export interface RunningFfmpeg {
   /** Signals its process group; does nothing once it is gone. */
   kill(signal: NodeJS.Signals): void;
 }
+
+/** The output that is read while it is written. */
+export const PIPE = "pipe:3";
 
 const LOG = { first: 20, last: 200, line: 500 } as const;
 const QUIET = ["-hide_banner", "-nostdin", "-loglevel", "warning", "-y"];
@@ -44,7 +50,7 @@ export function runProgram(name: string, run: ProgramRun): Promise<RunEnd> {
     cwd: run.cwd,
     // Nothing of ours: a proxy of the environment or a token is none of ffmpeg's business.
     env: { PATH, HOME: run.cwd, TMPDIR: run.cwd, LANG: "C" },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", run.onBytes ? "pipe" : "ignore"],
     detached: true,
   });
   const { promise, resolve } = Promise.withResolvers<RunEnd>();
@@ -64,8 +70,11 @@ export function runProgram(name: string, run: ProgramRun): Promise<RunEnd> {
     run.signal.removeEventListener("abort", stop);
     resolve({ code, signal, log });
   });
-  createInterface({ input: child.stdout }).on("line", run.onProgress);
-  createInterface({ input: child.stderr }).on("line", (line) => keep(log, line));
+  const { onBytes } = run;
+  const [, told, logged, piped] = child.stdio as Readable[];
+  if (onBytes) piped?.on("data", onBytes);
+  if (told) createInterface({ input: told }).on("line", run.onProgress);
+  if (logged) createInterface({ input: logged }).on("line", (line) => keep(log, line));
   if (pid) run.onStart({ pid, kill });
   if (run.signal.aborted) stop();
   return promise;

@@ -1,7 +1,8 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
+import { createPeakMeter } from "../../src/encoders/waveform/peak-meter.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
 import { findLevel } from "../../src/ffmpeg/loudness.ts";
@@ -20,7 +21,7 @@ import type { InputProxy, ServedInput } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
 import { inputArgs, jobTools } from "./job-tools.ts";
 import { createPuts, listOutput, type OutputFile, type Puts, readPlaylists } from "./put-output.ts";
-import { type RunningFfmpeg, runFfmpeg } from "./run-ffmpeg.ts";
+import { PIPE, type RunningFfmpeg, runFfmpeg } from "./run-ffmpeg.ts";
 import { removeFolder, type Scratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
 import { type Watchdog, watch } from "./watchdog.ts";
@@ -145,7 +146,9 @@ async function encode(
     checkRun(end, plan, chunk, source);
   };
   try {
-    const output = job.name === null ? "out" : join("out", outputFile(plan, chunk).name);
+    const file = join("out", outputFile(plan, chunk).name);
+    const meter = plan.waveform && createPeakMeter(plan.waveform);
+    const output = meter ? PIPE : job.name === null ? "out" : file;
     const run = { cwd: folder, installed, limits: settings };
     const stop = AbortSignal.any([signal, failed.signal, puts.failed]);
     const leveling = findLevel(plan, chunk, source, input.url, tools);
@@ -179,8 +182,19 @@ async function encode(
         if (reached !== null && seconds) onProgress((reached / seconds) * ENCODE_SHARE, speed);
       },
       onStart,
+      onBytes:
+        meter &&
+        ((bytes) => {
+          try {
+            meter.add(bytes);
+          } catch (thrown) {
+            failed.abort(thrown);
+          }
+        }),
     });
     check(end);
+    const peaks = meter?.end();
+    if (peaks) await writeFile(join(folder, file), peaks);
   } finally {
     watchdog?.stop();
     for (const each of inputs) each.close();

@@ -12,7 +12,8 @@ export const ERROR_EXAMPLES = {
     param: "input",
   },
   invalid_kind: {
-    message: 'Unknown kind "movie"; use video, audio, image, animation, storyboard, adaptive_video.',
+    message:
+      'Unknown kind "movie"; use video, audio, image, animation, storyboard, waveform, adaptive_video.',
     param: "kind",
   },
   invalid_format: {

@@ -45,6 +45,11 @@ export const TASK_REQUESTS = {
     kind: "storyboard",
     options: { interval: 5, width: 160, columns: 5, rows: 5 },
   },
+  waveform: {
+    input: "https://example.com/clip.mov",
+    kind: "waveform",
+    options: { format: "json", pixels_per_second: 100, bits: 8 },
+  },
   adaptive_video: {
     input: "https://example.com/clip.mov",
     kind: "adaptive_video",
@@ -78,6 +83,7 @@ export const STEP_REQUESTS = {
   image: { kind: "image", input: SOURCE, options: { format: "webp", width: 320 } },
   animation: { kind: "animation", input: SOURCE, options: { format: "webp", end: 3 } },
   storyboard: { kind: "storyboard", input: SOURCE, options: { interval: 5 } },
+  waveform: { kind: "waveform", input: SOURCE, options: { format: "png", width: 1200, height: 200 } },
   adaptive_video: { kind: "adaptive_video", input: SOURCE, options: { format: "hls" } },
   upload: {
     kind: "upload",

@@ -81,6 +81,7 @@ interface OptionTypes {
   image: ImageOptions;
   animation: AnimationOptions;
   storyboard: StoryboardOptions;
+  waveform: WaveformOptions;
   adaptive_video: AdaptiveVideoOptions;
   upload: UploadOptions;
 }
@@ -143,17 +144,23 @@ function videoTargets(properties: OptionsSchema["properties"]): string {
 }
 
 function member(option: string, schema: OptionSchema, required: boolean): string {
-  const type =
-    TYPES[option] ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
+  const named = isPixels(option, schema) ? undefined : TYPES[option];
+  const type = named ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
   const fallback =
     schema.default === undefined ? "" : `\n   *\n   * @default ${JSON.stringify(schema.default)}`;
   return `  /**\n   * ${optionDoc(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
 }
 
-function optionDoc(option: string, { description = "", minimum, maximum }: OptionSchema): string {
+// A size that may be no percentage.
+function isPixels(option: string, { type }: OptionSchema): boolean {
+  return (option === "width" || option === "height") && type === "integer";
+}
+
+function optionDoc(option: string, schema: OptionSchema): string {
+  const { description = "", minimum, maximum } = schema;
   const { pixels, percent } = BOUNDS;
   const bounds =
-    option === "width" || option === "height"
+    (option === "width" || option === "height") && !isPixels(option, schema)
       ? ` ${pixels.min} to ${pixels.max.toLocaleString("en-US")}, ${percent.min}% to ${percent.max.toLocaleString("en-US")}%.`
       : minimum === undefined || maximum === undefined
         ? ""

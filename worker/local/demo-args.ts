@@ -16,7 +16,7 @@ export interface DemoWish {
 /** The demo's help text. */
 export const DEMO_USAGE = `npm run demo -- [FILE or URL] [options]
 
-  --kind KIND         video, audio, image, animation, storyboard, adaptive_video; default by --format or --out, else video
+  --kind KIND         video, audio, image, animation, storyboard, waveform, adaptive_video; default by --format or --out, else video
   --format FORMAT     such as mp4, webm, mp3, jpeg, hls; default by --out
   --codec CODEC       h264, h265, vp9, av1
   --quality QUALITY   very_low, low, medium, high, very_high

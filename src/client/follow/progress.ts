@@ -14,6 +14,7 @@ const WEIGHTS: Readonly<Record<StepKind, number>> = {
   image: 85,
   animation: 85,
   storyboard: 85,
+  waveform: 85,
   adaptive_video: 85,
   upload: 5,
 };

@@ -49,6 +49,8 @@ export interface WasmCore {
   /** Runs ffprobe and returns its JSON report, or null when it cannot read the file. Throws as `exec` does. */
   ffprobe(args: readonly string[]): { report: Record<string, unknown> | null; log: readonly string[] };
   makeFolder(path: string): void;
+  /** Passes a file's bytes on as they are written, in place of keeping them; absent where a core keeps all that it writes. */
+  pour?(path: string, onBytes: (bytes: Uint8Array) => void): void;
   /** Removes the files below a folder from the core and returns them. */
   take(folder: string): WrittenFile[];
 }

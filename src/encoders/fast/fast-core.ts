@@ -80,6 +80,7 @@ export function createFastCore(options: FastCoreOptions): FastCore {
       files.mount(path, file);
     },
     makeFolder: (path) => files.makeFolder(path),
+    pour: (path, onBytes) => files.pour(path, onBytes),
     take: (folder) => files.take(folder),
     files,
     exec(args) {

@@ -149,3 +149,25 @@ export function createOutput(
     },
   };
 }
+
+/**
+ * Creates an output that passes its bytes on instead of keeping them. What is written a second time, such as the sizes in a header, is
+ * passed over.
+ */
+export function createPoured(onBytes: (bytes: Uint8Array) => void): OutputFile & { release(): Released } {
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    read: () => new Uint8Array(),
+    write(at, bytes) {
+      const added = bytes.subarray(Math.max(0, size - at));
+      if (added.length === 0) return;
+      size = at + bytes.length;
+      onBytes(added);
+    },
+    truncate() {},
+    release: () => ({ front: [], bytes: new Uint8Array() }),
+  };
+}

@@ -1,6 +1,6 @@
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WrittenFile } from "../core/wasm-core.ts";
-import { createOutput, type OutputFile, type Released, type Spill } from "./output-file.ts";
+import { createOutput, createPoured, type OutputFile, type Released, type Spill } from "./output-file.ts";
 
 /**
  * The files of one core: inputs that the host reads on demand, and outputs. Paths begin at the root, with or without
@@ -20,6 +20,8 @@ export interface WasiFiles {
   list(folder: string): string[] | null;
   /** Creates an output, or returns the one that is there; null where its folder does not exist. */
   create(path: string): OutputFile | null;
+  /** Passes the bytes of an output on as they are written, in place of keeping them. */
+  pour(path: string, onBytes: (bytes: Uint8Array) => void): void;
   rename(from: string, to: string): boolean;
   remove(path: string): boolean;
   /** Removes the outputs below a folder and returns them. */
@@ -75,6 +77,7 @@ export function createWasiFiles(charge: (bytes: number) => void, spill: Spill | 
       outputs.set(name, file);
       return file;
     },
+    pour: (path, onBytes) => void outputs.set(normalize(path), createPoured(onBytes)),
     rename(given, to) {
       const [from, target] = [normalize(given), normalize(to)];
       const file = outputs.get(from);

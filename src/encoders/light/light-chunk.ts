@@ -11,6 +11,7 @@ import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { EncodedFile } from "../encoder.ts";
+import { createPeakMeter } from "../waveform/peak-meter.ts";
 
 /** A chunk of a plan, and the tools that encode it. */
 export interface ChunkOfPlan {
@@ -51,7 +52,7 @@ export function mountInputs(
  * nothing.
  */
 export function runChunk(
-  core: Pick<WasmCore, "exec" | "makeFolder" | "take">,
+  core: Pick<WasmCore, "exec" | "makeFolder" | "pour" | "take">,
   { plan, chunk, source, tools, status_seconds = NEVER }: ChunkOfPlan,
 ): EncodedChunk {
   const adaptive = hasManyFiles(plan);
@@ -72,8 +73,14 @@ export function runChunk(
     ...{ input: INPUT, output, lists: `${LISTING}/`, level: found.value },
     further: furtherOf(plan, chunk).map((_, at) => ({ path: furtherPath(at), input: tools.input })),
   };
+  const meter = plan.waveform && createPeakMeter(plan.waveform);
+  if (meter) core.pour?.(output, meter.add);
   run([...status, ...chunkArgs(plan, chunk, source, io, tools)]);
-  const files = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
+  const taken = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
+  // A core that keeps what it writes has it now.
+  if (meter) for (const { bytes } of taken) meter.add(bytes);
+  const peaks = meter?.end();
+  const files = meter ? (peaks ? [{ name, bytes: peaks }] : []) : taken;
   if (files.length === 0) throw nothing(plan);
   const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
   const lists = new Map(core.take(LISTING).map((list) => [list.name, new TextDecoder().decode(list.bytes)]));

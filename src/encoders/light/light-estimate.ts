@@ -4,6 +4,7 @@ import { FAST_TOOLS, refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import { estimateWork } from "../../plan/estimate.ts";
 import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../plan/plan.ts";
+import { samplesPerPixel, type WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { MIB } from "../../util/bytes.ts";
 import {
   type CoreName,
@@ -39,7 +40,7 @@ export function refuseLight(
     return { code: "input_memory", needed_bytes: Math.ceil(input), available_bytes: LIGHT_INPUT.most };
   }
   const level = chooseLevel(plan, source, limits.memory);
-  const memory = memoryOf(plan, source, level);
+  const memory = memoryOf(plan, source, level, core);
   if (memory > limits.memory) {
     return { code: "memory", needed_bytes: Math.ceil(memory), available_bytes: limits.memory };
   }
@@ -89,15 +90,26 @@ export function lightChunkSeconds(
 }
 
 // Bytes that the largest chunk takes: heap, input and output.
-function memoryOf(plan: Plan, source: Source, level: X264Level): number {
+function memoryOf(plan: Plan, source: Source, level: X264Level, core: CoreName = "stock"): number {
   const { base, moving } = LIGHT_COST.heap;
   const pictures = heapOf(plan, source, level);
   const bytes = plan.chunks.map((chunk) => {
     const input = heldBytes(source.filesize ?? 0, plan, chunk, source);
     const heap = (chunk.track === "audio" ? base + moving : pictures) * MIB;
-    return heap + input + outputBytes(plan, source, chunk, input);
+    const output =
+      plan.waveform && core === "fast"
+        ? peakBytes(plan, plan.waveform)
+        : outputBytes(plan, source, chunk, input);
+    return heap + input + output;
   });
   return Math.max(...bytes) + SPARE;
+}
+
+// The fast core passes the sound on, and keeps only the peaks: two of 16 bits a point, three times while they grow.
+function peakBytes({ audio, duration }: Plan, { zoom, split }: WaveformPlan): number {
+  if (audio?.mode !== "encode") return 0;
+  const samples = (duration ?? 0) * audio.sample_rate * (split ? audio.channels : 1);
+  return (samples / samplesPerPixel(zoom, audio.sample_rate)) * 4 * 3;
 }
 
 /** Estimates the bytes that a chunk's output takes in memory; `input` limits what is copied. */

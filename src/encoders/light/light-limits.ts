@@ -72,7 +72,7 @@ export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Sourc
   const { audio, duration, codecs, format } = source;
   // The first track alone is extracted.
   if (plan.sound_track || chunk.sound) return null;
-  const alone = plan.kind === "audio" || chunk.track === "audio";
+  const alone = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
   if (!alone || !codecs?.video || !audio || !duration || size <= SMALL) return null;
   if (!/^(mp4|mov|matroska|webm)$/.test(format) || codecs.audio === "opus") return null;
   const bytes = Math.ceil((soundRate(source) * duration * 1.1) / 8);

@@ -1,13 +1,15 @@
 import { MediaError } from "../../core/errors.ts";
-import type { VideoFormat } from "../../core/formats.ts";
+import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
 import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
-import { outputFile } from "../../ffmpeg/output.ts";
+import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
 import type { Chunk } from "../../plan/plan.ts";
+import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
 import { addSubtitles } from "../subtitles/add-subtitles.ts";
 import { readSubtitles } from "../subtitles/read-subtitles.ts";
+import { writeWaveform } from "../waveform/write-waveform.ts";
 import { type Contents, countContents, countSequence } from "./count-output.ts";
 import { type Counted, encodeCounted } from "./encode-counted.ts";
 import type { Encoding } from "./encoding.ts";
@@ -17,6 +19,7 @@ import { placeFile, type StoredFile } from "./place-files.ts";
 /** Encodes a plan of one chunk and one file straight to its final key, or past what ffmpeg cannot do by itself. */
 export function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise<Counted<StoredFile>> {
   const { storage, out, work, plan } = encoding;
+  if (plan.waveform) return encodePeaks(encoding, chunk, plan.waveform);
   return encoding.durably(step, async (signal) => {
     const target = targetFile(encoding, chunk);
     // The packets of an AVIF have lengths of their own.
@@ -43,6 +46,24 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): 
             ? countSequence(reader)
             : countContents(reader, signal);
         },
+      };
+    });
+  });
+}
+
+// Encoders return peaks, which then become the output.
+function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): Promise<Counted<StoredFile>> {
+  const { storage, work, plan } = encoding;
+  return encoding.durably("encode", async (signal) => {
+    const peaks = outputFile(plan, chunk);
+    return encodeCounted(encoding, chunk, { folder: work, name: peaks.name }, signal, async (encoded) => {
+      const placed = await placeFile(storage, encoded, work, peaks);
+      const end = writeWaveform(plan.format as WaveformFormat, waveform);
+      const target = targetFile(encoding, chunk);
+      const stored = await placeFinished(encoding, placed, target, end.stream, signal);
+      return {
+        stored: { ...stored, waveform: end.facts() },
+        count: async () => ({ pictures: null, sound: end.seconds() }),
       };
     });
   });
@@ -101,6 +122,7 @@ async function placeFinished(
 
 /** Returns the name and MIME type of the one file of an output. */
 export function targetFile({ plan, name }: Encoding, chunk: Chunk): { name: string; mime: string } {
+  if (plan.waveform) return { name: `${name}.${outputExtension(plan)}`, mime: outputMime(plan) };
   const file = outputFile(plan, { ...chunk, track: "all" });
   return { name: name + file.name.slice(file.name.lastIndexOf(".")), mime: file.mime };
 }

@@ -1,5 +1,5 @@
 import type { ByteReader, Durably, Storage } from "../../core/ports.ts";
-import type { Counts, Source } from "../../core/source.ts";
+import type { Counts, Source, WaveformFacts } from "../../core/source.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Encoder, RemoteFiles } from "../encoder.ts";
 import type { EncodeProgress } from "./encode-progress.ts";
@@ -53,6 +53,8 @@ export interface OutputFiles {
 export interface EncodeResult extends OutputFiles {
   /** What the source holds and what the output holds; empty for stills. */
   counts: Counts;
+  /** Of the kind `waveform`. */
+  waveform?: WaveformFacts;
 }
 
 /** A run and the state that its chunks share. */

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Storage } from "../../core/ports.ts";
+import type { WaveformFacts } from "../../core/source.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
 import { readSegment } from "./count-output.ts";
@@ -10,6 +11,7 @@ export interface StoredFile {
   key: string;
   mime: string;
   size: number;
+  waveform?: WaveformFacts;
 }
 
 /**

@@ -76,9 +76,10 @@ function Preview({
   made: Source | null | undefined;
 }) {
   const failed = useSignal(false);
+  if (made?.kind === "data") return null;
   // Of a storyboard, the first sheet.
   const sheet = made?.files?.find(({ mime }) => mime.startsWith("image/"))?.url;
-  if (kind !== "image" && kind !== "animation" && !sheet)
+  if (kind !== "image" && kind !== "animation" && made?.kind !== "image" && !sheet)
     return (
       <Suspense fallback={null}>
         <TaskPlayer kind={kind} url={url} name={name} made={made ?? undefined} />

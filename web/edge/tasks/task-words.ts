@@ -14,6 +14,7 @@ export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
   image: "Image",
   animation: "Animation",
   storyboard: "Storyboard",
+  waveform: "Waveform",
   adaptive_video: "Stream",
 };
 
@@ -25,6 +26,7 @@ export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
   image: "Encode",
   animation: "Encode",
   storyboard: "Encode",
+  waveform: "Encode",
   adaptive_video: "Encode",
   upload: "Store the result",
 };

@@ -24,13 +24,13 @@ const audioSource = () =>
   source({ kind: "audio", format: "wav", duration: 10, codecs: { video: null, audio: "pcm_s16le" } });
 
 test.for([
-  ["a video", videoSource(), ["video", "audio", "image", "animation", "adaptive_video"]],
+  ["a video", videoSource(), ["video", "audio", "image", "animation", "waveform", "adaptive_video"]],
   [
     "a silent video",
     videoSource({ codecs: { video: "h264", audio: null } }),
     ["video", "image", "animation", "adaptive_video"],
   ],
-  ["a sound", audioSource(), ["audio"]],
+  ["a sound", audioSource(), ["audio", "waveform"]],
   ["a picture", imageSource(), ["image"]],
   ["an animation", imageSource({ animated: true }), ["image", "animation", "video"]],
 ] as const)(

@@ -1,0 +1,207 @@
+import { MediaError } from "../../core/errors.ts";
+import { MOST_POINTS, samplesPerPixel, type WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import { concatBytes } from "../../util/bytes.ts";
+import { readWaveHeader, type WaveFormat } from "./wave-header.ts";
+
+/** Takes the peaks of a WAV while it is written. */
+export interface PeakMeter {
+  /** Takes the next bytes of the file. */
+  add(bytes: Uint8Array): void;
+  /** Returns the peaks as {@link readPeaks} reads them; null where there was no sound. */
+  end(): Uint8Array<ArrayBuffer> | null;
+}
+
+/** What the numbers of a file of peaks say, in the order in which they begin it. */
+export interface PeaksHeader {
+  channels: number;
+  /** Hertz. */
+  sample_rate: number;
+  samples_per_pixel: number;
+  /** Samples of a channel that were heard. */
+  samples: number;
+  /** Points of a channel. */
+  length: number;
+}
+
+const FIELDS = ["channels", "sample_rate", "samples_per_pixel", "samples", "length"] as const;
+
+/** Bytes before the peaks: a minimum and a maximum of 16 bits for each channel of each point. */
+export const PEAKS_HEADER = FIELDS.length * Float64Array.BYTES_PER_ELEMENT;
+
+// A file by ffmpeg has its samples after a hundred bytes.
+const MOST_HEADER = 65_536;
+const FIRST_VALUES = 65_536;
+
+/** Reads the header of a file of peaks. */
+export function readPeaksHeader(bytes: Uint8Array): PeaksHeader {
+  const [channels = 0, sample_rate = 0, samples_per_pixel = 0, samples = 0, length = 0] = new Float64Array(
+    bytes.slice(0, PEAKS_HEADER).buffer,
+  );
+  return { channels, sample_rate, samples_per_pixel, samples, length };
+}
+
+/** Creates a meter for one file; it holds no more than the peaks. */
+export function createPeakMeter(plan: WaveformPlan): PeakMeter {
+  let rest: Uint8Array<ArrayBufferLike> = new Uint8Array();
+  let format: WaveFormat | null = null;
+  let taker: ReturnType<typeof createTaker> | null = null;
+
+  return {
+    add(bytes) {
+      let data = rest.length > 0 ? concatBytes([rest, bytes]) : bytes;
+      rest = new Uint8Array();
+      if (!format || !taker) {
+        format = readWaveHeader(data);
+        if (!format && data.length > MOST_HEADER) throw notWave();
+        if (!format) {
+          rest = data.slice();
+          return;
+        }
+        if (format.channels < 1 || format.sample_rate < 1) throw notWave();
+        taker = createTaker(plan, format);
+        data = data.subarray(format.start);
+      }
+      const whole = data.length - (data.length % (2 * format.channels));
+      taker.take(samplesOf(data.subarray(0, whole)));
+      rest = data.slice(whole);
+    },
+    end: () => taker?.end() ?? null,
+  };
+}
+
+// A view needs an even offset.
+function samplesOf(bytes: Uint8Array): Int16Array {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
+  return new Int16Array(buffer, byteOffset, byteLength / 2);
+}
+
+function createTaker(plan: WaveformPlan, { channels, sample_rate }: WaveFormat) {
+  const { zoom, picture } = plan;
+  const samples_per_pixel = samplesPerPixel(zoom, sample_rate);
+  const rows = plan.split ? channels : 1;
+  const fits = "points" in zoom;
+  // A duration may be a little off: the last point takes what is beyond it. A picture that is zoomed ends at its edge.
+  const most = fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY);
+  const low = new Int16Array(rows).fill(32_767);
+  const high = new Int16Array(rows).fill(-32_768);
+  let values = new Int16Array(FIRST_VALUES);
+  let samples = 0;
+  let length = 0;
+  // Samples in the point that is under way, and how many it takes.
+  let count = 0;
+  let room = roomOf();
+
+  function roomOf(): number {
+    return fits && length === most - 1 ? Number.POSITIVE_INFINITY : samples_per_pixel;
+  }
+
+  function push(): void {
+    const at = length * rows * 2;
+    if (at + rows * 2 > MOST_POINTS * 2) throw tooMany();
+    if (at + rows * 2 > values.length) {
+      const grown = new Int16Array(Math.max(values.length * 2, at + rows * 2));
+      grown.set(values);
+      values = grown;
+    }
+    for (let row = 0; row < rows; row++) {
+      values[at + 2 * row] = low[row] as number;
+      values[at + 2 * row + 1] = high[row] as number;
+    }
+    low.fill(32_767);
+    high.fill(-32_768);
+    length++;
+    count = 0;
+    room = roomOf();
+  }
+
+  const scan = rows > 1 ? scanEach : channels > 1 ? scanMean : scanOne;
+  return {
+    take(data: Int16Array): void {
+      const frames = data.length / channels;
+      samples += frames;
+      for (let at = 0; at < frames && length < most; ) {
+        const taken = Math.min(room - count, frames - at);
+        scan(data, { from: at * channels, to: (at + taken) * channels, channels }, low, high);
+        at += taken;
+        count += taken;
+        if (count === room) push();
+      }
+    },
+    end(): Uint8Array<ArrayBuffer> | null {
+      if (count > 0 && length < most) push();
+      if (samples === 0) return null;
+      const header = new Float64Array([rows, sample_rate, samples_per_pixel, samples, length]);
+      const used = values.subarray(0, length * rows * 2);
+      return concatBytes([
+        new Uint8Array(header.buffer),
+        new Uint8Array(used.buffer, used.byteOffset, used.byteLength),
+      ]);
+    },
+  };
+}
+
+interface Stretch {
+  from: number;
+  to: number;
+  channels: number;
+}
+
+function scanOne(data: Int16Array, { from, to }: Stretch, low: Int16Array, high: Int16Array): void {
+  let least = low[0] as number;
+  let most = high[0] as number;
+  for (let at = from; at < to; at++) {
+    const value = data[at] as number;
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  low[0] = least;
+  high[0] = most;
+}
+
+// The mean, toward zero, as audiowaveform computes it.
+function scanMean(
+  data: Int16Array,
+  { from, to, channels }: Stretch,
+  low: Int16Array,
+  high: Int16Array,
+): void {
+  let least = low[0] as number;
+  let most = high[0] as number;
+  for (let at = from; at < to; ) {
+    let sum = 0;
+    for (const end = at + channels; at < end; at++) sum += data[at] as number;
+    const value = Math.trunc(sum / channels);
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  low[0] = least;
+  high[0] = most;
+}
+
+function scanEach(
+  data: Int16Array,
+  { from, to, channels }: Stretch,
+  low: Int16Array,
+  high: Int16Array,
+): void {
+  for (let row = 0; row < channels; row++) {
+    let least = low[row] as number;
+    let most = high[row] as number;
+    for (let at = from + row; at < to; at += channels) {
+      const value = data[at] as number;
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+    low[row] = least;
+    high[row] = most;
+  }
+}
+
+function notWave(): MediaError {
+  return new MediaError("encode_failed", "The encoder returned no sound that a waveform can be taken of.");
+}
+
+function tooMany(): MediaError {
+  const message = `The waveform would have more than ${MOST_POINTS} points; use more samples per pixel.`;
+  return new MediaError("encode_failed", message);
+}

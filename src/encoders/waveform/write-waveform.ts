@@ -1,0 +1,126 @@
+import { MediaError } from "../../core/errors.ts";
+import type { WaveformFormat } from "../../core/formats.ts";
+import type { WaveformFacts } from "../../core/source.ts";
+import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import { concatBytes } from "../../util/bytes.ts";
+import { drawWaveform } from "./draw-waveform.ts";
+import { PEAKS_HEADER, type PeaksHeader, readPeaksHeader } from "./peak-meter.ts";
+
+/** Turns a file of peaks into the output, as a stream. */
+export interface WaveformEnd {
+  stream: TransformStream<Uint8Array, Uint8Array>;
+  /** What the output says of itself, once the stream has ended. */
+  facts(): WaveformFacts;
+  /** Seconds of sound that were heard. */
+  seconds(): number;
+}
+
+/** Creates the end of an encode in a format of the kind `waveform`. */
+export function writeWaveform(format: WaveformFormat, plan: WaveformPlan): WaveformEnd {
+  const writer = WRITERS[format](plan);
+  let header: PeaksHeader | null = null;
+  let rest: Uint8Array<ArrayBufferLike> = new Uint8Array();
+  let values = 0;
+  const known = (): PeaksHeader => {
+    if (header) return header;
+    throw broken();
+  };
+  return {
+    stream: new TransformStream({
+      transform(piece, controller) {
+        let bytes = concatBytes([rest, piece]);
+        if (!header) {
+          rest = bytes;
+          if (bytes.length < PEAKS_HEADER) return;
+          header = readPeaksHeader(bytes);
+          bytes = bytes.slice(PEAKS_HEADER);
+          send(controller, writer.head(factsOf(header, plan)));
+        }
+        const whole = bytes.length - (bytes.length % 2);
+        rest = bytes.slice(whole);
+        const peaks = new Int16Array(bytes.buffer, 0, whole / 2);
+        values += peaks.length;
+        send(controller, writer.body(peaks));
+      },
+      flush(controller) {
+        const { length, channels } = known();
+        if (values !== length * channels * 2) throw broken();
+        send(controller, writer.tail());
+      },
+    }),
+    facts: () => factsOf(known(), plan),
+    seconds: () => known().samples / known().sample_rate,
+  };
+}
+
+function send(controller: TransformStreamDefaultController<Uint8Array>, bytes: Uint8Array | null): void {
+  if (bytes && bytes.length > 0) controller.enqueue(bytes);
+}
+
+function factsOf(
+  { channels, sample_rate, samples_per_pixel, length }: PeaksHeader,
+  { bits }: WaveformPlan,
+): WaveformFacts {
+  return { version: 2, channels, sample_rate, samples_per_pixel, bits, length };
+}
+
+interface Writer {
+  head(facts: WaveformFacts): Uint8Array | null;
+  body(peaks: Int16Array<ArrayBuffer>): Uint8Array | null;
+  tail(): Uint8Array | null;
+}
+
+// https://github.com/bbc/audiowaveform/blob/master/doc/DataFormat.md
+const WRITERS: Readonly<Record<WaveformFormat, (plan: WaveformPlan) => Writer>> = {
+  json({ bits }) {
+    const encoder = new TextEncoder();
+    let isFirst = true;
+    return {
+      head: (facts) => encoder.encode(`${JSON.stringify(facts).slice(0, -1)},"data":[`),
+      body(peaks) {
+        if (peaks.length === 0) return null;
+        const text = (bits === 8 ? inEight(peaks) : peaks).join(",");
+        const joined = isFirst ? text : `,${text}`;
+        isFirst = false;
+        return encoder.encode(joined);
+      },
+      tail: () => encoder.encode("]}\n"),
+    };
+  },
+  dat: ({ bits }) => ({
+    head({ version, sample_rate, samples_per_pixel, length, channels }) {
+      const flags = bits === 8 ? 1 : 0;
+      return bytesOf(new Int32Array([version, flags, sample_rate, samples_per_pixel, length, channels]));
+    },
+    body: (peaks) => bytesOf(bits === 8 ? inEight(peaks) : peaks),
+    tail: () => null,
+  }),
+  png({ picture }) {
+    const parts: Uint8Array[] = [];
+    let channels = 1;
+    return {
+      head(facts) {
+        channels = facts.channels;
+        return null;
+      },
+      body(peaks) {
+        parts.push(bytesOf(peaks));
+        return null;
+      },
+      tail: () => picture && drawWaveform(new Int16Array(concatBytes(parts).buffer), channels, picture),
+    };
+  },
+};
+
+// Toward zero, as audiowaveform divides.
+function inEight(peaks: Int16Array): Int8Array<ArrayBuffer> {
+  return Int8Array.from(peaks, (peak) => Math.trunc(peak / 256));
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer>): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+function broken(): MediaError {
+  return new MediaError("encode_failed", "The encoder returned a broken list of peaks.");
+}
