@@ -194,7 +194,7 @@ export const NATIVE_TOOLS: Toolset = {
   audio: AUDIO,
   image: { ...IMAGE, avif: tool("libaom-av1", "-still-picture", "1", "-cpu-used", "6") },
   animated: { ...ANIMATED, avif: tool("libaom-av1", "-cpu-used", "8", "-row-mt", "1") },
-  decoded: new Set(["heic", "avif"]),
+  decoded: new Set(["heic", "avif", "webp"]),
   unreadable: [],
   readable: null,
   toneMapper: "zscale",

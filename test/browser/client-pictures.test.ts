@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { ImageFormat } from "../../src/core/formats.ts";
 import type { Source } from "../../src/core/source.ts";
+import { MOVING_TIMES, movingWebp } from "../fixtures/moving-webp.ts";
 import { clearAvif, p3Photo, tiledPhoto } from "../fixtures/photos.ts";
 import { markedStill } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
+import { movingErrors } from "../judge/moving.ts";
 import { clearErrors, p3Errors } from "../judge/photos.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
@@ -89,6 +92,33 @@ test("a damaged HEIC fails as input_unsupported", async () => {
   const cut = join(rig.folder, "damaged.heic");
   await writeFile(cut, bytes.subarray(0, bytes.length * 0.6));
   expect(await make(cut, { kind: "image", options: { format: "jpeg" } })).toEqual({
+    error: "input_unsupported: The input is damaged or cut off.",
+  });
+});
+
+test("an animated WebP becomes a video, a GIF and a still, with all frames in their times", async () => {
+  const path = await movingWebp();
+  const [video, gif, still] = [
+    await make(path, { kind: "video", options: { quality: "very_high" } }),
+    await make(path, { kind: "animation", options: { format: "gif" } }),
+    await make(path, { kind: "image", options: { format: "png" } }),
+  ];
+  if ("error" in video || "error" in gif || "error" in still) {
+    throw new Error(JSON.stringify([video, gif, still]));
+  }
+  expect(video.source).toMatchObject({ counts: { pictures: { source: 4, output: 4 } } });
+  const { picture } = await readFacts(video.path);
+  expect(picture?.times).toEqual(MOVING_TIMES);
+  expect(await movingErrors(video.path, "#000000")).toBeLessThan(12);
+  expect(await movingErrors(gif.path, "#000000", 3)).toBeLessThan(8);
+  expect((await readFacts(gif.path)).picture?.times).toEqual(MOVING_TIMES);
+  expect(await movingErrors(still.path, "#000000", 1)).toBeLessThan(4);
+});
+
+test("an animated WebP that is cut off fails at once", async () => {
+  const cut = join(rig.folder, "cut.webp");
+  await writeFile(cut, (await readFile(await movingWebp())).subarray(0, -20));
+  expect(await make(cut, { kind: "video", options: {} })).toEqual({
     error: "input_unsupported: The input is damaged or cut off.",
   });
 });

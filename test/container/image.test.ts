@@ -62,7 +62,7 @@ test("its packages install on an empty system, and bring ffmpeg and the tools to
   const [, packages = ""] = /apt-get install --yes --no-install-recommends ([^&]+)/.exec(dockerfile) ?? [];
   const names = packages.replaceAll("\\", " ").trim().split(/\s+/);
   const plugins = ["libheif-plugin-libde265", "libheif-plugin-dav1d"];
-  expect(names).toEqual(["ffmpeg", "util-linux", "libstdc++6", "libheif-examples", ...plugins]);
+  expect(names).toEqual(["ffmpeg", "util-linux", "libstdc++6", "libheif-examples", ...plugins, "webp"]);
   const apt = (program: string, ...args: string[]) =>
     run(program, args, { maxBuffer: 1 << 26 }).then(
       ({ stdout }) => stdout,

@@ -10,6 +10,10 @@ const clear = imageSource({ has_alpha: true });
 const NO_AVIF = { code: "output_format", format: "avif", animated: false };
 const heic = imageSource({ format: "heic", codecs: { video: "h265", audio: null } });
 const bright = { ...heic, color: { transfer: "smpte2084", hdr: true } };
+const moving = imageSource({
+  ...{ format: "webp", codecs: { video: "webp", audio: null } },
+  ...{ animated: true, duration: 2, fps: 25 },
+});
 const NO_HEIC = { code: "input_format", format: "heic" };
 const av1 = videoSource({ codecs: { video: "av1", audio: "aac" } });
 
@@ -31,6 +35,7 @@ test.for([
   ["any audio format", audioSource(), "audio", { format: "ogg" }, null, null],
   ["a picture of tiles", heic, "image", { format: "jpeg" }, NO_HEIC, null],
   ["a picture of tiles in HDR", bright, "image", { format: "jpeg" }, NO_HEIC, { code: "tone_mapping" }],
+  ["an animated WebP", moving, "video", {}, { code: "input_format", format: "animated webp" }, null],
   ["gif", imageSource(), "image", { format: "gif" }, null, null],
   ["avif", imageSource(), "image", { format: "avif" }, NO_AVIF, null],
   [

@@ -184,10 +184,6 @@ const NO_SIZE: Source = {
   format: "mp4",
   codecs: { video: "h264", audio: null },
 };
-const MOVING_WEBP = imageSource({
-  ...{ format: "webp", codecs: { video: "webp", audio: null } },
-  ...{ animated: true, duration: 2, fps: 25 },
-});
 const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
   ["video from a sound", audioSource(), "video", {}, "input_no_video"],
   ["an image from a sound", audioSource(), "image", {}, "input_no_video"],
@@ -196,8 +192,6 @@ const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
   ["audio from a silent video", SILENT, "audio", {}, "input_no_audio"],
   ["audio from an image", imageSource(), "audio", {}, "input_no_audio"],
   ["video of unknown size", NO_SIZE, "video", {}, "input_unsupported"],
-  ["an image from an animated WebP", MOVING_WEBP, "image", { format: "jpeg" }, "input_unsupported"],
-  ["video from an animated WebP", MOVING_WEBP, "video", {}, "input_unsupported"],
   ["a start beyond the end", videoSource(), "video", { start: 10 }, "invalid_options", "options.start"],
   ["an image beyond the end", videoSource(), "image", { start: 11 }, "invalid_options", "options.start"],
   ["a start in a still image", imageSource(), "image", { start: 1 }, "invalid_options", "options.start"],

@@ -2,24 +2,12 @@ import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { diskFull } from "../../src/ffmpeg/read-failure.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../src/plan/image/decoded.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import type { Installed, Limits } from "./installed.ts";
+import { decodeWebp } from "./decode-webp.ts";
 import { readInput } from "./read-input.ts";
+import { type DecoderRun, runDecoder } from "./run-decoder.ts";
 import { runProgram } from "./run-ffmpeg.ts";
-import { type Watchdog, watch } from "./watchdog.ts";
-
-/** What a decoder is run with. */
-export interface DecoderRun {
-  /** Its folder. */
-  folder: string;
-  installed: Installed;
-  limits: Limits & { stall_seconds: number };
-  signal: AbortSignal;
-  /** Returns whether the machine has so many bytes for this job, beside the others. */
-  fits(bytes: number): boolean;
-}
 
 /** A picture that ffmpeg reads from disk, and the job as it is from there on. */
 export interface DecodedInput {
@@ -34,21 +22,25 @@ const [STORED, DECODED] = ["picture.heif", "picture.png"] as const;
 export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<DecodedInput | null> {
   const { plan, source, input } = job;
   if (!(plan.image || plan.video?.mode === "encode") || !needsDecoder(source)) return null;
-  const { heif } = run.installed;
+  const decoded = { ...job, plan: decodedPlan(plan), source: decodedSource(source, "png") };
+  const { heif, dwebp } = run.installed;
+  if (source.format === "webp") {
+    if (!dwebp) throw lacking("animated WebP", "webp");
+    return { job: decoded, path: await decodeWebp(input, run) };
+  }
   // ffmpeg reads a plain AVIF too.
   if (heif === null && source.format === "avif") return null;
-  if (heif === null) {
-    throw new MediaError(
-      "encoder_unavailable",
-      "This native encoder has no decoder of HEIC: install libheif-examples beside its ffmpeg.",
-    );
-  }
+  if (heif === null) throw lacking("HEIC", "libheif-examples");
   await store(input, join(run.folder, STORED), run.signal);
-  await decode(heif, run);
-  return {
-    job: { ...job, plan: decodedPlan(plan), source: decodedSource(source, "png") },
-    path: join(run.folder, await primaryOf(heif, run)),
-  };
+  await runDecoder(heif, [STORED, DECODED], run);
+  return { job: decoded, path: join(run.folder, await primaryOf(heif, run)) };
+}
+
+function lacking(format: string, package_: string): MediaError {
+  return new MediaError(
+    "encoder_unavailable",
+    `This native encoder has no decoder of ${format}: install ${package_} beside its ffmpeg.`,
+  );
 }
 
 async function store(input: NativeJob["input"], path: string, signal: AbortSignal): Promise<void> {
@@ -61,38 +53,6 @@ async function store(input: NativeJob["input"], path: string, signal: AbortSigna
   } finally {
     await file.close();
   }
-}
-
-async function decode(heif: string, { folder, installed, limits, signal, fits }: DecoderRun): Promise<void> {
-  let watchdog: Watchdog | undefined;
-  const end = await runProgram(heif, {
-    ...{ args: [STORED, DECODED], cwd: folder, installed, limits, signal },
-    onProgress() {},
-    onStart(ffmpeg) {
-      const { stall_seconds } = limits;
-      watchdog = watch({ ffmpeg, progress: () => 0, waits: () => false, fits, folder, stall_seconds });
-    },
-  });
-  watchdog?.stop();
-  signal.throwIfAborted();
-  const ended = watchdog?.fault();
-  if (ended) throw ended;
-  if (end.code === 0) return;
-  const cause = end.log.join("\n");
-  if (end.signal === "SIGXFSZ" || /No space left/.test(cause)) throw diskFull(cause);
-  if (end.signal === "SIGKILL" || end.signal === "SIGTERM") {
-    throw new MediaError("worker_lost", "The decoder was terminated from outside; try again.", { cause });
-  }
-  if (/[Aa]lloc/.test(cause)) {
-    throw new MediaError("out_of_memory", "The picture needs more memory than this encoder has.", { cause });
-  }
-  throw new MediaError(
-    "input_unsupported",
-    "The picture is damaged, or of a kind that libheif cannot decode.",
-    {
-      cause,
-    },
-  );
 }
 
 // Of a file with several pictures, each becomes a file with its number; `heif-info` says which is meant.

@@ -11,6 +11,7 @@ export const TOOLS = {
   ffmpeg: "ffmpeg",
   ffprobe: "ffmpeg",
   "heif-convert": "libheif-examples",
+  dwebp: "webp",
   chromium: "chromium",
   radosgw: "radosgw",
   "ceph-mon": "ceph-mon",

@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import type { ByteReader } from "../../core/ports.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import type { ChunkJob } from "../../encoders/encoder.ts";
@@ -16,13 +17,25 @@ const MOST_PIXELS = 50_000_000;
  * the encoder sees that one.
  */
 export function readDecoded(decoder: Pick<LocalEncoder, "encode">): (encoder: LocalEncoder) => LocalEncoder {
-  async function decode(job: ChunkJob): Promise<ChunkJob> {
-    const { plan, source, signal } = job;
+  // For all chunks of a run.
+  const decoded = new WeakMap<ByteReader, Promise<Blob>>();
+
+  async function decode(job: ChunkJob): Promise<Blob> {
     const files = await decoder.encode({ ...job, onProgress: () => {} });
-    signal.throwIfAborted();
     const [file] = Array.isArray(files) ? files : [];
     if (!file) throw new MediaError("encode_failed", "The decoder returned no picture.");
-    const blob = new Blob([file.bytes as Uint8Array<ArrayBuffer>], { type: file.mime });
+    return new Blob([file.bytes as Uint8Array<ArrayBuffer>], { type: file.mime });
+  }
+
+  async function prepareJob(job: ChunkJob): Promise<ChunkJob> {
+    const { plan, source, input, signal } = job;
+    const decoding = decoded.get(input) ?? decode(job);
+    decoded.set(input, decoding);
+    const blob = await decoding.catch((thrown: unknown) => {
+      decoded.delete(input);
+      throw thrown;
+    });
+    signal.throwIfAborted();
     return { ...job, ...asDecoded(plan, source, blob.size), input: createBlobReader(blob) };
   }
 
@@ -38,7 +51,7 @@ export function readDecoded(decoder: Pick<LocalEncoder, "encode">): (encoder: Lo
       await encoder.prepare?.(given.plan, given.source);
     },
     async encode(job) {
-      return encoder.encode(isDecoded(job.plan, job.source) ? await decode(job) : job);
+      return encoder.encode(isDecoded(job.plan, job.source) ? await prepareJob(job) : job);
     },
   });
 }

@@ -1,13 +1,17 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
 import type { DecodedFormat } from "../../plan/image/decoded.ts";
+import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
+import { writeApng } from "./animated/apng.ts";
+import { composeFrames } from "./animated/compose.ts";
+import { readAnimation } from "./animated/webp.ts";
 import { writeBmp } from "./bmp.ts";
 import { decodeHeif } from "./libheif.ts";
 
 /** Returns the format in which {@link decodePicture} writes a source. */
-export function decodedFormat({ has_alpha }: Source): DecodedFormat {
-  return has_alpha ? "png" : "bmp";
+export function decodedFormat({ has_alpha, animated }: Source): DecodedFormat {
+  return has_alpha || animated ? "png" : "bmp";
 }
 
 /**
@@ -16,6 +20,7 @@ export function decodedFormat({ has_alpha }: Source): DecodedFormat {
  */
 export async function decodePicture(blob: Blob, source: Source): Promise<EncodedFile> {
   const format = decodedFormat(source);
+  if (source.animated) return decodeAnimation(blob);
   const context = (await drawByBrowser(blob, source)) ?? (await drawByLibheif(blob, source));
   if (!context) {
     throw new MediaError("input_unsupported", "The picture is damaged, or this browser cannot decode it.");
@@ -27,6 +32,22 @@ export async function decodePicture(blob: Blob, source: Source): Promise<Encoded
   }
   const png = await canvas.convertToBlob({ type: file.mime });
   return { ...file, bytes: new Uint8Array(await png.arrayBuffer()) };
+}
+
+async function decodeAnimation(blob: Blob): Promise<EncodedFile> {
+  const animation = readAnimation(new Uint8Array(await blob.arrayBuffer()));
+  const { width, height, frames } = animation;
+  const drawn = composeFrames(animation, async ({ still }) => {
+    const bitmap = await createImageBitmap(new Blob([still])).catch(() => null);
+    if (!bitmap) return null;
+    const context = openCanvas(bitmap.width, bitmap.height);
+    context.drawImage(bitmap, 0, 0);
+    bitmap.close();
+    return context.getImageData(0, 0, context.canvas.width, context.canvas.height).data;
+  });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of writeApng({ width, height, count: frames.length }, drawn)) pieces.push(piece);
+  return { name: "decoded.png", mime: "image/png", bytes: concatBytes(pieces) };
 }
 
 async function drawByBrowser(blob: Blob, source: Source): Promise<OffscreenCanvasRenderingContext2D | null> {

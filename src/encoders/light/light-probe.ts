@@ -3,6 +3,7 @@ import { ffprobeArgs } from "../../ffmpeg/parse-ffprobe.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { HeaderFacts } from "./header-facts.ts";
+import { type MotionFacts, readMotion } from "./webp-facts.ts";
 
 /** ffprobe's report on a file, as its JSON writer names things. */
 export interface FfprobeReport {
@@ -27,17 +28,23 @@ export function runProbe(
   depth: "frame" | "header",
 ): FfprobeReport {
   // The stock core decodes none of these, and takes one tile of a HEIC for the whole picture.
-  if (
-    facts &&
-    (/^(avif|heic)$/.test(facts.format_name) || (facts.codec_name === "webp" && facts.frames > 1))
-  ) {
-    return reportOf(facts, file.size);
+  if (facts && /^(avif|heic)$/.test(facts.format_name)) return reportOf(facts, file.size);
+  if (facts?.codec_name === "webp" && facts.frames > 1) {
+    const motion = readMotion((start, end) => file.read(start, end), file.size);
+    return withMotion(reportOf({ ...facts, frames: Math.max(2, motion.frames) }, file.size), motion);
   }
   core.mount(INPUT, file);
   const report = probe(core, depth === "frame" ? ffprobeArgs(INPUT) : headerArgs());
   if (facts?.format_name === "apng" && report.streams[0])
     report.streams[0].nb_frames ??= String(facts.frames);
   return file.size <= COUNTED ? withDuration(core, report) : report;
+}
+
+function withMotion(report: FfprobeReport, { frames, seconds }: MotionFacts): FfprobeReport {
+  const duration = seconds.toFixed(6);
+  const avg_frame_rate = `${frames * 1000}/${Math.round(seconds * 1000)}`;
+  const streams = report.streams.map((stream) => ({ ...stream, duration, avg_frame_rate }));
+  return { ...report, format: { ...report.format, duration }, streams };
 }
 
 function headerArgs(...more: string[]): string[] {

@@ -6,12 +6,13 @@ import type { Plan } from "../plan.ts";
 export type DecodedFormat = "png" | "bmp";
 
 /**
- * Returns whether ffmpeg (5.1) misreads a source's pictures or cannot read them: of HEIC it takes a tile for the whole, and of AVIF
- * it loses transparency, mirroring and tiles. A host's own decoder then reads them first.
+ * Returns whether ffmpeg (5.1) misreads a source's pictures or cannot read them: of HEIC it takes a tile for the whole, of AVIF
+ * it loses transparency, mirroring and tiles, and it reads no animated WebP. A host's own decoder then reads them first.
  */
 export function needsDecoder({ kind, format, animated, color }: Source): boolean {
   if (kind !== "image") return false;
   // What those decoders write holds no HDR, and ffmpeg maps that of an AVIF.
+  if (format === "webp") return animated === true;
   return format === "heic" || (format === "avif" && animated !== true && color?.hdr !== true);
 }
 
@@ -23,7 +24,7 @@ export function decodedSource(source: Source, format: DecodedFormat): Source {
     ...source,
     format,
     mime: `image/${format}`,
-    codecs: { video: format, audio: null },
+    codecs: { video: source.animated ? "apng" : format, audio: null },
     rotation: 0,
     ...(width && height && { coded_width: width, coded_height: height }),
     pixel_format: has_alpha ? "rgba" : "rgb24",

@@ -11,13 +11,6 @@ export function anyPicture(source: Source, kind: Pictured): StoredPicture {
   if (!hasVideo(source)) {
     throw errorFor("input_no_video", { code: "no_pictures", kind });
   }
-  // Neither the core's ffmpeg nor the native one has a decoder for it.
-  if (source.codecs?.video === "webp" && source.animated === true) {
-    throw new MediaError(
-      "input_unsupported",
-      "An animated WebP cannot be read. Save it as a GIF or a video first.",
-    );
-  }
   const stored = storedPicture(source);
   if (stored) return stored;
   throw new MediaError("input_unsupported", "The size of the source's pictures could not be read.");

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
 import { clip } from "../../fixtures/clips.ts";
+import { MOVING_TIMES, movingWebp } from "../../fixtures/moving-webp.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { clearAvif, p3Photo, tiledPhoto } from "../../fixtures/photos.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
+import { movingErrors } from "../../judge/moving.ts";
 import { clearErrors, p3Errors } from "../../judge/photos.ts";
 import { parseMaster, parseMedia } from "../../judge/playlists.ts";
 import { family, running } from "../../local/run-script.ts";
@@ -110,6 +112,17 @@ test("an AVIF keeps its transparency", async () => {
   const input = await serve(await clearAvif());
   const { path } = await lab.door.encode({ input, kind: "image", options: { format: "png" } });
   expect(await clearErrors(path)).toBeLessThan(12);
+});
+
+test("an animated WebP becomes a video with all frames in their times", async () => {
+  const input = await serve(await movingWebp());
+  const { task, path } = await lab.door.encode({ input, kind: "video", options: { quality: "very_high" } });
+  expect(encodeOf(task)?.output).toMatchObject({
+    ...{ encoder: "native", counts: { pictures: { source: 4, output: 4 } } },
+    refusals: [{ encoder: "light", code: "input_format", format: "animated webp" }],
+  });
+  expect((await readFacts(path)).picture?.times).toEqual(MOVING_TIMES);
+  expect(await movingErrors(path, "#000000")).toBeLessThan(12);
 });
 
 test("encodes adaptive video as a ladder, with its files where the playlists say", async () => {

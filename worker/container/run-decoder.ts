@@ -1,0 +1,50 @@
+import { MediaError } from "../../src/core/errors.ts";
+import { diskFull } from "../../src/ffmpeg/read-failure.ts";
+import type { Installed, Limits } from "./installed.ts";
+import { runProgram } from "./run-ffmpeg.ts";
+import { type Watchdog, watch } from "./watchdog.ts";
+
+/** What a decoder is run with. */
+export interface DecoderRun {
+  /** Its folder. */
+  folder: string;
+  installed: Installed;
+  limits: Limits & { stall_seconds: number };
+  signal: AbortSignal;
+  /** Returns whether the machine has so many bytes for this job, beside the others. */
+  fits(bytes: number): boolean;
+}
+
+/** Runs a decoder to its end; rejects with the {@link MediaError} of what went wrong. */
+export async function runDecoder(name: string, args: readonly string[], run: DecoderRun): Promise<void> {
+  const { folder, installed, limits, signal, fits } = run;
+  let watchdog: Watchdog | undefined;
+  const end = await runProgram(name, {
+    ...{ args, cwd: folder, installed, limits, signal },
+    onProgress() {},
+    onStart(ffmpeg) {
+      const { stall_seconds } = limits;
+      watchdog = watch({ ffmpeg, progress: () => 0, waits: () => false, fits, folder, stall_seconds });
+    },
+  });
+  watchdog?.stop();
+  signal.throwIfAborted();
+  const ended = watchdog?.fault();
+  if (ended) throw ended;
+  if (end.code === 0) return;
+  const cause = end.log.join("\n");
+  if (end.signal === "SIGXFSZ" || /No space left/.test(cause)) throw diskFull(cause);
+  if (end.signal === "SIGKILL" || end.signal === "SIGTERM") {
+    throw new MediaError("worker_lost", "The decoder was terminated from outside; try again.", { cause });
+  }
+  if (/[Aa]lloc/.test(cause)) {
+    throw new MediaError("out_of_memory", "The picture needs more memory than this encoder has.", { cause });
+  }
+  throw new MediaError(
+    "input_unsupported",
+    "The picture is damaged, or of a kind that its decoder cannot read.",
+    {
+      cause,
+    },
+  );
+}
