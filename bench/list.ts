@@ -6,6 +6,7 @@ import { floodBenchmarks } from "./cases/flood.ts";
 import { imageUrlBenchmarks } from "./cases/image-urls.ts";
 import { ingestBenchmarks } from "./cases/ingest.ts";
 import { integrityBenchmarks } from "./cases/integrity.ts";
+import { jobBenchmarks } from "./cases/jobs.ts";
 import { ladderBenchmarks } from "./cases/ladder.ts";
 import { lightBenchmarks } from "./cases/light.ts";
 import { listBenchmarks } from "./cases/lists.ts";
@@ -32,6 +33,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...probeBenchmarks,
   ...pinnedBenchmarks,
   ...overlapBenchmarks,
+  ...jobBenchmarks,
   ...ingestBenchmarks,
   ...s3Benchmarks,
   ...coreBenchmarks,

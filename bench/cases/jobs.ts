@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Job } from "../../src/core/jobs/job.ts";
+import type { Task } from "../../src/core/task.ts";
+import { isFinished } from "../../src/core/transitions.ts";
+import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import { makeFilm } from "../film.ts";
+import { type Lab, openLab } from "../lab.ts";
+import { medianOf } from "../measure.ts";
+import { short } from "../report.ts";
+import { startRemote } from "./remote.ts";
+
+// Half a minute.
+const FILM = { bytes: 16_000_000, bitrate: 4_300_000, size: "1280x720" } as const;
+const POLL_MS = 50;
+const OUTPUTS = [
+  { kind: "video", options: { height: 480 } },
+  { kind: "video", options: { height: 240 } },
+  { kind: "image", options: { format: "jpeg", start: 12.52 } },
+  { kind: "storyboard", options: { interval: 5 } },
+  { kind: "audio", options: { format: "mp3" } },
+] as const;
+
+/** Five outputs of one film as a job, against a task for each, all created at once: the time, and the bytes that each makes the server send. */
+export const jobBenchmarks: readonly Benchmark[] = [
+  { name: "job-of-five-vs-five-tasks", unit: "s", open: (ends) => openContest("seconds", ends) },
+  { name: "job-of-five-vs-five-tasks-bytes", unit: "bytes", open: (ends) => openContest("bytes", ends) },
+];
+
+async function openContest(unit: "seconds" | "bytes", ends: AsyncDisposableStack): Promise<Contest> {
+  const film = await makeFilm(FILM, ends);
+  const remote = await startRemote(film.file, "film.mp4", ends);
+  const lab = await openLab(ends);
+  const input = remote.url;
+  const measure = async (create: () => Promise<Task[]>): Promise<Sample> => {
+    const started = performance.now();
+    await Promise.all((await create()).map((task) => end(lab, task)));
+    const seconds = (performance.now() - started) / 1000;
+    const { bytes, requests } = await remote.take();
+    await lab.discardStored();
+    return { value: unit === "bytes" ? bytes : seconds, seconds, bytes, requests };
+  };
+  return {
+    ours: () =>
+      measure(async () => (await lab.call<Job>("POST", "/jobs", { input, outputs: OUTPUTS })).tasks),
+    peer: () =>
+      measure(() =>
+        Promise.all(OUTPUTS.map((output) => lab.call<Task>("POST", "/tasks", { ...output, input }))),
+      ),
+    notes(ours, peer) {
+      const side = (samples: readonly Sample[]) =>
+        `${short(medianOf(samples, "seconds"))} s, ${short(medianOf(samples, "bytes") / 1e6)} MB in ${short(medianOf(samples, "requests"))} requests`;
+      return [
+        `two videos, a still, a storyboard and sound of ${film.seconds} s, ${FILM.size}, ${short(film.file.size / 1e6)} MB;`,
+        `the job ${side(ours)}; five tasks ${side(peer)}`,
+      ].join(" ");
+    },
+  };
+}
+
+async function end(lab: Lab, { id }: Task): Promise<void> {
+  for (;;) {
+    const task = await lab.call<Task>("GET", `/tasks/${id}`);
+    if (task.status === "succeeded") return;
+    if (isFinished(task)) throw new Error(`The task ${task.kind} is ${task.status}: ${task.error?.message}`);
+    await sleep(POLL_MS);
+  }
+}
