@@ -76,6 +76,9 @@ test("a task runs its four steps, is mirrored in KV and listed, and leaves no wo
     (value) => value?.record.status === "succeeded",
   );
   expect(mirror).toEqual({ project: "alpha", record: task });
+  // The mirror expires before its object does.
+  await env.KV.delete(`task:${id}`);
+  expect((await rig.call(`/tasks/${id}`)).json).toEqual(task);
   expect((await rig.call("/tasks?status=succeeded&limit=1")).json).toEqual([task]);
   const keys = await rig.until(
     () => keysOf(id),
