@@ -63,7 +63,7 @@ export function startJob({ project, head, tasks, made, keys }: NewJob): JobState
 }
 
 // What else there is asks for parts of its input, as a task with a span does.
-const READS_ALL: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video"]);
+const READS_ALL: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video", "waveform"]);
 
 function readsAll({ kind, options, job }: Task): boolean {
   const span = ("start" in options && options.start) || ("end" in options && options.end !== undefined);

@@ -16,6 +16,7 @@ import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
 import { createAdmission } from "./admission.ts";
 import { cleanUp } from "./clear-run.ts";
+import { createRunAlarm } from "./run-alarm.ts";
 import { createRunEvents } from "./run-events.ts";
 import { createRunListeners } from "./run-listeners.ts";
 import { createRunMirror } from "./run-mirror.ts";
@@ -23,7 +24,7 @@ import { RunPin } from "./run-pin.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
-import { CLEANUPS_MS, nextAlarm, outputExpires, pauseAfter } from "./schedule.ts";
+import { CLEANUPS_MS, nextAlarm, outputExpires } from "./schedule.ts";
 import { failureOf, watchTimes } from "./watch.ts";
 import { watchRun } from "./watch-run.ts";
 
@@ -32,9 +33,7 @@ import { watchRun } from "./watch-run.ts";
  * index, the start of the run, the watch over it and the clearing of its files all happen here.
  */
 export class TaskObject extends DurableObject<Bindings> {
-  /** How often in a row the alarm has failed, and when it is due, where that is known: setting it is a write of its own. */
-  #failures = 0;
-  #armed: number | null = null;
+  readonly #alarm = createRunAlarm(this.ctx.storage, this.ctx.id.name);
   readonly #listeners = createRunListeners();
   readonly #storage = mediaStorage(this.env);
   readonly #rows = createRunRows(this.ctx.storage.sql);
@@ -45,7 +44,7 @@ export class TaskObject extends DurableObject<Bindings> {
   readonly #admission = createAdmission({
     ...{ storage: this.ctx.storage, rows: this.#rows, mail: this.#mail, mirror: this.#mirror },
     unlist: (project) => this.env.PROJECT.getByName(project).withdraw(this.ctx.id.name ?? ""),
-    ...{ arm: (at) => this.#setAlarm(at), rearm: () => this.#arm() },
+    ...{ arm: (at) => this.#alarm.set(at), rearm: () => this.#arm() },
   });
 
   /** Stores a new record, lists it and has its run enter the queue; false where its project cannot list it: then it is refused. */
@@ -193,13 +192,13 @@ export class TaskObject extends DurableObject<Bindings> {
    * each time, and keeps nothing else from being done: the mirrors, which depend on others, come last.
    */
   override async alarm(): Promise<void> {
-    this.#armed = null;
+    this.#alarm.rang();
     await this.#admission.idle();
     await this.#attend();
   }
 
   async #attend(): Promise<void> {
-    const duties = {
+    const pause = await this.#alarm.attend({
       withdraw: () => this.#admission.withdraw(),
       mail: async () => this.#mail.start(),
       turn: () => this.#turn.ask(),
@@ -207,18 +206,8 @@ export class TaskObject extends DurableObject<Bindings> {
       watch: () => watchRun(this.env, this.#rows, (kind, message) => this.#fail(kind, message)),
       cleanup: () => cleanUp(this.env, this.#rows, (row) => this.#expires(row)),
       mirror: () => this.#mirror.write(),
-    };
-    let failed = false;
-    for (const [duty, work] of Object.entries(duties)) {
-      try {
-        await work();
-      } catch (thrown) {
-        failed = true;
-        logFault("alarm failed", thrown, { ...nameRun(this.ctx.id.name), work: duty });
-      }
-    }
-    this.#failures = failed ? this.#failures + 1 : 0;
-    await this.#arm(pauseAfter(this.#failures));
+    });
+    await this.#arm(pause);
   }
 
   #hear(): RunRow | null {
@@ -294,19 +283,11 @@ export class TaskObject extends DurableObject<Bindings> {
     const now = Date.now() + pause;
     const due = [row && this.#dueAt(row, now), this.#mail.dueAt(), withdrawn ? now : null];
     const times = due.filter((time) => time !== null);
-    if (times.length > 0) await this.#setAlarm(Math.max(now, Math.min(...times)));
-  }
-
-  async #setAlarm(at: number): Promise<void> {
-    // One that is due earlier sets it again.
-    if (this.#armed !== null && this.#armed <= at) return;
-    this.#armed = at;
-    await this.ctx.storage.setAlarm(at);
+    if (times.length > 0) await this.#alarm.set(Math.max(now, Math.min(...times)));
   }
 
   async #free(): Promise<void> {
-    this.#armed = null;
-    await this.ctx.storage.deleteAlarm();
+    await this.#alarm.clear();
     await this.ctx.storage.deleteAll();
     this.#rows.cleared();
     this.#mail.cleared();
