@@ -1,6 +1,7 @@
 import { ntscRate } from "../plan/rate.ts";
 import type { Bitrates, MasterEntry } from "./master-playlist.ts";
 import type { SegmentRun } from "./media-playlist.ts";
+import { type StreamText, writeTextSets } from "./text/stream-text.ts";
 
 /** A stream of pictures or sound, and where its segments are. */
 export interface DashStream {
@@ -29,6 +30,8 @@ export interface DashFacts {
   pictures: readonly DashStream[];
   /** The usual one first. */
   sounds: readonly DashSound[];
+  /** Absent without any. */
+  texts?: readonly StreamText[] | undefined;
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
 }
@@ -55,14 +58,10 @@ const CHANNELS = "urn:mpeg:dash:23003:3:audio_channel_configuration:2011";
  * Writes the DASH manifest (ISO/IEC 23009-1) of a complete on-demand stream, with paths relative to it. A Representation has one
  * init segment and consecutive numbers, so a new Period starts wherever the pictures have another init segment or skip a number.
  */
-export function writeDash({ pictures, sounds, fps }: DashFacts): string {
-  const video = pictures.map((stream) => timed(stream));
-  const audio = sounds.map((sound) => ({ ...sound, ...timed(sound, sound.priming) }));
-  const all = [...video, ...audio];
-  const end = Math.max(0, ...all.map(endOf));
+export function writeDash(facts: DashFacts): string {
+  const { texts = [], fps } = facts;
+  const { video, audio, all, starts, end } = timesOf(facts);
   const longest = Math.max(0, ...all.flatMap(({ segments }) => segments.map(({ duration }) => duration)));
-  const starts = [...new Set([0, ...(video.length > 0 ? video : audio).flatMap(breaksOf)])];
-  starts.sort((a, b) => a - b);
   const periods = starts.flatMap((start, index) => {
     const within = { start, end: starts[index + 1] ?? end };
     return [
@@ -77,6 +76,7 @@ export function writeDash({ pictures, sounds, fps }: DashFacts): string {
           [`        <AudioChannelConfiguration schemeIdUri="${CHANNELS}" value="${stream.channels}"/>`],
         ),
       ),
+      ...writeTextSets(texts, index),
       "  </Period>",
     ];
   });
@@ -87,6 +87,22 @@ export function writeDash({ pictures, sounds, fps }: DashFacts): string {
     "</MPD>",
     "",
   ].join("\n");
+}
+
+/** Returns the Periods of the manifest of these streams, in seconds. */
+export function dashPeriods(facts: Pick<DashFacts, "pictures" | "sounds">): Within[] {
+  const { starts, end } = timesOf(facts);
+  return starts.map((start, index) => ({
+    ...{ start: start / TIMESCALE, end: (starts[index + 1] ?? end) / TIMESCALE },
+  }));
+}
+
+function timesOf({ pictures, sounds }: Pick<DashFacts, "pictures" | "sounds">) {
+  const video = pictures.map((stream) => timed(stream));
+  const audio = sounds.map((sound) => ({ ...sound, ...timed(sound, sound.priming) }));
+  const all = [...video, ...audio];
+  const starts = [...new Set([0, ...(video.length > 0 ? video : audio).flatMap(breaksOf)])];
+  return { video, audio, all, starts: starts.sort((a, b) => a - b), end: Math.max(0, ...all.map(endOf)) };
 }
 
 interface Within {

@@ -30,9 +30,12 @@ function playlistEntries(text: string): string[] {
 }
 
 function dashEntries(text: string): string[] {
-  return [...text.matchAll(TEMPLATE)].flatMap(([template]) => segmentsOf(template));
+  const whole = [...text.matchAll(WHOLE)].map(([uri]) => uri);
+  return [...[...text.matchAll(TEMPLATE)].flatMap(([template]) => segmentsOf(template)), ...whole];
 }
 
+// Text is a file of its own.
+const WHOLE = /(?<=<BaseURL>)[^<]+/g;
 const TEMPLATE = /<SegmentTemplate\b.*?<\/SegmentTemplate>/gs;
 
 /** Returns the init segment of a SegmentTemplate, then its segments. */
@@ -56,7 +59,7 @@ export async function replaceEntries(text: string, urlOf: (uri: string) => Promi
   for (const entry of manifestEntries(text)) urls.set(entry, await urlOf(entry));
   const replaced = (uri: string) => urls.get(uri) ?? uri;
   if (!text.trimStart().startsWith("<")) return replaceInPlaylist(text, replaced);
-  return text.replace(TEMPLATE, (template) => {
+  return text.replaceAll(WHOLE, replaced).replace(TEMPLATE, (template) => {
     const [init = "", ...segments] = segmentsOf(template).map(replaced);
     return template
       .replaceAll("SegmentTemplate", "SegmentList")

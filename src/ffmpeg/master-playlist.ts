@@ -1,4 +1,5 @@
 import { PLAYLIST } from "./media-playlist.ts";
+import { type StreamText, writeTextGroup } from "./text/stream-text.ts";
 
 export interface Bitrates {
   /** Of the segment with the highest rate. */
@@ -31,6 +32,8 @@ export interface MasterFacts {
   streams: readonly MasterStream[];
   /** The sounds, of which a player plays one with any stream, the usual one first; empty when none is separate from the pictures. */
   sounds: readonly MasterSound[];
+  /** The text tracks, of which a player shows one with any stream; absent without any. */
+  texts?: readonly StreamText[] | undefined;
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
   /** The I-frame playlists of the streams, with the rates of their ranges; absent where there are none. */
@@ -38,7 +41,7 @@ export interface MasterFacts {
 }
 
 /** Writes an HLS master playlist (RFC 8216, 4.3.4) with measured bitrates, the best stream first. */
-export function writeMaster({ streams, sounds, fps, i_frames = [] }: MasterFacts): string {
+export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }: MasterFacts): string {
   const sound = highest(sounds);
   const heard = [...new Set(sounds.map(({ codecs }) => codecs))];
   const variants = streams
@@ -51,6 +54,7 @@ export function writeMaster({ streams, sounds, fps, i_frames = [] }: MasterFacts
         ...(width && height ? [`RESOLUTION=${width}x${height}`] : []),
         ...(width && fps ? [`FRAME-RATE=${fps.toFixed(3)}`] : []),
         ...(sounds.length > 0 ? ['AUDIO="audio"'] : []),
+        ...(texts.length > 0 ? ['SUBTITLES="subtitles"'] : []),
       ];
       return [`#EXT-X-STREAM-INF:${attributes.join(",")}`, uri];
     });
@@ -74,6 +78,7 @@ export function writeMaster({ streams, sounds, fps, i_frames = [] }: MasterFacts
     "#EXT-X-VERSION:7",
     "#EXT-X-INDEPENDENT-SEGMENTS",
     ...group,
+    ...writeTextGroup(texts),
     ...variants,
     ...shown,
     "",

@@ -24,7 +24,7 @@ export function writeManifests(format: AdaptiveFormat, facts: ManifestFacts): Ma
   );
 }
 
-function writePlaylists({ pictures, sounds, fps, leads, encryption }: ManifestFacts): Manifest[] {
+function writePlaylists({ pictures, sounds, texts = [], fps, leads, encryption }: ManifestFacts): Manifest[] {
   const all = [...pictures, ...sounds].map((stream) => ({
     ...stream,
     uri: `${stream.folder}/${PLAYLIST}`,
@@ -37,7 +37,7 @@ function writePlaylists({ pictures, sounds, fps, leads, encryption }: ManifestFa
       const ranges = segments.map(({ name, seconds }) => ({ seconds, size: leads.get(name) ?? 0 }));
       return { ...stream, uri: `${stream.folder}/${I_FRAMES}`, rate: measureStream(ranges) };
     });
-  const master = writeMaster({ streams, sounds: pictures.length > 0 ? sounds : [], fps, i_frames });
+  const master = writeMaster({ streams, sounds: pictures.length > 0 ? sounds : [], texts, fps, i_frames });
   return [
     ...all.map(({ uri, folder, runs }) => ({
       name: uri,
@@ -45,6 +45,10 @@ function writePlaylists({ pictures, sounds, fps, leads, encryption }: ManifestFa
     })),
     ...(i_frames ?? []).map(({ uri, folder, runs }) => ({
       ...{ name: uri, text: writeMediaPlaylist(`${folder}/`, runs, { leads }) },
+    })),
+    ...texts.map(({ folder, segments }) => ({
+      name: `${folder}/${PLAYLIST}`,
+      text: writeMediaPlaylist(`${folder}/`, [{ init: null, segments: [...segments] }]),
     })),
     { name: MASTER, text: master },
   ];

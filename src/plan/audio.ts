@@ -244,7 +244,8 @@ function speaks(language: string | undefined, asked: string): boolean {
   return own === wanted || own.startsWith(`${wanted}-`);
 }
 
-function canonical(language: string): string {
+/** Returns the usual form of a language code (BCP 47), such as `de` for `deu`. */
+export function canonical(language: string): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? language;
   } catch {

@@ -202,7 +202,8 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   const frames = frameCount(source, span, null);
   // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
   const usual = { chunk_seconds: Number.POSITIVE_INFINITY };
-  return cutPlan({ ...plan, frames, video, renditions }, hints.chunk_seconds === undefined ? usual : hints);
+  const pictured = { ...plan, ...planSubtitles(source), frames, video, renditions };
+  return cutPlan(pictured, hints.chunk_seconds === undefined ? usual : hints);
 }
 
 function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {

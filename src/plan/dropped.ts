@@ -56,7 +56,7 @@ function reasonOf(
       return plan.cover === undefined ? "not_supported" : "one_track";
     case "subtitle":
       if (plan.subtitles?.some((track) => track.stream === index)) return null;
-      return plan.kind === "video" && isPictured(stream) ? "no_place_in_format" : unsupported(plan);
+      return plan.video && isPictured(stream) ? "no_place_in_format" : unsupported(plan);
     default:
       return unsupported(plan);
   }

@@ -17,3 +17,22 @@ export function readWebvttBlock(block: string): Pick<Cue, "text" | "settings"> |
 export function writeWebvttBlock({ text, settings }: Cue): Uint8Array {
   return new TextEncoder().encode(`\n${settings}\n${text}`);
 }
+
+/**
+ * Writes a file of WebVTT. As a segment of HLS (RFC 8216, 3.5) it says that its times are those of the stream, whose clock starts
+ * at 0.
+ */
+export function writeWebvtt(cues: readonly Cue[], segment = false): string {
+  const head = segment ? "WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000\n" : "WEBVTT\n";
+  const blocks = cues.map(({ start, end, text, settings }) => {
+    return `${clock(start)} --> ${clock(end)}${settings ? ` ${settings}` : ""}\n${text}\n`;
+  });
+  // ffmpeg joins the segments of a playlist, whose cues end with an empty line.
+  return [head, ...blocks, ""].join("\n");
+}
+
+function clock(ms: number): string {
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${two(hours)}:${two(minutes)}:${((ms % 60_000) / 1000).toFixed(3).padStart(6, "0")}`;
+}

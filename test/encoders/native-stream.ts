@@ -8,12 +8,14 @@ import type { EncodedFile } from "../../src/encoders/encoder.ts";
 import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { encryptSegment } from "../../src/encoders/run/encrypt-segments.ts";
 import { type StreamPart, stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
+import { readSubtitles } from "../../src/encoders/subtitles/read-subtitles.ts";
 import { segmentIv } from "../../src/ffmpeg/media-playlist.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { soundsOf } from "../../src/plan/plan.ts";
 import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";
 import { finishStream } from "./finish-stream.ts";
+import { openFile } from "./native-encoder.ts";
 
 const home = await mkdtemp(join(tmpdir(), "framewright-streams-"));
 afterAll(() => rm(home, { recursive: true, force: true }));
@@ -90,7 +92,10 @@ export async function chunkedStream(
     }
   }
   const read = async (name: string) => new Uint8Array(await readFile(join(folder, name)));
-  const playlists = await stitchStream({ plan, source, parts, read });
+  const signal = AbortSignal.timeout(60_000);
+  const reading = { plan, source, signal, onWait: () => {} };
+  const subtitles = await readSubtitles(reading, await openFile(input));
+  const playlists = await stitchStream({ plan, source, parts, read, subtitles });
   return write(plan, source, folder, playlists, parts);
 }
 
@@ -117,7 +122,10 @@ async function write(
   playlists: readonly EncodedFile[],
   parts: StreamPart[],
 ): Promise<NativeStream> {
-  for (const { name, bytes } of playlists) await writeFile(join(folder, name), bytes);
+  for (const { name, bytes } of playlists) {
+    await mkdir(join(folder, dirname(name)), { recursive: true });
+    await writeFile(join(folder, name), bytes);
+  }
   const names = playlists.map(({ name }) => name);
   return { plan, source, folder, master: join(folder, "master.m3u8"), playlists: names, parts };
 }

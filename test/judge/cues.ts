@@ -4,7 +4,9 @@ import { z } from "zod";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 
 const run = promisify(execFile);
-const Probed = z.object({ streams: z.array(z.object({ codec_type: z.string(), start_time: z.string() })) });
+const Probed = z.object({
+  streams: z.array(z.object({ codec_type: z.string(), start_time: z.string().optional() })),
+});
 
 /**
  * Reads a text track with native ffmpeg, as `start end text` for each cue: seconds from the first picture, and text with the tags

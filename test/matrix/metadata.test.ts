@@ -154,7 +154,7 @@ test.concurrent.for([
   ["mp4", "video", { format: "mp4", codec: "h265", width: 160 }, [TRACK, MIXED, CHAPTERS]],
   ["mp4", "video", { format: "webm", width: 160 }, [TRACK, MIXED, CHAPTERS]],
   ["mp4", "audio", { format: "flac" }, [{ kind: "video", index: 0, reason: "asked" }, TRACK, TEXT, CHAPTERS]],
-  ["mp4", "adaptive_video", {}, [TEXT, MIXED, CHAPTERS]],
+  ["mp4", "adaptive_video", {}, [MIXED, CHAPTERS]],
 ] as const)(
   "%s to %s with %o keeps the text and lists the dropped streams, channels and chapters",
   LIMIT,

@@ -7,8 +7,10 @@ import { replaceEntries } from "../../src/ffmpeg/manifest-entries.ts";
 import { chunkedStream, planStream, wholeStream } from "../encoders/native-stream.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { lateSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
+import { readCues } from "../judge/cues.ts";
 import { readFacts } from "../judge/facts.ts";
 import { startBrowser } from "../worker/api/browser.ts";
+import { readCaptions } from "./captions.ts";
 import { listen } from "./listen.ts";
 import { watch } from "./play.ts";
 
@@ -157,5 +159,60 @@ test("players list, play and switch the sound tracks of a stream, and ffmpeg tel
         .map(String)
         .toSorted(),
     );
+  }
+});
+
+const CAPTIONS = ["1.000 2.000 Hello", "4.500 7.250 over a cut", "29.500 31.500 late"];
+const UNTERTITEL = ["1.000 2.000 Hallo"];
+const subrip = (cues: readonly string[]) => {
+  const blocks = cues.map((cue, index) => {
+    const [start = "", end = "", ...words] = cue.split(" ");
+    const clock = (time: string) => `00:00:${time.padStart(6, "0").replace(".", ",")}`;
+    return `${index + 1}\n${clock(start)} --> ${clock(end)}\n${words.join(" ")}\n`;
+  });
+  return `data:text/plain;base64,${btoa(blocks.join("\n"))}`;
+};
+
+const captioned = () =>
+  makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=160x90:rate=10:duration=33".split(" "),
+    ...["-f", "srt", "-i", subrip(CAPTIONS), "-f", "srt", "-i", subrip(UNTERTITEL)],
+    ..."-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 20 -c:s mov_text".split(" "),
+    ..."-metadata:s:s:0 language=eng -disposition:s:0 0 -metadata:s:s:1 language=deu".split(" "),
+  ]);
+
+test("players list and show the captions of a stream, and ffmpeg reads them", async () => {
+  const input = await captioned();
+  const { plan, source } = await planStream(input, { format: "hls_dash" });
+  const { folder } = await chunkedStream(input, plan, source, [6]);
+  for (const [player, manifest] of [
+    ["hls.js", "master.m3u8"],
+    ["dash.js", "manifest.mpd"],
+    ["shaka", "manifest.mpd"],
+    ["shaka", "master.m3u8"],
+  ] as const) {
+    expect(await readCaptions(browser, folder, player, manifest, [1.5, 30]), `${player} ${manifest}`).toEqual(
+      {
+        tracks: [
+          {
+            language: "en",
+            name: "English",
+            shown: player === "dash.js" ? [] : ["1.000 2.000 Hello", "29.500 31.500 late"],
+          },
+          { language: "de", name: "Deutsch", shown: player === "dash.js" ? [] : ["1.000 2.000 Hallo", ""] },
+        ],
+        errors: [],
+      },
+    );
+  }
+  for (const [folders, cues] of [
+    ["subtitles", CAPTIONS],
+    ["subtitles_1", UNTERTITEL],
+  ] as const) {
+    const file = join(folder, folders, "period_0.vtt");
+    expect(await readCues(file, 0)).toEqual(cues);
+    // A cue that lasts beyond a segment is in both.
+    const read = await readCues(join(folder, folders, "playlist.m3u8"), 0);
+    expect([...new Set(read)]).toEqual(cues);
   }
 });

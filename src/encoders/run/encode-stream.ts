@@ -10,6 +10,7 @@ import type { Contents } from "./count-output.ts";
 import type { Encoded } from "./encode-chunk.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
 import type { EncodedPart } from "./encode-parts.ts";
+import { subtitlesOf } from "./encode-whole.ts";
 import type { EncodeResult, Encoding, OutputFiles } from "./encoding.ts";
 import { encryptSegments } from "./encrypt-segments.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
@@ -23,7 +24,7 @@ export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeRe
       const written = await store(encoding, encoded, place.folder);
       return { stored: written, count: async () => countStream(plan, written) };
     });
-    return { ...(await join(encoding, [{ chunk, ...stored }])), counts };
+    return { ...(await join(encoding, [{ chunk, ...stored }], signal)), counts };
   });
 }
 
@@ -90,6 +91,7 @@ export async function finishParts(
   encoding: Encoding,
   parts: readonly EncodedPart[],
   counts: Counts,
+  signal: AbortSignal,
 ): Promise<OutputFiles> {
   const read = parts.map(async ({ chunk, stored }) => ({
     chunk,
@@ -101,14 +103,17 @@ export async function finishParts(
     const playlists = notes.flatMap((note) => note.playlists);
     checkOutput(counts, countStream(encoding.plan, { written, playlists }));
   }
-  return join(encoding, notes);
+  return join(encoding, notes, signal);
 }
 
 const NOTE_MIME = "application/json";
 
-async function join({ plan, source, out, storage }: Encoding, parts: StreamPart[]): Promise<OutputFiles> {
+async function join(encoding: Encoding, parts: StreamPart[], durable: AbortSignal): Promise<OutputFiles> {
+  const { plan, source, out, storage } = encoding;
   const read = (name: string) => readStored(storage, out + name);
-  const playlists = await placeAll(storage, await stitchStream({ plan, source, parts, read }), out);
+  const subtitles = await subtitlesOf(encoding, AbortSignal.any([encoding.stopped, durable]));
+  const files = await stitchStream({ plan, source, parts, read, subtitles });
+  const playlists = await placeAll(storage, files, out);
   const segments = parts.flatMap(({ written }) => written);
   return summary(out, [...segments, ...playlists]);
 }

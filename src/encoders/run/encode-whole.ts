@@ -9,6 +9,7 @@ import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
 import { addSubtitles } from "../subtitles/add-subtitles.ts";
 import { readSubtitles } from "../subtitles/read-subtitles.ts";
+import type { SubtitleTrack } from "../subtitles/subtitle-track.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
 import { type Contents, countContents, countSequence } from "./count-output.ts";
 import { type Counted, encodeCounted } from "./encode-counted.ts";
@@ -84,6 +85,12 @@ async function placeWithCover(
   return placeFinished(encoding, placed, target, cover && addOggCover(cover), signal);
 }
 
+/** Reads the text tracks that the plan of an output has. */
+export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Promise<SubtitleTrack[]> {
+  if (!encoding.plan.subtitles) return [];
+  return readSubtitles({ ...encoding, signal, onWait: encoding.tracker.waits }, await encoding.input());
+}
+
 /** Places an encoded video with the text tracks of its plan, and removes it from working storage. */
 export async function placeWithSubtitles(
   encoding: Encoding,
@@ -92,8 +99,7 @@ export async function placeWithSubtitles(
   signal: AbortSignal,
 ): Promise<StoredFile> {
   const { plan, storage, out, work } = encoding;
-  const onWait = encoding.tracker.waits;
-  const tracks = await readSubtitles({ ...encoding, signal, onWait }, await encoding.input());
+  const tracks = await subtitlesOf(encoding, signal);
   const body = await addSubtitles(
     await storageReader(storage, key),
     plan.format as VideoFormat,

@@ -73,7 +73,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   await encoding.tracker.finish();
   const counts = sumCounts(parts.map((part) => part.counts));
   const files = await durably("stitch", (signal) =>
-    adaptive ? finishParts(encoding, parts, counts) : stitchParts(encoding, parts, counts, signal),
+    adaptive ? finishParts(encoding, parts, counts, signal) : stitchParts(encoding, parts, counts, signal),
   );
   await durably("tidy", async () => {
     await storage.clear(run.work);

@@ -1,6 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { AdaptiveFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
+import { dashPeriods } from "../../ffmpeg/dash-manifest.ts";
 import {
   type MasterEntry,
   measureStream,
@@ -15,6 +16,8 @@ import { exactFps } from "../../plan/index.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
+import { writeStreamTexts } from "../subtitles/stream-text.ts";
+import type { SubtitleTrack } from "../subtitles/subtitle-track.ts";
 
 // Samples that ffmpeg's encoder puts before the first one.
 const AAC_FRAME = 1024;
@@ -28,19 +31,22 @@ export interface StreamStitching {
   plan: Plan;
   source: Source;
   parts: readonly StreamPart[];
+  /** The text tracks; absent without any. */
+  subtitles?: readonly SubtitleTrack[];
   /** Reads a written file; called for init segments only. */
   read(name: string): Promise<Uint8Array>;
 }
 
 /**
- * Joins the playlists of adaptive video's chunks and writes the manifests of its format. Returns all of them, the one to open
- * last. Rejects with `encode_failed` when a rendition lacks a stretch, or a playlist lists a file that was not written.
+ * Joins the playlists of adaptive video's chunks and writes its text tracks and the manifests of its format. Returns all of them,
+ * the manifest to open last. Rejects with `encode_failed` when a rendition lacks a stretch, or a playlist lists a file that was not written.
  */
-export async function stitchStream({ plan, source, parts, read }: StreamStitching): Promise<EncodedFile[]> {
+export async function stitchStream(stitching: StreamStitching): Promise<EncodedFile[]> {
+  const { plan, source, parts, read, subtitles } = stitching;
   const streams = runsOf(plan, source, parts);
   const names = new Set([...streams.values()].flatMap((runs) => runs.flatMap(({ init }) => init ?? [])));
   const inits = await Promise.all([...names].map(async (name) => [name, await read(name)] as const));
-  return joinStream(plan, source, parts, new Map(inits));
+  return joinStream(plan, source, parts, new Map(inits), subtitles);
 }
 
 /** {@link stitchStream} with the init segments already read. */
@@ -49,6 +55,7 @@ export function joinStream(
   source: Source,
   parts: readonly StreamPart[],
   inits: ReadonlyMap<string, Uint8Array>,
+  subtitles: readonly SubtitleTrack[] = [],
 ): EncodedFile[] {
   const sizes = new Map(
     parts.flatMap(({ written }) => written.map(({ name, size }) => [name, size] as const)),
@@ -74,17 +81,27 @@ export function joinStream(
     }),
   );
   const names = nameTracks(tracks.map(({ language }) => language));
-  const manifests = writeManifests(plan.format as AdaptiveFormat, {
-    pictures,
-    sounds: tracks.map((track, index) => ({ ...track, name: names[index] ?? "" })),
+  const sounds = tracks.map((track, index) => ({ ...track, name: names[index] ?? "" }));
+  const format = plan.format as AdaptiveFormat;
+  const { texts, files } = writeStreamTexts(subtitles, {
+    seconds: format === "dash" ? null : Math.max(...streams.map(({ runs }) => secondsOf(runs))),
+    periods: format === "hls" ? [] : dashPeriods({ pictures, sounds }),
+  });
+  const manifests = writeManifests(format, {
+    ...{ pictures, sounds, texts },
     encryption: plan.encryption,
     fps: source.fps === undefined ? undefined : exactFps(source.fps),
     ...(plan.i_frames && pictures.length > 0 && { leads: leadsOf(pictures, parts) }),
   });
-  return manifests.map(({ name, text }) => ({
+  const written = manifests.map(({ name, text }) => ({
     ...{ name, mime: adaptiveMime(name) },
     bytes: new TextEncoder().encode(text),
   }));
+  return [...files, ...written];
+}
+
+function secondsOf(runs: readonly SegmentRun[]): number {
+  return runs.flatMap(({ segments }) => segments).reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
 function leadsOf(
