@@ -25,8 +25,8 @@ import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
 import { CLEANUPS_MS, nextAlarm, outputExpires } from "./schedule.ts";
-import { failureOf, watchTimes } from "./watch.ts";
-import { watchRun } from "./watch-run.ts";
+import { failureOf, watchTimes } from "./watch/watch.ts";
+import { watchRun } from "./watch/watch-run.ts";
 
 /**
  * The record of one task or standalone step and its only writer: state changes, the mirror in KV and in the project's

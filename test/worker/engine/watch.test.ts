@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
 import type { RunRow } from "../../../worker/run/run-row.ts";
-import { judgeRun } from "../../../worker/run/watch.ts";
+import { judgeRun } from "../../../worker/run/watch/watch.ts";
 import { QUEUED, rowWith } from "./run-row.ts";
 
 const finished: Task = { ...QUEUED, status: "succeeded" };

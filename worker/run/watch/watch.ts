@@ -1,10 +1,10 @@
-import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
-import { runErrorOf, type Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { failOpenStep, isFinished, type RunEvent } from "../../src/core/transitions.ts";
-import type { ServiceSettings } from "../settings/schema.ts";
-import type { RunRow } from "./run-row.ts";
-import { ASK_MS } from "./schedule.ts";
+import { type ErrorKind, MediaError } from "../../../src/core/errors.ts";
+import { runErrorOf, type Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { failOpenStep, isFinished, type RunEvent } from "../../../src/core/transitions.ts";
+import type { ServiceSettings } from "../../settings/schema.ts";
+import type { RunRow } from "../run-row.ts";
+import { ASK_MS } from "../schedule.ts";
 
 /** Times of the watch over a run, in milliseconds. */
 export interface WatchTimes {

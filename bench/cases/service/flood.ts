@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Task } from "../../src/core/task.ts";
-import { clip } from "../../test/fixtures/clips.ts";
-import { startOrigin } from "../../test/fixtures/origin.ts";
-import type { Benchmark, Contest } from "../benchmark.ts";
-import { openLab } from "../lab.ts";
-import { medianOf, percentile } from "../measure.ts";
-import { short } from "../report.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { clip } from "../../../test/fixtures/clips.ts";
+import { startOrigin } from "../../../test/fixtures/origin.ts";
+import type { Benchmark, Contest } from "../../benchmark.ts";
+import { openLab } from "../../lab.ts";
+import { medianOf, percentile } from "../../measure.ts";
+import { short } from "../../report.ts";
 
 const FLOOD = 5000;
 const IMAGES = 40;

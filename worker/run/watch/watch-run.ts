@@ -1,8 +1,8 @@
-import type { ErrorKind } from "../../src/core/errors.ts";
-import { isFinished } from "../../src/core/transitions.ts";
-import { instanceStatus, wakeInstance } from "../instance.ts";
-import { serviceSettings } from "../settings/service-settings.ts";
-import type { RunRows } from "./run-rows.ts";
+import type { ErrorKind } from "../../../src/core/errors.ts";
+import { isFinished } from "../../../src/core/transitions.ts";
+import { instanceStatus, wakeInstance } from "../../instance.ts";
+import { serviceSettings } from "../../settings/service-settings.ts";
+import type { RunRows } from "../run-rows.ts";
 import { judgeRun, watchTimes } from "./watch.ts";
 
 /** Looks after a run that is silent or makes no progress: wakes it, or fails it by `fail`. */

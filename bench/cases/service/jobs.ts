@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Job } from "../../src/core/jobs/job.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
-import { makeFilm } from "../film.ts";
-import { type Lab, openLab } from "../lab.ts";
-import { medianOf } from "../measure.ts";
-import { short } from "../report.ts";
-import { startRemote } from "./remote.ts";
+import type { Job } from "../../../src/core/jobs/job.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { isFinished } from "../../../src/core/transitions.ts";
+import type { Benchmark, Contest, Sample } from "../../benchmark.ts";
+import { makeFilm } from "../../film.ts";
+import { type Lab, openLab } from "../../lab.ts";
+import { medianOf } from "../../measure.ts";
+import { short } from "../../report.ts";
+import { startRemote } from "../remote.ts";
 
 // Half a minute.
 const FILM = { bytes: 16_000_000, bitrate: 4_300_000, size: "1280x720" } as const;
