@@ -11,8 +11,8 @@ export interface Shown {
 
 /**
  * Plays a stream's manifest in a page of its own with each of its text tracks in turn, and returns which cue is shown at each of
- * the times, in seconds; none is an empty text. Those that the tracks before have shown do not count. dash.js
- * forgets a file of text when a seek comes while it is loaded, so its tracks are listed alone.
+ * the times, in seconds; none is an empty text. Those that the tracks before have shown do not count. Of
+ * dash.js, the tracks are listed alone: after a seek or a switch it does not always show their cues.
  */
 export async function readCaptions(
   browser: Browser,
