@@ -38,8 +38,10 @@ export async function takeRoom(c: Context<ApiEnv>, { room }: Limits): Promise<vo
 // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
 function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited): void {
   const standing = rate.take(c.get("principal"), what);
-  const before = c.res.headers.get("RateLimit");
-  c.header("RateLimit", [before, writeStanding(what, standing)].filter(Boolean).join(", "));
+  // A request that creates several records counts several times; the last standing holds.
+  const before = c.res.headers.get("RateLimit")?.split(", ") ?? [];
+  const others = before.filter((part) => !part.startsWith(`"${what}"`));
+  c.header("RateLimit", [...others, writeStanding(what, standing)].join(", "));
   if (standing.allowed) return;
   const { limit, seconds } = standing;
   c.header("Retry-After", String(seconds));

@@ -27,8 +27,8 @@ export function addJobRoutes(app: Api, services: Services): void {
       outputs.map(async ({ request, after }) => {
         const need = await checkTaskAccess(request, project, services);
         const from = after === null ? undefined : outputs[after]?.request.output;
-        // It reads the output that it waits for from where that is.
-        return need ?? (from === undefined ? null : OUTPUT);
+        // It reads the output that it waits for from where that is, which is written by the default connection.
+        return from === undefined ? need : OUTPUT;
       }),
     );
     await checkWebhook({ webhook_url }, project, services);

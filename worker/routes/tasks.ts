@@ -44,6 +44,15 @@ export function addTaskRoutes(app: Api, services: Services): void {
     throw new MediaError("invalid_options", message, { param: "options.encryption.key" });
   }
 
+  // A task that did not start may still have the job's input in place of the output that it waited for.
+  async function inputOf(project: string, { input, job, started_at }: Task): Promise<string> {
+    if (job?.after === undefined || started_at !== null) return input;
+    const first = await tasks.get(project, job.after);
+    if (first?.status === "succeeded" && first.output !== null) return first.output;
+    const message = `The input is the output of ${job.after}, which was never made; create the task again with an input of its own.`;
+    throw new MediaError("invalid_input", message, { param: "input" });
+  }
+
   const creatingTask = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>
     creating<Task>(services, {
       sort: "task",
@@ -77,7 +86,8 @@ export function addTaskRoutes(app: Api, services: Services): void {
       const before = await find(c.get("project"), idInPath(c, "task"));
       if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
       const webhook_url = await tasks.webhookUrl(c.get("project"), before.id);
-      const request = { ...requestOf(before), ...(webhook_url !== null && { webhook_url }) };
+      const input = await inputOf(c.get("project"), before);
+      const request = { ...requestOf(before), input, ...(webhook_url !== null && { webhook_url }) };
       return isEncrypted(before) ? withKey(request, await keyOf(c.get("project"), before.id)) : request;
     }),
   );

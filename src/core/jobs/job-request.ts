@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MediaError } from "../errors.ts";
 import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../fields.ts";
-import type { EncodeKind } from "../formats.ts";
+import { DEFAULT_FORMAT, type EncodeKind } from "../formats.ts";
 import { parseBody } from "../parse-body.ts";
 import { parseTaskRequest, TaskRequest } from "../requests.ts";
 
@@ -10,6 +10,15 @@ export const JOB_OUTPUTS = { min: 1, max: 10 } as const;
 
 // Neither is one file that another task could read.
 const NO_INPUT: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);
+
+/** Says of an output what keeps another task from reading it; null when nothing does. */
+function unreadable({ kind, options }: TaskRequest): string | null {
+  if (NO_INPUT.has(kind)) return `of kind ${kind}, which is not one file to read.`;
+  if (kind === "image" && (options.interval !== undefined || options.count !== undefined))
+    return "of several stills, which is not one file to read.";
+  if (kind !== "waveform" || options.format === "png") return null;
+  return `of kind waveform as ${options.format ?? DEFAULT_FORMAT.waveform}, which is data; only "png" can be read.`;
+}
 
 const name = nullable(
   ruled(textUpTo(64), (text) =>
@@ -125,9 +134,9 @@ function checkAfter(index: number, outputs: JobRequest["outputs"]): void {
     if (seen.has(at)) throw fault("leads back to the output itself.");
     seen.add(at);
   }
-  const kind = outputs[first]?.request.kind;
-  if (kind && NO_INPUT.has(kind))
-    throw fault(`names an output of kind ${kind}, which is not one file to read.`);
+  const source = outputs[first]?.request;
+  const reason = source && unreadable(source);
+  if (reason) throw fault(`names an output ${reason}`);
 }
 
 /** Names the output in the errors of its fields. */

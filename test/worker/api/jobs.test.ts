@@ -134,6 +134,32 @@ test.each<[string, unknown, string, string | undefined, string]>([
     "outputs.1.after",
     "outputs.1: after names an output of kind storyboard, which is not one file to read.",
   ],
+  ...[{ interval: 1 }, { count: 2 }].map((options): [string, unknown, string, string, string] => [
+    `after stills by ${Object.keys(options)}`,
+    {
+      input,
+      outputs: [
+        { kind: "image", options },
+        { kind: "image", after: 0 },
+      ],
+    },
+    "request_invalid",
+    "outputs.1.after",
+    "outputs.1: after names an output of several stills, which is not one file to read.",
+  ]),
+  [
+    "after a waveform that is data",
+    {
+      input,
+      outputs: [
+        { kind: "image", after: "peaks" },
+        { kind: "waveform", name: "peaks" },
+      ],
+    },
+    "request_invalid",
+    "outputs.0.after",
+    'outputs.0: after names an output of kind waveform as json, which is data; only "png" can be read.',
+  ],
 ])("%s is refused, and nothing is created", async (_, body, kind, param, message) => {
   const api = createMemoryApi();
   const { status, json } = await post(body, api);
@@ -148,25 +174,51 @@ test("every output is a task with the input of the job, and its options checked 
     { kind: "video", name: "a", after: null, options: { width: 640 }, metadata: { x: 1 } },
     { kind: "image", name: null, after: "a", options: null },
     { kind: "audio", after: 1 },
+    { kind: "waveform", name: "peaks", options: { format: "png" } },
+    { kind: "image", after: "peaks" },
   ];
   const { status, json } = await post({ input, outputs, webhook_url: null }, api);
   expect([status, json.status, json.input]).toEqual([201, "queued", input]);
-  const [one, two, three] = json.tasks;
+  const [one, two, , four] = json.tasks;
   expect(json.tasks.map(({ job }) => job)).toEqual([
     { id: json.id, name: "a" },
     { id: json.id, after: one?.id },
     { id: json.id, after: two?.id },
+    { id: json.id, name: "peaks" },
+    { id: json.id, after: four?.id },
   ]);
   expect(one).toMatchObject({ kind: "video", input, options: { width: 640 }, metadata: { x: 1 } });
   const listed = await api.app.request("/tasks?order=asc", { headers: KEY });
-  expect(await listed.json()).toEqual([one, two, three]);
+  expect(await listed.json()).toEqual(json.tasks);
 });
 
 test("every output counts as a creation", async () => {
   const api = createMemoryApi({}, {}, { creations: 3 });
   const { status, headers } = await post({ input, outputs: many(2) }, api);
-  expect([status, headers.get("RateLimit")]).toEqual([201, expect.stringContaining('"creations";r=1;')]);
+  expect([status, headers.get("RateLimit")]).toEqual([
+    201,
+    expect.stringMatching(/^"requests";r=\d+;t=\d+, "creations";r=1;t=\d+$/),
+  ]);
   const refused = await post({ input, outputs: many(2) }, api);
   expect([refused.status, (refused.json as unknown as { kind: string }).kind]).toEqual([429, "rate_limited"]);
   expect(await (await api.app.request("/jobs", { headers: KEY })).json()).toHaveLength(1);
+});
+
+test("a task that waited for an output that never came is not retried with the job's input", async () => {
+  const api = createMemoryApi();
+  const { json } = await post({ input, outputs: [video, { ...video, after: 0 }] }, api);
+  const call = (path: string) => api.app.request(path, { method: "POST", headers: KEY });
+  expect((await call(`/jobs/${json.id}/cancel`)).status).toBe(200);
+  const [first, second] = json.tasks;
+  const refused = await call(`/tasks/${second?.id}/retry`);
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    expect.objectContaining({
+      kind: "invalid_input",
+      param: "input",
+      message: `The input is the output of ${first?.id}, which was never made; create the task again with an input of its own.`,
+    }),
+  ]);
+  const again = await call(`/tasks/${first?.id}/retry`);
+  expect([again.status, await again.json()]).toEqual([201, expect.objectContaining({ input })]);
 });
