@@ -25,8 +25,8 @@ export class HeldRun extends RpcTarget {
   }
 
   /** Lets the run enter the queue, with the input that it waited for; null leaves that as it is. */
-  release(input: string | null): void {
-    if (!this.#tools.admission.release(input)) return;
+  async release(input: string | null): Promise<void> {
+    if (!(await this.#tools.admission.release(input))) return;
     this.#tools.changed();
     this.#tools.enter();
   }

@@ -51,20 +51,20 @@ export class JobObject extends DurableObject<Bindings> {
 
   /** Returns the job and the ids of its tasks; null for another project or no job. */
   async find(project: string): Promise<{ head: JobHead; tasks: string[] } | null> {
-    const state = this.#of(project);
+    const state = await this.#whole(project);
     return state && { head: state.head, tasks: state.tasks.map(({ id }) => id) };
   }
 
   /** Cancels what still runs or waits. */
   async cancel(project: string): Promise<"cancelled" | "unknown" | "finished"> {
-    const state = this.#of(project);
-    if (!state) return "unknown";
+    if (!(await this.#whole(project))) return "unknown";
     await this.#ask();
     const current = this.#of(project);
     if (!current) return "unknown";
     if (isOver(current)) return "finished";
     // From here on none is let run, whatever becomes of this call.
     this.#write({ ...current, phase: "cancelled" });
+    await this.ctx.storage.setAlarm(Date.now() + FAULT_MS);
     await this.#cancelTasks();
     await this.#arm();
     return "cancelled";
@@ -79,8 +79,8 @@ export class JobObject extends DurableObject<Bindings> {
   /** Takes note of how a task ended. */
   async ended(task_id: string, ended: TaskEnd, output: string | null): Promise<void> {
     this.#end(task_id, ended, output);
-    await this.#advance();
-    await this.#arm();
+    // Where a task cannot be released now, the alarm does it soon.
+    await this.#advance().finally(() => this.#arm());
   }
 
   /** The pin of the shared input. */
@@ -136,6 +136,12 @@ export class JobObject extends DurableObject<Bindings> {
   #of(project: string): JobState | null {
     const state = this.#read();
     return state?.project === project && state.phase !== "withdrawn" ? state : null;
+  }
+
+  // A job that is being created is listed before all its tasks are there: it is neither read nor cancelled by halves.
+  async #whole(project: string): Promise<JobState | null> {
+    if (this.#of(project)?.phase === "creating") await this.#createTasks();
+    return this.#of(project);
   }
 
   #write(state: JobState): void {
@@ -268,7 +274,9 @@ export class JobObject extends DurableObject<Bindings> {
     await clearMedia(mediaStorage(this.env), state.head.id, ["work"]);
     if (state.cleared === 0)
       await this.env.PROJECT.getByName(state.project).connections.release(state.head.id);
-    this.#write({ ...state, cleared: state.cleared + 1 });
+    // It may have been removed meanwhile, or a task of it.
+    const current = this.#read();
+    if (current) this.#write({ ...current, cleared: state.cleared + 1 });
   }
 
   // A job is listed as long as its tasks are.

@@ -19,6 +19,8 @@ export interface JobTable {
 
 const SCHEMA =
   "CREATE TABLE IF NOT EXISTS job (id TEXT PRIMARY KEY, head TEXT NOT NULL, tasks TEXT NOT NULL) WITHOUT ROWID";
+// Before its tasks are created, and after they were deleted or moved to the archive, nothing is known of how a job stands.
+const LISTED = "EXISTS (SELECT 1 FROM json_each(job.tasks) AS task JOIN run ON run.id = task.value)";
 
 /** Creates the table of jobs beside the index of runs, which has the tasks. */
 export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get">): JobTable {
@@ -31,7 +33,7 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get">): JobTable 
     remove: (id) => void sql.exec("DELETE FROM job WHERE id = ?", id),
     list(query) {
       const { where, values, ascending, turn } = whereOf(query);
-      const text = `SELECT head, tasks FROM job WHERE ${["1", ...where].join(" AND ")}
+      const text = `SELECT head, tasks FROM job WHERE ${[LISTED, ...where].join(" AND ")}
         ORDER BY id ${ascending ? "ASC" : "DESC"} LIMIT ?`;
       const rows = [...sql.exec<{ head: string; tasks: string }>(text, ...values, query.limit + 1)];
       const { records, more } = turn(rows);

@@ -1,5 +1,6 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
+import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import type { TaskEnd } from "./job-state.ts";
 
@@ -11,7 +12,8 @@ export async function tellJob(
 ): Promise<void> {
   if (record.object !== "task" || !record.job) return;
   try {
-    await env.JOB.getByName(record.job.id).ended(record.id, ended, record.output);
+    const { id } = record.job;
+    await patiently(() => env.JOB.getByName(id).ended(record.id, ended, record.output));
   } catch (thrown) {
     logFault("job not told", thrown, nameRun(record.id));
   }

@@ -18,7 +18,7 @@ export interface Admission {
   /** Withdraws a run that is still held back; the alarm does the rest. */
   refuse(): Promise<void>;
   /** Lets a run that is held back enter the queue, with the input that it waited for; false when it is not held. */
-  release(input: string | null): boolean;
+  release(input: string | null): Promise<boolean>;
 }
 
 /** What an admission works with. */
@@ -85,7 +85,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
     async refuse() {
       if (rows.get()?.turn === "held") await refuse();
     },
-    release(input) {
+    async release(input) {
       const row = rows.get();
       if (row?.turn !== "held" || row.record.object !== "task" || isFinished(row.record)) return false;
       const record = { ...row.record, input: input ?? row.record.input };
@@ -93,6 +93,8 @@ export function createAdmission(tools: AdmissionTools): Admission {
         if (input !== null) rows.update({ record, version: row.version + 1 });
         rows.setTurn("none");
       });
+      // Should this object die before the run begins: its job does not let it go again.
+      await arm(Date.now() + MIRROR_MS);
       return true;
     },
     admit(project, record, made) {

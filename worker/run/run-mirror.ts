@@ -15,6 +15,8 @@ export interface RunMirror {
   index(project: string, record: Task | Step, version: number): Promise<void>;
   /** Writes what the copies lack. */
   write(): Promise<void>;
+  /** Removes the copies of a run that is withdrawn. */
+  withdraw(project: string, id: string): Promise<void>;
   /** Removes the copies, once events that are still to be delivered have been handed over. */
   remove(project: string, record: Task | Step, version: number): Promise<void>;
 }
@@ -87,6 +89,11 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
       if (failed) throw failed.reason;
       mail.forget();
       rows.update({ mirrored: version, mirrored_at: now });
+    },
+    async withdraw(project, id) {
+      await env.PROJECT.getByName(project).withdraw(id);
+      // A task may have been mirrored before its job was refused.
+      await env.KV.delete(mirrorKey({ id, object: "task" }));
     },
     async remove(project, record, version) {
       // Its last state may be on its way into the lists.

@@ -43,7 +43,7 @@ export class TaskObject extends DurableObject<Bindings> {
   readonly #mirror = createRunMirror(this.env, this.#rows, this.#mail);
   readonly #admission = createAdmission({
     ...{ storage: this.ctx.storage, rows: this.#rows, mail: this.#mail, mirror: this.#mirror },
-    unlist: (project) => this.env.PROJECT.getByName(project).withdraw(this.ctx.id.name ?? ""),
+    unlist: (project) => this.#mirror.withdraw(project, this.ctx.id.name ?? ""),
     ...{ arm: (at) => this.#alarm.set(at), rearm: () => this.#arm() },
   });
 

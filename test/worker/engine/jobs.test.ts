@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRemoteClient } from "../../../src/client/remote/remote.ts";
-import type { Job } from "../../../src/core/jobs/job.ts";
+import { createIds } from "../../../src/core/ids.ts";
+import { createJobTasks, type Job } from "../../../src/core/jobs/job.ts";
+import { parseJobRequest } from "../../../src/core/jobs/job-request.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { isFinished } from "../../../src/core/transitions.ts";
+import type { NewJob } from "../../../worker/jobs/job-state.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
@@ -204,6 +207,42 @@ test("a job is cancelled, its tasks are deleted one by one or together, and othe
   expect((await rig.call(path)).json.kind).toBe("job_not_found");
   expect((await rig.call("/jobs?limit=100")).json.map(({ id }: Job) => id)).not.toContain(job.id);
   for (const { id } of job.tasks) expect((await rig.call(`/tasks/${id}`)).status).toBe(404);
+});
+
+test("a job that is cancelled while its tasks are created, of which one cannot be, leaves none of them", async () => {
+  const input = origin.serve("/early", { silent: true });
+  const ids = createIds(Math.random);
+  const head = { id: ids("job", Date.now()), input, created_at: Date.now() };
+  const outputs = Array.from({ length: 3 }, () => ({ kind: "audio" }));
+  const [first, second, third] = createJobTasks(head, parseJobRequest({ input, outputs }), ids) as [
+    Task,
+    Task,
+    Task,
+  ];
+  // Its project cannot list it, however often it tries.
+  const tasks = [first, second, { ...third, kind: null as unknown as "audio" } as Task];
+  const object = env.JOB.getByName(head.id) as unknown as {
+    create(job: NewJob): Promise<boolean>;
+    cancel(project: string): Promise<string>;
+  };
+  const creating = object.create({ project: "alpha", head, tasks, made: { base, key_id: "key" }, keys: {} });
+  let settled = false;
+  void creating.finally(() => {
+    settled = true;
+  });
+  const status = async ({ id }: Task) => (await rig.call(`/tasks/${id}`)).status;
+  await rig.until(
+    () => status(second),
+    (answer) => answer === 200 || settled,
+  );
+  expect(await Promise.all([creating, object.cancel("alpha")])).toEqual([false, "unknown"]);
+  for (const task of tasks)
+    await rig.until(
+      () => status(task),
+      (answer) => answer === 404,
+      20_000,
+    );
+  expect((await rig.call("/jobs?limit=100")).json.map(({ id }: Job) => id)).not.toContain(head.id);
 });
 
 test("a task that is cancelled or deleted leaves the input to the others", async () => {

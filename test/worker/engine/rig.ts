@@ -20,6 +20,7 @@ export interface Bindings {
     get(key: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;
   };
   TASK: DurableObjectNamespace;
+  JOB: DurableObjectNamespace;
   PROJECT: DurableObjectNamespace;
   QUEUE: DurableObjectNamespace;
   RUN: RunBinding;

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { ListQuery } from "../../../src/core/lists.ts";
 import { createStep, type Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { createJobTable } from "../../../worker/jobs/job-table.ts";
 import { createRunIndex } from "../../../worker/run/run-index.ts";
 import type { Sql } from "../../../worker/sql.ts";
 import { QUEUED } from "../../client/records.ts";
@@ -41,7 +42,7 @@ function open(before: string[] = []) {
     const rows = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values);
     return rows.map(({ detail }) => String(detail)).join("; ");
   };
-  return { database, index, list, plan };
+  return { database, sql, index, list, plan };
 }
 
 const idOf = (n: number) => `task_${String(n).padStart(26, "0")}`;
@@ -170,4 +171,22 @@ test("finds the task of each of its steps, in whatever order their ids are", () 
   ]);
   index.remove(idOf(2));
   expect(["p", "k", "c"].map((name) => index.parentOf(`step_${name}`))).toEqual([null, null, idOf(1)]);
+});
+
+test("a job is listed as long as one of its tasks is", () => {
+  const { sql, index } = open();
+  const jobs = createJobTable(sql, index);
+  const ids = [1, 2, 3].map((n) => ({ id: `job_${n}`, input: "https://example.com/a.mp4", created_at: n }));
+  for (const [at, head] of ids.entries()) jobs.add(head, [idOf(2 * at), idOf(2 * at + 1)]);
+  const list = (query: Partial<ListQuery> = {}) => {
+    const { records, more } = jobs.list({ limit: 1, order: "desc", ...query });
+    return [records.map(({ head, tasks }) => [head.id, tasks.length]), more];
+  };
+  expect(list()).toEqual([[], false]);
+  for (const n of [0, 1, 2, 4]) index.put(taskOf(n), 1);
+  expect(list()).toEqual([[["job_3", 1]], true]);
+  expect(list({ after: "job_3" })).toEqual([[["job_2", 1]], true]);
+  index.drop(idOf(2));
+  expect(list({ after: "job_3" })).toEqual([[["job_1", 2]], false]);
+  expect(list({ before: "job_1" })).toEqual([[["job_3", 1]], false]);
 });
