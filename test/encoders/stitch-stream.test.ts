@@ -230,3 +230,17 @@ test("rejects parts that do not make a complete stream", async () => {
   const [first] = parts;
   await expect(stitched([...parts, ...(first ? [first] : [])])).rejects.toMatchObject(fault("comes twice"));
 });
+
+test("a sound track with nothing in the time range is left out", async () => {
+  const input = await makeClip("mkv", [
+    ..."-f lavfi -i testsrc2=size=160x90:rate=25:duration=3 -itsoffset 2 -f lavfi -i sine=duration=1".split(
+      " ",
+    ),
+    ..."-f lavfi -i sine=frequency=700:duration=3 -map 0:v -map 1:a -map 2:a -c:v libx264".split(" "),
+    ..."-pix_fmt yuv420p -c:a aac -metadata:s:a:0 language=eng -metadata:s:a:1 language=deu".split(" "),
+  ]);
+  const { plan, source } = await planStream(input, { end: 1.5 });
+  const { master, folder } = await chunkedStream(input, plan, source, []);
+  const { audio } = parseMaster(await readFile(master, "utf8"), `file://${folder}/`);
+  expect(Object.values(audio)).toEqual([`file://${folder}/audio_1/playlist.m3u8`]);
+});

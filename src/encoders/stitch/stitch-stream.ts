@@ -15,7 +15,7 @@ import { languageOf } from "../../plan/audio.ts";
 import { exactFps } from "../../plan/index.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
-import type { EncodedFile, Written } from "../encoder.ts";
+import type { EncodedFile, Written, WrittenFile } from "../encoder.ts";
 import { writeStreamTexts } from "../subtitles/stream-text.ts";
 import type { SubtitleTrack } from "../subtitles/subtitle-track.ts";
 
@@ -189,7 +189,9 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
   const name = `${folder}/${PLAYLIST}`;
   const playlist = playlists.find((file) => file.name === name);
   const run = parseMediaPlaylist(name, playlist ? new TextDecoder().decode(playlist.bytes) : "");
-  const there = new Set(written.filter(({ size }) => size > 0).map((file) => file.name));
+  // Of a track with nothing in its span, ffmpeg writes a segment without samples.
+  const isEmpty = ({ name, samples }: WrittenFile) => name.endsWith(".m4s") && samples === 0;
+  const there = new Set(written.filter((file) => file.size > 0 && !isEmpty(file)).map((file) => file.name));
   const named = [
     ...run.segments.map((segment) => segment.name),
     ...(run.segments.length > 0 ? [run.init] : []),
