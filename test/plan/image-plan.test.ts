@@ -203,6 +203,13 @@ test.for([
 const STILLS: [string, Source, OptionsOf<"image">, object][] = [
   ["by their number", videoSource({ duration: 10 }), { count: 4 }, { interval: 2.5, tiles: 4 }],
   ["by their distance", videoSource({ duration: 10 }), { interval: 3, start: 1 }, { interval: 3, tiles: 3 }],
+  [
+    "a whole number of milliseconds apart",
+    videoSource({ duration: 2.5 }),
+    { interval: 1.001 },
+    { interval: 1.001 },
+  ],
+  ["a millisecond apart", videoSource({ duration: 0.04 }), { count: 40 }, { interval: 0.001, tiles: 40 }],
   ["of uneven times", videoSource({ duration: 10 }), { count: 3 }, { interval: 3.333, tiles: 3 }],
   ["beyond the end", videoSource({ duration: 10 }), { interval: 60 }, { tiles: 1 }],
   ["of a GIF", GIF, { count: 2 }, { interval: 1, tiles: 2 }],
@@ -218,6 +225,7 @@ test.for([
   ["a still", imageSource(), { count: 2 }, "options.count"],
   ["a still, by distance", imageSource(), { interval: 2 }, "options.interval"],
   ["too many", videoSource({ duration: 60 }), { interval: 0.1 }, "options.interval"],
+  ["more than a video has milliseconds", videoSource({ duration: 0.04 }), { count: 41 }, "options.count"],
   ["a start beyond the end", videoSource({ duration: 10 }), { count: 2, start: 10 }, "options.start"],
 ] as const)("several stills of %s are refused", ([, source, options, param]) => {
   expect(() => createPlan(source, "image", options)).toThrow(

@@ -18,9 +18,15 @@ export function createStills({ duration }: Span, { interval: asked, count }: Ask
   if (duration === null) {
     throw new MediaError("input_unsupported", "The source's duration is unknown; several stills need it.");
   }
-  const seconds = asked ?? duration / (count ?? 1);
-  const interval = Math.max(1, Math.floor(seconds * 1000)) / 1000;
+  // Rounded down, so that the last of a count lies within the video.
+  const milliseconds =
+    asked === undefined ? Math.floor((duration / (count ?? 1)) * 1000) : Math.round(asked * 1000);
+  const interval = Math.max(1, milliseconds) / 1000;
   const tiles = count ?? countTiles(duration, interval);
+  if (count !== undefined && count > Math.ceil(duration * 1000)) {
+    const rule = `must be at most ${Math.ceil(duration * 1000)} for ${Number(duration.toFixed(3))} s.`;
+    throw invalid("options.count", rule, "invalid_options");
+  }
   if (tiles > BOUNDS.stills.max) {
     const rule = `must make at most ${BOUNDS.stills.max} stills; ${interval} s make ${tiles}.`;
     throw invalid("options.interval", rule, "invalid_options");
