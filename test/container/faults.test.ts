@@ -7,6 +7,7 @@ import type { ErrorKind } from "../../src/core/errors.ts";
 import { clip } from "../fixtures/clips.ts";
 import { hugeMp4 } from "../fixtures/huge.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { movingWebp } from "../fixtures/moving-webp.ts";
 import { noiseSound } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Rig, startRig, until } from "./rig.ts";
@@ -182,6 +183,26 @@ test("rejects a damaged source", async () => {
     file: bytes,
   }));
   expect(await rig.run(job)).toEqual(failed("input_unsupported", false));
+});
+
+// The position of the canvas's width and height, each less by one, and of those of the first frame.
+const [CANVAS, FRAME] = [24, 14] as const;
+test.for([
+  ["whose canvas needs more memory than there is", 65_535, null, "", failed("out_of_memory", true)],
+  ["with a still larger than its frame", null, 0, "", failed("input_unsupported", false)],
+  ["with something after its end", null, null, "anything at all", expect.objectContaining({ state: "done" })],
+] as const)("decodes an animated WebP %s as far as it can", async ([, canvas, frame, after, wanted]) => {
+  const file = Buffer.concat([await readFile(await movingWebp()), Buffer.from(after)]);
+  const first = file.indexOf("ANMF") + FRAME;
+  for (const [at, side] of [[CANVAS, canvas] as const, [first, frame] as const]) {
+    if (side === null) continue;
+    file.writeUIntLE(side, at, 3);
+    file.writeUIntLE(side, at + 3, 3);
+  }
+  const job = await rig.job(await clip("png_odd"), "image", {}, () => ({ file }));
+  const input = { ...job.input, size: file.length };
+  const source = { ...job.source, format: "webp", animated: true };
+  expect(await rig.run({ ...job, input, source })).toEqual(wanted);
 });
 
 test("does not follow a source that lists other files", async () => {

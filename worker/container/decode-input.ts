@@ -48,7 +48,7 @@ async function store(input: NativeJob["input"], path: string, signal: AbortSigna
   try {
     for (let start = 0; start < input.size; start += BLOCK) {
       const end = Math.min(input.size, start + BLOCK);
-      await file.write(await readInput(input, { start, end }, signal));
+      await file.writeFile(await readInput(input, { start, end }, signal));
     }
   } finally {
     await file.close();

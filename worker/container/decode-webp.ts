@@ -1,16 +1,21 @@
-import { open, readFile, writeFile } from "node:fs/promises";
+import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import { writeApng } from "../../src/encoders/images/animated/apng.ts";
 import { composeFrames } from "../../src/encoders/images/animated/compose.ts";
 import { readAnimation, type WebpFrame } from "../../src/encoders/images/animated/webp.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { diskFull } from "../../src/ffmpeg/read-failure.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { readInput } from "./read-input.ts";
 import { type DecoderRun, runDecoder } from "./run-decoder.ts";
+import { tooLittleMemory } from "./watchdog.ts";
 
-// The file is held in memory, beside two canvases.
 const MOST_BYTES = 256 * MIB;
+// The canvas, the largest frame, and a picture on its way through the compression.
+const CANVASES = 5;
+// Of a PAM, before its pixels.
+const MOST_HEAD = 1024;
 const [STILL, PIXELS] = ["frame.webp", "frame.pam"] as const;
 
 /** Decodes an animated WebP into an APNG in the run's folder, each frame by libwebp's program for stills; returns its path. */
@@ -20,21 +25,33 @@ export async function decodeWebp(input: NativeJob["input"], run: DecoderRun): Pr
   }
   const animation = readAnimation(await readInput(input, { start: 0, end: input.size }, run.signal));
   const { width, height, frames } = animation;
+  // In this process, where no watchdog looks: a few bytes can ask for a canvas of gigabytes.
+  const held = 2 * input.size + CANVASES * 4 * width * height;
+  const own = { ...run, fits: (bytes: number) => run.fits(bytes + held) };
+  if (!own.fits(0)) throw tooLittleMemory();
   const path = join(run.folder, "picture.png");
   const file = await open(path, "w");
   try {
-    const drawn = composeFrames(animation, (frame) => decodeFrame(frame, run));
-    for await (const piece of writeApng({ width, height, count: frames.length }, drawn))
-      await file.write(piece);
+    const drawn = composeFrames(animation, (frame) => decodeFrame(frame, own));
+    let size = 0;
+    for await (const piece of writeApng({ width, height, count: frames.length }, drawn)) {
+      size += piece.length;
+      if (size > run.limits.max_file_bytes) throw diskFull();
+      await file.writeFile(piece);
+    }
   } finally {
     await file.close();
   }
   return path;
 }
 
-async function decodeFrame({ still, width, height }: WebpFrame, run: DecoderRun): Promise<Uint8Array> {
+async function decodeFrame({ still, width, height }: WebpFrame, run: DecoderRun): Promise<Uint8Array | null> {
   await writeFile(join(run.folder, STILL), still);
   await runDecoder("dwebp", ["-quiet", "-pam", STILL, "-o", PIXELS], run);
-  const pam = await readFile(join(run.folder, PIXELS));
-  return pam.subarray(pam.length - width * height * 4);
+  const path = join(run.folder, PIXELS);
+  const length = width * height * 4;
+  const { size } = await stat(path);
+  // A still may be larger than its frame says.
+  if (size < length || size > length + MOST_HEAD) return null;
+  return (await readFile(path)).subarray(size - length);
 }

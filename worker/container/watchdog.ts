@@ -25,6 +25,12 @@ export interface Watchdog {
   stop(): void;
 }
 
+/** Returns the fault of work that does not fit beside the machine's other jobs. */
+export function tooLittleMemory(): MediaError {
+  const message = "The work needs more memory than this encoder has beside its other jobs; try again.";
+  return new MediaError("out_of_memory", message, { retryable: true });
+}
+
 /** Seconds that an ffmpeg that was asked to end has until it is killed. */
 export const KILL_AFTER_SECONDS = 5;
 // A slow codec may compute for long without a word; one that does so for this many times as long turns in circles.
@@ -42,8 +48,7 @@ export function watch({ ffmpeg, progress, waits, fits, folder, stall_seconds }: 
   const look = async () => {
     if (fault) return;
     if (!fits(residentBytes(ffmpeg.pid))) {
-      const message = "The work needs more memory than this encoder has beside its other jobs; try again.";
-      fault = new MediaError("out_of_memory", message, { retryable: true });
+      fault = tooLittleMemory();
       ffmpeg.kill("SIGKILL");
       return;
     }

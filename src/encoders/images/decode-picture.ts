@@ -37,9 +37,10 @@ export async function decodePicture(blob: Blob, source: Source): Promise<Encoded
 async function decodeAnimation(blob: Blob): Promise<EncodedFile> {
   const animation = readAnimation(new Uint8Array(await blob.arrayBuffer()));
   const { width, height, frames } = animation;
-  const drawn = composeFrames(animation, async ({ still }) => {
+  const drawn = composeFrames(animation, async ({ still, ...frame }) => {
     const bitmap = await createImageBitmap(new Blob([still])).catch(() => null);
-    if (!bitmap) return null;
+    // A still may be larger than its frame says.
+    if (bitmap?.width !== frame.width || bitmap.height !== frame.height) return null;
     const context = openCanvas(bitmap.width, bitmap.height);
     context.drawImage(bitmap, 0, 0);
     bitmap.close();

@@ -23,16 +23,25 @@ export interface WebpAnimation {
   frames: WebpFrame[];
 }
 
+// So many are nothing to look at, but a file of tiny ones could hold millions.
+const MOST_FRAMES = 50_000;
+
 const damaged = () => new MediaError("input_unsupported", "The input is damaged or cut off.");
 
-/** Reads an animated WebP (RFC 9649). Throws `input_unsupported` when it is damaged. */
+/** Reads an animated WebP (RFC 9649). Throws `input_unsupported` when it is damaged, `input_too_large` for too many frames. */
 export function readAnimation(file: Uint8Array): WebpAnimation {
   const view = viewOf(file);
   let canvas: { width: number; height: number } | null = null;
   const frames: WebpFrame[] = [];
-  for (const { name, start, end } of chunksOf(view, 12, view.byteLength)) {
+  if (view.byteLength < 12) throw damaged();
+  // What follows the container is no part of it.
+  const whole = Math.min(view.byteLength, 8 + view.getUint32(4, true));
+  for (const { name, start, end } of chunksOf(view, 12, whole)) {
     if (name === "VP8X") canvas = { width: uint24(view, start + 4) + 1, height: uint24(view, start + 7) + 1 };
     if (name === "ANMF") frames.push(readFrame(file, view, start, end));
+    if (frames.length > MOST_FRAMES) {
+      throw new MediaError("input_too_large", `An animated WebP may have ${MOST_FRAMES} frames.`);
+    }
   }
   if (!canvas || frames.length === 0) throw damaged();
   const { width, height } = canvas;
