@@ -1,7 +1,7 @@
 import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
-import { heardSource } from "../plan/audio.ts";
+import { decodedSounds } from "../plan/audio.ts";
 import { refuseDecoding } from "../plan/image/decoded.ts";
 import type { ImagePlan, Plan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
@@ -280,14 +280,11 @@ function mapsTone(source: Source, { toneMapper }: Toolset): boolean {
 }
 
 function refuseSource(plan: Plan, source: Source, toolset: Toolset): RefusalReason | null {
-  const { video, audio } = plan;
+  const { video } = plan;
   const { readable } = toolset;
-  const { format, codecs } = heardSource(source, plan);
+  const { format, codecs } = source;
   if (readable && !readable.formats.has(format)) return { code: "input_format", format };
-  const decoded = [
-    video?.mode === "encode" ? codecs?.video : null,
-    audio?.mode === "encode" ? codecs?.audio : null,
-  ];
+  const decoded = [video?.mode === "encode" ? codecs?.video : null, ...decodedSounds(plan, source)];
   const codec = decoded.find((name) => name && readable && !readable.codecs.has(name));
   if (codec) return { code: "input_codec", codec };
   if (video?.mode !== "encode") return null;

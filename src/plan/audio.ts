@@ -9,7 +9,7 @@ import {
   TARGET_LUFS,
 } from "../core/sound-options.ts";
 import type { Source, SourceStream } from "../core/source.ts";
-import type { AudioPlan, Plan, SoundShape } from "./plan.ts";
+import { type AudioPlan, type Plan, type SoundShape, soundsOf } from "./plan.ts";
 import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
 import type { Span } from "./span.ts";
 
@@ -218,6 +218,13 @@ export function heardSource(source: Source, { sound_track = 0 }: Pick<Plan, "sou
     ...(channels && sample_rate && { audio: { channels, sample_rate } }),
     streams: streams.filter((stream) => stream === track || stream.kind !== "audio"),
   };
+}
+
+/** Returns the codecs of the sound tracks that a plan decodes; null where one is not known. */
+export function decodedSounds(plan: Plan, source: Source): (string | null)[] {
+  return soundsOf(plan).flatMap(({ track, audio }) =>
+    audio.mode === "encode" ? (heardSource(source, { sound_track: track }).codecs?.audio ?? null) : [],
+  );
 }
 
 /** Most sound tracks of adaptive video. */

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
+import type { SourceStream } from "../../src/core/source.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { audioSource, imageSource, videoSource } from "../plan/source.ts";
@@ -93,6 +94,22 @@ test.for([
   expect([refuseTools(plan, source, FAST_TOOLS), refuseTools(plan, source, WASM_TOOLS)]).toEqual([
     refusal,
     null,
+  ]);
+});
+
+test("the fast core leaves a stream to others when it cannot decode one of the sound tracks", () => {
+  const streams: SourceStream[] = [
+    { index: 0, kind: "video", codec: "h264" },
+    { index: 1, kind: "audio", codec: "aac" },
+    { index: 2, kind: "audio", codec: "dts", channels: 6, sample_rate: 48_000 },
+  ];
+  const source = videoSource({ streams });
+  const refuse = (track?: number) =>
+    refuseTools(createPlan(source, "adaptive_video", { track }), source, FAST_TOOLS);
+  expect([refuse(), refuse(0), refuse(1)]).toEqual([
+    { code: "input_codec", codec: "dts" },
+    null,
+    { code: "input_codec", codec: "dts" },
   ]);
 });
 
