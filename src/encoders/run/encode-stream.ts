@@ -21,7 +21,7 @@ export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeRe
   return encoding.durably("encode", async (signal) => {
     const place = { folder: folderOf(encoding, chunk), name: null };
     const { stored, counts } = await encodeCounted(encoding, chunk, place, signal, async (encoded) => {
-      const written = await store(encoding, encoded, place.folder);
+      const written = await store(encoding, encoded, place.folder, signal);
       return { stored: written, count: async () => countStream(plan, written) };
     });
     return { ...(await join(encoding, [{ chunk, ...stored }], signal)), counts };
@@ -40,7 +40,7 @@ export async function encodeStreamPart(
   const { plan, storage } = encoding;
   const place = { folder: folderOf(encoding, chunk), name: null };
   return encodeCounted(encoding, chunk, place, signal, async (encoded) => {
-    const { written, playlists } = await store(encoding, encoded, place.folder);
+    const { written, playlists } = await store(encoding, encoded, place.folder, signal);
     const text = playlists.map((file) => ({ ...file, bytes: new TextDecoder().decode(file.bytes) }));
     const key = `${encoding.work}${chunk.index}.json`;
     const note = new TextEncoder().encode(JSON.stringify({ written, playlists: text }));
@@ -55,15 +55,18 @@ function folderOf({ plan, out, work }: Encoding, { index }: Chunk): string {
 }
 
 async function store(
-  { plan, storage, out, content_key }: Encoding,
+  { plan, storage, out, content_key, stopped, tracker }: Encoding,
   encoded: Encoded,
   folder: string,
+  durable: AbortSignal,
 ): Promise<Written> {
   const { written, playlists } = await placeSegments(storage, encoded, folder);
   if (!plan.encryption) return { written, playlists };
   if (!content_key) throw new MediaError("encode_failed", "The key of the encryption is missing.");
   const encryption = { key: content_key, iv: plan.encryption.iv };
-  const encrypted = await encryptSegments(storage, written, { from: folder, to: out }, encryption);
+  // Of long sound there are thousands.
+  const hooks = { signal: AbortSignal.any([stopped, durable]), onFile: tracker.waits };
+  const encrypted = await encryptSegments(storage, written, { from: folder, to: out }, encryption, hooks);
   await storage.clear(folder);
   return { written: encrypted, playlists };
 }

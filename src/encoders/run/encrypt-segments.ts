@@ -11,6 +11,13 @@ export interface Encryption {
   iv: NonNullable<Plan["encryption"]>["iv"];
 }
 
+/** How the work on many segments is followed and ended. */
+export interface EncryptHooks {
+  signal: AbortSignal;
+  /** Called before each file. */
+  onFile(): void;
+}
+
 /** Imports the 16 bytes of a key, such that nothing reads them from it again. */
 export function importContentKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, "AES-CBC", false, ["encrypt"]);
@@ -25,9 +32,12 @@ export async function encryptSegments(
   files: readonly WrittenFile[],
   { from, to }: { from: string; to: string },
   { key, iv }: Encryption,
+  { signal, onFile }: EncryptHooks,
 ): Promise<WrittenFile[]> {
   const encrypted: WrittenFile[] = [];
   for (const file of files) {
+    signal.throwIfAborted();
+    onFile();
     const stored = await storage.read(from + file.name);
     if (!stored) throw new MediaError("encode_failed", "The encoded files are no longer in storage.");
     const plain = await readAll(stored.body);
