@@ -209,7 +209,7 @@ export type VideoOptions = (
    */
   speed?: number | undefined;
   /**
-   * A picture to lay over the video, such as a logo: PNG, JPEG, WebP or GIF, of which the first frame counts.
+   * A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, or GIF, of which the first frame counts.
    */
   overlay?: OverlayOption | undefined;
   /**

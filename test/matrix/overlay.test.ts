@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { movingWebp } from "../fixtures/moving-webp.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";
@@ -92,11 +93,14 @@ test.for([
   expect(task.error?.message).toMatch(/^options\.overlay\.url: /);
 });
 
-test("a video is no overlay", LIMIT, async () => {
-  const input = rig.serve(source);
-  const task = await rig.door.runTask({ input, kind: "video", options: { overlay: { url: input } } });
+test.for([
+  ["a video", "mp4", () => source],
+  ["a moving WebP", "animated webp", movingWebp],
+] as const)("%s is no overlay", LIMIT, async ([, found, file]) => {
+  const overlay = { url: rig.serve(await file()) };
+  const task = await rig.door.runTask({ input: rig.serve(source), kind: "video", options: { overlay } });
   expect(task.error).toMatchObject({
     kind: "input_unsupported",
-    message: "options.overlay.url: It must be a picture in PNG, JPEG, WebP or GIF; it is mp4.",
+    message: `options.overlay.url: It must be a picture in PNG, JPEG, WebP that is not animated, or GIF; it is ${found}.`,
   });
 });

@@ -45,5 +45,5 @@ export const overlay = closed(
   .optional()
   .meta({
     description:
-      "A picture to lay over the video, such as a logo: PNG, JPEG, WebP or GIF, of which the first frame counts.",
+      "A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, or GIF, of which the first frame counts.",
   });

@@ -14,13 +14,16 @@ export function furtherBytes(plan: Plan, chunk: Chunk): number {
 }
 
 /** Returns why a file cannot have a role, as a sentence; null when it can. */
-export function furtherFault(role: InputRole, { kind, format }: Source): string | null {
-  return FAULTS[role](kind, format);
+export function furtherFault(role: InputRole, source: Source): string | null {
+  return FAULTS[role](source);
 }
 
-const FAULTS: { readonly [R in InputRole]: (kind: Source["kind"], format: string) => string | null } = {
-  overlay: (kind, format) =>
-    kind === "image" && format !== "heic" && format !== "avif"
-      ? null
-      : `It must be a picture in PNG, JPEG, WebP or GIF; it is ${format}.`,
+const FAULTS: { readonly [R in InputRole]: (source: Source) => string | null } = {
+  overlay: ({ kind, format, animated }) => {
+    // Encoders read these with a decoder of the host's, which serves the main input alone.
+    const decoded = format === "heic" || format === "avif" || (format === "webp" && animated === true);
+    if (kind === "image" && !decoded) return null;
+    const found = animated ? `animated ${format}` : format;
+    return `It must be a picture in PNG, JPEG, WebP that is not animated, or GIF; it is ${found}.`;
+  },
 };
