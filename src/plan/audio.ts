@@ -238,7 +238,7 @@ export function knownTracks(source: Source): number[] {
 /** Returns the language of a sound track, as BCP 47 writes it; undefined when it has none. */
 export function languageOf(source: Source, track: number): string | undefined {
   const { language } = soundTracks(source)[track] ?? {};
-  return language === undefined || language === "und" ? undefined : canonical(language);
+  return canonical(language);
 }
 
 function soundTracks({ streams = [] }: Source): SourceStream[] {
@@ -247,15 +247,17 @@ function soundTracks({ streams = [] }: Source): SourceStream[] {
 
 // Codes of two and three letters mean the same; a region narrows what is asked for.
 function speaks(language: string | undefined, asked: string): boolean {
-  const [own, wanted] = [canonical(language ?? "und"), canonical(asked)];
+  const [own = language ?? "und", wanted = asked] = [canonical(language), canonical(asked)];
   return own === wanted || own.startsWith(`${wanted}-`);
 }
 
-/** Returns the usual form of a language code (BCP 47), such as `de` for `deu`. */
-export function canonical(language: string): string {
+/** Returns the usual form of a language code (BCP 47), such as `de` for `deu`; undefined for what is none. */
+export function canonical(language: string | undefined): string | undefined {
+  if (language === undefined || language === "und") return undefined;
   try {
-    return Intl.getCanonicalLocales(language)[0] ?? language;
+    return Intl.getCanonicalLocales(language)[0];
   } catch {
-    return language;
+    // A source may state anything, and playlists quote it.
+    return undefined;
   }
 }

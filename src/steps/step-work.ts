@@ -209,11 +209,10 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         // The cover may have been written where it cannot be read back.
         if (plan.cover !== undefined && !covered)
           dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
-        const read = described.streams?.filter(({ kind }) => kind === "subtitle").length ?? 0;
-        // Tracks that cannot be read are left out, and with them all of the file's.
-        if (plan.kind === "video" && read === 0)
-          for (const { stream: index, language } of plan.subtitles ?? [])
-            dropped.push({ kind: "subtitle", index, ...(language && { language }), reason: "not_supported" });
+        for (const index of encoded.lost_subtitles ?? []) {
+          const language = plan.subtitles?.find(({ stream }) => stream === index)?.language;
+          dropped.push({ kind: "subtitle", index, ...(language && { language }), reason: "not_supported" });
+        }
         const { duration } = described;
         const asCopy = "mode" in options && options.mode === "copy" && duration !== undefined;
         const cut = asCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };

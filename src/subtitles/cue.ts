@@ -37,24 +37,22 @@ export function shiftCues(cues: readonly Cue[], { start, duration, speed }: Show
 const MOST_AT_ONCE = 16;
 
 /** Splits overlapping cues where another begins or ends, for formats that show one at a time; each piece has all their lines. */
-export function flattenCues(cues: readonly Cue[]): Cue[] {
-  const pieces: Cue[] = [];
+export function* flattenCues(cues: readonly Cue[]): Generator<Cue, void> {
   let shown: Cue[] = [];
-  const showUntil = (from: number, until: number) => {
+  function* showUntil(from: number, until: number): Generator<Cue, void> {
     for (let at = from; at < until && shown.length > 0; ) {
       const end = Math.min(until, ...shown.map((cue) => cue.end));
       const text = shown.map((cue) => cue.text).join("\n");
-      pieces.push({ start: at, end, text, settings: shown[0]?.settings ?? "" });
+      yield { start: at, end, text, settings: shown[0]?.settings ?? "" };
       shown = shown.filter((cue) => cue.end > end);
       at = end;
     }
-  };
+  }
   let at = 0;
   for (const cue of cues) {
-    showUntil(at, cue.start);
+    yield* showUntil(at, cue.start);
     at = cue.start;
     if (shown.length < MOST_AT_ONCE) shown.push(cue);
   }
-  showUntil(at, Number.POSITIVE_INFINITY);
-  return pieces;
+  yield* showUntil(at, Number.POSITIVE_INFINITY);
 }

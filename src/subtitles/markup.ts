@@ -50,7 +50,7 @@ export function readEntities(text: string): string {
 }
 
 // A tag of WebVTT: its slash, its name, and classes or a speaker up to the end; or a time.
-const WEBVTT_TAG = /<(\/?)([a-z]+)(?:[.\s][^>]*)?>|<\/?>|<[\d:.]+>/gi;
+const WEBVTT_TAG = /<(\/?)([a-z]+)(?:[.\s][^<>]*)?>|<\/?>|<[\d:.]+>/gi;
 
 /** Parses cue text of WebVTT; of its tags, those of {@link Face} are kept. */
 export function readMarkup(text: string): Run[] {

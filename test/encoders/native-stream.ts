@@ -94,7 +94,7 @@ export async function chunkedStream(
   const read = async (name: string) => new Uint8Array(await readFile(join(folder, name)));
   const signal = AbortSignal.timeout(60_000);
   const reading = { plan, source, signal, onWait: () => {} };
-  const subtitles = await readSubtitles(reading, await openFile(input));
+  const { tracks: subtitles } = await readSubtitles(reading, await openFile(input));
   const playlists = await stitchStream({ plan, source, parts, read, subtitles });
   return write(plan, source, folder, playlists, parts);
 }

@@ -5,9 +5,14 @@ import { expect, test } from "vitest";
 import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { readMatroskaCues } from "../../src/encoders/subtitles/matroska-cues.ts";
+import { textSamples, writeTextTrak } from "../../src/encoders/subtitles/mp4-text.ts";
+import { readSubtitles } from "../../src/encoders/subtitles/read-subtitles.ts";
+import { writeStreamTexts } from "../../src/encoders/subtitles/stream-text.ts";
 import { element, uint } from "../../src/encoders/subtitles/webm-text.ts";
+import { writeTextGroup, writeTextSets } from "../../src/ffmpeg/text/stream-text.ts";
 import { memoryReader } from "../../src/probe/file-start.ts";
 import { concatBytes } from "../../src/util/bytes.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { captionedVideo, readCues } from "../judge/cues.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { fetchStored, type Trial, trial } from "./encode-trial.ts";
@@ -90,6 +95,123 @@ test("timed text of an MP4 becomes WebVTT, and is copied with the rest", async (
   expect(await readCues(copied, 0)).toEqual(CUES.subrip);
 });
 
+const READING = { signal: new AbortController().signal, onWait: () => {}, rebased: true };
+
+function matroska(tracks: Uint8Array[], clusters: Uint8Array[]) {
+  const segment = element(0x18538067, element(0x1654ae6b, ...tracks), ...clusters);
+  return memoryReader([concatBytes([element(0x1a45dfa3), segment])]);
+}
+
+// A track of SubRip, and one of its cues.
+const textTrack = (number: number) =>
+  element(
+    0xae,
+    uint(0xd7, number, 1),
+    uint(0x83, 17, 1),
+    element(0x86, new TextEncoder().encode("S_TEXT/UTF8")),
+  );
+const textBlock = (number: number, text: string, lasts: number) =>
+  element(
+    0xa0,
+    element(0xa1, Uint8Array.of(0x80 + number, 0, 0, 0), new TextEncoder().encode(text)),
+    uint(0x9b, lasts, 4),
+  );
+const clusterAt = (time: number, ...blocks: Uint8Array[]) => element(0x1f43b675, uint(0xe7, time), ...blocks);
+
+test("a track past what is read is lost, and the others are kept", async () => {
+  const large = textBlock(1, "a".repeat(1_000_000), 1000);
+  const clusters = Array.from({ length: 17 }, (_, at) =>
+    clusterAt(at * 1000, large, textBlock(2, "Hi", 500)),
+  );
+  const huge = clusterAt(17_000, textBlock(3, "b".repeat(1_100_000), 1000));
+  const file = matroska([1, 2, 3].map(textTrack), [...clusters, huge]);
+  const found = await readMatroskaCues(file, [0, 1, 2], { ...READING, until: Number.POSITIVE_INFINITY });
+  expect([...found.keys()]).toEqual([1]);
+  expect(found.get(1)?.length).toBe(17);
+  // Nothing is read past the end of the output, though blocks may come before their cluster.
+  const early = await readMatroskaCues(file, [1, 2], { ...READING, until: -20_000 });
+  expect([...early].map(([stream, cues]) => [stream, cues.length])).toEqual([
+    [1, 13],
+    [2, 0],
+  ]);
+});
+
+test.for([
+  ["adaptive_video", [0]],
+  ["video", []],
+] as const)("text that would fill %s many times over is lost: %o", async ([kind, lost]) => {
+  const file = matroska(
+    [textTrack(1), textTrack(2)],
+    [clusterAt(0, textBlock(1, "a".repeat(60_000), 21_600_000), textBlock(2, "Hi", 500))],
+  );
+  const { plan, source } = await trial(await captionedVideo("mp4"), "video", { format: "webm" });
+  const whole = { ...plan, kind, duration: 21_600, end: 21_600, subtitles: [{ stream: 0 }, { stream: 1 }] };
+  const found = await readSubtitles(
+    { plan: whole, source: { ...source, format: "matroska" }, ...READING },
+    file,
+  );
+  expect(found.lost).toEqual(lost);
+  expect(found.tracks.at(-1)?.cues).toMatchObject([{ text: "Hi" }]);
+});
+
+test("an index of more samples than a call has arguments is written", () => {
+  const cues = Array.from({ length: 150_000 }, (_, at) => ({
+    ...{ start: at * 10, end: at * 10 + 5, text: "a", settings: "" },
+  }));
+  const track = { cues };
+  const samples = textSamples(track, 1_500_000);
+  expect(samples.sizes.length).toBe(300_000);
+  const trak = writeTextTrak({ id: 3, track, samples, place: 2 ** 33, movie: 1000, quicktime: false });
+  expect(trak.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(300_000 * 12);
+});
+
+test("streams of many long tracks have few segments, and playlists quote no language that is none", () => {
+  const [cues, language] = [[], 'de"\n#EXT-X-ENDLIST'];
+  const tracks = Array.from({ length: 40 }, () => ({ cues, language }));
+  const { texts } = writeStreamTexts(tracks, { seconds: 21_600, periods: [] });
+  const segments = texts.flatMap((text) => text.segments);
+  expect(segments.length).toBeLessThanOrEqual(1040);
+  expect(segments.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(40 * 21_600);
+  expect(writeTextGroup(texts).join("\n")).not.toMatch(/LANGUAGE|ENDLIST/);
+  const [set = ""] = writeTextSets([{ folder: "subtitles", name: "a\u0001<&", segments: [] }], 0).slice(1);
+  expect(set.trim()).toBe("<Label>a&lt;&amp;</Label>");
+});
+
+test.for([
+  ["webm", { width: 80 }, {}],
+  ["mp4", { mode: "copy" }, { encoder: createCopyEncoder() }],
+] as const)("text stays with pictures that start late: %s %o", async ([format, options, changes]) => {
+  const again = ["-i", await captionedVideo("mkv"), "-map", "0", "-c", "copy", "-output_ts_offset", "10"];
+  const input = await makeClip("mkv", again);
+  const path = await outputOf(await trial(input, "video", { format, ...options }, changes));
+  const [first = ""] = await readCues(path, 0);
+  expect(Number(first.split(" ")[0])).toBeCloseTo(0.5, 1);
+});
+
+test("text between rare pictures is kept in WebM", async () => {
+  const text = "1\n00:00:50,000 --> 00:00:55,000\nLate\n\n2\n00:02:50,000 --> 00:02:55,000\nLast\n";
+  const input = await makeClip("mkv", [
+    ...["-f", "lavfi", "-i", "testsrc2=s=64x48:r=1/60:d=180"],
+    ...["-f", "srt", "-i", `data:text/plain;base64,${Buffer.from(text).toString("base64")}`],
+    ...[
+      "-map",
+      "0",
+      "-map",
+      "1",
+      "-c:v",
+      "libx264",
+      "-preset",
+      "ultrafast",
+      "-pix_fmt",
+      "yuv420p",
+      "-c:s",
+      "srt",
+    ],
+  ]);
+  const path = await outputOf(await trial(input, "video", { format: "webm", width: 32 }));
+  expect(await readCues(path, 0)).toEqual(["50.000 55.000 Late", "170.000 175.000 Last"]);
+});
+
 const HELLO = new TextEncoder().encode("Hello");
 const ALGORITHM = { zlib: 0, stripping: 3, bzip2: 1 } as const;
 
@@ -106,10 +228,8 @@ test.for([
   const track = element(0xae, uint(0xd7, 1, 1), uint(0x83, 17, 1), codec, encodings);
   const block = element(0xa1, Uint8Array.of(0x81, 0, 5, 0), bytes);
   const cluster = element(0x1f43b675, uint(0xe7, 100, 1), element(0xa0, block, uint(0x9b, 50, 1)));
-  const segment = element(0x18538067, element(0x1654ae6b, track), cluster, Uint8Array.of(0xff, 1, 2));
-  const file = concatBytes([element(0x1a45dfa3), segment]);
-  const signal = AbortSignal.timeout(10_000);
-  const found = await readMatroskaCues(memoryReader([file]), [0], { signal, onWait: () => {} });
+  const file = matroska([track], [cluster, Uint8Array.of(0xff, 1, 2)]);
+  const found = await readMatroskaCues(file, [0], { ...READING, until: Number.POSITIVE_INFINITY });
   const cue = { start: 105, end: 155, text, settings: "" };
   expect(found.get(0)).toEqual(text === undefined ? undefined : text === null ? [] : [cue]);
 });

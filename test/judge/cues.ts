@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { keepClip, makeClip, runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";
 
 const run = promisify(execFile);
 const Probed = z.object({
@@ -86,4 +87,33 @@ export function captionedVideo(extension: "mkv" | "mp4"): Promise<string> {
     ...["-metadata:s:s:0", "language=deu", "-metadata:s:s:0", "title=Titel", "-disposition:s:0", "default"],
     ...(texts.length > 1 ? ["-metadata:s:s:1", "language=eng", "-disposition:s:1", "forced"] : []),
   ]);
+}
+
+/** Makes a second of video with a text track in German, and one in English whose only text is longer than any that is read. */
+export function overfullVideo(): Promise<string> {
+  return keepClip("mkv", "overfull", async (path) => {
+    const texts = ["Hallo", `${"a".repeat(99)}\n`.repeat(11_000)];
+    const files = texts.map((_, index) => `${path}.${index}.srt`);
+    for (const [index, file] of files.entries())
+      await writeFile(file, `1\n00:00:00,000 --> 00:00:00,900\n${texts[index]}\n`);
+    await runFfmpeg([
+      ...["-f", "lavfi", "-i", "testsrc2=s=320x180:d=1:r=25", ...files.flatMap((file) => ["-i", file])],
+      ...[
+        "-map",
+        "0",
+        "-map",
+        "1",
+        "-map",
+        "2",
+        "-c:v",
+        "libx264",
+        "-preset",
+        "ultrafast",
+        "-pix_fmt",
+        "yuv420p",
+      ],
+      ...["-c:s", "copy", "-metadata:s:s:0", "language=deu", "-metadata:s:s:1", "language=eng", path],
+    ]);
+    await Promise.all(files.map((file) => rm(file)));
+  });
 }

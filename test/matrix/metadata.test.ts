@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, test } from "vitest";
 import type { Dropped } from "../../src/core/source.ts";
 import type { Task } from "../../src/core/task.ts";
-import { readCues } from "../judge/cues.ts";
+import { overfullVideo, readCues } from "../judge/cues.ts";
 import { id3Sound } from "../judge/id3.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import {
@@ -167,6 +167,16 @@ test.concurrent.for([
     if (kind === "video") expect(await readCues(path, 0)).toEqual(["0.000 2.000 Hello"]);
   },
 );
+
+test.concurrent.for([
+  ["video", { format: "webm", width: 160 }],
+  ["adaptive_video", {}],
+] as const)("lists a text that %s with %o could not read", LIMIT, async ([kind, options], { expect }) => {
+  const input = rig.serve(await overfullVideo());
+  const { task } = await rig.door.encode({ input, kind, options });
+  const lost = { kind: "subtitle", index: 2, language: "eng", reason: "not_supported" };
+  expect(droppedOf(task)).toEqual([lost]);
+});
 
 test.concurrent("lists nothing when nothing is dropped", LIMIT, async ({ expect }) => {
   const original = await taggedSound("flac");

@@ -62,11 +62,11 @@ export async function stitchParts(
   });
   const target = targetFile(encoding, plan.chunks[0] as Chunk);
   const stitched = await placeFile(storage, body, plan.subtitles ? work : out, target);
-  const { key, size } = plan.subtitles
+  const { mime: _, ...stored } = plan.subtitles
     ? await placeWithSubtitles(encoding, stitched, target, signal)
     : stitched;
   if (counts.pictures || counts.sound) {
-    checkOutput(counts, await countContents(await storageReader(storage, key), signal));
+    checkOutput(counts, await countContents(await storageReader(storage, stored.key), signal));
   }
-  return { key, size, files: 1 };
+  return { ...stored, files: 1 };
 }

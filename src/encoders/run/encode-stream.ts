@@ -114,11 +114,13 @@ const NOTE_MIME = "application/json";
 async function join(encoding: Encoding, parts: StreamPart[], durable: AbortSignal): Promise<OutputFiles> {
   const { plan, source, out, storage } = encoding;
   const read = (name: string) => readStored(storage, out + name);
-  const subtitles = await subtitlesOf(encoding, AbortSignal.any([encoding.stopped, durable]));
+  const signal = AbortSignal.any([encoding.stopped, durable]);
+  const { tracks: subtitles, lost } = await subtitlesOf(encoding, signal);
   const files = await stitchStream({ plan, source, parts, read, subtitles });
-  const playlists = await placeAll(storage, files, out);
+  const playlists = await placeAll(storage, files, out, encoding.tracker.waits);
   const segments = parts.flatMap(({ written }) => written);
-  return summary(out, [...segments, ...playlists]);
+  const output = summary(out, [...segments, ...playlists]);
+  return { ...output, ...(lost.length > 0 && { lost_subtitles: lost }) };
 }
 
 async function readStored(storage: Storage, key: string): Promise<Uint8Array> {

@@ -8,8 +8,7 @@ import { storageReader } from "../../storage/storage-reader.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
 import { addSubtitles } from "../subtitles/add-subtitles.ts";
-import { readSubtitles } from "../subtitles/read-subtitles.ts";
-import type { SubtitleTrack } from "../subtitles/subtitle-track.ts";
+import { readSubtitles, type Subtitles } from "../subtitles/read-subtitles.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
 import { type Contents, countContents, countSequence } from "./count-output.ts";
 import { type Counted, encodeCounted } from "./encode-counted.ts";
@@ -86,8 +85,8 @@ async function placeWithCover(
 }
 
 /** Reads the text tracks that the plan of an output has. */
-export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Promise<SubtitleTrack[]> {
-  if (!encoding.plan.subtitles) return [];
+export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Promise<Subtitles> {
+  if (!encoding.plan.subtitles) return { tracks: [], lost: [] };
   return readSubtitles({ ...encoding, signal, onWait: encoding.tracker.waits }, await encoding.input());
 }
 
@@ -99,7 +98,7 @@ export async function placeWithSubtitles(
   signal: AbortSignal,
 ): Promise<StoredFile> {
   const { plan, storage, out, work } = encoding;
-  const tracks = await subtitlesOf(encoding, signal);
+  const { tracks, lost } = await subtitlesOf(encoding, signal);
   const body = await addSubtitles(
     await storageReader(storage, key),
     plan.format as VideoFormat,
@@ -108,7 +107,7 @@ export async function placeWithSubtitles(
   );
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work + target.name);
-  return placed;
+  return { ...placed, ...(lost.length > 0 && { lost_subtitles: lost }) };
 }
 
 async function placeFinished(

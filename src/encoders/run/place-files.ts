@@ -12,6 +12,8 @@ export interface StoredFile {
   mime: string;
   size: number;
   waveform?: WaveformFacts;
+  /** Streams of the source, of text that the plan has and the file lacks. */
+  lost_subtitles?: number[];
 }
 
 /**
@@ -51,9 +53,11 @@ export async function placeAll(
   storage: Storage,
   files: readonly EncodedFile[],
   folder: string,
+  onFile = () => {},
 ): Promise<Written["written"]> {
   const written: Written["written"] = [];
   for (const { name, bytes } of files) {
+    onFile();
     const mime = adaptiveMime(name);
     const size = await write(storage, folder + name, bytes, mime);
     written.push({ name, mime, size, ...(name.endsWith(".m4s") && readSegment(bytes)) });

@@ -87,6 +87,6 @@ function soundFirst(chunks: readonly Chunk[]): Chunk[] {
   return chunks.toSorted((a, b) => Number(b.track === "audio") - Number(a.track === "audio"));
 }
 
-function whole({ stored: { key, size, waveform }, counts }: Counted<StoredFile>): EncodeResult {
-  return { key, size, files: 1, counts, ...(waveform && { waveform }) };
+function whole({ stored: { mime: _, ...stored }, counts }: Counted<StoredFile>): EncodeResult {
+  return { ...stored, files: 1, counts };
 }

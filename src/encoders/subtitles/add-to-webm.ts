@@ -58,7 +58,8 @@ export async function addToWebm(reader: ByteReader, tracks: readonly SubtitleTra
   const edits: Edit[] = [{ ...entries, bytes: [element(EBML.tracks, content, ...added)] }];
   const blocks = placeBlocks(texts, clusters, delay);
   for (const cluster of clusters) {
-    const own = blocks.get(cluster) ?? [];
+    const { own, after } = blocks.get(cluster) ?? { own: [], after: [] };
+    if (after.length > 0) edits.push({ start: cluster.end, end: cluster.end, bytes: after });
     const removed = cluster.head.reduce((sum, { start, end }) => sum + end - start, 0);
     const size = cluster.end - cluster.data - removed + own.reduce((sum, { length }) => sum + length, 0);
     if (own.length === 0 && removed === 0) continue;
@@ -134,7 +135,7 @@ function placeBlocks(
   texts: readonly { track: SubtitleTrack; number: number }[],
   clusters: readonly Cluster[],
   delay: number,
-): Map<Cluster, Uint8Array[]> {
+): Map<Cluster, { own: Uint8Array[]; after: Uint8Array[] }> {
   const timed = new Map<Cluster, { at: number; bytes: Uint8Array }[]>();
   for (const { track, number } of texts) {
     let index = 0;
@@ -142,16 +143,23 @@ function placeBlocks(
       const start = cue.start + delay;
       while ((clusters[index + 1]?.time ?? Number.POSITIVE_INFINITY) <= start) index++;
       const cluster = clusters[index];
-      const at = cluster ? start - cluster.time : LATEST + 1;
-      if (!cluster || at > LATEST || at < -LATEST) continue;
+      const at = cluster ? start - cluster.time : 0;
+      if (!cluster || at < -LATEST) continue;
       const list = timed.get(cluster) ?? [];
-      list.push({ at, bytes: writeTextBlock(number, cue, at) });
+      // Where pictures are rare, a text is too late for the cluster of the one before, and has its own.
+      const bytes =
+        at <= LATEST
+          ? writeTextBlock(number, cue, at)
+          : element(EBML.cluster, uint(EBML.timestamp, start), writeTextBlock(number, cue, 0));
+      list.push({ at, bytes });
       timed.set(cluster, list);
     }
   }
   const inOrder = [...timed].map(([cluster, list]) => {
     list.sort((a, b) => a.at - b.at);
-    return [cluster, list.map(({ bytes }) => bytes)] as const;
+    const bytesOf = (late: boolean) =>
+      list.filter(({ at }) => at > LATEST === late).map(({ bytes }) => bytes);
+    return [cluster, { own: bytesOf(false), after: bytesOf(true) }] as const;
   });
   return new Map(inOrder);
 }

@@ -13,8 +13,8 @@ import { readAssBlock } from "../../subtitles/ass.ts";
 import type { Cue } from "../../subtitles/cue.ts";
 import { readSubripText } from "../../subtitles/subrip.ts";
 import { readWebvttBlock, readWebvttText } from "../../subtitles/webvtt.ts";
-import { MIB, viewOf } from "../../util/bytes.ts";
-import { type CueList, type CueReader, createCueList } from "./subtitle-track.ts";
+import { concatBytes, MIB, viewOf } from "../../util/bytes.ts";
+import { type CueList, type CueReader, createCueList, MOST, type Room } from "./subtitle-track.ts";
 
 // RFC 9559, 5.1.4: what says how the blocks of a track are stored.
 const ID = {
@@ -39,6 +39,8 @@ const MOST_BLOCK = MIB;
 // Bytes read at a time: pictures between two texts are passed over where they are larger.
 const WINDOW = 2 * MIB;
 const HEADER = 12;
+// Ticks by which a block may come before the time of its cluster.
+const EARLIEST = 2 ** 15;
 const NANOSECONDS = 1_000_000;
 
 interface TextEntry {
@@ -50,13 +52,16 @@ interface TextEntry {
 }
 
 /** Reads the cues of text tracks in a Matroska or WebM, passing over everything else. */
-export const readMatroskaCues: CueReader = async (reader, streams, { signal, onWait }) => {
+export const readMatroskaCues: CueReader = async (reader, streams, { signal, onWait, until, rebased }) => {
   const head = await readHead(reader, streams);
   if (!head) return new Map();
-  const { entries, tick } = head;
+  const { entries, media, tick } = head;
   const window = createWindow(reader, signal, onWait);
+  const ms = (ticks: number) => Math.round((ticks * tick) / NANOSECONDS);
   let clock = 0;
-  for (let at = head.clusters; at < reader.size; ) {
+  let first = Number.POSITIVE_INFINITY;
+  const origin = () => (rebased && Number.isFinite(first) ? ms(first) : 0);
+  for (let at = head.clusters; at < reader.size && entries.size > 0; ) {
     const element = await window.element(at);
     // Whatever follows is damaged.
     if (!element || (element.end === null && element.id !== EBML.cluster)) break;
@@ -69,26 +74,35 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
     if (element.id === EBML.timestamp && end - element.data <= 8) {
       const bytes = await window.read(element.data, end);
       clock = readUint(bytes, 0, bytes.length);
+      if (ms(clock - EARLIEST) - origin() > until) break;
     }
     const isBlock = element.id === EBML.block_group || element.id === EBML.simple_block;
-    if (!isBlock || end - element.data > MOST_BLOCK) continue;
-    const entry = entries.get(await trackOf(window, element));
-    if (!entry?.list.whole) continue;
-    const cue = readBlock(await window.read(element.start, end), clock, tick);
-    if (cue) entry.list.add(cue.time, await textOf(entry, cue));
+    if (!isBlock) continue;
+    const { number, late } = await blockHead(window, element);
+    if (media.has(number)) first = Math.min(first, clock + late);
+    const entry = entries.get(number);
+    if (!entry) continue;
+    const fits = end - element.data <= MOST_BLOCK;
+    const cue = fits && readBlock(await window.read(element.start, end));
+    if (cue) await addCue(entry, { start: ms(clock + late), end: ms(clock + late + cue.lasts) }, cue);
+    if (!fits || !entry.list.whole) entries.delete(number);
   }
-  const read = [...entries.values()].filter(({ list }) => list.whole);
-  return new Map(read.map(({ stream, list }) => [stream, list.cues]));
+  const shift = origin();
+  const moved = (cue: Cue) => ({ ...cue, start: cue.start - shift, end: cue.end - shift });
+  return new Map([...entries.values()].map(({ stream, list }) => [stream, list.cues.map(moved)]));
 };
 
-async function textOf({ expand, read }: TextEntry, { bytes, more }: Block) {
+async function addCue(
+  { expand, read, list }: TextEntry,
+  time: Pick<Cue, "start" | "end">,
+  { bytes, more }: Block,
+): Promise<void> {
   const decoder = new TextDecoder();
-  try {
-    return read(decoder.decode(await expand(bytes)).replace(/\0+$/, ""), decoder.decode(more));
-  } catch {
-    // A block that cannot be expanded is damaged.
-    return null;
-  }
+  // A block that cannot be expanded is damaged.
+  const text = await expand(bytes).catch(() => null);
+  const size = (text ?? bytes).length + more.length;
+  const cue = text && read(decoder.decode(text).replace(/\0+$/, ""), decoder.decode(more));
+  list.add(time, cue, size);
 }
 
 async function readHead(reader: ByteReader, streams: readonly number[]) {
@@ -96,23 +110,28 @@ async function readHead(reader: ByteReader, streams: readonly number[]) {
   const segment = header?.end ? await readElementAt(reader, header.end) : null;
   if (segment?.id !== EBML.segment) return null;
   const entries = new Map<number, TextEntry>();
+  const media = new Set<number>();
+  const room: Room = { ...MOST };
   let [at, tick] = [segment.data, NANOSECONDS];
   for (let count = 0; count < TOP_ELEMENTS; count++) {
     const element = await readElementAt(reader, at);
-    if (element?.id === EBML.cluster) return { entries, tick, clusters: at };
+    if (element?.id === EBML.cluster) return { entries, media, tick, clusters: at };
     if (element?.end == null) return null;
     const kept = element.id === EBML.info || element.id === EBML.tracks;
     if (kept && element.end - at <= MOST_HEAD) {
       const bytes = await reader.read({ start: element.data, end: element.end });
       if (element.id === EBML.info) tick = field(bytes, EBML.timestamp_scale) || NANOSECONDS;
-      else for (const [number, entry] of readEntries(bytes, streams)) entries.set(number, entry);
+      else {
+        for (const [number, entry] of readEntries(bytes, streams, room)) entries.set(number, entry);
+        for (const number of mediaTracks(bytes)) media.add(number);
+      }
     }
     at = element.end;
   }
   return null;
 }
 
-function readEntries(tracks: Uint8Array, streams: readonly number[]): [number, TextEntry][] {
+function readEntries(tracks: Uint8Array, streams: readonly number[], room: Room): [number, TextEntry][] {
   const all = listElements(tracks, 0, tracks.length).filter(({ id }) => id === EBML.track);
   return all.flatMap(({ data, end }, stream): [number, TextEntry][] => {
     const bytes = tracks.subarray(data, end);
@@ -120,7 +139,18 @@ function readEntries(tracks: Uint8Array, streams: readonly number[]): [number, T
     const read = READERS[codec ? new TextDecoder().decode(codec).replace(/\0+$/, "") : ""];
     const expand = readEncoding(contentOf(bytes, ID.encodings));
     if (!streams.includes(stream) || !read || !expand) return [];
-    return [[field(bytes, EBML.track_number), { stream, read, expand, list: createCueList() }]];
+    return [[field(bytes, EBML.track_number), { stream, read, expand, list: createCueList(room) }]];
+  });
+}
+
+const MEDIA = { video: 1, audio: 2 } as const;
+
+function mediaTracks(tracks: Uint8Array): number[] {
+  const all = listElements(tracks, 0, tracks.length).filter(({ id }) => id === EBML.track);
+  return all.flatMap(({ data, end }) => {
+    const bytes = tracks.subarray(data, end);
+    const type = field(bytes, EBML.track_type);
+    return type === MEDIA.video || type === MEDIA.audio ? [field(bytes, EBML.track_number)] : [];
   });
 }
 
@@ -138,7 +168,7 @@ function readEncoding(encodings: Uint8Array | null): TextEntry["expand"] | null 
   const algorithm = field(compression, ID.algorithm);
   if (algorithm === ALGORITHMS.zlib) return inflate;
   const prefix = contentOf(compression, ID.settings) ?? new Uint8Array();
-  return algorithm === ALGORITHMS.stripping ? async (bytes) => Uint8Array.of(...prefix, ...bytes) : null;
+  return algorithm === ALGORITHMS.stripping ? async (bytes) => concatBytes([prefix, bytes]) : null;
 }
 
 async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
@@ -155,27 +185,25 @@ async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 interface Block {
-  time: Pick<Cue, "start" | "end">;
+  /** In ticks. */
+  lasts: number;
   bytes: Uint8Array;
   /** What is added to the block. */
   more: Uint8Array;
 }
 
 // RFC 9559, 10: the track, 16 bits of time and the flags come before the text.
-function readBlock(bytes: Uint8Array, clock: number, tick: number): Block | null {
+function readBlock(bytes: Uint8Array): Block | null {
   const whole = readElement(bytes, 0);
   if (!whole) return null;
   const group = whole.id === EBML.block_group ? bytes.subarray(whole.data) : null;
   const block = group ? contentOf(group, EBML.block) : bytes.subarray(whole.data);
   const head = block ? Math.clz32(block[0] ?? 0) - 23 : 0;
   if (!group || !block || block.length < head + 3) return null;
-  const at = clock + viewOf(block).getInt16(head);
-  const lasts = field(group, ID.block_duration);
   const additions = contentOf(group, ID.additions);
   const more = additions && contentOf(additions, ID.more);
-  const ms = (ticks: number) => Math.round((ticks * tick) / NANOSECONDS);
   return {
-    time: { start: ms(at), end: ms(at + lasts) },
+    lasts: field(group, ID.block_duration),
     bytes: block.subarray(head + 3),
     more: (more && contentOf(more, ID.additional)) ?? new Uint8Array(),
   };
@@ -219,9 +247,13 @@ function createWindow(reader: ByteReader, signal: AbortSignal, onWait: () => voi
   return window;
 }
 
-async function trackOf(window: Window, { id, data, end }: Element): Promise<number> {
+// The track of a block, 0 where there is none, and its time after that of its cluster, in ticks.
+async function blockHead(window: Window, { id, data, end }: Element) {
   const bytes = await window.read(data, Math.min(end ?? data, data + HEADER + 8));
   const inner = id === EBML.block_group ? readElement(bytes, 0) : null;
-  if (id === EBML.block_group && inner?.id !== EBML.block) return 0;
-  return readVint(bytes, inner?.data ?? 0) ?? 0;
+  const at = inner?.data ?? 0;
+  const late = at + Math.clz32(bytes[at] ?? 0) - 23;
+  if ((id === EBML.block_group && inner?.id !== EBML.block) || late + 2 > bytes.length)
+    return { number: 0, late: 0 };
+  return { number: readVint(bytes, at) ?? 0, late: viewOf(bytes).getInt16(late) };
 }

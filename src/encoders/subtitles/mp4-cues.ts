@@ -4,34 +4,36 @@ import { readMovieExtras } from "../../probe/isobmff/movie-extras.ts";
 import { readEdits, readTimescale } from "../../probe/isobmff/track-boxes.ts";
 import type { Cue } from "../../subtitles/cue.ts";
 import { readTimedText } from "../../subtitles/timed-text.ts";
-import { type CueReader, createCueList, MOST } from "./subtitle-track.ts";
+import { type CueReader, createCueList, MOST, type Room } from "./subtitle-track.ts";
 
 // A sample has its text, of 64 KiB at most, and its styles.
 const MOST_SAMPLE = 2 ** 18;
 const WAIT_SAMPLES = 500;
 
 /** Reads the cues of timed text in an MP4 or MOV. */
-export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait }) => {
+export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, until }) => {
   const found = new Map<number, readonly Cue[]>();
   const index = await readMovieIndex(reader);
   if (!index) return found;
   const { moov } = index;
   const { places } = readMovieExtras(index);
+  const room: Room = { ...MOST };
   for (const trak of listBoxes(moov, 8, moov.byteLength)) {
     if (trak.kind !== "trak") continue;
     const stream = places.get(trackId(moov, trak));
     if (stream === undefined || !streams.includes(stream)) continue;
-    const list = createCueList();
-    let read = 0;
+    const list = createCueList(room);
+    let [read, whole] = [0, true];
     for (const { start, end, at, size } of samplesOf(moov, trak)) {
-      if (size > 2 && size <= MOST_SAMPLE && end > start) {
+      whole &&= size <= MOST_SAMPLE && read < MOST.cues * 2 && list.whole;
+      if (start >= until || !whole) break;
+      if (size > 2 && end > start) {
         const bytes = await reader.read({ start: at, end: at + size }, signal);
-        list.add({ start, end }, readTimedText(bytes));
+        list.add({ start, end }, readTimedText(bytes), size);
       }
       if (++read % WAIT_SAMPLES === 0) onWait();
-      if (read > MOST.cues * 2 || !list.whole) break;
     }
-    if (list.whole) found.set(stream, list.cues);
+    if (whole && list.whole) found.set(stream, list.cues);
   }
   return found;
 };

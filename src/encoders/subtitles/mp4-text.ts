@@ -1,6 +1,7 @@
 import { flattenCues } from "../../subtitles/cue.ts";
 import { threeLetters } from "../../subtitles/language.ts";
 import { writeTimedText } from "../../subtitles/timed-text.ts";
+import { concatBytes, viewOf } from "../../util/bytes.ts";
 import { type Bytes, box, fullBox, letters, u16, u32, u64 } from "../mp4/mp4-boxes.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 
@@ -40,7 +41,8 @@ export function textSamples({ cues }: SubtitleTrack, until: number): TextSamples
     add(writeTimedText(cue.text), Math.min(cue.end, until));
   }
   add(empty, Math.max(until, 1));
-  return { ...samples, bytes };
+  // Small pieces would take more memory than they hold.
+  return { ...samples, bytes: [concatBytes(bytes)] };
 }
 
 export interface TextTrak {
@@ -89,15 +91,22 @@ function writeTables({ forced }: SubtitleTrack, { sizes, lasts }: TextSamples, p
     ...[u32(0), u16(0, 1), u32(forced ? FORCED : 0), Uint8Array.of(1, 255), u32(0), u16(0, 0, 0, 0)],
     ...[...style, ...fonts],
   ]);
-  const times = lasts.map((each) => u32(1, each));
   return box(
     "stbl",
     fullBox("stsd", 0, 0, [u32(1), ...entry]),
-    fullBox("stts", 0, 0, [u32(times.length), ...times]),
+    fullBox("stts", 0, 0, [u32(lasts.length), table(lasts.flatMap((each) => [1, each]))]),
     fullBox("stsc", 0, 0, [u32(1, 1, sizes.length, 1)]),
-    fullBox("stsz", 0, 0, [u32(0, sizes.length), u32(...sizes)]),
+    fullBox("stsz", 0, 0, [u32(0, sizes.length), table(sizes)]),
     fullBox("co64", 0, 0, [u32(1), u64(place)]),
   );
+}
+
+// Too many numbers to be the arguments of a call.
+function table(values: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(values.length * 4);
+  const view = viewOf(bytes);
+  for (const [index, value] of values.entries()) view.setUint32(index * 4, value);
+  return bytes;
 }
 
 // Three letters of five bits each (ISO/IEC 14496-12, 8.4.2).

@@ -6,8 +6,10 @@ import { writeWebvtt } from "../../subtitles/webvtt.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 
-// Seconds of text in a segment of HLS. Those of text may be longer than those of pictures.
-const SEGMENT_SECONDS = 30;
+/** Least seconds of text in a segment of HLS. Those of text may be longer than those of pictures. */
+export const SEGMENT_SECONDS = 30;
+// Most segments of all tracks, which are written one after another.
+const MOST_SEGMENTS = 1000;
 
 export interface StreamTexts {
   texts: StreamText[];
@@ -31,7 +33,7 @@ export function writeStreamTexts(
   const first = tracks.findIndex((track) => track.default);
   const all = tracks.map((track, index) => {
     const folder = index === 0 ? "subtitles" : `subtitles_${index}`;
-    const parts = seconds === null ? [] : segmentsOf(folder, seconds);
+    const parts = seconds === null ? [] : segmentsOf(folder, seconds, tracks.length);
     const files = [
       ...parts.map(({ name, start, end }) => file(name, writeWebvtt(within(track.cues, start, end), true))),
       ...periods.map(({ start, end }, period) => {
@@ -45,7 +47,7 @@ export function writeStreamTexts(
     ];
     const text: StreamText = {
       ...{ folder, name: names[index] ?? "", segments: parts.map(({ start: _, end: __, ...part }) => part) },
-      ...(track.language && track.language !== "und" && { language: canonical(track.language) }),
+      ...languageOf(track),
       ...(index === first && { default: true }),
       ...(track.forced && { forced: true }),
     };
@@ -54,14 +56,20 @@ export function writeStreamTexts(
   return { texts: all.map(({ text }) => text), files: all.flatMap(({ files }) => files) };
 }
 
-function segmentsOf(folder: string, seconds: number) {
-  const count = Math.max(1, Math.ceil(seconds / SEGMENT_SECONDS));
+function segmentsOf(folder: string, seconds: number, tracks: number) {
+  const length = Math.max(SEGMENT_SECONDS, Math.ceil((seconds * tracks) / MOST_SEGMENTS));
+  const count = Math.max(1, Math.ceil(seconds / length));
   return Array.from({ length: count }, (_, index) => {
-    const start = index * SEGMENT_SECONDS;
-    const end = index === count - 1 ? seconds : start + SEGMENT_SECONDS;
+    const start = index * length;
+    const end = index === count - 1 ? seconds : start + length;
     const name = `${folder}/seg_${String(index + 1).padStart(5, "0")}.vtt`;
     return { name, seconds: end - start, line: `#EXTINF:${(end - start).toFixed(6)},`, start, end };
   });
+}
+
+function languageOf({ language }: SubtitleTrack): { language?: string } {
+  const known = canonical(language);
+  return known ? { language: known } : {};
 }
 
 // A cue is in every segment in which it is shown.
@@ -82,12 +90,8 @@ function namesOf(tracks: readonly SubtitleTrack[]): string[] {
 }
 
 function nameOf(language: string | undefined): string | undefined {
-  if (!language || language === "und") return undefined;
-  try {
-    return new Intl.DisplayNames([language], { type: "language" }).of(language);
-  } catch {
-    return language;
-  }
+  const known = canonical(language);
+  return known && new Intl.DisplayNames([known], { type: "language" }).of(known);
 }
 
 function file(name: string, text: string): EncodedFile {

@@ -19,7 +19,7 @@ export interface StreamText {
 export function writeTextGroup(texts: readonly StreamText[]): string[] {
   return texts.map(({ folder, name, language, default: shown, forced }) => {
     const facts = [
-      ...["TYPE=SUBTITLES", 'GROUP-ID="subtitles"', `NAME="${name.replaceAll(/["\r\n]/g, "")}"`],
+      ...["TYPE=SUBTITLES", 'GROUP-ID="subtitles"', `NAME="${name.replaceAll(/["\p{Cc}]/gu, "")}"`],
       ...(language ? [`LANGUAGE="${language}"`] : []),
       ...[`DEFAULT=${shown ? "YES" : "NO"}`, "AUTOSELECT=YES", `FORCED=${forced ? "YES" : "NO"}`],
       `URI="${folder}/${PLAYLIST}"`,
@@ -54,5 +54,9 @@ export function writeTextSets(texts: readonly StreamText[], period: number): str
 }
 
 function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  // XML cannot have control characters, however they are written.
+  return text
+    .replaceAll(/\p{Cc}/gu, "")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;");
 }
