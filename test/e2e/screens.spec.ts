@@ -55,7 +55,7 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
     .getByRole("button", { name: /^Remove/ })
     .click();
 
-  const long = await make("A long film.mp4", [...scene("320x180", 40), ...H264, "-g", "25"]);
+  const long = await make("A long film.mp4", [...scene("320x180", 240), ...H264, "-g", "25"]);
   await addFiles(page, long);
   await cardOf(page, long).getByRole("button", { name: "Options" }).click();
   await cardOf(page, long).getByLabel("Format", { exact: true }).selectOption("webm");
