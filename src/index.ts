@@ -68,6 +68,7 @@ export type {
   CropOption,
   ImageOptions,
   OptionsOf,
+  ProbeOptions,
   SizeOption,
   StoryboardOptions,
   UploadOptions,

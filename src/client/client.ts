@@ -1,6 +1,6 @@
 import type { MediaError } from "../core/errors.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
-import type { OptionsOf, OverlayOption } from "../core/option-types.ts";
+import type { OptionsOf, OverlayOption, ProbeOptions } from "../core/option-types.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
 import type { StepStatus } from "../core/step.ts";
 import type { TaskStatus } from "../core/task.ts";
@@ -165,8 +165,12 @@ export interface Client {
    * @example const { blob } = await client.run({ input: file, kind: "video", options: { width: 640 } });
    */
   run<K extends EncodeKind>(request: NewTask<K>, options?: RunOptions<K>): Promise<RunResult<K>>;
-  /** Probes a file without a task; rejects with `input_unsupported` when it is not media. */
-  probe(input: NewStep["input"], options?: { signal?: AbortSignal }): Promise<Source>;
+  /**
+   * Probes a file without a task; rejects with `input_unsupported` when it is not media.
+   *
+   * @example const { thumbhash } = await client.probe(file, { thumbhash: true });
+   */
+  probe(input: NewStep["input"], options?: ProbeOptions & { signal?: AbortSignal }): Promise<Source>;
   /**
    * Yields the current state of a task or step, then its changes, at most about one a second, ending with the finished run.
    * Rejects for an unknown run, and with the signal's reason on abort.

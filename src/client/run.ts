@@ -1,5 +1,6 @@
 import { toMediaError } from "../core/errors.ts";
 import type { EncodeKind } from "../core/formats.ts";
+import type { ProbeOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
 import { isFinished } from "../core/transitions.ts";
 import type { Client, NewStep, NewTask, RunOptions, RunResult, Task } from "./client.ts";
@@ -35,9 +36,9 @@ export async function runTask<K extends EncodeKind>(
 export async function probeInput(
   { steps }: Pick<Client, "steps">,
   input: NewStep["input"],
-  { signal }: { signal?: AbortSignal } = {},
+  { signal, ...options }: ProbeOptions & { signal?: AbortSignal } = {},
 ): Promise<Source> {
-  const step = await steps.create({ kind: "probe", input }, signal && { signal });
+  const step = await steps.create({ kind: "probe", input, options }, signal && { signal });
   try {
     const done = await steps.wait(step, signal && { signal });
     return done.status === "succeeded" ? done.output : outputSource(done);

@@ -52,7 +52,23 @@ export type EncryptionOption = {
 
 type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
 
-/** Options of the kinds `probe` and `ingest`: none. */
+/** Options of the kind `probe`. */
+export type ProbeOptions = {
+  /**
+   * Adds the ThumbHash of the picture, or of a frame of the video, to show in its place while it loads.
+   *
+   * @default false
+   */
+  thumbhash?: boolean | undefined;
+  /**
+   * Adds the color that most of the picture, or of a frame of the video, has.
+   *
+   * @default false
+   */
+  dominant_color?: boolean | undefined;
+};
+
+/** Options of the kind `ingest`: none. */
 export type NoOptions = Record<string, never>;
 
 /** Options of the kind `video`. */
@@ -695,7 +711,7 @@ export type UploadOptions = {
 };
 
 interface OptionTypes {
-  probe: NoOptions;
+  probe: ProbeOptions;
   ingest: NoOptions;
   video: VideoOptions;
   audio: AudioOptions;

@@ -13,6 +13,7 @@ import {
   VIDEO_CODECS,
 } from "./formats.ts";
 import { overlay } from "./further/overlay-options.ts";
+import { placeholders } from "./images/placeholders.ts";
 import { checkStills, stills } from "./images/stills.ts";
 import { checkCodec, checkCopy, checkFrame, checkIFrames, checkRate, checkSpan } from "./option-rules.ts";
 import { audio_codec, checkSound, sound, soundtrack, speed } from "./sound-options.ts";
@@ -212,8 +213,11 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
   .superRefine(checkSpan)
   .meta({ id: "AdaptiveVideoOptions" });
 
-/** Schema of the options of the kinds `probe` and `ingest`: none yet. */
-export const NoOptions = optionsOf("probe and ingest", {}).meta({ id: "NoOptions" });
+/** Schema of the options of the kind `probe`. */
+export const ProbeOptions = optionsOf("probe", placeholders).meta({ id: "ProbeOptions" });
+
+/** Schema of the options of the kind `ingest`: none yet. */
+export const NoOptions = optionsOf("ingest", {}).meta({ id: "NoOptions" });
 
 /** Schema of the options of the kind `upload`. */
 export const UploadOptions = optionsOf("upload", {
@@ -229,7 +233,7 @@ export const UploadOptions = optionsOf("upload", {
 
 /** The schema of the options of each kind of step. */
 export const OPTIONS = {
-  probe: NoOptions,
+  probe: ProbeOptions,
   ingest: NoOptions,
   video: VideoOptions,
   audio: AudioOptions,
@@ -253,6 +257,8 @@ export type AnimationOptions = z.infer<typeof AnimationOptions>;
 export type StoryboardOptions = z.infer<typeof StoryboardOptions>;
 /** Options of the kind `adaptive_video`, as parsed. */
 export type AdaptiveVideoOptions = z.infer<typeof AdaptiveVideoOptions>;
+/** Options of the kind `probe`, as parsed. */
+export type ProbeOptions = z.infer<typeof ProbeOptions>;
 /** Options of the kind `upload`, as parsed. */
 export type UploadOptions = z.infer<typeof UploadOptions>;
 /** The options of a kind, as parsed. */

@@ -216,6 +216,16 @@ export const Source = z
           "All files of an output of many: of a storyboard its WebVTT, its JSON and its sheets in order; of several stills each with its time.",
       }),
     waveform: waveform.optional().meta({ description: "On the output of the kind waveform." }),
+    thumbhash: z.string().optional().meta({
+      description:
+        "ThumbHash in base64, of a probe with that option: of the picture, or of what a video shows after a tenth of its time.",
+      example: "3OcRJYB4d3h/iIeHeEh3eIhw+j2A",
+    }),
+    dominant_color: z.string().optional().meta({
+      description:
+        "Its most frequent color, of a probe with that option: the mean of the fullest of 16 × 16 × 16 steps of red, green and blue. Absent where all is transparent.",
+      example: "#1e90ff",
+    }),
     etag: z.string().optional(),
     counts: counts.optional(),
     cut: z

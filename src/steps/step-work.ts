@@ -1,20 +1,19 @@
-import type { Decision } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
-import type { EncodeRequest } from "../core/options.ts";
+import type { EncodeRequest, ProbeOptions } from "../core/options.ts";
 import type { ByteReader, StepContext, StepWork } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { runEncode } from "../encoders/run/run-encode.ts";
-import { createPlan, listDropped } from "../plan/index.ts";
+import { readPlaceholder } from "../encoders/images/placeholder.ts";
+import { listDropped } from "../plan/index.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
-import { describeDecision } from "../words/decision-words.ts";
-import { decideEncode, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
 import { describeSheets } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
 import { describeWaveform } from "./describe-waveform.ts";
+import { decideOnce, encodeInput } from "./encode-input.ts";
 import { createBringFurther } from "./further.ts";
 import type { OpenInput } from "./inputs.ts";
-import { furtherKey, runFolder, sourceKey } from "./media-keys.ts";
+import { runFolder, sourceKey } from "./media-keys.ts";
+import { placeholderRequest } from "./placeholder-request.ts";
 import { alone, isCopied, type SharedKnown } from "./shared-input.ts";
 import type { StepTools } from "./step-tools.ts";
 import { throttle } from "./throttle.ts";
@@ -81,12 +80,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     }
   }
 
-  async function remoteInput(key: string) {
-    const info = await storage.head(key);
-    if (!info || !tools.remote) throw new MediaError("media_not_found", `Nothing is stored as ${key}.`);
-    return { url: await tools.remote.url(key), size: info.size, etag: info.etag };
-  }
-
   async function probeStored(
     key: string,
     url: string,
@@ -97,33 +90,51 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return probe(await tools.open(key), url, info?.mime ?? null, context, signal);
   }
 
-  // Decided once per source, so that a run continues after a restart as it began. The name includes the source, because a server
-  // may send another file than the one probed.
-  function decideOnce(
-    source: Source,
-    wanted: EncodeRequest,
-    further: readonly Source[],
-    context: StepContext,
-  ): Promise<Decision> {
-    const { format, filesize, duration } = source;
-    return context.durably(`decide ${format} ${filesize} ${duration}`, () =>
-      decideEncode(tools, source, wanted, further),
-    );
+  // Its frames are read as those of a task's input are; the picture lasts as long as the run.
+  async function lookAt(source: Source, wanted: EncodeRequest, asked: ProbeOptions, context: StepContext) {
+    const key = await context.durably("open", async (signal) => {
+      checkDuration(source, tools.max_seconds);
+      const own = await tools.key(source.url);
+      if (own !== null) return own;
+      const key = inputKey(context.run_id);
+      if (await storage.head(key)) return key;
+      const input = await inputs.open(source.url, signal);
+      try {
+        if (bareEtag(input) !== source.etag || (input.file.size ?? source.filesize) !== source.filesize)
+          throw new MediaError("input_changed", CHANGED);
+        if (!(input.pin && (await tools.pin?.(input.pin)))) await copyInput(input, key, context, signal);
+      } finally {
+        await input.file.close();
+      }
+      return key;
+    });
+    const out = `${runFolder("work", context.run_id)}placeholder/`;
+    const encode = { key, source, wanted, further: [], id: `${context.run_id}-look`, out, name: "small" };
+    const { encoded } = await encodeInput(tools, encode, context);
+    return context.durably("look", async (signal) => {
+      const reader = await tools.open(encoded.key);
+      return readPlaceholder(await reader.read({ start: 0, end: reader.size }, signal), asked);
+    });
   }
 
   return {
-    probe: (url, context) =>
-      alone(shared, "probe", context, async (signal, known) => {
+    async probe(url, context) {
+      const source = await alone(shared, "probe", context, async (signal, known) => {
         if (known?.source) return known.source;
         const source = await probeInput(url, context, signal, known);
         await shared?.keep(source);
         return source;
-      }),
+      });
+      const { step } = context;
+      const asked: ProbeOptions = step.kind === "probe" ? step.options : {};
+      const small = asked.thumbhash || asked.dominant_color ? placeholderRequest(source) : null;
+      return small ? { ...source, ...(await lookAt(source, small, asked, context)) } : source;
+    },
 
     async ingest(source, context) {
       checkDuration(source, tools.max_seconds);
       // Fail on impossible requests before copying anything.
-      if (request) await decideOnce(source, request, await bringFurther(request, context), context);
+      if (request) await decideOnce(tools, source, request, await bringFurther(request, context), context);
       return alone(shared, "ingest", context, async (signal, known) => {
         const key = standalone
           ? `${runFolder("out", context.run_id)}${tools.stem}`
@@ -156,43 +167,16 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         return { key, source };
       });
       const further = await bringFurther(wanted, context);
-      const decision = await decideOnce(source, wanted, further, context);
-      const chunks = await context.durably("cut", (signal) =>
-        placeCuts(tools, source, { ...wanted, further }, decision, () => tools.open(key), signal),
+      const { plan, choice, encoded } = await encodeInput(
+        tools,
+        {
+          ...{ key, source, wanted, further },
+          id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
+          out: runFolder("out", context.run_id),
+          name: tools.stem,
+        },
+        context,
       );
-      const plan = placePlan(createPlan(source, wanted.kind, wanted.options, { further }), chunks);
-      const furtherKeys = further.map((_, at) => furtherKey(context.run_id, at));
-      const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
-      if (plan.encryption && !content_key)
-        throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
-      const encoder = encoderOf(tools.encoders, decision.encoder);
-      const { refusals } = decision;
-      const choice = {
-        ...{ encoder: encoder.name, reason: describeDecision(decision) },
-        ...(refusals.length > 0 && { refusals }),
-      };
-      await context.chosen(choice);
-      const { remote } = tools;
-      await tools.turn?.(encoder);
-      const encoded = await runEncode({
-        ...{ plan, source, encoder, storage, content_key },
-        max_in_flight: tools.inFlight(encoder),
-        id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
-        input: () => tools.open(key),
-        further: () => Promise.all(furtherKeys.map(tools.open)),
-        ...(remote && {
-          remote: {
-            input: () => remoteInput(key),
-            further: () => Promise.all(furtherKeys.map(remoteInput)),
-            folder: remote.folder,
-          },
-        }),
-        work: `${runFolder("work", context.run_id)}chunks/`,
-        out: runFolder("out", context.run_id),
-        name: tools.stem,
-        durably: context.durably,
-        progress: context.progress,
-      });
       return context.durably("inspect", async (signal) => {
         const url = await tools.url(encoded.key);
         const described =
@@ -255,7 +239,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   };
 }
 
-const KEY_LOST = "The key of the encryption is no longer stored; create the task again with it.";
+const CHANGED = "The source changed while it was probed; start again to process what it is now.";
 
 function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;

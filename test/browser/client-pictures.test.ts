@@ -10,6 +10,7 @@ import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { movingErrors } from "../judge/moving.ts";
 import { clearErrors, p3Errors } from "../judge/photos.ts";
+import { blackFirst, clearFrom, colorError, skyPhoto, thumbhashError } from "../judge/placeholder.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
 let rig: ClientLab;
@@ -121,4 +122,20 @@ test("an animated WebP that is cut off fails at once", async () => {
   expect(await make(cut, { kind: "video", options: {} })).toEqual({
     error: "input_unsupported: The input is damaged or cut off.",
   });
+});
+
+test("a probe states the ThumbHash and the dominant color of pictures and of a video", async () => {
+  for (const [path, time] of [
+    [await clearFrom("2/3")],
+    [await skyPhoto()],
+    [await blackFirst(), 0.2],
+  ] as const) {
+    const url = await rig.serve(path);
+    const { thumbhash = "", dominant_color = "" } = await rig.lab.page.evaluate(
+      async (at) => kit.client.probe(await kit.file(at), { thumbhash: true, dominant_color: true }),
+      url,
+    );
+    expect(await thumbhashError(thumbhash, path, time)).toBeLessThan(5);
+    expect(colorError(dominant_color)).toBeLessThan(5);
+  }
 });

@@ -79,9 +79,10 @@ test("rejects an unknown field or option with a list of the known ones", () => {
   expect(of({ input, kind: "audio", options: { fps: 1 } })).toBe(
     'Unknown option "fps" for audio; the options are format, quality, bitrate, track, channels, sample_rate, volume, normalize, target_lufs, fade_in, fade_out, start, end, speed, metadata.',
   );
-  expect(
-    errorOf(() => parseStepRequest({ kind: "probe", input: { url: input }, options: { a: 1 } }))[2],
-  ).toBe('Unknown option "a" for probe and ingest; there are none.');
+  const step = (kind: string) =>
+    errorOf(() => parseStepRequest({ kind, input: { url: input }, options: { a: 1 } }))[2];
+  expect(step("probe")).toBe('Unknown option "a" for probe; the options are thumbhash, dominant_color.');
+  expect(step("ingest")).toBe('Unknown option "a" for ingest; there are none.');
 });
 
 test("the message for an invalid Source says what to pass", () => {

@@ -53,6 +53,10 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
     leaves: "names.filter((name) => !name.includes('/')).sort()",
     value: ["manifest.mpd", "master.m3u8"],
   },
+  "Show a placeholder while a picture loads": {
+    leaves: "[typeof thumbhash, typeof dominant_color]",
+    value: ["string", "string"],
+  },
   "Predict the output of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
   "Find the tasks of an earlier visit": { leaves: "running", value: [] },
   "Free storage space": { leaves: "[before.outputs > 0, after.outputs]", value: [true, 0] },

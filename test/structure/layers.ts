@@ -30,7 +30,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // Chunks wait in storage to be stitched; sources are opened as carefully as by the probe.
   "src/encoders": {
     layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/subtitles", "src/words"],
-    packages: ["zod", "mediabunny", "fflate", "@ffmpeg/core", "@jsquash/avif", "libheif-js"],
+    packages: ["zod", "mediabunny", "fflate", "@ffmpeg/core", "@jsquash/avif", "libheif-js", "thumbhash"],
   },
   // The work of the steps, the same on every host.
   "src/steps": {

@@ -74,7 +74,7 @@ type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][num
 
 const FOOTER = `
 interface OptionTypes {
-  probe: NoOptions;
+  probe: ProbeOptions;
   ingest: NoOptions;
   video: VideoOptions;
   audio: AudioOptions;
@@ -107,7 +107,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Writes the TypeScript of `src/core/option-types.ts`: the options of every kind, with the descriptions, bounds and defaults of their schemas. */
 export function writeOptionTypes(): string {
-  const types = STEP_KINDS.filter((kind) => kind !== "ingest").map(typeOf);
+  const types = STEP_KINDS.map(typeOf);
   return `${HEADER}\n${types.join("\n")}${FOOTER}`;
 }
 
@@ -122,9 +122,7 @@ export function optionDocs(kind: StepKind): Record<string, string> {
 function typeOf(kind: StepKind): string {
   const name = OPTIONS[kind].meta()?.id ?? "";
   const about =
-    kind === "probe"
-      ? "Options of the kinds `probe` and `ingest`: none."
-      : `Options of the kind \`${kind}\`.`;
+    kind === "ingest" ? "Options of the kind `ingest`: none." : `Options of the kind \`${kind}\`.`;
   const { properties, required } = schemaOf(kind);
   const lines = Object.entries(properties)
     .filter(([option]) => !(kind === "video" && (option === "format" || option === "codec")))

@@ -14,6 +14,26 @@ const GPL = "https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt";
 // Where Debian keeps the text, for a build without our own core.
 const DEBIAN_GPL = "/usr/share/common-licenses/GPL-2";
 
+// Packages whose license is in their repository alone.
+const COPYRIGHTS: Readonly<Record<string, string>> = { thumbhash: "Copyright (c) 2023 Evan Wallace" };
+const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.`;
+
 const stock = (
   name: string,
   files: string,
@@ -85,9 +105,10 @@ async function licensesOf(cores: readonly string[], packages: Iterable<string>):
     const folder = join(ROOT, "node_modules", name);
     const { license, version, repository } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
     const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
-    if (!file) throw new Error(`${name} has no license file.`);
+    const copyright = COPYRIGHTS[name];
+    if (!file && !(copyright && license === "MIT")) throw new Error(`${name} has no license file.`);
     const source = String(repository?.url ?? repository).replace(/^git\+/, "");
-    const text = await readFile(join(folder, file), "utf8");
+    const text = file ? await readFile(join(folder, file), "utf8") : `${copyright}\n\n${MIT}`;
     texts.push(`${name} ${version}: ${license}\nSource: ${source}\n\n${text.trim()}`);
   }
   return `${texts.join("\n\n----\n\n")}\n`;

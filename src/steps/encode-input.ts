@@ -1,0 +1,88 @@
+import type { Decision } from "../core/choice.ts";
+import { MediaError } from "../core/errors.ts";
+import type { EncodeRequest } from "../core/options.ts";
+import type { StepContext } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { runEncode } from "../encoders/run/run-encode.ts";
+import { createPlan } from "../plan/index.ts";
+import { describeDecision } from "../words/decision-words.ts";
+import { decideEncode, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
+import { furtherKey, runFolder } from "./media-keys.ts";
+import type { StepTools } from "./step-tools.ts";
+
+/** An encode of a run's input, which is stored. */
+export interface InputEncode {
+  /** Where the input is. */
+  key: string;
+  source: Source;
+  wanted: EncodeRequest;
+  further: readonly Source[];
+  /** Id of the encode, the same after a restart. */
+  id: string;
+  /** Key prefix of the output, ending in a slash, and its name without an extension. */
+  out: string;
+  name: string;
+}
+
+/**
+ * Decides how to encode a source, once, so that a run continues after a restart as it began. The name includes the source,
+ * because a server may send another file than the one probed.
+ */
+export function decideOnce(
+  tools: StepTools,
+  source: Source,
+  wanted: EncodeRequest,
+  further: readonly Source[],
+  context: StepContext,
+): Promise<Decision> {
+  const { format, filesize, duration } = source;
+  return context.durably(`decide ${format} ${filesize} ${duration}`, () =>
+    decideEncode(tools, source, wanted, further),
+  );
+}
+
+/** Decides, cuts and runs an encode, in durable pieces; reports which encoder does it. */
+export async function encodeInput(tools: StepTools, encode: InputEncode, context: StepContext) {
+  const { key, source, wanted, further, id, out, name } = encode;
+  const { storage, remote } = tools;
+  const decision = await decideOnce(tools, source, wanted, further, context);
+  const chunks = await context.durably("cut", (signal) =>
+    placeCuts(tools, source, { ...wanted, further }, decision, () => tools.open(key), signal),
+  );
+  const plan = placePlan(createPlan(source, wanted.kind, wanted.options, { further }), chunks);
+  const furtherKeys = further.map((_, at) => furtherKey(context.run_id, at));
+  const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
+  if (plan.encryption && !content_key) throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
+  const encoder = encoderOf(tools.encoders, decision.encoder);
+  const { refusals } = decision;
+  const choice = {
+    ...{ encoder: encoder.name, reason: describeDecision(decision) },
+    ...(refusals.length > 0 && { refusals }),
+  };
+  await context.chosen(choice);
+  const remoteInput = async (stored: string) => {
+    const info = await storage.head(stored);
+    if (!info || !remote) throw new MediaError("media_not_found", `Nothing is stored as ${stored}.`);
+    return { url: await remote.url(stored), size: info.size, etag: info.etag };
+  };
+  await tools.turn?.(encoder);
+  const encoded = await runEncode({
+    ...{ plan, source, encoder, storage, content_key, id, out, name },
+    max_in_flight: tools.inFlight(encoder),
+    input: () => tools.open(key),
+    further: () => Promise.all(furtherKeys.map(tools.open)),
+    ...(remote && {
+      remote: {
+        input: () => remoteInput(key),
+        further: () => Promise.all(furtherKeys.map(remoteInput)),
+        folder: remote.folder,
+      },
+    }),
+    work: `${runFolder("work", context.run_id)}chunks/`,
+    durably: context.durably,
+    progress: context.progress,
+  });
+  return { plan, choice, encoded };
+}
+
+const KEY_LOST = "The key of the encryption is no longer stored; create the task again with it.";
