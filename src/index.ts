@@ -52,6 +52,7 @@ export {
   QUALITIES,
   type Quality,
   STEP_KINDS,
+  STORYBOARD_DEFAULTS,
   type StepKind,
   type StoryboardFormat,
   TURNS,

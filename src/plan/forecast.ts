@@ -23,6 +23,8 @@ export interface Forecast {
   copied: boolean;
   /** Short sides of the renditions of adaptive video in pixels, best first. */
   renditions: number[];
+  /** How many pictures a storyboard or several stills have; null for any other output. */
+  pictures: number | null;
   /** Size in bytes when the rates determine it; null when it depends on the pictures. */
   bytes: number | null;
   /**
@@ -51,6 +53,7 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
     enlarged: geometry !== null && isEnlarged(geometry, source),
     copied: tracks.length > 0 && tracks.every(({ mode }) => mode === "copy"),
     renditions: plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height)),
+    pictures: plan.image?.sheet?.tiles ?? null,
     bytes: bytesOf(plan, source),
     quality: usualQuality(plan.video, source),
   };

@@ -4,7 +4,7 @@ import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
 const nothing = {
   ...{ format: "mp4", width: 1920, height: 1080, duration: 10, enlarged: false, copied: false },
-  ...{ renditions: [], bytes: null, quality: null },
+  ...{ renditions: [], pictures: null, bytes: null, quality: null },
 };
 const streams = [
   { index: 0, kind: "video" as const, codec: "h264", bitrate: 4_000_000 },

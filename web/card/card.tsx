@@ -11,6 +11,7 @@ import { stateWords } from "../words/state-words.ts";
 import { describeWishes } from "../words/wish-words.ts";
 import { Actions } from "./actions.tsx";
 import "./card.css";
+import { isFolder } from "../result/save/file-names.ts";
 import { saving } from "../result/save/saving.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { isAwaited } from "./awaited-copy.ts";
@@ -107,7 +108,7 @@ export const Card = memo(function Card({
 function SavedLine({ item: { size, source, task } }: { item: Item }) {
   const made = task?.steps.find(({ output }) => output?.encoder)?.output;
   const before = size ?? source?.filesize ?? null;
-  if (made?.filesize === undefined || made.kind === "adaptive_video" || before === null) return null;
+  if (made?.filesize === undefined || isFolder(made) || before === null) return null;
   return <p class="saved numbers">{saving(before, made.filesize)}</p>;
 }
 

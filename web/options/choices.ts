@@ -42,9 +42,9 @@ export const OPTION_NAMES = {
     "metadata",
   ],
   audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
-  image: ["format", "quality", ...FRAME, "start", "max_bytes"],
+  image: ["format", "quality", ...FRAME, "start", "max_bytes", "interval", "count"],
   animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
-  storyboard: ["format", "quality", "width", ...SPAN],
+  storyboard: ["format", "quality", "width", "interval", "columns", "rows", ...SPAN],
   waveform: [
     ...["format", "samples_per_pixel", "pixels_per_second", "points", "bits", "split_channels"],
     ...["track", "width", "height", "waveform_color", "background_color"],
@@ -73,6 +73,10 @@ export interface AnyOptions {
   flip?: OptionsOf<"video">["flip"];
   crop?: Parameters<typeof viewOf>[1]["crop"];
   max_bytes?: number | undefined;
+  interval?: number | undefined;
+  count?: number | undefined;
+  columns?: number | undefined;
+  rows?: number | undefined;
   width?: number | string | undefined;
   height?: number | string | undefined;
   fit?: OptionsOf<"video">["fit"];
@@ -113,8 +117,8 @@ export function kindsFor(source: Source): EncodeKind[] {
   if (kind === "image") return animated ? ["image", "animation", "video"] : ["image"];
   const silent = codecs !== undefined && codecs.audio === null;
   return silent
-    ? ["video", "image", "animation", "adaptive_video"]
-    : ["video", "audio", "image", "animation", "waveform", "adaptive_video"];
+    ? ["video", "image", "animation", "storyboard", "adaptive_video"]
+    : ["video", "audio", "image", "animation", "storyboard", "waveform", "adaptive_video"];
 }
 
 /** Returns the format of an output whose options name none. */
@@ -134,11 +138,12 @@ export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
 }
 
 /** Converts options to another kind, keeping those that both have. */
-export function turnInto(kind: EncodeKind, { options, ...wishes }: Wishes): Wishes {
+export function turnInto(kind: EncodeKind, { options, kind: from, ...wishes }: Wishes): Wishes {
   const known: readonly string[] = OPTION_NAMES[kind];
   // Formats, and what counts as a high bitrate, differ between kinds.
   const kept = Object.entries(options).filter(
-    ([name]) => known.includes(name) && !["format", "codec", "bitrate"].includes(name) && suits(kind, name),
+    ([name]) =>
+      known.includes(name) && !["format", "codec", "bitrate"].includes(name) && suits(kind, from, name),
   );
   return {
     ...wishes,
@@ -149,9 +154,11 @@ export function turnInto(kind: EncodeKind, { options, ...wishes }: Wishes): Wish
   };
 }
 
-// Pixels are those of a drawn waveform, which it is not by default.
-function suits(kind: EncodeKind, name: string): boolean {
-  return kind !== "waveform" || (name !== "width" && name !== "height");
+// A waveform is not drawn by default, and the pixels of a storyboard are those of a tile.
+const SIZED_APART: ReadonlySet<EncodeKind> = new Set(["waveform", "storyboard"]);
+
+function suits(kind: EncodeKind, from: EncodeKind, name: string): boolean {
+  return !(SIZED_APART.has(kind) || SIZED_APART.has(from)) || (name !== "width" && name !== "height");
 }
 
 /** Changes options; undefined restores a default. The result no longer counts as a preset. */

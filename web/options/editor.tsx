@@ -1,5 +1,11 @@
 import { useId, useRef } from "preact/hooks";
-import { ANIMATION_DEFAULTS, type MediaInput, type MetadataMode, type Source } from "../../src/index.ts";
+import {
+  ANIMATION_DEFAULTS,
+  type EncodeKind,
+  type MediaInput,
+  type MetadataMode,
+  type Source,
+} from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { NumberField } from "../ui/number-field.tsx";
 import { useWorkbench } from "../workbench.ts";
@@ -20,10 +26,14 @@ import { RateFields } from "./rate-fields.tsx";
 import { SizeFields } from "./size-fields.tsx";
 import { SoundFields } from "./sound-fields.tsx";
 import { SpeedField } from "./speed-field.tsx";
+import { StillsFields, StoryboardFields } from "./stills-fields.tsx";
 import { TurnFields } from "./turn-fields.tsx";
 import { type Form, useForm } from "./use-form.ts";
 import { WaveformFields } from "./waveform-fields.tsx";
 import { METADATA_WORDS } from "./words.ts";
+
+const NO_PICTURES: ReadonlySet<EncodeKind> = new Set(["audio", "waveform", "storyboard"]);
+const HAS_SOUND: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video"]);
 
 /** The editor of a ready item: options, presets, a preview and, where it makes sense, a trim. */
 export function Editor({ item }: { item: Item }) {
@@ -36,16 +46,16 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   // Options may be invalid while they are being typed; the preview keeps the last valid ones.
   const last = useRef(verdict.forecast);
   if (verdict.forecast) last.current = verdict.forecast;
-  const isWaveform = wishes.kind === "waveform";
-  const hasPictures = wishes.kind !== "audio" && !isWaveform;
-  const hasSound = wishes.kind !== "image" && wishes.kind !== "animation" && !isWaveform;
+  const hasPictures = !NO_PICTURES.has(wishes.kind);
   return (
     <section class="editor" aria-label={`Options of ${item.name}`}>
       <PresetBar form={form} />
       <div class="choices">
         <div class="form">
           <FormatFields form={form} />
-          {isWaveform ? <WaveformFields form={form} /> : <RateFields form={form} />}
+          {wishes.kind === "image" && source.kind === "video" && <StillsFields form={form} />}
+          {wishes.kind === "storyboard" && <StoryboardFields form={form} />}
+          {wishes.kind === "waveform" ? <WaveformFields form={form} /> : <RateFields form={form} />}
           {hasPictures && <TurnFields form={form} />}
           {hasPictures && <SizeFields form={form} />}
           {hasPictures && <FitFields form={form} />}
@@ -53,7 +63,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {wishes.kind === "animation" && <Loop form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <SpeedField form={form} />}
           {wishes.kind === "video" && <OverlayFields form={form} />}
-          {hasSound && <SoundFields form={form} />}
+          {HAS_SOUND.has(wishes.kind) && <SoundFields form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <MetadataField form={form} />}
           <PlaceField form={form} />
         </div>

@@ -32,10 +32,15 @@ export function Outcome({ form: { wishes, options, source, verdict } }: { form: 
   );
 }
 
-function whatItIs({ format, width, height, duration }: Forecast, kind: string, codec?: string): string {
+function whatItIs(
+  { format, pictures, width, height, duration }: Forecast,
+  kind: string,
+  codec?: string,
+): string {
   const name = formatName(format);
   return [
     kind === "video" && codec ? `${name} (${codecName(codec)})` : name,
+    pictures !== null && (pictures === 1 ? "1 picture" : `${pictures} pictures`),
     width && height && `${width} × ${height}`,
     duration !== null && clock(duration, duration < 60),
   ]

@@ -52,7 +52,7 @@ export function RateFields({ form }: { form: Form }) {
         />
       )}
       {way === "size" && <SizeOfFile form={form} />}
-      {kind === "image" && (
+      {kind === "image" && options.interval === undefined && options.count === undefined && (
         <NumberField
           label="Maximum file size (kB)"
           value={options.max_bytes === undefined ? undefined : options.max_bytes / 1000}

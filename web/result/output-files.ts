@@ -1,11 +1,11 @@
 import type { LocalOutput } from "../../src/browser/index.ts";
-import { MediaError, manifestEntries, manifestsOf, type Output } from "../../src/index.ts";
+import { MediaError, manifestEntries, manifestsOf, type Output, type Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
-import { outputName } from "./save/file-names.ts";
+import { isFolder, outputName } from "./save/file-names.ts";
 
 export interface OutputFile {
-  /** Path relative to the folder of a stream; empty for a single file. */
+  /** Path relative to the output's folder; empty for a single file. */
   readonly path: string;
   /** In bytes; null when unknown before it is read. */
   readonly size: number | null;
@@ -15,26 +15,25 @@ export interface OutputFile {
 
 /** The files to save for an item that succeeded. */
 export interface Taken {
-  /** Name of the file, or of the folder of a stream. */
+  /** Name of the file, or of the folder. */
   readonly name: string;
   readonly is_folder: boolean;
   readonly files: readonly OutputFile[];
 }
 
-/** Lists the files of an item's output: one, or those of a stream, for which remote playlists are read. */
+/** Lists the files of an item's output: one, or those of a folder. Reads the playlists of a remote stream. */
 export async function takenOf(item: Item, queue: Pick<Queue, "output">): Promise<Taken> {
   const output = await queue.output(item.id);
   const { source } = output;
   const name = outputName(item.name, source);
-  if (source.kind !== "adaptive_video") {
+  if (!isFolder(source)) {
     const open = () => output.stream();
     return { name, is_folder: false, files: [{ path: "", size: source.filesize ?? null, open }] };
   }
   const local = filesOf(output).map(({ name: path, file }): OutputFile => {
     return { path, size: file.size, open: async () => file.stream() };
   });
-  const files = local.length > 0 ? local : await remoteFiles(manifestsOf(source.url, source.format));
-  return { name, is_folder: true, files };
+  return { name, is_folder: true, files: local.length > 0 ? local : await remoteFiles(source) };
 }
 
 /** Returns the files of an output on this machine; none for one elsewhere. */
@@ -42,8 +41,17 @@ export function filesOf(output: Output): LocalOutput["files"] {
   return "files" in output ? (output as LocalOutput).files : [];
 }
 
+async function remoteFiles({ url, format, files }: Source): Promise<OutputFile[]> {
+  if (!files) return streamFiles(manifestsOf(url, format));
+  return files.map((file) => ({
+    path: decodeURIComponent(new URL(file.url).pathname.replace(/^.*\//, "")),
+    size: file.filesize,
+    open: () => open(file.url),
+  }));
+}
+
 // All files of a stream are below its manifests.
-async function remoteFiles(manifests: readonly string[]): Promise<OutputFile[]> {
+async function streamFiles(manifests: readonly string[]): Promise<OutputFile[]> {
   const base = new URL(".", manifests.at(-1)).href;
   const found = new Map<string, OutputFile>();
   const visit = async (url: string): Promise<void> => {
@@ -63,6 +71,6 @@ async function open(url: string): Promise<ReadableStream<Uint8Array>> {
   if (response?.ok && response.body) return response.body;
   throw new MediaError(
     "media_not_found",
-    "A file of the stream could not be read; outputs are kept for a limited time.",
+    "A file of the output could not be read; outputs are kept for a limited time.",
   );
 }

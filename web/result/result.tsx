@@ -1,5 +1,5 @@
 import { lazy, Suspense } from "preact/compat";
-import type { Source } from "../../src/index.ts";
+import type { Output } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
 import { filesOf } from "./output-files.ts";
@@ -7,9 +7,11 @@ import { factsOf } from "./view/facts.ts";
 import "./result.css";
 import { useState } from "preact/hooks";
 import { Notice } from "../ui/notice.tsx";
+import { isFolder } from "./save/file-names.ts";
 import { saving } from "./save/saving.ts";
 import { TakeAlong } from "./save/take-along.tsx";
 import { useOutput } from "./use-output.ts";
+import { Pictures } from "./view/pictures.tsx";
 import { canCompare, SideBySide } from "./view/side-by-side.tsx";
 
 const Player = lazy(async () => ({ default: (await import("./view/player.tsx")).Player }));
@@ -22,7 +24,7 @@ export function Result({ item }: { item: Item }) {
   if (!output) return <p class="soft">Opening…</p>;
   const { source } = output;
   const files = filesOf(output);
-  const after = source.kind === "adaptive_video" ? null : (source.filesize ?? files[0]?.file.size ?? null);
+  const after = isFolder(source) ? null : (source.filesize ?? files[0]?.file.size ?? null);
   const before = item.size ?? item.source?.filesize ?? null;
   return (
     <div class="result">
@@ -30,7 +32,7 @@ export function Result({ item }: { item: Item }) {
         {isCompared ? (
           <SideBySide item={item} output={source} url={url} />
         ) : (
-          <Shown source={source} url={url} name={item.name} />
+          <Shown output={output} url={url} name={item.name} />
         )}
         {canCompare(item, source) && (
           <button
@@ -63,8 +65,10 @@ export function Result({ item }: { item: Item }) {
   );
 }
 
-function Shown({ source, url, name }: { source: Source; url: string; name: string }) {
+function Shown({ output, url, name }: { output: Output; url: string; name: string }) {
+  const { source } = output;
   const { width, height } = source;
+  if (source.files) return <Pictures output={output} name={name} />;
   if (source.kind === "image") return <Picture url={url} name={name} width={width} height={height} />;
   if (source.kind === "data") {
     return <p class="soft">Data for players such as wavesurfer.js and peaks.js: give them this file.</p>;

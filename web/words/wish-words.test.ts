@@ -39,6 +39,8 @@ test.for([
   ["FLAC", wishes("audio", { format: "flac", quality: "low" })],
   ["WebP, 480 high, lowest quality", wishes("image", { format: "webp", height: 480, quality: "very_low" })],
   ["PNG, frame at 0:02.50", wishes("image", { start: 2.5 })],
+  ["PNG, 5 pictures, from 0:02.50", wishes("image", { start: 2.5, count: 5 })],
+  ["JPEG storyboard, one every 10 seconds, medium quality", wishes("storyboard", { interval: 10 })],
   ["HLS stream, highest quality", wishes("adaptive_video", { quality: "very_high" })],
 ] as const)("%s", ([text, chosen]) => {
   expect(describeWishes(chosen, png)).toBe(text);

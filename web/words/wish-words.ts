@@ -19,6 +19,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
   return [
     outputName(kind, format),
     kind === "video" ? codecName(String(wish.codec ?? defaultCodec(format))) : null,
+    describePictures(kind, wish),
     describeSize(wish),
     Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
     describeSpan(kind, wish),
@@ -32,7 +33,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
 
 function outputName(kind: Wishes["kind"], format: string): string {
   if (kind === "adaptive_video") return `${formatName(format)} stream`;
-  if (kind === "waveform") return `${formatName(format)} waveform`;
+  if (kind === "waveform" || kind === "storyboard") return `${formatName(format)} ${kind}`;
   return kind === "animation" ? `${formatName(format)} animation` : formatName(format);
 }
 
@@ -55,6 +56,14 @@ function defaultCodec(format: string): string {
   return format in FORMATS.video ? FORMATS.video[format as keyof typeof FORMATS.video].codecs[0] : "";
 }
 
+function describePictures(
+  kind: Wishes["kind"],
+  { interval, count }: Readonly<Record<string, unknown>>,
+): string | null {
+  if (kind === "image" && Number.isFinite(count)) return count === 1 ? "1 picture" : `${count} pictures`;
+  return Number.isFinite(interval) ? `one every ${interval === 1 ? "second" : `${interval} seconds`}` : null;
+}
+
 function describeSize({ width, height }: Readonly<Record<string, unknown>>): string | null {
   if (width === undefined && height === undefined) return null;
   // A size may be incomplete while it is being typed.
@@ -72,10 +81,11 @@ function sideWords(side: unknown): string {
 
 function describeSpan(
   kind: Wishes["kind"],
-  { start, end }: Readonly<Record<string, unknown>>,
+  { start, end, interval, count }: Readonly<Record<string, unknown>>,
 ): string | null {
   const [from, to] = [typeof start === "number" ? start : 0, typeof end === "number" ? end : null];
-  if (kind === "image") return from > 0 ? `frame at ${clock(from, true)}` : null;
+  if (kind === "image" && interval === undefined && count === undefined)
+    return from > 0 ? `frame at ${clock(from, true)}` : null;
   if (to !== null) return `${clock(from, true)} to ${clock(to, true)}`;
   return from > 0 ? `from ${clock(from, true)}` : null;
 }

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import type { EncodeKind, Source, Task } from "../../../src/index.ts";
-import { outputName } from "../../result/save/file-names.ts";
+import { isFolder, outputName } from "../../result/save/file-names.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { bytes } from "../../words/quantities.ts";
@@ -18,7 +18,7 @@ export function TaskOutput({ task }: { task: Task }) {
   const made = encodeOf(task)?.output;
   const filesize = made?.filesize;
   const stills = task.kind === "image" ? made?.files : undefined;
-  const isFolder = task.kind === "adaptive_video" || made?.files !== undefined;
+  const isMany = task.kind === "adaptive_video" || (made != null && isFolder(made));
   const name = made ? outputName(placeOf(task.input).name, made) : placeOf(url).name;
   if (!/^https?:/i.test(url))
     return (
@@ -36,14 +36,14 @@ export function TaskOutput({ task }: { task: Task }) {
         <a class="button" href={url} target="_blank" rel="noreferrer">
           Open
         </a>
-        {isFolder ? (
+        {isMany ? (
           <CopyButton text={url} label="Copy its address" words />
         ) : (
           <Download task={task} url={url} name={name} />
         )}
       </div>
       {stills && <Stills files={stills} />}
-      {isFolder && !stills && <p class="soft small">It is many files: give its address to a player.</p>}
+      {isMany && !stills && <p class="soft small">It is many files: give its address to a player.</p>}
     </section>
   );
 }

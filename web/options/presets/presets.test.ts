@@ -24,11 +24,15 @@ const audioSource = () =>
   source({ kind: "audio", format: "wav", duration: 10, codecs: { video: null, audio: "pcm_s16le" } });
 
 test.for([
-  ["a video", videoSource(), ["video", "audio", "image", "animation", "waveform", "adaptive_video"]],
+  [
+    "a video",
+    videoSource(),
+    ["video", "audio", "image", "animation", "storyboard", "waveform", "adaptive_video"],
+  ],
   [
     "a silent video",
     videoSource({ codecs: { video: "h264", audio: null } }),
-    ["video", "image", "animation", "adaptive_video"],
+    ["video", "image", "animation", "storyboard", "adaptive_video"],
   ],
   ["a sound", audioSource(), ["audio", "waveform"]],
   ["a picture", imageSource(), ["image"]],

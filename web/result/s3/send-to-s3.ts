@@ -4,7 +4,7 @@ import { MediaError, type Output, type Step } from "../../../src/index.ts";
 import type { Item } from "../../queue/item.ts";
 import type { Workbench } from "../../workbench.ts";
 import { filesOf } from "../output-files.ts";
-import { outputName } from "../save/file-names.ts";
+import { isFolder, outputName } from "../save/file-names.ts";
 import type { Watch } from "../save/write-file.ts";
 import { keyOf, type S3Form } from "./s3-form.ts";
 
@@ -24,7 +24,7 @@ export async function sendToS3(
 ): Promise<string> {
   const { source } = output;
   const service = edge.connection.value?.client;
-  const is_folder = source.kind === "adaptive_video";
+  const is_folder = isFolder(source);
   const key = keyOf(form, outputName(item.name, source), is_folder);
   const address = `${form.bucket}/${key}`;
   const main = source.url

@@ -1,7 +1,7 @@
 import type { Item } from "../../queue/item.ts";
 import type { Queue } from "../../queue/queue.ts";
 import { type Taken, takenOf } from "../output-files.ts";
-import { outputName } from "./file-names.ts";
+import { isFolder, outputName } from "./file-names.ts";
 import { canPickFile, pickFile } from "./pickers.ts";
 import { stash } from "./stash.ts";
 import { counted, type Watch, writeFile } from "./write-file.ts";
@@ -9,13 +9,13 @@ import { counted, type Watch, writeFile } from "./write-file.ts";
 type Outputs = Pick<Queue, "output">;
 
 /**
- * Downloads an item that succeeded: its file, or a stream as one zip. Must be called on a click; resolves to false when the
+ * Downloads an item that succeeded: its file, or a folder as one zip. Must be called on a click; resolves to false when the
  * visitor chose no file.
  */
 export function downloadOne(item: Item, queue: Outputs, watch: Watch): Promise<boolean> {
   const output = item.task?.steps.at(-1)?.output;
   const name = output ? outputName(item.name, output) : item.name;
-  if (output?.kind === "adaptive_video") return download(`${name}.zip`, [item], queue, watch, asZip);
+  if (output && isFolder(output)) return download(`${name}.zip`, [item], queue, watch, asZip);
   return download(name, [item], queue, watch, ([only]) => only?.files[0]?.open() ?? new Blob().stream());
 }
 

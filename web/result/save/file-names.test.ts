@@ -17,6 +17,7 @@ test.for([
 test("names a stream's folder without an extension, and cuts long names between characters", () => {
   const url = "opfs:/page/out/task_1/master.m3u8";
   expect(outputName("a.b.mov", { kind: "adaptive_video", url, format: "hls" })).toBe("a.b");
+  expect(outputName("a.b.mov", { kind: "image", url, format: "jpeg", files: [] })).toBe("a.b");
   expect(outputName(`${"🎬".repeat(300)}.mov`, { kind: "adaptive_video", url, format: "hls" })).toBe(
     "🎬".repeat(120),
   );

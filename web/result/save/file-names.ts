@@ -4,10 +4,15 @@ import type { Source } from "../../../src/index.ts";
 const FORBIDDEN = /[\\/:*?"<>|\p{Cc}]/gu;
 const LONGEST = 120;
 
-/** Names an output for the visitor: the input's name with the output's extension. A stream has none, because it is a folder. */
-export function outputName(given: string, output: Pick<Source, "kind" | "url" | "format">): string {
+/** Returns whether an output is a folder of files: a stream, a storyboard, or several stills. */
+export function isFolder({ kind, files }: Pick<Source, "kind" | "files">): boolean {
+  return kind === "adaptive_video" || files !== undefined;
+}
+
+/** Names an output for the visitor: the input's name with the output's extension, which a folder does not have. */
+export function outputName(given: string, output: Pick<Source, "kind" | "url" | "format" | "files">): string {
   const stem = stemOf(given);
-  return output.kind === "adaptive_video" ? stem : `${stem}.${endingOf(output)}`;
+  return isFolder(output) ? stem : `${stem}.${endingOf(output)}`;
 }
 
 /** Numbers repeated names, as in `clip (2).mp4`; compares them case-insensitively, as many disks do. */

@@ -8,7 +8,7 @@ import { DoingView } from "../doing-view.tsx";
 import { filesOf } from "../output-files.ts";
 import { useDoing } from "../use-doing.ts";
 import { downloadOne } from "./download.ts";
-import { outputName } from "./file-names.ts";
+import { isFolder, outputName } from "./file-names.ts";
 
 const CopyDialog = lazy(async () => ({ default: (await import("../view/copy-dialog.tsx")).CopyDialog }));
 const S3Dialog = lazy(async () => ({ default: (await import("../s3/s3-dialog.tsx")).S3Dialog }));
@@ -21,7 +21,7 @@ export function TakeAlong({ item, output, url }: { item: Item; output: Output; u
   const close = () => setDialog(null);
   const { source } = output;
   // The browser itself saves a file of this machine; it would open one from elsewhere.
-  const isPlain = source.kind !== "adaptive_video" && filesOf(output).length > 0;
+  const isPlain = !isFolder(source) && filesOf(output).length > 0;
   const download = () =>
     doing.begin(async (watch) => ((await downloadOne(item, queue, watch)) ? "The file is ready." : null));
   return (
@@ -35,7 +35,7 @@ export function TakeAlong({ item, output, url }: { item: Item; output: Output; u
         ) : (
           <button type="button" class="primary" onClick={download} disabled={doing.progress !== null}>
             <Icon name="download" />
-            {source.kind === "adaptive_video" ? "Download as zip" : "Download"}
+            {isFolder(source) ? "Download as zip" : "Download"}
           </button>
         )}
         <button type="button" onClick={() => setDialog("s3")}>

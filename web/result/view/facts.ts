@@ -2,17 +2,18 @@ import type { Source } from "../../../src/index.ts";
 import { codecName, formatName } from "../../words/names.ts";
 import { describeEncoder } from "../../words/place-words.ts";
 import { bytes, clock } from "../../words/quantities.ts";
+import { isFolder } from "../save/file-names.ts";
 
 /** A fact in words, with its name. */
 export type Fact = readonly [name: string, words: string];
 
 /**
- * Lists what is known about an output: format, codecs, pixels, duration, frames, sound, bitrate and encoder; for a stream
+ * Lists what is known about an output: format, codecs, pixels, duration, frames, sound, bitrate and encoder; for a folder
  * also its size, from the files available here.
  */
 export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
   const { codecs, audio, renditions } = source;
-  const isStream = source.kind === "adaptive_video";
+  const isMany = isFolder(source);
   const coded = [codecs?.video, codecs?.audio].filter((codec) => codec !== null && codec !== undefined);
   const facts: (readonly [string, string | null | undefined | false])[] = [
     ["Format", formatName(source.format)],
@@ -31,7 +32,7 @@ export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
     ],
     [
       "Files",
-      isStream && sizes.length > 0 && `${sizes.length}, ${bytes(sizes.reduce((sum, size) => sum + size, 0))}`,
+      isMany && sizes.length > 0 && `${sizes.length}, ${bytes(sizes.reduce((sum, size) => sum + size, 0))}`,
     ],
     ["Made", describeEncoder(source)],
   ];

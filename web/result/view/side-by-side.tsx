@@ -2,12 +2,13 @@ import { useId, useState } from "preact/hooks";
 import type { Source } from "../../../src/index.ts";
 import type { Item } from "../../queue/item.ts";
 import { clock } from "../../words/quantities.ts";
+import { isFolder } from "../save/file-names.ts";
 import { Compare } from "./compare.tsx";
 
-/** Returns whether an output can be compared with its input: both have a picture, and the input is still available. */
+/** Returns whether an output can be compared with its input: both are one picture or video, and the input is still available. */
 export function canCompare(item: Item, output: Source): boolean {
   const kinds: readonly Source["kind"][] = ["image", "video"];
-  if (item.input === null || !item.source) return false;
+  if (item.input === null || !item.source || isFolder(output)) return false;
   return kinds.includes(output.kind) && kinds.includes(item.source.kind);
 }
 

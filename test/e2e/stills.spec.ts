@@ -1,0 +1,59 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { unpackZip } from "./read-zip.ts";
+import { downloadBy, named, openOptions } from "./result-flow.ts";
+import { expect, test } from "./workbench.ts";
+
+test("makes a storyboard and several stills of a video, shows them, and saves them as a zip", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+  await page.goto(served.url);
+  const source = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=10:duration=6".split(" "),
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
+  ]);
+  const card = await openOptions(page, await named(source, folder, "film.mp4"));
+  await card.getByRole("radio", { name: "Storyboard" }).check();
+  await card.getByLabel("Pictures across a sheet").fill("30");
+  await expect(card.getByLabel("Pictures across a sheet")).toHaveAccessibleDescription(/from 1 to 20/);
+  await card.getByLabel("Pictures across a sheet").fill("2");
+  await expect(card.locator(".outcome")).toContainText("JPEG · 6 pictures · 160 × 90");
+  await card.getByRole("button", { name: "Convert this file" }).click();
+  const pictures = card.getByRole("list", { name: "Pictures of film.mp4" }).getByRole("img");
+  await expect(pictures).toHaveCount(1);
+  await expect(pictures).toHaveJSProperty("naturalWidth", 320);
+  await expect(pictures).toHaveJSProperty("naturalHeight", 270);
+  const save = card.getByRole("button", { name: "Download as zip" });
+  const names = await unpackZip(await downloadBy(page, save, folder), folder);
+  expect(names).toEqual(["film/sheet_0001.jpg", "film/storyboard.json", "film/storyboard.vtt"]);
+  expect((await readFile(join(folder, "film/storyboard.vtt"), "utf8")).match(/#xywh=/g)).toHaveLength(6);
+  const sheet = join(folder, "film/sheet_0001.jpg");
+  const filter = "fps=1:round=up,scale=160:90,tile=2x3";
+  expect((await measureLikeness(sheet, source, { filter })).mean).toBeGreaterThan(0.9);
+
+  const other = await openOptions(page, await named(source, folder, "stills.mp4"));
+  await other.getByRole("radio", { name: "Picture", exact: true }).check();
+  await other.getByRole("radio", { name: "Several, evenly spaced" }).check();
+  await other.getByLabel("Number of pictures").fill("");
+  await expect(other.getByLabel("Number of pictures")).toHaveAccessibleDescription(/must be a whole number/);
+  await other.getByLabel("Number of pictures").fill("3");
+  await other.getByRole("button", { name: "Convert this file" }).click();
+  const shown = other.getByRole("list", { name: "Pictures of stills.mp4" }).getByRole("img");
+  await expect(shown).toHaveCount(3);
+  await expect(shown.nth(1)).toHaveAccessibleName("At 0:02.00");
+  const zip = await downloadBy(page, other.getByRole("button", { name: "Download as zip" }), folder);
+  const stills = await unpackZip(zip, folder);
+  expect(stills).toEqual([1, 2, 3].map((number) => `stills/still_000${number}.jpg`));
+  const second = join(folder, "stills/still_0002.jpg");
+  expect((await readFacts(second)).picture).toMatchObject({ width: 320, height: 180 });
+  expect(
+    (await measureLikeness(second, source, { filter: "trim=start_frame=20:end_frame=21" })).mean,
+  ).toBeGreaterThan(0.9);
+});
