@@ -66,16 +66,15 @@ export type {
   AdaptiveVideoOptions,
   AnimationOptions,
   AudioOptions,
-  CropOption,
   ImageOptions,
   OptionsOf,
   ProbeOptions,
-  SizeOption,
   StoryboardOptions,
   UploadOptions,
   VideoOptions,
   WaveformOptions,
 } from "./core/option-types.ts";
+export type { CropOption, SizeOption } from "./core/options/option-shapes.ts";
 export type {
   ByteRange,
   ByteReader,

@@ -1,6 +1,7 @@
 import type { MediaError } from "../core/errors.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
-import type { OptionsOf, OverlayOption, ProbeOptions } from "../core/option-types.ts";
+import type { OptionsOf, ProbeOptions } from "../core/option-types.ts";
+import type { OverlayOption } from "../core/options/option-shapes.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
 import type { StepStatus } from "../core/step.ts";
 import type { TaskStatus } from "../core/task.ts";

@@ -18,58 +18,9 @@ interface OptionsSchema {
 }
 
 const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
-import type { FORMATS, Flip, Position, Quality, StepKind, Turn, Fit, VideoFormat } from "./formats.ts";
+import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
+import type { CodecOf, CropOption, EncryptionOption, OverlayOption, SizeOption } from "./options/option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
-
-/** A width or height in pixels, or as percent of the source's, such as \`"50%"\`. */
-export type SizeOption = number | \`\${number}%\`;
-
-/** A part of a picture: the largest one with a ratio of sides such as \`"16:9"\`, or a rectangle within it. */
-export type CropOption =
-  | \`\${number}:\${number}\`
-  | { x?: SizeOption | undefined; y?: SizeOption | undefined; width: SizeOption; height: SizeOption };
-
-/** A picture that is laid over a video. */
-export interface OverlayOption {
-  /** URL of the picture: http://, https:// or s3://. The clients take a file in its place. */
-  url: string;
-  /**
-   * A side, a corner or the center, or the place of its upper left corner in pixels or percentages of the picture.
-   *
-   * @default "center"
-   */
-  position?: Position | { x?: SizeOption | undefined; y?: SizeOption | undefined } | undefined;
-  /** Width in pixels, or as percent of the output's; its own when absent. */
-  width?: SizeOption | undefined;
-  /**
-   * From 0, invisible, to 1.
-   *
-   * @default 1
-   */
-  opacity?: number | undefined;
-  /**
-   * When it appears, in seconds of the output.
-   *
-   * @default 0
-   */
-  start?: number | undefined;
-  /** When it disappears, in seconds of the output; never when absent. */
-  end?: number | undefined;
-}
-
-/** How the segments of HLS are encrypted, with a key of yours: 16 bytes in hexadecimal or base64, which no record shows. */
-export type EncryptionOption = {
-  /** Whole segments by AES-128 in CBC mode, as in RFC 8216. */
-  method: "aes-128";
-  /** The key: 16 bytes, in hexadecimal or base64. No answer, event or log shows it. */
-  key: string;
-  /** Where players get the key, as its 16 bytes; in every playlist. */
-  key_url: string;
-  /** The initialization vector of all segments, 16 bytes in hexadecimal or base64. The number of each segment when absent. */
-  iv?: string | undefined;
-};
-
-type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
 `;
 
 const FOOTER = `
@@ -90,6 +41,7 @@ interface OptionTypes {
 export type OptionsOf<K extends StepKind> = OptionTypes[K];
 `;
 
+// Options whose types a JSON Schema does not name; shapes stand in option-shapes.ts.
 const TYPES: Readonly<Record<string, string>> = {
   quality: "Quality",
   rotate: "Turn",
