@@ -1,6 +1,7 @@
 import { unzlibSync } from "fflate";
 import { MediaError } from "../../core/errors.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
+import { PNG_SIGNATURE } from "./png-chunks.ts";
 
 /** A picture with four bytes a pixel: red, green, blue and alpha. */
 export interface Pixels {
@@ -11,7 +12,6 @@ export interface Pixels {
 
 // The color types of a PNG that encoders write.
 const CHANNELS: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
-const SIGNATURE_BYTES = 8;
 
 /** Decodes a PNG of this project's own encoders, in eight bits of RGB or RGBA; a library would not fit the limit of a page's install. */
 export function decodePng(png: Uint8Array): Pixels {
@@ -21,7 +21,7 @@ export function decodePng(png: Uint8Array): Pixels {
   if (png[24] !== 8 || channels === undefined || png[28] !== 0)
     throw new MediaError("internal_error", "The small picture is a PNG of another type.");
   const packed: Uint8Array[] = [];
-  for (let at = SIGNATURE_BYTES; at + 12 <= png.length; ) {
+  for (let at = PNG_SIGNATURE.length; at + 12 <= png.length; ) {
     const size = view.getUint32(at);
     const name = String.fromCharCode(...png.subarray(at + 4, at + 8));
     if (name === "IDAT") packed.push(png.subarray(at + 8, at + 8 + size));

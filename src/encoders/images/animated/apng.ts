@@ -1,4 +1,5 @@
 import { concatBytes, viewOf } from "../../../util/bytes.ts";
+import { PNG_SIGNATURE, pngChunk, u32 } from "../png-chunks.ts";
 
 /** A frame that fills the canvas: straight RGBA, and the milliseconds for which it is shown. */
 export interface Frame {
@@ -11,19 +12,18 @@ export async function* writeApng(
   { width, height, count }: { width: number; height: number; count: number },
   frames: AsyncIterable<Frame>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const signature = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
   // Eight bits of RGBA.
   const head = concatBytes([u32(width), u32(height), Uint8Array.of(8, 6, 0, 0, 0)]);
-  yield concatBytes([signature, chunk("IHDR", head), chunk("acTL", u32(count), u32(0))]);
+  yield concatBytes([PNG_SIGNATURE, pngChunk("IHDR", head), pngChunk("acTL", u32(count), u32(0))]);
   let sequence = 0;
   for await (const { pixels, duration } of frames) {
     const isFirst = sequence === 0;
     const place = concatBytes([u32(width), u32(height), u32(0), u32(0)]);
-    yield chunk("fcTL", u32(sequence++), place, delay(duration), Uint8Array.of(0, 0));
+    yield pngChunk("fcTL", u32(sequence++), place, delay(duration), Uint8Array.of(0, 0));
     const data = await deflate(filtered(pixels, width, height));
-    yield isFirst ? chunk("IDAT", data) : chunk("fdAT", u32(sequence++), data);
+    yield isFirst ? pngChunk("IDAT", data) : pngChunk("fdAT", u32(sequence++), data);
   }
-  yield chunk("IEND");
+  yield pngChunk("IEND");
 }
 
 const MOST = 0xffff;
@@ -53,27 +53,4 @@ function filtered(
 async function deflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
   return new Uint8Array(await new Response(packed).arrayBuffer());
-}
-
-function chunk(name: string, ...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const named = concatBytes([new TextEncoder().encode(name), ...parts]);
-  return concatBytes([u32(named.length - 4), named, u32(crc32(named))]);
-}
-
-function u32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4);
-  viewOf(bytes).setUint32(0, value);
-  return bytes;
-}
-
-const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
-  let value = index;
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
-  return value;
-});
-
-function crc32(bytes: Uint8Array): number {
-  let value = 0xffffffff;
-  for (const byte of bytes) value = (value >>> 8) ^ (TABLE[(value ^ byte) & 255] as number);
-  return (value ^ 0xffffffff) >>> 0;
 }
