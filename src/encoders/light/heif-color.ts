@@ -1,15 +1,11 @@
+import type { Box } from "../../probe/isobmff/boxes.ts";
+
 /** Colors of a picture, in ffprobe's terms; what is unknown is absent. */
 export interface ColorFacts {
   color_primaries?: string;
   color_transfer?: string;
   color_space?: string;
   color_range?: string;
-}
-
-interface Property {
-  kind: string;
-  start: number;
-  end: number;
 }
 
 // Rec. ITU-T H.273, tables 2 to 4, under ffmpeg's names.
@@ -36,7 +32,7 @@ const MATRICES: Readonly<Record<number, string>> = {
 };
 
 /** Reads the colors of a picture in HEIF: an ICC profile's primaries where there is one, as viewers do, else the numbers. */
-export function readColor(view: DataView, properties: readonly Property[]): ColorFacts {
+export function readColor(view: DataView, properties: readonly Box[]): ColorFacts {
   const facts: ColorFacts = {};
   for (const { kind, start, end } of properties) {
     if (kind !== "colr") continue;

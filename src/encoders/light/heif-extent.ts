@@ -1,13 +1,10 @@
-interface Span {
-  start: number;
-  end: number;
-}
+import type { Box } from "../../probe/isobmff/boxes.ts";
 
 /**
  * Returns where the last byte of a HEIF file's items lies, from its box `iloc` (ISO/IEC 14496-12, 8.11.3): a file that is shorter is cut
  * off. Null where the box is of a kind that pictures do not have. Throws a RangeError where it lies beyond the view.
  */
-export function lastExtent(view: DataView, iloc: Span): number | null {
+export function lastExtent(view: DataView, iloc: Box): number | null {
   const version = view.getUint8(iloc.start);
   if (version > 2) return null;
   const [offsets, lengths] = nibbles(view.getUint8(iloc.start + 4));

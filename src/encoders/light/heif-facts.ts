@@ -1,3 +1,4 @@
+import { type Box, findBox, listBoxes } from "../../probe/isobmff/boxes.ts";
 import { type ColorFacts, readColor } from "./heif-color.ts";
 import { lastExtent } from "./heif-extent.ts";
 
@@ -22,20 +23,22 @@ export function readHeif(view: DataView): PictureFacts | null {
   const brands = text(view, 8, Math.min(view.getUint32(0), view.byteLength) - 8);
   const avif = /avif|avis/.test(brands);
   if (!avif && !/heic|heix|heim|heis|hevc|mif1|msf1/.test(brands)) return null;
-  const meta = box(view, 0, view.byteLength, "meta");
+  const full = findBox(view, { kind: "file", start: 0, end: view.byteLength }, "meta");
   // What is missing may say which picture is meant.
-  if (!meta || meta.start - 8 + view.getUint32(meta.start - 8) > view.byteLength) return null;
-  const iprp = box(view, meta.start + 4, meta.end, "iprp");
-  const ipco = iprp && box(view, iprp.start, iprp.end, "ipco");
+  if (!full || full.start - 8 + view.getUint32(full.start - 8) > view.byteLength) return null;
+  // Its version and flags come first.
+  const meta = { ...full, start: full.start + 4 };
+  const iprp = findBox(view, meta, "iprp");
+  const ipco = iprp && findBox(view, iprp, "ipco");
   if (!ipco) return null;
-  const properties = boxes(view, ipco.start, ipco.end);
+  const properties = listBoxes(view, ipco.start, ipco.end);
   const own = primaryProperties(view, meta, iprp, properties);
   const { width, height } = sizeOf(view, own, properties);
   const turn = own.find(({ kind }) => kind === "irot");
   // Stored as quarters anticlockwise.
   const rotation = turn ? (360 - 90 * (view.getUint8(turn.start) & 3)) % 360 : 0;
   const frames = /avis|msf1|hevc/.test(brands) ? 2 : 1;
-  const iloc = box(view, meta.start + 4, meta.end, "iloc");
+  const iloc = findBox(view, meta, "iloc");
   const size = iloc ? lastExtent(view, iloc) : null;
   const common = {
     frames,
@@ -52,6 +55,7 @@ export function readHeif(view: DataView): PictureFacts | null {
   return { format_name: "heic", codec_name: "hevc", ...displayed, ...common };
 }
 
+/** Reads bytes as Latin-1. Throws a RangeError where the view ends too early. */
 export function text(view: DataView, offset: number, length: number): string {
   let letters = "";
   for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
@@ -84,9 +88,9 @@ function isAlpha(view: DataView, { kind, start, end }: Box): boolean {
 }
 
 /** Returns the properties of the primary item, in its order; none where the file does not say. */
-function primaryProperties(view: DataView, meta: Span, iprp: Span, all: readonly Box[]): Box[] {
-  const pitm = box(view, meta.start + 4, meta.end, "pitm");
-  const ipma = box(view, iprp.start, iprp.end, "ipma");
+function primaryProperties(view: DataView, meta: Box, iprp: Box, all: readonly Box[]): Box[] {
+  const pitm = findBox(view, meta, "pitm");
+  const ipma = findBox(view, iprp, "ipma");
   if (!pitm || !ipma) return [];
   const id = (at: number, wide: boolean) => (wide ? view.getUint32(at) : view.getUint16(at));
   const primary = id(pitm.start + 4, view.getUint8(pitm.start) > 0);
@@ -105,28 +109,4 @@ function primaryProperties(view: DataView, meta: Span, iprp: Span, all: readonly
     at += wide ? 2 * count : count;
   }
   return [];
-}
-
-interface Span {
-  start: number;
-  end: number;
-}
-
-interface Box extends Span {
-  kind: string;
-}
-
-function boxes(view: DataView, from: number, to: number): Box[] {
-  const found: Box[] = [];
-  for (let at = from; at + 8 <= to; ) {
-    const size = view.getUint32(at);
-    if (size < 8) break;
-    found.push({ kind: text(view, at + 4, 4), start: at + 8, end: Math.min(at + size, to) });
-    at += size;
-  }
-  return found;
-}
-
-function box(view: DataView, from: number, to: number, kind: string): Span | null {
-  return boxes(view, from, to).find((each) => each.kind === kind) ?? null;
 }
