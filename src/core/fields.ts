@@ -47,6 +47,19 @@ export function within({ min, max }: Bounds, what = "a number") {
   return z.number(`must be ${what} from ${min} to ${max}.`).min(min).max(max);
 }
 
+/** Schema of a time or a length in seconds. */
+export const seconds = within(BOUNDS.seconds, "a number of seconds");
+
+/** The options that say which part of the source is used. */
+export const span = {
+  start: seconds
+    .optional()
+    .meta({ description: "Where the output begins in the source, in seconds.", default: 0 }),
+  end: seconds
+    .optional()
+    .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
+};
+
 /** Creates the schema of a whole number within bounds. */
 export function wholeWithin({ min, max }: Bounds, what = "a whole number") {
   return z.int(`must be ${what} from ${min} to ${max}.`).min(min).max(max);
@@ -153,6 +166,12 @@ export const size = z
     example: 640,
   });
 
+/** Schema of a color in hexadecimal digits, with or without opacity. */
+export const hexColor = z
+  .string('must be a hex color such as "#1e90ff".')
+  // No flags: JSON Schema has none.
+  .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/);
+
 const RATIO = /^\d{1,5}(\.\d{1,4})?:\d{1,5}(\.\d{1,4})?$/;
 /** Schema of the place of an edge, from the picture's left or top. */
 export const offset = z
@@ -201,10 +220,7 @@ export const frame = {
     description: "Where the picture sits between its bars, or which part of it is kept.",
     default: "center",
   }),
-  background: z
-    .string('must be a hex color such as "#1e90ff".')
-    // No flags: JSON Schema has none.
-    .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/)
+  background: hexColor
     .optional()
     .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
 };

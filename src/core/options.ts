@@ -1,5 +1,17 @@
 import { z } from "zod";
-import { brokenS3, closed, frame, heldCodecs, oneOf, ruled, size, wholeWithin, within } from "./fields.ts";
+import {
+  brokenS3,
+  closed,
+  frame,
+  heldCodecs,
+  oneOf,
+  ruled,
+  seconds,
+  size,
+  span,
+  wholeWithin,
+  within,
+} from "./fields.ts";
 import {
   ANIMATION_DEFAULTS,
   BOUNDS,
@@ -29,8 +41,6 @@ const formatOf = <K extends EncodeKind>(kind: K) => oneOf(keys(FORMATS[kind]), `
 const codecsOf = () =>
   heldCodecs(Object.fromEntries(Object.entries(FORMATS.video).map(([name, { codecs }]) => [name, codecs])));
 
-const seconds = within(BOUNDS.seconds, "a number of seconds");
-
 const quality = oneOf(QUALITIES).optional().meta({
   description: "From the smallest file to the best picture or sound.",
   default: "medium",
@@ -40,15 +50,6 @@ const metadata = oneOf(METADATA_MODES).optional().meta({
     "Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.",
   default: "clean",
 });
-const span = {
-  start: seconds
-    .optional()
-    .meta({ description: "Where the output begins in the source, in seconds.", default: 0 }),
-  end: seconds
-    .optional()
-    .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
-};
-
 const BITS = "a whole number of bits per second";
 
 const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S) =>

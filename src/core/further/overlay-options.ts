@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { closed, fileUrl, offset, oneOf, size, within } from "../fields.ts";
+import { closed, fileUrl, offset, oneOf, seconds, size, within } from "../fields.ts";
 import { BOUNDS, POSITIONS } from "../formats.ts";
 import { issue } from "../option-rules.ts";
 
 const POSITION = `must be one of ${POSITIONS.join(", ")}, or { x, y } in pixels or percentages of the picture.`;
-const seconds = within(BOUNDS.seconds, "a number of seconds");
 
 /** Schema of a picture that is laid over a video. */
 export const overlay = closed(

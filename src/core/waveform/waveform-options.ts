@@ -1,17 +1,12 @@
 import { z } from "zod";
-import { closed, oneOf, wholeWithin, within } from "../fields.ts";
+import { closed, hexColor, oneOf, span, wholeWithin } from "../fields.ts";
 import { BOUNDS, DEFAULT_FORMAT, FORMATS, WAVEFORM_DEFAULTS, type WaveformFormat } from "../formats.ts";
 import { checkSpan, issue, type Report } from "../option-rules.ts";
 import { sound } from "../sound-options.ts";
 
 const FORMAT_NAMES = Object.keys(FORMATS.waveform) as [WaveformFormat, ...WaveformFormat[]];
 
-const seconds = within(BOUNDS.seconds, "a number of seconds");
 const pixels = wholeWithin(BOUNDS.pixels, "a whole number of pixels");
-const color = z
-  .string('must be a hex color such as "#1e90ff".')
-  // No flags: JSON Schema has none.
-  .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/);
 
 /** Schema of the options of the kind `waveform`, by the names of audiowaveform. */
 export const WaveformOptions = closed(
@@ -44,22 +39,17 @@ export const WaveformOptions = closed(
       default: false,
     }),
     track: sound.track,
-    start: seconds
-      .optional()
-      .meta({ description: "Where the output begins in the source, in seconds.", default: 0 }),
-    end: seconds
-      .optional()
-      .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
+    ...span,
     width: pixels
       .optional()
       .meta({ description: "Width of a PNG in pixels, a point each.", default: WAVEFORM_DEFAULTS.width }),
     height: pixels
       .optional()
       .meta({ description: "Height of a PNG in pixels.", default: WAVEFORM_DEFAULTS.height }),
-    waveform_color: color
+    waveform_color: hexColor
       .optional()
       .meta({ description: "Hex color of a PNG's waveform.", default: WAVEFORM_DEFAULTS.waveform_color }),
-    background_color: color.optional().meta({
+    background_color: hexColor.optional().meta({
       description: 'Hex color behind it; "#0000" is transparent.',
       default: WAVEFORM_DEFAULTS.background_color,
     }),
