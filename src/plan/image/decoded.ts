@@ -48,12 +48,10 @@ export function decodedPlan(plan: Plan): Plan {
 
 /** Returns why a host whose decoders read these formats cannot decode the pictures of a plan; null when it can. */
 export function refuseDecoding(
-  { image, further }: Plan,
+  { image }: Plan,
   source: Source,
   decoded: ReadonlySet<string>,
 ): RefusalReason | null {
-  // No decoder reads a further input.
-  if (further?.some(({ format }) => format === "heic")) return { code: "input_format", format: "heic" };
   if (!needsDecoder(source)) return null;
   const { format, animated } = source;
   // libheif decodes one picture of a sequence.
