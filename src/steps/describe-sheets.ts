@@ -1,9 +1,9 @@
-import { MediaError } from "../core/errors.ts";
 import type { Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { sheetName } from "../ffmpeg/output.ts";
 import { STORYBOARD } from "../ffmpeg/storyboard.ts";
 import { type Plan, pictureSize, type Sheet } from "../plan/plan.ts";
+import { requireEncoded } from "../storage/encoded-file.ts";
 
 /**
  * Describes a storyboard or several stills: a Source of its pictures, with the URL of its WebVTT, or of the first still, and a list
@@ -17,20 +17,19 @@ export async function describeSheets(
   url: (key: string) => Promise<string>,
 ): Promise<Source> {
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
+  const { mime } = requireEncoded(await storage.head(key));
   const { image, duration } = plan;
   const files = image?.sheet ? filesOf(plan, image.sheet) : [];
   const described = files.map(async ({ name, ...facts }) => {
-    const info = await storage.head(folder + name);
-    if (!info) throw new MediaError("encode_failed", "The encoded files are no longer in storage.");
+    const info = requireEncoded(await storage.head(folder + name));
     return { url: await url(folder + name), mime: info.mime, filesize: info.size, ...facts };
   });
-  const main = await storage.head(key);
   return {
     object: "source",
     url: await url(key),
     kind: "image",
     format: plan.format,
-    ...(main && { mime: main.mime }),
+    mime,
     filesize,
     ...(image && pictureSize(image)),
     ...(plan.kind === "storyboard" && duration !== null && { duration }),

@@ -2,8 +2,8 @@ import type { Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { parseDash } from "../ffmpeg/dash-manifest.ts";
 import { parseMasterPlaylist } from "../ffmpeg/master-playlist.ts";
-import { adaptiveMime } from "../ffmpeg/output.ts";
 import type { Plan } from "../plan/plan.ts";
+import { requireEncoded } from "../storage/encoded-file.ts";
 
 /**
  * Describes adaptive video by its master playlist or DASH manifest: a Source with its renditions, best first. Those of DASH have
@@ -16,8 +16,8 @@ export async function describeStream(
   storage: Storage,
   url: (key: string) => Promise<string>,
 ): Promise<Source> {
-  const master = await storage.read(key);
-  const text = master ? await new Response(master.body).text() : "";
+  const { body, mime } = requireEncoded(await storage.read(key));
+  const text = await new Response(body).text();
   const own = key.slice(key.lastIndexOf("/") + 1);
   const entries =
     plan.format === "dash"
@@ -34,7 +34,7 @@ export async function describeStream(
     url: await url(key),
     kind: "adaptive_video",
     format: plan.format,
-    mime: master?.mime ?? adaptiveMime(key),
+    mime,
     filesize,
     ...(plan.duration === null ? {} : { duration: plan.duration }),
     ...(first?.width && first.height ? { width: first.width, height: first.height } : {}),

@@ -1,7 +1,7 @@
-import { MediaError } from "../core/errors.ts";
 import type { Storage } from "../core/ports.ts";
 import type { Source, WaveformFacts } from "../core/source.ts";
 import type { Plan } from "../plan/plan.ts";
+import { requireEncoded } from "../storage/encoded-file.ts";
 
 /** Describes a waveform, of which a probe would read nothing but the size of a picture. */
 export async function describeWaveform(
@@ -11,8 +11,7 @@ export async function describeWaveform(
   storage: Storage,
   url: (key: string) => Promise<string>,
 ): Promise<Source> {
-  const info = await storage.head(key);
-  if (!info) throw new MediaError("encode_failed", "The encoded file is no longer in storage.");
+  const info = requireEncoded(await storage.head(key));
   const { width, height } = planned?.picture ?? {};
   return {
     object: "source",

@@ -1,8 +1,8 @@
-import { MediaError } from "../core/errors.ts";
 import type { StepContext, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { manifestsOf } from "../ffmpeg/manifest-entries.ts";
 import { namedIn } from "../ffmpeg/media-playlist.ts";
+import { requireEncoded } from "../storage/encoded-file.ts";
 import { readAll } from "../storage/read-all.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";
 import { throttle } from "./throttle.ts";
@@ -64,15 +64,12 @@ export async function uploadOutput(
 }
 
 async function fileOf(storage: Storage, folder: string, name: string): Promise<OutputFile> {
-  const info = await storage.head(folder + name);
-  if (!info) throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
-  const { size, mime } = info;
+  const { size, mime } = requireEncoded(await storage.head(folder + name), "upload_failed");
   return {
     ...{ name, size, mime },
     async open(range) {
       const object = await storage.read(folder + name, range);
-      if (!object) throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
-      return readAll(object.body);
+      return readAll(requireEncoded(object, "upload_failed").body);
     },
   };
 }

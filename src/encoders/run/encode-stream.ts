@@ -3,6 +3,7 @@ import type { Storage } from "../../core/ports.ts";
 import type { Counts } from "../../core/source.ts";
 import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
+import { requireEncoded } from "../../storage/encoded-file.ts";
 import { readAll } from "../../storage/read-all.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
 import { type StreamPart, stitchStream } from "../stitch/stitch-stream.ts";
@@ -124,9 +125,7 @@ async function join(encoding: Encoding, parts: StreamPart[], durable: AbortSigna
 }
 
 async function readStored(storage: Storage, key: string): Promise<Uint8Array> {
-  const stored = await storage.read(key);
-  if (!stored) throw new MediaError("encode_failed", "The encoded files are no longer in storage.");
-  return readAll(stored.body);
+  return readAll(requireEncoded(await storage.read(key)).body);
 }
 
 async function readNote(storage: Storage, key: string): Promise<Written> {

@@ -1,9 +1,9 @@
-import { MediaError } from "../../core/errors.ts";
 import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
 import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import { requireEncoded } from "../../storage/encoded-file.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
@@ -117,8 +117,7 @@ async function placeFinished(
   finish: TransformStream<Uint8Array, Uint8Array> | null,
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  const encoded = await storage.read(key);
-  if (!encoded) throw new MediaError("encode_failed", "The encoded file is no longer in storage.");
+  const encoded = requireEncoded(await storage.read(key));
   const body = finish ? encoded.body.pipeThrough(finish, { signal }) : encoded.body;
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work);

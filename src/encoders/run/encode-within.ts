@@ -1,7 +1,7 @@
-import { MediaError } from "../../core/errors.ts";
 import type { Counts } from "../../core/source.ts";
 import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../plan/image/within-bytes.ts";
 import type { Chunk } from "../../plan/plan.ts";
+import { requireEncoded } from "../../storage/encoded-file.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import type { Counted } from "./encode-counted.ts";
 import { encodeWhole, targetFile } from "./encode-whole.ts";
@@ -43,8 +43,7 @@ export async function encodeWithin(encoding: Encoding, chunk: Chunk): Promise<Co
 async function keep(encoding: Encoding, chunk: Chunk, { key }: Tried): Promise<StoredFile> {
   const { storage, out, work, durably } = encoding;
   const kept = await durably("keep", async () => {
-    const encoded = await storage.read(key);
-    if (!encoded) throw new MediaError("encode_failed", "The encoded file is no longer in storage.");
+    const encoded = requireEncoded(await storage.read(key));
     return placeFile(storage, encoded.body, out, targetFile(encoding, chunk));
   });
   await durably("tidy", async () => {

@@ -1,7 +1,7 @@
-import { MediaError } from "../../core/errors.ts";
 import type { Storage } from "../../core/ports.ts";
 import { segmentIv } from "../../ffmpeg/media-playlist.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { requireEncoded } from "../../storage/encoded-file.ts";
 import { readAll } from "../../storage/read-all.ts";
 import type { WrittenFile } from "../encoder.ts";
 
@@ -38,8 +38,7 @@ export async function encryptSegments(
   for (const file of files) {
     signal.throwIfAborted();
     onFile();
-    const stored = await storage.read(from + file.name);
-    if (!stored) throw new MediaError("encode_failed", "The encoded files are no longer in storage.");
+    const stored = requireEncoded(await storage.read(from + file.name));
     const plain = await readAll(stored.body);
     const isSegment = file.name.endsWith(".m4s");
     const bytes = isSegment ? await encryptSegment(plain, key, iv ?? segmentIv(file.name)) : plain;
