@@ -20,14 +20,14 @@ export function countRequest(c: Context<ApiEnv>, { rate }: Limits): void {
   take(c, rate, "requests");
 }
 
-/** Counts a request that makes a record; throws `rate_limited` when it is too much. */
-export function countCreation(c: Context<ApiEnv>, { rate }: Limits): void {
-  take(c, rate, "creations");
+/** Counts records that a request makes, all or none; throws `rate_limited` when they are too many. */
+export function countCreation(c: Context<ApiEnv>, { rate }: Limits, count = 1): void {
+  take(c, rate, "creations", count);
 }
 
-/** Takes room for one more run to wait; throws `rate_limited` where too many of the project's wait already. */
-export async function takeRoom(c: Context<ApiEnv>, { room }: Limits): Promise<void> {
-  if (await room.take(c.get("principal").project)) return;
+/** Takes room for more runs to wait; throws `rate_limited` where too many of the project's would wait. */
+export async function takeRoom(c: Context<ApiEnv>, { room }: Limits, count = 1): Promise<void> {
+  if (await room.take(c.get("principal").project, count)) return;
   c.header("Retry-After", String(ROOM_SECONDS));
   throw new MediaError(
     "rate_limited",
@@ -36,9 +36,9 @@ export async function takeRoom(c: Context<ApiEnv>, { room }: Limits): Promise<vo
 }
 
 // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
-function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited): void {
-  const standing = rate.take(c.get("principal"), what);
-  // A request that creates several records counts several times; the last standing holds.
+function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited, count = 1): void {
+  const standing = rate.take(c.get("principal"), what, count);
+  // A request that creates several records is counted twice; the last standing holds.
   const before = c.res.headers.get("RateLimit")?.split(", ") ?? [];
   const others = before.filter((part) => !part.startsWith(`"${what}"`));
   c.header("RateLimit", [...others, writeStanding(what, standing)].join(", "));

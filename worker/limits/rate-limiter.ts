@@ -6,7 +6,7 @@ export type Limited = keyof Use;
 
 /** How a key stands with one limit. */
 export interface Standing {
-  /** False when the limit was reached before: the request is refused, and does not count. */
+  /** False when it would exceed the limit: then the request is refused, and does not count. */
   allowed: boolean;
   limit: number;
   /** How many more there may be until the minute is over. */
@@ -19,8 +19,8 @@ export interface Standing {
 export interface RateLimiter {
   /** How much a key may use a minute. */
   readonly limits: Use;
-  /** Counts one use. */
-  take(principal: Pick<Principal, "id" | "project">, what: Limited): Standing;
+  /** Counts so many uses, one by default: all of them or, beyond the limit, none. */
+  take(principal: Pick<Principal, "id" | "project">, what: Limited, count?: number): Standing;
 }
 
 /** What a rate limiter is built on. */
@@ -91,12 +91,12 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
 
   return {
     limits,
-    take(principal, what) {
+    take(principal, what, count = 1) {
       const window = windowOf(principal.id);
-      const allowed = window.used[what] < limits[what];
+      const allowed = window.used[what] + count <= limits[what];
       if (allowed) {
-        window.used[what]++;
-        window.untold[what]++;
+        window.used[what] += count;
+        window.untold[what] += count;
         tell(principal, window);
       }
       const left = Math.max(0, limits[what] - window.used[what]);

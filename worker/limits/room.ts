@@ -1,9 +1,9 @@
-/** Decides whether another run of a project may wait for its turn. */
+/** Decides whether more runs of a project may wait for their turn. */
 export interface Room {
   /** How many runs of a project may wait. */
   readonly most: number;
-  /** True when there is room for one more, which is then taken. */
-  take(project: string): Promise<boolean>;
+  /** True when there is room for so many more, one by default, which is then taken: for all of them or none. */
+  take(project: string, count?: number): Promise<boolean>;
 }
 
 // What was asked is good for so long, less what was taken here since.
@@ -19,15 +19,15 @@ export function createRoom(
   const known = new Map<string, { left: number; until: number }>();
   return {
     most,
-    async take(project) {
+    async take(project, count = 1) {
       let room = known.get(project);
-      if (!room || room.left <= 0 || now() >= room.until) {
+      if (!room || room.left < count || now() >= room.until) {
         room = { left: most - (await waiting(project)), until: now() + GOOD_MS };
         if (known.size >= MOST_PROJECTS) known.clear();
         known.set(project, room);
       }
-      if (room.left <= 0) return false;
-      room.left--;
+      if (room.left < count) return false;
+      room.left -= count;
       return true;
     },
   };

@@ -33,8 +33,8 @@ export function addJobRoutes(app: Api, services: Services): void {
     );
     await checkWebhook({ webhook_url }, project, services);
     // The request itself counts as one.
-    for (const _ of outputs.slice(1)) countCreation(c, services.limits);
-    for (const _ of outputs) await takeRoom(c, services.limits);
+    countCreation(c, services.limits, outputs.length - 1);
+    await takeRoom(c, services.limits, outputs.length);
     const head = { id: job_id, input, created_at: now() };
     const tasks = createJobTasks(head, request, id);
     for (const [index, task] of tasks.entries())

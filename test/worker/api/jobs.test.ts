@@ -204,6 +204,16 @@ test("every output counts as a creation", async () => {
   expect(await (await api.app.request("/jobs", { headers: KEY })).json()).toHaveLength(1);
 });
 
+test("a job beyond the limit of creations counts as one request, and uses up nothing for its outputs", async () => {
+  const api = createMemoryApi({}, {}, { creations: 4 });
+  const refused = await post({ input, outputs: many(5) }, api);
+  expect([refused.status, refused.headers.get("RateLimit")]).toEqual([
+    429,
+    expect.stringContaining('"creations";r=3;'),
+  ]);
+  expect((await post({ input, outputs: many(3) }, api)).status).toBe(201);
+});
+
 test("a task that waited for an output that never came is not retried with the job's input", async () => {
   const api = createMemoryApi();
   const { json } = await post({ input, outputs: [video, { ...video, after: 0 }] }, api);

@@ -130,4 +130,6 @@ test("rarely checks for room while there is some, and refuses when there is none
   clock.now = 5000;
   waiting = 3;
   expect(await take(1)).toEqual([false]);
+  waiting = 1;
+  expect([await room.take("b", 3), await room.take("b", 2)]).toEqual([false, true]);
 });
