@@ -2,7 +2,7 @@ import { RpcTarget } from "cloudflare:workers";
 import type { RunError } from "../../src/core/step.ts";
 import { failOpenStep, type RunEvent } from "../../src/core/transitions.ts";
 import type { Admission } from "../run/admission.ts";
-import type { RunRow } from "../run/run-row.ts";
+import { isHeld, type RunRow } from "../run/run-row.ts";
 import type { RunRows } from "../run/run-rows.ts";
 
 /** What a held run acts on. */
@@ -24,6 +24,11 @@ export class HeldRun extends RpcTarget {
     this.#tools = tools;
   }
 
+  /** Publishes the run, whose job stands. */
+  async announce(): Promise<void> {
+    await this.#tools.admission.announce();
+  }
+
   /** Lets the run enter the queue, with the input that it waited for; null leaves that as it is. */
   async release(input: string | null): Promise<void> {
     if (!(await this.#tools.admission.release(input))) return;
@@ -34,7 +39,7 @@ export class HeldRun extends RpcTarget {
   /** Fails the run. */
   async fail(error: Omit<RunError, "step_id">): Promise<void> {
     const row = this.#tools.rows.get();
-    if (row?.turn === "held") await this.#tools.apply(row, failOpenStep(row.record, error));
+    if (row && isHeld(row)) await this.#tools.apply(row, failOpenStep(row.record, error));
   }
 
   /** Removes the run, as if it had never come. */

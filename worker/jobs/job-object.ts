@@ -13,6 +13,7 @@ import { logFault, nameRun } from "../observability/log.ts";
 import type { RunPinned } from "../run/run-pin.ts";
 import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
+import { holdTasks } from "./hold-tasks.ts";
 import { JobLead, JobPin } from "./job-input.ts";
 import {
   isOver,
@@ -186,6 +187,7 @@ export class JobObject extends DurableObject<Bindings> {
     const all = listed.every(({ status }) => status === "fulfilled");
     if (current.phase === "creating")
       this.#write({ ...current, phase: all ? "stands" : "withdrawn", ...(all && { creating: null }) });
+    if (all) await holdTasks(this.env, project, tasks, made);
     await (all ? this.#advance() : this.#withdraw().catch((thrown) => logFault("job not withdrawn", thrown)));
     await this.#arm();
     return all;
@@ -250,8 +252,7 @@ export class JobObject extends DurableObject<Bindings> {
   }
 
   async #release(release: Release): Promise<void> {
-    const { id } = release;
-    const task = () => this.env.TASK.getByName(id);
+    const task = () => this.env.TASK.getByName(release.id);
     if ("input" in release) await patiently(() => task().held.release(release.input));
     else {
       const { after, ended } = release;
@@ -260,7 +261,7 @@ export class JobObject extends DurableObject<Bindings> {
     }
     const state = this.#read();
     if (!state) return;
-    const tasks = state.tasks.map((each) => (each.id === id ? { ...each, released: true } : each));
+    const tasks = state.tasks.map((each) => (each.id === release.id ? { ...each, released: true } : each));
     this.#write({ ...state, tasks });
   }
 

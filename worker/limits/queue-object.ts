@@ -52,6 +52,12 @@ export class QueueObject extends DurableObject<Bindings> {
     return goes_on;
   }
 
+  /** Counts runs that their job holds back as waiting, until each enters or leaves. */
+  async hold(runs: readonly QueuedRun[]): Promise<void> {
+    for (const run of runs) this.#queues.light.hold(run, Date.now());
+    await this.#arm();
+  }
+
   /** Passes the slot of a run to one that waits. */
   async leave(run_id: string): Promise<void> {
     for (const load of LOADS) {
@@ -61,7 +67,7 @@ export class QueueObject extends DurableObject<Bindings> {
     await this.#arm();
   }
 
-  /** Returns how many runs of a project wait to begin. */
+  /** Returns how many runs of a project wait to begin, or for their job. */
   waiting(project: string): number {
     return this.#queues.light.waiting(project);
   }

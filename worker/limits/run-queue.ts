@@ -26,6 +26,8 @@ export type Load = (typeof LOADS)[number];
  * thus waits for itself, and others do not wait for it.
  */
 export interface RunQueue {
+  /** Takes a run that its job holds back: it counts as waiting, and enters later. */
+  hold(run: QueuedRun, now: number): void;
   /** Takes a run, which may come again; true when it may go on. */
   enter(run: QueuedRun, now: number): boolean;
   /** Forgets a run. */
@@ -35,11 +37,11 @@ export interface RunQueue {
   /** The runs that may proceed but have not been notified. */
   untold(): string[];
   told(run_id: string): void;
-  /** How many runs of a project wait. */
+  /** How many runs of a project wait, those that are held back included. */
   waiting(project: string): number;
-  /** The runs that go on and were not looked after since `before`. */
+  /** The runs that go on or are held back and were not looked after since `before`. */
   unseen(before: number): string[];
-  /** Notes that a run was seen to go on. */
+  /** Notes that a run was seen to be there. */
   seen(run_id: string, now: number): void;
   /** True while any run is here. */
   isBusy(): boolean;
@@ -64,6 +66,9 @@ const schemaOf = ({ turn, lane, lanes }: (typeof TABLES)[Load]) => `
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS ${lanes} (project TEXT PRIMARY KEY, served INTEGER NOT NULL) WITHOUT ROWID;
 `;
+
+// The states of a run in the column goes_on.
+const [WAITS, GOES_ON, HELD] = [0, 1, 2];
 
 /** Keeps the queue of one kind of work in an SQLite database. */
 export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load: Load = "light"): RunQueue {
@@ -104,6 +109,12 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
   }
 
   return {
+    hold({ run_id, project, key_id }, now) {
+      sql.exec(
+        `INSERT OR IGNORE INTO ${turn} (run_id, project, key_id, goes_on, seen_at) VALUES (?, ?, ?, ${HELD}, ?)`,
+        ...[run_id, project, key_id, now],
+      );
+    },
     enter({ run_id, project, key_id }, now) {
       sql.exec(`INSERT OR IGNORE INTO ${lanes} VALUES (?, ${fresh})`, project);
       // A key that is listed in the settings may have another project than before.
@@ -113,6 +124,7 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
         `INSERT OR IGNORE INTO ${turn} (run_id, project, key_id, seen_at) VALUES (?, ?, ?, ?)`,
         ...[run_id, project, key_id, now],
       );
+      sql.exec(`UPDATE ${turn} SET goes_on = ${WAITS} WHERE run_id = ? AND goes_on = ${HELD}`, run_id);
       fill(now);
       const found = one<{ goes_on: number }>(`SELECT goes_on FROM ${turn} WHERE run_id = ?`, run_id);
       const goes_on = found?.goes_on === 1;
@@ -132,8 +144,8 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
     fill,
     untold: () => ids(`SELECT run_id FROM ${turn} WHERE goes_on = 1 AND told = 0 ORDER BY arrival`),
     told,
-    waiting: (project) => count("project = ? AND goes_on = 0", project),
-    unseen: (before) => ids(`SELECT run_id FROM ${turn} WHERE goes_on = 1 AND seen_at <= ?`, before),
+    waiting: (project) => count(`project = ? AND goes_on <> ${GOES_ON}`, project),
+    unseen: (before) => ids(`SELECT run_id FROM ${turn} WHERE goes_on <> ${WAITS} AND seen_at <= ?`, before),
     seen: (run_id, now) => void sql.exec(`UPDATE ${turn} SET seen_at = ? WHERE run_id = ?`, now, run_id),
     isBusy: () => one(`SELECT 1 AS n FROM ${turn} LIMIT 1`) !== undefined,
   };

@@ -3,6 +3,7 @@ import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import type { RunMail } from "../webhooks/run-mail.ts";
 import type { RunMirror } from "./run-mirror.ts";
+import { isHeld } from "./run-row.ts";
 import type { RunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
 import { MIRROR_MS } from "./schedule.ts";
@@ -17,6 +18,8 @@ export interface Admission {
   withdraw(): Promise<void>;
   /** Withdraws a run that is still held back; the alarm does the rest. */
   refuse(): Promise<void>;
+  /** Publishes a run whose job stands, which holds it back: its events go out from now on. */
+  announce(): Promise<void>;
   /** Lets a run that is held back enter the queue, with the input that it waited for; false when it is not held. */
   release(input: string | null): Promise<boolean>;
 }
@@ -51,13 +54,13 @@ export function createAdmission(tools: AdmissionTools): Admission {
     await withdraw();
     const { base, key_id, webhook_url, sealed_key, held } = made;
     const row = rows.get();
-    if (row && row.turn !== "none" && row.turn !== "held") return true;
+    if (row && row.turn !== "none" && !isHeld(row)) return true;
     const now = Date.now();
     if (!row) {
       storage.transactionSync(() => {
         rows.insert({ project, base, record, key_id }, now);
         if (sealed_key !== undefined) rows.setKey(sealed_key);
-        if (held) rows.setTurn("held");
+        if (held) rows.setTurn("creating");
         if (webhook_url !== undefined) mail.setUrl(webhook_url);
         mail.note(record, null, 1);
       });
@@ -83,14 +86,25 @@ export function createAdmission(tools: AdmissionTools): Admission {
     },
     withdraw,
     async refuse() {
-      if (rows.get()?.turn === "held") await refuse();
+      const row = rows.get();
+      if (row && isHeld(row)) await refuse();
+    },
+    async announce() {
+      const row = rows.get();
+      if (row?.turn !== "creating") return;
+      storage.transactionSync(() => {
+        rows.setTurn("held");
+        // For the mirror, which takes its events along.
+        rows.update({ version: row.version + 1 });
+      });
+      await rearm();
     },
     async release(input) {
       const row = rows.get();
-      if (row?.turn !== "held" || row.record.object !== "task" || isFinished(row.record)) return false;
+      if (!row || !isHeld(row) || row.record.object !== "task" || isFinished(row.record)) return false;
       const record = { ...row.record, input: input ?? row.record.input };
       storage.transactionSync(() => {
-        if (input !== null) rows.update({ record, version: row.version + 1 });
+        rows.update({ record, version: row.version + 1 });
         rows.setTurn("none");
       });
       // Should this object die before the run begins: its job does not let it go again.

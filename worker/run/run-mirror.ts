@@ -1,5 +1,6 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
+import { isFinished } from "../../src/core/transitions.ts";
 import { doubling, retry } from "../../src/util/retry.ts";
 import { within } from "../../src/util/time.ts";
 import { logFault, nameRun } from "../observability/log.ts";
@@ -31,11 +32,13 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
   let status: string | null = null;
 
   async function handOver(project: string, record: Task | Step, version: number): Promise<void> {
-    const set = mail.changes(record.id);
+    // Events of a task whose job may yet be refused stay here.
+    const silent = rows.get()?.turn === "creating" && !isFinished(record);
+    const set = silent ? { ...mail.changes(record.id), changes: [] } : mail.changes(record.id);
     const shipments = await env.PROJECT.getByName(project).put(record, version, set);
     // It is no more.
     if (!rows.get()) return;
-    mail.handedOver(version, project, shipments);
+    if (!silent) mail.handedOver(version, project, shipments);
     indexed = Math.max(indexed, version);
   }
 

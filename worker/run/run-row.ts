@@ -2,8 +2,25 @@ import type { EncoderChoice } from "../../src/core/choice.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 
-/** A run's state in the queues: held back by its job, not entered, waiting, running, waiting for heavy work or at it, or gone; or not to be at all. */
-export type Turn = "held" | "none" | "waits" | "goes_on" | "heavy_waits" | "heavy" | "over" | "withdrawn";
+/**
+ * A run's state in the queues: its job still being created, held back by that, not entered, waiting, running, waiting for heavy
+ * work or at it, or gone; or not to be at all.
+ */
+export type Turn =
+  | "creating"
+  | "held"
+  | "none"
+  | "waits"
+  | "goes_on"
+  | "heavy_waits"
+  | "heavy"
+  | "over"
+  | "withdrawn";
+
+/** Whether a run's job holds it back. */
+export function isHeld({ turn }: Pick<RunRow, "turn">): boolean {
+  return turn === "creating" || turn === "held";
+}
 
 /** The one row of a TaskObject; times are milliseconds since the epoch. */
 export interface RunRow {

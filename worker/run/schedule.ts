@@ -1,7 +1,7 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
-import type { RunRow } from "./run-row.ts";
+import { isHeld, type RunRow } from "./run-row.ts";
 
 /** Milliseconds between two mirrors of a record: KV takes one write a second on a key. */
 export const MIRROR_MS = 1000;
@@ -67,8 +67,7 @@ export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: nu
 export function nextAlarm(row: RunRow, watch: number, expires: number, now: number): number | null {
   const due: number[] = [];
   const finished = isFinished(row.record);
-  if (!row.started && !finished && row.turn !== "held")
-    due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
+  if (!row.started && !finished && !isHeld(row)) due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
   if (finished && row.turn !== "over") due.push(now + LEAVE_MS);
   if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
   if (row.started && !finished) due.push(now + (row.turn === "heavy_waits" ? ASK_MS : watch));

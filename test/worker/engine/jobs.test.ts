@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRemoteClient } from "../../../src/client/remote/remote.ts";
 import { createIds } from "../../../src/core/ids.ts";
@@ -13,10 +14,12 @@ import { makeClip } from "../../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
+import { type Receiver, startReceiver } from "../webhooks/receiver.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
 const rig = createRig();
 let origin: Origin;
+let receiver: Receiver;
 let env: Bindings;
 let folder: string;
 let film: string;
@@ -25,8 +28,9 @@ let base: string;
 
 beforeAll(async () => {
   base = (await rig.server.listen()).url.origin;
-  [origin, env, folder, film] = await Promise.all([
+  [origin, receiver, env, folder, film] = await Promise.all([
     startOrigin(),
+    startReceiver(),
     rig.worker().getEnv(),
     mkdtemp(join(tmpdir(), "framewright-jobs-")),
     makeFilm(),
@@ -34,7 +38,7 @@ beforeAll(async () => {
   bytes = (await stat(film)).size;
 });
 afterAll(async () => {
-  await Promise.all([origin?.close(), rig.server.close()]);
+  await Promise.all([origin?.close(), receiver?.close(), rig.server.close()]);
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => origin.forget());
@@ -178,8 +182,15 @@ test("an output that comes after another one reads its file, and fails when that
 test("a job is cancelled, its tasks are deleted one by one or together, and other projects do not see it", async () => {
   const input = origin.serve("/hang", { silent: true });
   const outputs = [{ kind: "video" }, { kind: "audio" }, { kind: "audio", after: 0 }];
-  const job = await create({ input, outputs });
+  const job = await create({ input, outputs, webhook_url: receiver.take("/job") });
   const path = `/jobs/${job.id}`;
+  // The one that waits for another is announced as well.
+  const ids = job.tasks.map(({ id }) => id).toSorted();
+  const events = (kind: string) => async () => [
+    ...new Set(receiver.got("/job").flatMap(({ event }) => (event.kind === kind ? event.data.id : []))),
+  ];
+  const ofAll = (got: string[]) => isDeepStrictEqual(got.toSorted(), ids);
+  await rig.until(events("task.created"), ofAll);
   await rig.until(
     async () => origin.log.length,
     (asked) => asked > 0,
@@ -201,6 +212,7 @@ test("a job is cancelled, its tasks are deleted one by one or together, and othe
     "cancelled",
   ]);
   expect((await rig.call(`${path}/cancel`, { method: "POST" })).json.kind).toBe("job_finished");
+  await rig.until(events("task.cancelled"), ofAll);
   await rig.call(`/tasks/${job.tasks[0]?.id}`, { method: "DELETE" });
   expect((await read(job.id)).tasks.map(({ id }) => id)).toEqual(job.tasks.slice(1).map(({ id }) => id));
   expect((await rig.call(path, { method: "DELETE" })).status).toBe(204);
@@ -225,7 +237,8 @@ test("a job that is cancelled while its tasks are created, of which one cannot b
     create(job: NewJob): Promise<boolean>;
     cancel(project: string): Promise<string>;
   };
-  const creating = object.create({ project: "alpha", head, tasks, made: { base, key_id: "key" }, keys: {} });
+  const made = { base, key_id: "key", webhook_url: receiver.take("/refused") };
+  const creating = object.create({ project: "alpha", head, tasks, made, keys: {} });
   let settled = false;
   void creating.finally(() => {
     settled = true;
@@ -243,6 +256,8 @@ test("a job that is cancelled while its tasks are created, of which one cannot b
       20_000,
     );
   expect((await rig.call("/jobs?limit=100")).json.map(({ id }: Job) => id)).not.toContain(head.id);
+  // No event of a task went out that was then never to have been.
+  expect(receiver.got("/refused")).toEqual([]);
 });
 
 test("a task that is cancelled or deleted leaves the input to the others", async () => {

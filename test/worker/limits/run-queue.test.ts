@@ -83,6 +83,19 @@ test("a waiting run may leave, and an unknown run changes nothing", () => {
   expect(queue.isBusy()).toBe(false);
 });
 
+test("runs that are held back count as waiting, take no place, and enter or leave", () => {
+  const { queue } = open({ per_project: 3, total: 3 });
+  const run = (run_id: string) => ({ run_id, project: "p", key_id: "p/a" });
+  for (const id of ["1", "2", "1"]) queue.hold(run(id), NOW);
+  expect([queue.waiting("p"), queue.isBusy()]).toEqual([2, true]);
+  expect(enter(queue, "p/a/3", "p/a/4")).toEqual(["p/a/3", "p/a/4"]);
+  // One may be lost, so it is looked after like one that runs.
+  expect(queue.unseen(NOW)).toEqual(["1", "2", "p/a/3", "p/a/4"]);
+  expect([queue.enter(run("2"), NOW), queue.waiting("p")]).toEqual([true, 1]);
+  queue.hold(run("2"), NOW);
+  expect([leave(queue, "p/a/3"), leave(queue, "1"), queue.waiting("p")]).toEqual([[], [], 0]);
+});
+
 test("a busy project does not keep another waiting", () => {
   const { queue } = open({ total: 2 });
   enter(queue, ...Array.from({ length: 6 }, (_, index) => `many/a/${index + 1}`));

@@ -138,6 +138,24 @@ test("limits how many records a key creates in a minute, and shows its last use"
   expect(Date.now() - shown.last_used_at).toBeLessThan(60_000);
 });
 
+test("tasks that wait for another output of their job count as waiting", async () => {
+  const { secret } = await makeKey();
+  const body = { input, outputs: [{ kind: "video" }, { kind: "audio", after: 0 }] };
+  const job = await post("/jobs", body, secret);
+  expect(job.status).toBe(201);
+  const refused = await post("/jobs", body, secret);
+  expect([refused.status, refused.json.kind]).toEqual([429, "rate_limited"]);
+  expect((await post(`/jobs/${job.json.id}/cancel`, undefined, secret)).status).toBe(200);
+  const { exec } = await rig.worker().getDurableObjectStorage("QUEUE", { name: QUEUE_NAME });
+  await rig.until(
+    () => exec("SELECT run_id FROM turn"),
+    (rows) => rows.length === 0,
+  );
+  const again = await post("/jobs", body, secret);
+  expect(again.status).toBe(201);
+  expect((await post(`/jobs/${again.json.id}/cancel`, undefined, secret)).status).toBe(200);
+});
+
 test("limits how many tasks of a project may wait", async () => {
   const { secret } = await makeKey();
   const made: string[] = [];
