@@ -4,7 +4,7 @@ import { Segments } from "../ui/segments.tsx";
 import type { Form } from "./use-form.ts";
 
 const WAYS = [
-  { value: "one", label: "One picture" },
+  { value: "one", label: "One" },
   { value: "count", label: "Several, evenly spaced" },
   { value: "interval", label: "One every few seconds" },
 ] as const;
