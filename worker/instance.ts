@@ -1,4 +1,4 @@
-/** The Workflow instance of one run, named like it. */
+/** The Workflow instance of one run, which has the run's id. */
 export interface RunInstance {
   status(): Promise<{ status: string }>;
   sendEvent(event: { type: string; payload: object }): Promise<void>;
@@ -30,7 +30,7 @@ export async function startInstance(engines: Engines, id: string): Promise<void>
 /** Returns a run's instance; rejects when there is none. */
 export async function findInstance(engines: Engines, id: string): Promise<RunInstance> {
   let fault: unknown;
-  // One that began before a binding was added is under another than its own.
+  // A run that began before a binding was added is under the binding it had then.
   for (const binding of bindingsOf(engines, id)) {
     try {
       return await binding.get(id);
@@ -53,7 +53,7 @@ export async function instanceStatus(engines: Engines, id: string): Promise<stri
 /** The event that wakes an instance. */
 export const WAKE = "wake";
 
-/** Wakes an instance that waits for an event or that a restart put to sleep; another takes no notice of it. */
+/** Wakes an instance that waits for an event or that a restart put to sleep; any other ignores it. */
 export async function wakeInstance(engines: Engines, id: string, status: string | null): Promise<void> {
   const instance = await findInstance(engines, id);
   if (status === "paused") await instance.resume();

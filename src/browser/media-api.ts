@@ -112,7 +112,7 @@ export interface Standing {
 /** The media worker's methods; all reject with a MediaError. */
 export interface MediaApi {
   open(settings: MediaSettings): Promise<void>;
-  /** Creates a run on `file`, and on `further` files by the paths of their URLs in the request. */
+  /** Creates a run on `file`; `further` has the other files by the paths of their URLs in the request. */
   create(
     type: RecordType,
     request: unknown,

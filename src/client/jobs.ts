@@ -11,9 +11,9 @@ export type Job = Omit<JobRecord, "tasks"> & { tasks: Task[] };
 /** One output of a new job: the request for a task, less its input. */
 export type NewOutput<K extends EncodeKind = EncodeKind> = K extends EncodeKind
   ? Omit<NewTask<K>, "input" | "webhook_url"> & {
-      /** A name of your choice, unique in the job. */
+      /** A name of your choice, unique within the job. */
       name?: string;
-      /** The output, by its name or its index from 0, whose file is the input of this one in place of the job's. */
+      /** Name, or index from 0, of the output whose file this one reads in place of the job's input. */
       after?: string | number;
     }
   : never;

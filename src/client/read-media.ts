@@ -18,7 +18,7 @@ export interface GivenRequest {
   /** Its input is a URL as text, or for a step an object that contains one; null when there is only a file. */
   request: unknown;
   file: Blob | FileSystemFileHandle | null;
-  /** The files among its further inputs, by the paths of their URLs, which are null. */
+  /** The files among its further inputs, by the paths of their URLs; those URLs are null in `request`. */
   further: ReadonlyMap<string, Blob | FileSystemFileHandle>;
 }
 

@@ -83,7 +83,7 @@ const TOO_LONG = `must not be longer than ${BOUNDS.url_length.max} characters.`;
 // The URL parser drops line breaks and tabs, so the text would differ from the URL requested.
 const CONTROL = /\p{Cc}/u;
 
-/** Creates the schema of the URL of a file that is read as inputs are; `what` says whose, in messages. */
+/** Creates the schema of the URL of a file that is read as an input is; `what` names the file in messages. */
 export function fileUrl(what: string) {
   return ruled(
     z.string({ error: ({ input }) => (input == null ? required(what) : "must be a string.") }),

@@ -147,7 +147,7 @@ export const BOUNDS = {
   tiles: { min: 1, max: 20 },
   stills: { min: 1, max: 500 },
   storyboard_tiles: { max: 10_000 },
-  // Of a waveform: samples in a point, points in a second, and points in all.
+  // Of a waveform: samples per point, points per second, and points in all.
   samples_per_pixel: { min: 2, max: 10_000_000 },
   pixels_per_second: { min: 1, max: 24_000 },
   points: { min: 1, max: 1_000_000 },
@@ -192,7 +192,7 @@ export const STORYBOARD_DEFAULTS = {
 /** The formats of several stills of one video, each a file. */
 export const STILL_FORMATS = ["jpeg", "png", "webp"] as const satisfies readonly ImageFormat[];
 
-/** A waveform unless its options say otherwise: samples in a point, bits of a peak, and the size and the colors of a picture, those of audiowaveform. */
+/** Defaults of a waveform, as in audiowaveform: samples per point, bits of a peak, and the size and colors of a picture. */
 export const WAVEFORM_DEFAULTS = {
   samples_per_pixel: 256,
   bits: 16,

@@ -256,7 +256,7 @@ export type Source = z.infer<typeof Source>;
 export type SourceStream = z.infer<typeof stream>;
 /** What an encode counted in its source and in its output, see {@link Source}. */
 export type Counts = z.infer<typeof counts>;
-/** What the header of a waveform's data says, by the names of audiowaveform's JSON. */
+/** The header of a waveform's data, under the names of audiowaveform's JSON. */
 export type WaveformFacts = z.infer<typeof waveform>;
 /** A part of a source that its output does not have, and why. */
 export type Dropped = z.infer<typeof dropped>;

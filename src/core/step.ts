@@ -75,7 +75,7 @@ export type StepStart = {
 
 /** One operation, part of a task or standalone. Its options were parsed when it was created: reading it back does not check them again. */
 export const Step = record as unknown as z.ZodType<Step>;
-/** One operation, part of a task or standalone; its kind tells its options. */
+/** One operation, part of a task or standalone; its kind determines its options. */
 export type Step = Omit<AnyStep, keyof StepStart> & StepStart;
 
 /** Returns what a run keeps of an error. */
@@ -90,7 +90,7 @@ export function runErrorOf(error: MediaError): Omit<RunError, "step_id"> {
   };
 }
 
-/** Creates a waiting step; its record lacks the key that its options may have. */
+/** Creates a waiting step; its record leaves out any encryption key in the options. */
 export function createStep(start: StepStart, id: CreateId, now: number): Step {
   return {
     id: id("step", now),

@@ -47,10 +47,10 @@ type AnyTask = z.infer<typeof record>;
 
 /** A pipeline of steps over one media file. Its options were parsed when it was created: reading it back does not check them again. */
 export const Task = record as unknown as z.ZodType<Task>;
-/** A pipeline of steps over one media file: probe, ingest, encode, upload. Its kind tells its options. */
+/** A pipeline of steps over one media file: probe, ingest, encode, upload. Its kind determines its options. */
 export type Task = Omit<AnyTask, "steps" | keyof EncodeRequest> & { steps: Step[] } & EncodeRequest;
 
-/** Creates a queued task with its four waiting steps; its record lacks the key that its options may have. */
+/** Creates a queued task with its four waiting steps; its record leaves out any encryption key in the options. */
 export function createTask(given: TaskRequest, id: CreateId, now: number): Task {
   const { webhook_url: _, output, ...request } = withoutKey(given);
   const kinds: StepKind[] = ["probe", "ingest", request.kind, "upload"];

@@ -29,10 +29,10 @@ export function audioArgs(
   ];
 }
 
-// Decoders return some 40 frames a second; joined, the steps after them take a tenth of the time less.
+// Decoders return about 40 frames a second; joining them makes the filters that follow a tenth faster.
 const JOINED = "asetnsamples=n=32768:p=0";
 
-/** Returns the arguments of a waveform's sound: 16 bits a sample, in the channels and at the rate that the decoder returns. */
+/** Returns the arguments for a waveform's sound: 16 bits per sample, in the channels and at the rate that the decoder returns. */
 export function sampleArgs(cut: Cut, { joins }: Toolset): string[] {
   const filters = [...cut.audio, ...(joins ? [JOINED] : [])];
   return [...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []), "-c:a", "pcm_s16le"];

@@ -41,7 +41,7 @@ export function isRgb(source: Source): boolean {
   return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya)/.test(source.pixel_format ?? "");
 }
 
-/** Returns the colors that players assume of a picture without any. */
+/** Returns the colors that players assume for a picture that states none. */
 export function assumedColor({ width, height }: Size): ColorTags {
   return Math.min(width, height) < HD_HEIGHT ? BT601 : BT709;
 }

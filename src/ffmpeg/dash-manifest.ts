@@ -18,7 +18,7 @@ export interface DashStream {
 
 export interface DashSound extends DashStream {
   channels: number;
-  /** What the encoder puts before the first sample, in seconds: playlists count it, players do not. */
+  /** Seconds that the encoder adds before the first sample: playlists count them, players skip them. */
   priming: number;
   /** As in BCP 47; undefined when unknown. */
   language?: string | undefined;
@@ -110,7 +110,7 @@ interface Within {
   end: number;
 }
 
-/** What players choose an AdaptationSet by. */
+/** What players use to choose an AdaptationSet. */
 interface SetFacts {
   kind: "video" | "audio";
   /** Further attributes, each after a space. */

@@ -24,7 +24,7 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
   return `[0:V:0]${filters.join(",")}[video]`;
 }
 
-// An image without a profile is taken for sRGB. RGB with the names of other colors comes from decoders alone.
+// Viewers take an image without a profile for sRGB. RGB tagged with wider primaries comes only from a host's decoder.
 const WIDE: ReadonlySet<string | null> = new Set(["smpte432", "bt2020"]);
 
 function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] {

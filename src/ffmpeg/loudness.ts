@@ -5,7 +5,7 @@ import type { AudioPlan, Chunk, Plan } from "../plan/plan.ts";
 import { createCut, soundStream, speedFilters } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
-/** The gain that gives sound its loudness. */
+/** The gain that brings sound to the requested loudness. */
 export interface Level {
   /** Decibels. */
   gain: number;

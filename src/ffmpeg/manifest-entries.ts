@@ -17,7 +17,7 @@ export function manifestsOf(main: string, format: string): string[] {
   return [...others.map((name) => folder + name), main];
 }
 
-// Of an encrypted stream, the key is no file of it.
+// The key of an encrypted stream is not one of its files.
 const KEY = "#EXT-X-KEY:";
 
 // RFC 8216, 4.1: a line without a tag is a URI, and tags contain them as URI="…".

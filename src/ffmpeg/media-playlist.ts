@@ -34,15 +34,15 @@ export function parseMediaPlaylist(name: string, text: string): SegmentRun {
   return { init: map[0] === undefined ? null : resolve(name, map[0]), segments };
 }
 
-/** What a media playlist says beside its segments. */
+/** Facts of a media playlist beyond its segments. */
 export interface PlaylistFacts {
   /** Bytes of each segment up to the end of its first picture: makes an I-frame playlist (RFC 8216, 4.3.3.6). */
   leads?: ReadonlyMap<string, number> | undefined;
-  /** Where players get the key of the segments, and the vector of all in hexadecimal; see {@link segmentIv}. */
+  /** Where players get the key of the segments, and any vector that all share, in hexadecimal; else see {@link segmentIv}. */
   encryption?: { key_url: string; iv?: string } | undefined;
 }
 
-/** Returns the initialization vector of a segment, in hexadecimal: its number, which players take from its place (RFC 8216, 5.2). */
+/** Returns the initialization vector of a segment, in hexadecimal: its number, which players derive from its position (RFC 8216, 5.2). */
 export function segmentIv(name: string): string {
   return Number(/(\d+)\.m4s$/.exec(name)?.[1] ?? 0)
     .toString(16)
@@ -85,7 +85,7 @@ export function writeMediaPlaylist(
   ].join("\n");
 }
 
-// A key is in effect until the next one, for init segments too: those stay in the clear. Where a segment's place is not its number,
+// A key applies until the next one, to init segments too, which stay in the clear. Where a segment's position is not its number,
 // its vector has to be written out.
 function keyLines({ key_url, iv }: NonNullable<PlaylistFacts["encryption"]>) {
   const key = `#EXT-X-KEY:METHOD=AES-128,URI="${key_url}"`;

@@ -47,7 +47,7 @@ export function sheetName(plan: Plan, index: number): string {
   return sheetPattern(plan).replace("%04d", String(index + 1).padStart(4, "0"));
 }
 
-/** Returns the pattern of those names, as ffmpeg has it. */
+/** Returns ffmpeg's pattern for those names. */
 export function sheetPattern(plan: Plan): string {
   return `${plan.kind === "storyboard" ? "sheet" : "still"}_%04d.${outputExtension(plan)}`;
 }
@@ -64,7 +64,7 @@ export function outputMime(plan: Plan): string {
 
 /** Returns the arguments that select the container format of a plan's output. */
 export function muxerArgs(plan: Plan): string[] {
-  // What a waveform is taken of.
+  // The sound that the waveform is measured from.
   if (plan.waveform) return ["-f", "wav", "-rf64", "auto"];
   const args = MUXERS[plan.format];
   if (!args) throw new RangeError(`No muxer for ${plan.format}.`);

@@ -46,7 +46,7 @@ export interface Toolset {
   toneMapper: ToneMapper;
   /** Whether it changes the speed of sound. */
   tempo: boolean;
-  /** Whether it lays pictures over others, and reads them. */
+  /** Whether it reads pictures and lays them over others. */
   overlays: boolean;
   /** Whether it joins short frames of sound, which saves time. */
   joins: boolean;

@@ -11,7 +11,7 @@ export interface Manifest {
 }
 
 export interface ManifestFacts extends DashFacts {
-  /** Of HLS alone: how its segments are encrypted; absent for not at all. */
+  /** How the segments of HLS are encrypted; absent when they are not. */
   encryption?: PlaylistFacts["encryption"];
   /** Bytes of each segment of pictures up to the end of its first; absent for no I-frame playlists. */
   leads?: ReadonlyMap<string, number> | undefined;

@@ -251,7 +251,7 @@ function speaks(language: string | undefined, asked: string): boolean {
   return own === wanted || own.startsWith(`${wanted}-`);
 }
 
-/** Returns the usual form of a language code (BCP 47), such as `de` for `deu`; undefined for what is none. */
+/** Returns the usual form of a language code (BCP 47), such as `de` for `deu`; undefined for anything else. */
 export function canonical(language: string | undefined): string | undefined {
   if (language === undefined || language === "und") return undefined;
   try {

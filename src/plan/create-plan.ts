@@ -168,7 +168,7 @@ function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
   };
 }
 
-// Never cut: what a lossy decoder returns after a cut may differ from what it returns within the sound.
+// Never cut: a lossy decoder may return other samples after a cut than it would without one.
 function waveformPlan(source: Source, options: WaveformOptions): Plan {
   if (!hasAudio(source)) throw errorFor("input_no_audio", { code: "no_sound" });
   const format = options.format ?? DEFAULT_FORMAT.waveform;

@@ -227,7 +227,7 @@ export function soundsOf({ audio, sounds, sound_track = 0 }: Pick<Plan, "audio" 
   return sounds ?? (audio ? [{ track: sound_track, audio }] : []);
 }
 
-/** Returns the plan as encoders know it: with no other sound than that of a chunk, and without what happens to their files. */
+/** Returns the plan that an encoder receives for a chunk: without the other sounds, and without what is done to its files later. */
 export function planOfChunk({ sounds, encryption, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
   const own = sounds?.[sound];
   return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;

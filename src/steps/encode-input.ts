@@ -10,7 +10,7 @@ import { decideEncode, encoderOf, placeCuts, placePlan } from "./decide-encode.t
 import { furtherKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
-/** An encode of a run's input, which is stored. */
+/** An encode of an input that is already in storage. */
 export interface InputEncode {
   /** Where the input is. */
   key: string;

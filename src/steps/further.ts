@@ -9,7 +9,7 @@ import type { Inputs } from "./inputs.ts";
 import { furtherKey } from "./media-keys.ts";
 import { throttle } from "./throttle.ts";
 
-/** What further inputs are brought with. */
+/** What {@link createBringFurther} needs. */
 export interface FurtherTools {
   storage: Storage;
   inputs: Inputs;
@@ -24,7 +24,7 @@ export interface FurtherTools {
   url(key: string): Promise<string>;
 }
 
-/** Brings the further inputs of a request into the run's folder, and returns what the probe says about each. */
+/** Copies the further inputs of a request into the run's folder, and returns each as probed. */
 export type BringFurther = (wanted: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
 
 /**
@@ -37,7 +37,7 @@ export function createBringFurther(tools: FurtherTools): BringFurther {
 
   async function bring({ role, url }: FurtherInput, at: number, context: StepContext, signal: AbortSignal) {
     const key = furtherKey(context.run_id, at);
-    // A run that has ended learns that from its signal.
+    // The signal stops a run that has ended, so a report that fails can be ignored.
     const alive = throttle(() => context.progress(null).catch(() => undefined));
     const there = await storage.head(key);
     const info =

@@ -16,7 +16,7 @@ export function sourceKey(run_id: string): string {
   return `${runFolder("work", run_id)}source`;
 }
 
-/** Returns the key of the copy of one of a run's further inputs. */
+/** Returns the key under which a run's further input is copied. */
 export function furtherKey(run_id: string, index: number): string {
   return `${runFolder("work", run_id)}further/${index}`;
 }

@@ -6,7 +6,7 @@ const MOST_SIDE = 100;
 // Films often begin in black, so a video is represented by what it shows after this share of its time.
 const MOMENT = 0.1;
 
-/** Returns the small picture to look at for a source's placeholder; null for a source without pictures. */
+/** Returns the request for the small picture from which a placeholder is computed; null for a source without pictures. */
 export function placeholderRequest({ kind, width, height, duration }: Source): EncodeRequest | null {
   if (kind !== "video" && kind !== "image") return null;
   const [wide = 0, high = 0] = [width, height];

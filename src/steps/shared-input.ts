@@ -2,7 +2,7 @@ import type { StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { MIB } from "../util/bytes.ts";
 
-/** What the runs of a job know of the input that they share. */
+/** What the runs of a job know about the input that they share. */
 export interface SharedKnown {
   /** The probed input; null while none has probed it. */
   source: Source | null;
@@ -14,7 +14,7 @@ export interface SharedKnown {
 export interface SharedInput {
   /** Id of the job, in whose folder the input is. */
   id: string;
-  /** Runs work on the input while no other run does; waits for that, and calls `onWait` from time to time meanwhile. */
+  /** Works on the input while no other run does; calls `onWait` from time to time while it waits for its turn. */
   alone<T>(
     work: (known: SharedKnown) => Promise<T>,
     signal: AbortSignal,
@@ -32,7 +32,7 @@ export function isCopied({ whole }: SharedKnown, size: number): boolean {
   return whole || size <= COPIED_BYTES;
 }
 
-/** Does durable work on the input of a run: of the runs that share it one at a time, with what the others have found. */
+/** Works durably on a run's input. Runs that share one take turns, and each receives what the others have found out. */
 export function alone<T>(
   shared: SharedInput | null,
   name: string,

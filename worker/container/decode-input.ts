@@ -9,7 +9,7 @@ import { readInput } from "./read-input.ts";
 import { type DecoderRun, runDecoder } from "./run-decoder.ts";
 import { runProgram } from "./run-ffmpeg.ts";
 
-/** A picture that ffmpeg reads from disk, and the job as it is from there on. */
+/** A decoded picture on disk, and the job that reads it. */
 export interface DecodedInput {
   job: NativeJob;
   path: string;
@@ -55,7 +55,7 @@ async function store(input: NativeJob["input"], path: string, signal: AbortSigna
   }
 }
 
-// Of a file with several pictures, each becomes a file with its number; `heif-info` says which is meant.
+// Each picture of a file with several becomes a numbered file; `heif-info` says which one is the primary.
 async function primaryOf(heif: string, { folder, installed, limits, signal }: DecoderRun): Promise<string> {
   const names = (await readdir(folder)).filter((name) => /^picture(-\d+)?\.png$/.test(name));
   if (names.includes(DECODED)) return DECODED;

@@ -14,7 +14,7 @@ import { tooLittleMemory } from "./watchdog.ts";
 const MOST_BYTES = 256 * MIB;
 // The canvas, the largest frame, and a picture on its way through the compression.
 const CANVASES = 5;
-// Of a PAM, before its pixels.
+// The header of a PAM.
 const MOST_HEAD = 1024;
 const [STILL, PIXELS] = ["frame.webp", "frame.pam"] as const;
 
@@ -25,7 +25,7 @@ export async function decodeWebp(input: NativeJob["input"], run: DecoderRun): Pr
   }
   const animation = readAnimation(await readInput(input, { start: 0, end: input.size }, run.signal));
   const { width, height, frames } = animation;
-  // In this process, where no watchdog looks: a few bytes can ask for a canvas of gigabytes.
+  // The canvas is in this process, which no watchdog limits, and a few bytes can ask for one of gigabytes.
   const held = 2 * input.size + CANVASES * 4 * width * height;
   const own = { ...run, fits: (bytes: number) => run.fits(bytes + held) };
   if (!own.fits(0)) throw tooLittleMemory();
@@ -51,7 +51,7 @@ async function decodeFrame({ still, width, height }: WebpFrame, run: DecoderRun)
   const path = join(run.folder, PIXELS);
   const length = width * height * 4;
   const { size } = await stat(path);
-  // A still may be larger than its frame says.
+  // A still may be larger than its frame declares.
   if (size < length || size > length + MOST_HEAD) return null;
   return (await readFile(path)).subarray(size - length);
 }

@@ -6,7 +6,7 @@ import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmp
  * Codecs that start threads of their own receive the count in their own options.
  */
 export function jobTools(threads: number, readers: string, from: InputPlace = "loopback"): Toolset {
-  // Those that work on several pictures at once fill their processors with more threads than these: as many as x264 chooses itself.
+  // Encoders that work on several pictures at once need more threads than this to fill the processors: as many as x264 chooses.
   const frames = threads === 1 ? 1 : Math.ceil(threads * 1.5);
   const x264 = (tool: Tool | undefined) => addTo(tool, "-x264-params", `threads=${frames}`);
   return {
@@ -28,7 +28,7 @@ export function jobTools(threads: number, readers: string, from: InputPlace = "l
 }
 
 const PROTOCOLS = { loopback: "http,tcp", file: "file" } as const;
-/** Where an input is read. */
+/** Where an input is read from. */
 export type InputPlace = keyof typeof PROTOCOLS;
 
 /** Returns the arguments before an input, which can only be HTTP on loopback or else a file, read by the given readers. */
@@ -38,7 +38,7 @@ export function inputArgs(readers: string, threads: number, from: InputPlace = "
   return [
     ...NATIVE_TOOLS.input,
     ...["-protocol_whitelist", PROTOCOLS[from], "-format_whitelist", readers],
-    // What the system holds for ffmpeg is lost with every jump in the file, and was read over the network.
+    // Every seek discards what the system has buffered for ffmpeg, all of it read over the network.
     // Large segments make loopback hold megabytes that ffmpeg may never read.
     ...(from === "file" ? [] : ["-recv_buffer_size", "65536", "-tcp_mss", "1460"]),
     ...["-threads", String(decoding)],

@@ -37,7 +37,7 @@ export async function runDecoder(name: string, args: readonly string[], run: Dec
   if (end.signal === "SIGKILL" || end.signal === "SIGTERM") {
     throw new MediaError("worker_lost", "The decoder was terminated from outside; try again.", { cause });
   }
-  // libheif also calls a size that no picture has a fault of memory.
+  // libheif reports an impossible picture size as a lack of memory too.
   if (/[Aa]lloc/.test(cause) && !/[Ss]ecurity limit/.test(cause)) {
     throw new MediaError("out_of_memory", "The picture needs more memory than this encoder has.", { cause });
   }

@@ -42,7 +42,7 @@ export class HeldRun extends RpcTarget {
     if (row && isHeld(row)) await this.#tools.apply(row, failOpenStep(row.record, error));
   }
 
-  /** Removes the run, as if it had never come. */
+  /** Removes the run as if it had never been created. */
   async withdraw(): Promise<void> {
     await this.#tools.admission.refuse();
   }

@@ -4,7 +4,7 @@ import { WAKE } from "../instance.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import type { TaskObject } from "../run/task-object.ts";
 
-// The TaskObject wakes a run that waits: this is how long a wait may last should it never do so.
+// The TaskObject wakes a waiting run; this bounds the wait in case it never does.
 const TIMEOUT = "7 days";
 
 /**

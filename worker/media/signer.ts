@@ -76,7 +76,7 @@ function message(folder: string, expires: number, purpose: Purpose): Uint8Array<
   return Uint8Array.from(new TextEncoder().encode(`${first}${folder}\n${expires}`));
 }
 
-// Those that have folders; a job has the input that its tasks share.
+// The records that own folders; a job's has the input that its tasks share.
 const OWNERS = ["task", "step", "job"] as const;
 
 // `out/<run>/` or `work/<run>/` of a key with a file below it.

@@ -82,7 +82,7 @@ async function checkInput(
 ): Promise<ConnectionNeed | null> {
   const fault = (message: string) => new MediaError("invalid_input", `${param}: ${message}`, { param });
   if (/^s3:/i.test(url)) return { param, what: "An s3:// input" };
-  // Our own media are read from storage, wherever the service itself may stand.
+  // Our own media are read from storage, even where the service's own host is not allowed.
   if ((await signer.resolve(url)) !== null) return null;
   try {
     const upload = await page_uploads.find(project, url);

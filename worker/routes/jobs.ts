@@ -27,7 +27,7 @@ export function addJobRoutes(app: Api, services: Services): void {
       outputs.map(async ({ request, after }) => {
         const need = await checkTaskAccess(request, project, services);
         const from = after === null ? undefined : outputs[after]?.request.output;
-        // It reads the output that it waits for from where that is, which is written by the default connection.
+        // The output that it waits for is in a bucket, which takes the default connection to read.
         return from === undefined ? need : OUTPUT;
       }),
     );

@@ -1,9 +1,9 @@
 import { logFault, nameRun } from "../observability/log.ts";
 import { pauseAfter } from "./schedule.ts";
 
-/** Creates the one alarm of a run's object; `name` is the run's id. */
+/** Manages the single alarm of a run's Durable Object; `name` is the run's id, for the log. */
 export function createRunAlarm(storage: DurableObjectStorage, name: string | undefined) {
-  // Where it is known when the alarm is due, it is not set again: that is a write of its own.
+  // Remembered, because each setting of an alarm is a write.
   let due: number | null = null;
   let failures = 0;
   return {
@@ -24,7 +24,7 @@ export function createRunAlarm(storage: DurableObjectStorage, name: string | und
       await storage.deleteAlarm();
     },
 
-    /** Does every duty, also when one fails; returns the milliseconds to wait before the next attempt. */
+    /** Runs every duty, even after one has failed; returns the milliseconds to wait before the next attempt. */
     async attend(duties: Readonly<Record<string, () => Promise<unknown>>>): Promise<number> {
       let failed = false;
       for (const [work, duty] of Object.entries(duties)) {

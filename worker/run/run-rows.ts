@@ -37,7 +37,7 @@ export interface RunRows {
   /** Sets the pin of the run's source, as JSON. */
   setPin(pin: string): void;
   pin(): string | null;
-  /** Stores the sealed key of the run's encryption. */
+  /** Stores the run's sealed encryption key. */
   setKey(sealed: string): void;
   key(): string | null;
   /** Returns the project of a run that was refused after all, which its index may still have; null otherwise. */

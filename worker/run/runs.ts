@@ -23,7 +23,7 @@ export interface Runs<T extends Task | Step> {
   create(project: string, record: T, made: Made): Promise<T>;
   /** Returns a run's own webhook URL; null when it has none. */
   webhookUrl(project: string, id: string): Promise<string | null>;
-  /** Returns the sealed key of a run's encryption; null when it has none, or no longer. */
+  /** Returns a run's sealed encryption key; null when it has none. */
   sealedKey(project: string, id: string): Promise<string | null>;
   get(project: string, id: string): Promise<T | null>;
   /**

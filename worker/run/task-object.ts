@@ -177,7 +177,7 @@ export class TaskObject extends DurableObject<Bindings> {
     return this.#rows.get()?.project === project ? this.#mail.url() : null;
   }
 
-  /** Returns the sealed key of the run's encryption; null when it has none. */
+  /** Returns the run's sealed encryption key; null when it has none. */
   sealedKey(project: string): string | null {
     return this.#rows.get()?.project === project ? this.#rows.key() : null;
   }

@@ -13,11 +13,10 @@ import type { LocalEncoder } from "./local-offers.ts";
 const MOST_PIXELS = 50_000_000;
 
 /**
- * Returns a wrapper of encoders that lets them read what they do not decode: `decoder` turns such a source into a BMP or PNG, and
- * the encoder sees that one.
+ * Returns a wrapper that adds a decoder to an encoder: it turns a source that the encoder cannot decode into a BMP or PNG first.
  */
 export function readDecoded(decoder: Pick<LocalEncoder, "encode">): (encoder: LocalEncoder) => LocalEncoder {
-  // For all chunks of a run.
+  // One decode serves all chunks of a run.
   const decoded = new WeakMap<ByteReader, Promise<Blob>>();
 
   async function decode(job: ChunkJob): Promise<Blob> {
@@ -65,7 +64,7 @@ function asDecoded(plan: Plan, source: Source, filesize = bytesOf(source)): { pl
   return { plan: decodedPlan(plan), source: { ...decoded, color: SRGB, filesize } };
 }
 
-// What a canvas holds.
+// The colors of a canvas.
 const SRGB = { range: "full", bit_depth: 8, hdr: false } as const;
 
 function bytesOf({ width = 0, height = 0 }: Source): number {

@@ -5,8 +5,8 @@ import { furtherFileId, type InputFiles } from "./input-files.ts";
 import { furtherFileUrl, furtherOfFile } from "./local-urls.ts";
 
 /**
- * Names the further files of a request by their numbers. Returns the request, and the files by number; `given` has them by the
- * paths of their URLs.
+ * Replaces the further files of a request by URLs that carry their indexes. Returns the request, and the files by index; `given`
+ * has them by the paths of their URLs in the request.
  */
 export function numberFurther(
   request: unknown,
@@ -25,7 +25,7 @@ export function numberFurther(
   return { request: numbered, files };
 }
 
-/** Returns the visitor's further files of a run that can be read, with their numbers and the paths of their URLs. */
+/** Returns those of a run's further files that the page can still read, each with its index and the path of its URL in the request. */
 export async function findFurther(
   files: InputFiles,
   record: Run,

@@ -8,7 +8,7 @@ import type { LocalFile } from "../media-api.ts";
 
 /** The visitors' files that runs work on. */
 export interface InputFiles {
-  /** Stores the file of a run, or a further one of {@link furtherFileId}; rejects with `input_unreachable` when it cannot be read. */
+  /** Stores a run's file, or a further file under its {@link furtherFileId}; rejects with `input_unreachable` when it cannot be read. */
   add(run_id: string, file: LocalFile): Promise<void>;
   /** Reuses the files of another run; returns false when that has none. */
   copy(from: string, to: string): Promise<boolean>;
@@ -21,7 +21,7 @@ export interface InputFiles {
   handle(run_id: string): Promise<FileSystemFileHandle | null>;
   /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` for a different file. */
   replace(run_id: string, file: LocalFile): Promise<void>;
-  /** Removes a run's file and its further ones. */
+  /** Removes a run's file and its further files. */
   remove(run_id: string): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function furtherFileId(run_id: string, at: number): string {
   return `${run_id}/${at}`;
 }
 
-/** Returns the run that a stored file is of. */
+/** Returns the id of the run that a stored file belongs to. */
 export function runOfInput(id: string): string {
   return id.split("/")[0] ?? id;
 }

@@ -31,12 +31,12 @@ export function runOfFile(url: string): string | null {
   return /^file:[^#]*#(step_[0-9a-z]{26})$/.exec(url)?.[1] ?? null;
 }
 
-/** Returns the URL of a further file of a visitor, with its number among the further inputs as fragment. */
+/** Returns the URL of a visitor's further file; its fragment is the file's index among the further inputs. */
 export function furtherFileUrl(name: string, at: number): string {
   return `${fileUrl(name)}#${at}`;
 }
 
-/** Returns the number of a visitor's further file; null for any other URL. */
+/** Returns the index in the URL of a visitor's further file; null for any other URL. */
 export function furtherOfFile(url: string): number | null {
   const [, at] = /^file:[^#]*#(\d{1,4})$/.exec(url) ?? [];
   return at === undefined ? null : Number(at);

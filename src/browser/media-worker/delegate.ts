@@ -61,7 +61,7 @@ export interface DelegationParts {
   pieces: PieceStore;
   /** Returns a task's file on this machine; null when it cannot be read. */
   fileOf(task: Task): Promise<Blob | null>;
-  /** Returns the visitor's further files of a task, by the paths of their URLs. */
+  /** Returns a task's further files by the paths of their URLs in the request. */
   furtherFiles(task: Task): Promise<ReadonlyMap<string, Blob>>;
   tell(event: MediaEvent): void;
 }
@@ -108,7 +108,7 @@ export function createDelegation(parts: DelegationParts): Delegation {
   }
 
   return {
-    // The key of an encryption cannot leave this machine.
+    // An encryption key is not extractable, so no service can be sent it.
     takes: (record) => has_fallback && record.object === "task" && !isEncrypted(record),
     explain: (record, error) =>
       has_fallback && record.object === "step" ? withFallback(error, "standalone_step") : error,

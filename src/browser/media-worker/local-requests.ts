@@ -68,7 +68,7 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
   return { ...body, input: encodes ? source : { url: STAND_IN } };
 }
 
-// Further inputs on this machine, without which the parser accepts the request.
+// Replaces the URLs of files on this machine, which the parser does not accept, and restores them afterwards.
 function withoutFurther(body: unknown) {
   const local = new Map<string, string>();
   const given = mapFurther(Object(body), (url, _, param) => {

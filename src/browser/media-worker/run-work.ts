@@ -31,7 +31,7 @@ export interface RunWorkTools extends Hosts {
   pieces: PieceStore;
 }
 
-/** Name of the piece that is the key of a run's encryption, which nothing can read from it. */
+/** Name of the piece that holds a run's encryption key, as a `CryptoKey` that is not extractable. */
 export const CONTENT_KEY = "content key";
 
 /** Creates the work of a run's steps; null while its file cannot be read. */
@@ -42,7 +42,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   const needs_file = !taken && (await files.has(record.id));
   const blob = needs_file ? await files.find(record.id) : null;
   if (needs_file && !blob) return null;
-  // What cannot be read is looked for, and not found, where it is opened.
+  // A further file that cannot be read fails only when it is opened.
   const own_files = new Map(
     (await findFurther(files, record)).map(({ at, blob }) => [furtherKey(record.id, at), blob]),
   );

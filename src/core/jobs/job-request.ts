@@ -11,7 +11,7 @@ export const JOB_OUTPUTS = { min: 1, max: 10 } as const;
 // Neither is one file that another task could read.
 const NO_INPUT: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);
 
-/** Says of an output what keeps another task from reading it; null when nothing does. */
+/** Returns why no other task can read an output as its input; null when one can. */
 function unreadable({ kind, options }: TaskRequest): string | null {
   if (NO_INPUT.has(kind)) return `of kind ${kind}, which is not one file to read.`;
   if (kind === "image" && (options.interval !== undefined || options.count !== undefined))

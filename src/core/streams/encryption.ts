@@ -51,7 +51,7 @@ function brokenKeyUrl(text: string): string | null {
   return url.username || url.password ? "must not hold a user name or password." : null;
 }
 
-/** Checks that nothing asked for beside encryption is impossible with it. */
+/** Checks that encryption is combined only with options that it works with. */
 export function checkEncryption(
   options: { encryption?: object | undefined; format?: string | undefined; i_frames?: boolean | undefined },
   report: Report,
@@ -104,7 +104,7 @@ export function parseBlock(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
 }
 
-/** Returns what playlists say of an encryption: where players get the key, and the vector of all segments in hexadecimal. */
+/** Returns what playlists state about an encryption: where players get the key, and the vector of all segments in hexadecimal. */
 export function encryptionInPlaylists({ key_url, iv }: { key_url: string; iv?: string | undefined }) {
   return { key_url, ...(iv !== undefined && { iv: toHex(parseBlock(iv)) }) };
 }

@@ -71,7 +71,7 @@ const OF_DATA = ["bits", "points"] as const;
 
 type Given = { readonly [K in (typeof ZOOMS | typeof OF_PICTURE | typeof OF_DATA)[number]]?: unknown };
 
-// One thing alone decides how much a point spans.
+// Only one option may set how much a point spans.
 function checkZoom(options: Given, report: Report): void {
   const [first, second] = ZOOMS.filter((name) => options[name] !== undefined);
   if (first === undefined || second === undefined) return;

@@ -1,6 +1,6 @@
 const HEAD = 54;
 
-/** Writes opaque RGBA pixels as a BMP of 24 bits: large, but every reader takes it without computing. */
+/** Writes opaque RGBA pixels as a BMP of 24 bits: large, but trivial to read. */
 export function writeBmp({ data, width, height }: ImageData): Uint8Array<ArrayBuffer> {
   const row = Math.ceil((width * 3) / 4) * 4;
   const bytes = new Uint8Array(HEAD + row * height);
@@ -10,7 +10,7 @@ export function writeBmp({ data, width, height }: ImageData): Uint8Array<ArrayBu
   view.setUint32(10, HEAD, true);
   view.setUint32(14, 40, true);
   view.setInt32(18, width, true);
-  // Negative for rows from the top.
+  // Negative: the rows run from top to bottom.
   view.setInt32(22, -height, true);
   view.setUint16(26, 1, true);
   view.setUint16(28, 24, true);

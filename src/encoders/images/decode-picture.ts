@@ -39,7 +39,7 @@ async function decodeAnimation(blob: Blob): Promise<EncodedFile> {
   const { width, height, frames } = animation;
   const drawn = composeFrames(animation, async ({ still, ...frame }) => {
     const bitmap = await createImageBitmap(new Blob([still])).catch(() => null);
-    // A still may be larger than its frame says.
+    // A still may be larger than its frame declares.
     if (bitmap?.width !== frame.width || bitmap.height !== frame.height) return null;
     const context = openCanvas(bitmap.width, bitmap.height);
     context.drawImage(bitmap, 0, 0);

@@ -21,7 +21,7 @@ interface Libheif {
  * `encoder_unavailable` when the wasm cannot be loaded.
  */
 export async function decodeHeif(file: Uint8Array): Promise<ImageData | null> {
-  // An instance of its own for each picture, so that its memory is released.
+  // A new instance for each picture, because the memory of one never shrinks.
   const create = await load();
   const { HeifDecoder } = await create();
   const images = new HeifDecoder().decode(file);
@@ -35,7 +35,7 @@ export async function decodeHeif(file: Uint8Array): Promise<ImageData | null> {
 
 async function load(): Promise<Create> {
   try {
-    // @ts-expect-error: the package has no types of this file.
+    // @ts-expect-error: the package has no types for this file.
     const module: { default: Create } = await import("libheif-js/libheif-wasm/libheif-bundle.mjs");
     return module.default;
   } catch (cause) {

@@ -7,10 +7,10 @@ import { decodePng } from "./decode-png.ts";
 /** The facts of a {@link Source} that stand in for its picture. */
 export type Placeholder = Pick<Source, "thumbhash" | "dominant_color">;
 
-// A color counts where it covers more than it lets through.
+// Pixels that are more transparent than opaque do not count.
 const OPAQUE = 128;
 
-/** Computes what is asked for from a picture, a PNG of at most 100 × 100 pixels. */
+/** Computes the requested facts from a picture, a PNG of at most 100 × 100 pixels. */
 export function readPlaceholder(png: Uint8Array, { thumbhash, dominant_color }: ProbeOptions): Placeholder {
   const { width, height, data } = decodePng(png);
   const color = dominant_color && dominantColor(data);

@@ -105,7 +105,7 @@ function memoryOf(plan: Plan, source: Source, level: X264Level, core: CoreName =
   return Math.max(...bytes) + SPARE;
 }
 
-// The fast core passes the sound on, and keeps only the peaks: two of 16 bits a point, three times while they grow.
+// The fast core passes the sound on, and keeps only the peaks: two of 16 bits per point, in up to three copies while they grow.
 function peakBytes({ audio, duration }: Plan, { zoom, split }: WaveformPlan): number {
   if (audio?.mode !== "encode") return 0;
   const samples = (duration ?? 0) * audio.sample_rate * (split ? audio.channels : 1);

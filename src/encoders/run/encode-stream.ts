@@ -65,7 +65,7 @@ async function store(
   if (!plan.encryption) return { written, playlists };
   if (!content_key) throw new MediaError("encode_failed", "The key of the encryption is missing.");
   const encryption = { key: content_key, iv: plan.encryption.iv };
-  // Of long sound there are thousands.
+  // Long sound has thousands of segments, each a sign of life.
   const hooks = { signal: AbortSignal.any([stopped, durable]), onFile: tracker.waits };
   const encrypted = await encryptSegments(storage, written, { from: folder, to: out }, encryption, hooks);
   await storage.clear(folder);

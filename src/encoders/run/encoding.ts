@@ -48,7 +48,7 @@ export interface OutputFiles {
   files: number;
   /** Bytes of all files. */
   size: number;
-  /** Streams of the source, of text that the plan has and the output lacks; absent when there are none. */
+  /** Indexes of the source's text streams that the plan has and the output lacks; absent when there are none. */
   lost_subtitles?: number[];
 }
 

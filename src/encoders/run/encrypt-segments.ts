@@ -11,14 +11,14 @@ export interface Encryption {
   iv: NonNullable<Plan["encryption"]>["iv"];
 }
 
-/** How the work on many segments is followed and ended. */
+/** Progress and cancellation of the encryption of many segments. */
 export interface EncryptHooks {
   signal: AbortSignal;
   /** Called before each file. */
   onFile(): void;
 }
 
-/** Imports the 16 bytes of a key, such that nothing reads them from it again. */
+/** Imports the 16 bytes of a key as a `CryptoKey` that is not extractable. */
 export function importContentKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, "AES-CBC", false, ["encrypt"]);
 }

@@ -12,7 +12,7 @@ export interface StoredFile {
   mime: string;
   size: number;
   waveform?: WaveformFacts;
-  /** Streams of the source, of text that the plan has and the file lacks. */
+  /** Indexes of the source's text streams that the plan has and the file lacks. */
   lost_subtitles?: number[];
 }
 

@@ -20,7 +20,7 @@ export function element(id: number, ...content: readonly Uint8Array[]): Uint8Arr
   return concatBytes([writeElement(id, size), ...content]);
 }
 
-/** Encodes an unsigned number in as many bytes as given, 8 unless told. */
+/** Encodes an unsigned number in a number of bytes, 8 by default. */
 export function uint(id: number, value: number, width = 8): Uint8Array {
   const bytes = new Uint8Array(8);
   viewOf(bytes).setBigUint64(0, BigInt(value));

@@ -3,7 +3,7 @@ import { MOST_POINTS, samplesPerPixel, type WaveformPlan } from "../../plan/wave
 import { concatBytes } from "../../util/bytes.ts";
 import { readWaveHeader, type WaveFormat } from "./wave-header.ts";
 
-/** Takes the peaks of a WAV while it is written. */
+/** Measures the peaks of a WAV as it is written. */
 export interface PeakMeter {
   /** Takes the next bytes of the file. */
   add(bytes: Uint8Array): void;
@@ -11,15 +11,15 @@ export interface PeakMeter {
   end(): Uint8Array<ArrayBuffer> | null;
 }
 
-/** What the numbers of a file of peaks say, in the order in which they begin it. */
+/** The header of a file of peaks, whose numbers come in this order. */
 export interface PeaksHeader {
   channels: number;
   /** Hertz. */
   sample_rate: number;
   samples_per_pixel: number;
-  /** Samples of a channel that were heard. */
+  /** Samples per channel that were measured. */
   samples: number;
-  /** Points of a channel. */
+  /** Points per channel. */
   length: number;
 }
 
@@ -28,7 +28,7 @@ const FIELDS = ["channels", "sample_rate", "samples_per_pixel", "samples", "leng
 /** Bytes before the peaks: a minimum and a maximum of 16 bits for each channel of each point. */
 export const PEAKS_HEADER = FIELDS.length * Float64Array.BYTES_PER_ELEMENT;
 
-// A file by ffmpeg has its samples after a hundred bytes.
+// In a file by ffmpeg, the samples start after about a hundred bytes.
 const MOST_HEADER = 65_536;
 const FIRST_VALUES = 65_536;
 
@@ -80,14 +80,14 @@ function createTaker(plan: WaveformPlan, { channels, sample_rate }: WaveFormat) 
   const samples_per_pixel = samplesPerPixel(zoom, sample_rate);
   const rows = plan.split ? channels : 1;
   const fits = "points" in zoom;
-  // A duration may be a little off: the last point takes what is beyond it. A picture that is zoomed ends at its edge.
+  // A duration may be a little off, so the last point takes the samples beyond it. A zoomed picture ends at its edge.
   const most = fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY);
   const low = new Int16Array(rows).fill(32_767);
   const high = new Int16Array(rows).fill(-32_768);
   let values = new Int16Array(FIRST_VALUES);
   let samples = 0;
   let length = 0;
-  // Samples in the point that is under way, and how many it takes.
+  // Samples in the current point, and how many it takes.
   let count = 0;
   let room = roomOf();
 

@@ -1,6 +1,6 @@
 import { viewOf } from "../../util/bytes.ts";
 
-/** What a WAV says of its samples. */
+/** The format and the place of the samples in a WAV. */
 export interface WaveFormat {
   channels: number;
   /** Hertz. */
@@ -15,8 +15,8 @@ const FMT = 0x666d7420;
 const DATA = 0x64617461;
 
 /**
- * Reads a WAV or RF64 up to its first sample; null until there are enough bytes. Sizes are not read: of a file that is still being
- * written, they are not known.
+ * Reads a WAV or RF64 up to its first sample; null until there are enough bytes. Ignores the sizes, which are unknown while the file is
+ * still being written.
  */
 export function readWaveHeader(bytes: Uint8Array): WaveFormat | null {
   const view = viewOf(bytes);

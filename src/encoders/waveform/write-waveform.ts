@@ -9,9 +9,9 @@ import { PEAKS_HEADER, type PeaksHeader, readPeaksHeader } from "./peak-meter.ts
 /** Turns a file of peaks into the output, as a stream. */
 export interface WaveformEnd {
   stream: TransformStream<Uint8Array, Uint8Array>;
-  /** What the output says of itself, once the stream has ended. */
+  /** The facts of the output, once the stream has ended. */
   facts(): WaveformFacts;
-  /** Seconds of sound that were heard. */
+  /** Seconds of sound that were measured. */
   seconds(): number;
 }
 

@@ -3,14 +3,14 @@ import type { Overlay } from "../../plan/further/overlay.ts";
 import type { VideoPlan } from "../../plan/plan.ts";
 import { assumedColor, sourceColor, videoColor } from "../color.ts";
 
-// The matrices of scale by those of color tags.
+// The scale filter's names for the matrices of color tags.
 const MATRICES: Readonly<Record<string, string>> = {
   bt709: "bt709",
   bt2020nc: "bt2020",
   smpte240m: "smpte240m",
   fcc: "fcc",
 };
-// Where the white of graphics lies in HDR (ITU-R BT.2408), as a share of the signal.
+// The level of graphics white in HDR (ITU-R BT.2408), as a share of the signal.
 const HDR_WHITE: Readonly<Record<string, number>> = { smpte2084: 0.58, "arib-std-b67": 0.75 };
 
 /**
@@ -57,7 +57,7 @@ function placed({ place, start, end }: Overlay, at: number): string {
   return [`x=${x}:y=${y}`, ...(spans.length > 0 ? [`enable='${spans.join("*")}'`] : [])].join(":");
 }
 
-// A picture on an edge, allowing for rounding, belongs to what starts there.
+// A frame at an edge, allowing for rounding, belongs to the span that starts there.
 function seconds(value: number): string {
   return String(Number((value - NUDGE).toFixed(6)));
 }

@@ -20,7 +20,7 @@ export function furtherFault(role: InputRole, source: Source): string | null {
 
 const FAULTS: { readonly [R in InputRole]: (source: Source) => string | null } = {
   overlay: ({ kind, format, animated }) => {
-    // Encoders read these with a decoder of the host's, which serves the main input alone.
+    // Encoders need the host's decoder for these, and it reads only the main input.
     const decoded = format === "heic" || format === "avif" || (format === "webp" && animated === true);
     if (kind === "image" && !decoded) return null;
     const found = animated ? `animated ${format}` : format;

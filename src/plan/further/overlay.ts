@@ -5,7 +5,7 @@ import { PLACES, type Size, toPixels } from "../size.ts";
 export interface Overlay {
   /** Its index among the further inputs. */
   input: number;
-  /** Its width in pixels; null leaves it as large as it is. */
+  /** Width in pixels; null for its own. */
   width: number | null;
   /** Its place: pixels from the left and the top, or shares of the room that it leaves there. */
   place: { x: number; y: number; of: "pixels" | "room" };

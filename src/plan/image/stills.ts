@@ -13,7 +13,7 @@ export function asksStills({ interval, count }: Asked): boolean {
   return interval !== undefined || count !== undefined;
 }
 
-/** Decides when the stills of a video are: each is a sheet of one tile. Throws `invalid_options` for too many. */
+/** Plans the times of the stills of a video, each of which is a sheet of one tile. Throws `invalid_options` for too many. */
 export function createStills({ duration }: Span, { interval: asked, count }: Asked): Sheet {
   if (duration === null) {
     throw new MediaError("input_unsupported", "The source's duration is unknown; several stills need it.");

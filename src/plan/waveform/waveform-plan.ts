@@ -22,7 +22,7 @@ export interface WaveformPicture {
 /** Most points of all channels together: 32 MB of peaks. */
 export const MOST_POINTS = 8_000_000;
 
-/** Fewest samples in a point, as in audiowaveform; points of fewer say no more than the sound itself. */
+/** Fewest samples in a point, as in audiowaveform; with fewer, the peaks show no more than the sound itself. */
 export const LEAST_SAMPLES = 2;
 
 /** Returns how many samples a point of a zoom spans at a sample rate in hertz. */

@@ -99,7 +99,7 @@ const ENABLED = 1;
 // 3GPP TS 26.245, 5.16, and QuickTime: every sample is forced.
 const ALL_FORCED = 0x80000000;
 
-// The name is one that QuickTime and ffmpeg write.
+// QuickTime and ffmpeg write the name here.
 function readSubtitleFlags(moov: DataView, trak: Box, stsd: Box | null): Partial<SourceStream> {
   const tkhd = findBox(moov, trak, "tkhd");
   const name = findBox(moov, trak, "udta", "name");

@@ -7,7 +7,7 @@ export interface Frame {
   duration: number;
 }
 
-/** Writes frames as an APNG (W3C PNG, third edition), chunk by chunk; the first piece names how many there are. */
+/** Writes frames as an APNG (W3C PNG, third edition), chunk by chunk; the first piece states how many there are. */
 export async function* writeApng(
   { width, height, count }: { width: number; height: number; count: number },
   frames: AsyncIterable<Frame>,
@@ -28,7 +28,7 @@ export async function* writeApng(
 
 const MOST = 0xffff;
 
-// A fraction of a second of two 16-bit numbers.
+// A fraction of a second, as two 16-bit numbers.
 function delay(milliseconds: number): Uint8Array {
   const [over, under] =
     milliseconds <= MOST ? [milliseconds, 1000] : [Math.min(MOST, milliseconds / 100), 10];
@@ -38,7 +38,7 @@ function delay(milliseconds: number): Uint8Array {
   return bytes;
 }
 
-// Each row without a filter, as its first byte says.
+// Puts a filter type before each row: 0, none.
 function filtered(
   pixels: Uint8Array | Uint8ClampedArray,
   width: number,

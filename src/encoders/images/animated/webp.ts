@@ -9,9 +9,9 @@ export interface WebpFrame {
   height: number;
   /** Milliseconds. */
   duration: number;
-  /** Whether it lies over what is there, by its transparency; else it replaces it. */
+  /** Whether it is blended over the canvas; otherwise it replaces that part of it. */
   blends: boolean;
-  /** Whether its part of the canvas is cleared after it. */
+  /** Whether its part of the canvas is cleared once it has been shown. */
   clears: boolean;
   /** A still WebP of the frame alone. */
   still: Uint8Array<ArrayBuffer>;
@@ -23,7 +23,7 @@ export interface WebpAnimation {
   frames: WebpFrame[];
 }
 
-// So many are nothing to look at, but a file of tiny ones could hold millions.
+// Far more than any real animation has, but a file of tiny frames could hold millions.
 const MOST_FRAMES = 50_000;
 
 const damaged = () => new MediaError("input_unsupported", "The input is damaged or cut off.");
@@ -34,7 +34,7 @@ export function readAnimation(file: Uint8Array): WebpAnimation {
   let canvas: { width: number; height: number } | null = null;
   const frames: WebpFrame[] = [];
   if (view.byteLength < 12) throw damaged();
-  // What follows the container is no part of it.
+  // Bytes after the container do not belong to it.
   const whole = Math.min(view.byteLength, 8 + view.getUint32(4, true));
   for (const { name, start, end } of chunksOf(view, 12, whole)) {
     if (name === "VP8X") canvas = { width: uint24(view, start + 4) + 1, height: uint24(view, start + 7) + 1 };
@@ -69,7 +69,7 @@ function readFrame(file: Uint8Array, view: DataView, start: number, end: number)
   };
 }
 
-/** Returns the milliseconds for which viewers show a frame that asks for `duration`: hardly any is too fast to be meant. */
+/** Returns the milliseconds for which viewers show a frame: they take a very short duration for a mistake. */
 export function shownFor(duration: number): number {
   return duration <= 10 ? 100 : duration;
 }
