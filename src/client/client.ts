@@ -1,7 +1,7 @@
 import type { MediaError } from "../core/errors.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
+import type { InputRole } from "../core/further/further-inputs.ts";
 import type { OptionsOf, ProbeOptions } from "../core/option-types.ts";
-import type { OverlayOption } from "../core/options/option-shapes.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
 import type { StepStatus } from "../core/step.ts";
 import type { TaskStatus } from "../core/task.ts";
@@ -13,10 +13,12 @@ import type { Update, UploadProgress, Waiting, WaitingFile } from "./update.ts";
 export type { AnyMedia, MediaInput, RunRef, Step, Task, Update, UploadProgress, Waiting, WaitingFile };
 
 /** Options in which a file or a URL object may stand for the URL of a further input, such as that of an overlay. */
-export type WithFiles<O> = O extends { overlay?: OverlayOption | undefined }
-  ? Omit<O, "overlay"> & { overlay?: FileIn<OverlayOption> | undefined }
-  : O;
-type FileIn<F extends { url: string }> = Omit<F, "url"> & { url: AnyMedia };
+export type WithFiles<O> = { [N in keyof O]: N extends InputRole ? FilesIn<O[N]> : O[N] };
+type FilesIn<T> = T extends readonly (infer E)[]
+  ? FilesIn<E>[]
+  : T extends { url: string }
+    ? Omit<T, "url"> & { url: AnyMedia }
+    : T;
 
 /** The request for a new task; its options depend on its kind. */
 export interface NewTask<K extends EncodeKind = EncodeKind> {

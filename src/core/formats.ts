@@ -155,6 +155,9 @@ export const BOUNDS = {
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
   track: { max: 1_000 },
+  // Files of subtitles, and characters of the name of a track.
+  subtitles: { max: 16 },
+  label: { max: 100 },
   channels: { min: 1, max: 8 },
   sample_rate: { min: 8_000, max: 192_000 },
   volume: { min: 0, max: 10 },

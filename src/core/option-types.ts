@@ -6,6 +6,7 @@ import type {
   EncryptionOption,
   OverlayOption,
   SizeOption,
+  SubtitleOption,
 } from "./options/option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 
@@ -185,6 +186,10 @@ export type VideoOptions = (
    * A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, or GIF, of which the first frame counts.
    */
   overlay?: OverlayOption | undefined;
+  /**
+   * Files of subtitles that become text tracks after those of the source: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
+   */
+  subtitles?: SubtitleOption[] | undefined;
   /**
    * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
    *
@@ -653,6 +658,10 @@ export type AdaptiveVideoOptions = {
    * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
    */
   end?: number | undefined;
+  /**
+   * Files of subtitles that become text tracks after those of the source: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
+   */
+  subtitles?: SubtitleOption[] | undefined;
 };
 
 /** Options of the kind `upload`. */

@@ -25,6 +25,7 @@ import {
   VIDEO_CODECS,
 } from "./formats.ts";
 import { overlay } from "./further/overlay-options.ts";
+import { checkSubtitles, subtitles } from "./further/subtitle-options.ts";
 import { placeholders } from "./images/placeholders.ts";
 import { checkStills, stills } from "./images/stills.ts";
 import { checkCodec, checkCopy, checkFrame, checkIFrames, checkRate, checkSpan } from "./option-rules.ts";
@@ -88,9 +89,11 @@ export const VideoOptions = optionsOf("video", {
   ...span,
   speed,
   overlay,
+  subtitles,
   metadata,
 })
   .superRefine(checkSound("video"))
+  .superRefine(checkSubtitles)
   .superRefine(checkCodec)
   .superRefine(checkRate)
   .superRefine(checkCopy)
@@ -206,8 +209,10 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
     example: "en",
   }),
   ...span,
+  subtitles,
 })
   .superRefine(checkSound("adaptive_video"))
+  .superRefine(checkSubtitles)
   .superRefine(checkIFrames)
   .superRefine(checkEncryption)
   .superRefine(checkFrame)

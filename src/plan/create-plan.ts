@@ -29,7 +29,7 @@ import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
 import { hasAudio, soundPlan, streamSounds } from "./sound/plan-sound.ts";
 import { createSpan, played, type Span } from "./span.ts";
-import { planSubtitles } from "./subtitles/subtitles.ts";
+import { planSubtitles, subtitleBytes } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
 import { createWaveform } from "./waveform/create-waveform.ts";
@@ -71,7 +71,7 @@ function videoPlan(source: Source, asked: VideoOptions, hints: PlanHints): Plan 
   if (target_size === undefined) return planVideo(source, asked, hints);
   // The rest of the file's size follows from a plan; the pictures get what is left.
   const bitrate = videoBitsWithin(
-    target_size,
+    target_size - subtitleBytes(asked, hints.further),
     planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, {}),
     source,
   );
@@ -99,7 +99,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const plan = {
     ...blank("video", format, span, speed),
     ...planMetadata(source, format, options.metadata),
-    ...planSubtitles(source),
+    ...planSubtitles(source, options),
     ...{ frames, video, ...heard },
     ...furtherFiles({ options }, hints.further),
   };
@@ -187,7 +187,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   const i_frames = options.i_frames && ({ i_frames: true } as const);
   const encryption = options.encryption && { encryption: encryptionInPlaylists(options.encryption) };
   const plan = { ...blank("adaptive_video", format, span), ...heard, ...i_frames, ...encryption };
-  if (!hasVideo(source) && audio) return plan;
+  if (!hasVideo(source) && audio && !options.subtitles?.length) return plan;
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;
   if (!best) throw new MediaError("input_unsupported", "The source's pictures are too small to stream.");
@@ -202,7 +202,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   const frames = frameCount(source, span, null);
   // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
   const usual = { chunk_seconds: Number.POSITIVE_INFINITY };
-  const pictured = { ...plan, ...planSubtitles(source), frames, video, renditions };
+  const pictured = { ...plan, ...planSubtitles(source, options), frames, video, renditions };
   return cutPlan(pictured, hints.chunk_seconds === undefined ? usual : hints);
 }
 

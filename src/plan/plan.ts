@@ -165,10 +165,12 @@ export interface Sound {
   audio: AudioPlan;
 }
 
-/** A text track of the output. */
-export interface SubtitlePlan {
-  /** Index of the source's stream that it is made of. */
-  stream: number;
+/** A text track of the output: made of the source's stream of that index, or of the further input of that number. */
+export type SubtitlePlan = SubtitleFacts &
+  ({ stream: number; file?: never } | { file: number; stream?: never });
+
+/** What an output says about a text track. */
+export interface SubtitleFacts {
   language?: string;
   title?: string;
   /** Whether players show it unless told otherwise. */

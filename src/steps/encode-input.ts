@@ -50,7 +50,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
     placeCuts(tools, source, { ...wanted, further }, decision, () => tools.open(key), signal),
   );
   const plan = placePlan(createPlan(source, wanted.kind, wanted.options, { further }), chunks);
-  const furtherKeys = further.map((_, at) => furtherKey(context.run_id, at));
+  const furtherKeys = (plan.further ?? []).map((_, at) => furtherKey(context.run_id, at));
   const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
   if (plan.encryption && !content_key) throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
   const encoder = encoderOf(tools.encoders, decision.encoder);
@@ -71,6 +71,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
     max_in_flight: tools.inFlight(encoder),
     input: () => tools.open(key),
     further: () => Promise.all(furtherKeys.map(tools.open)),
+    text: (file) => tools.open(furtherKey(context.run_id, file)),
     ...(remote && {
       remote: {
         input: () => remoteInput(key),

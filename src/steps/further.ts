@@ -3,6 +3,7 @@ import { type FurtherInput, furtherInputs } from "../core/further/further-inputs
 import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader, StepContext, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { checkTextSize, readTextFile } from "../encoders/subtitles/text-file.ts";
 import { furtherFault } from "../plan/further/further.ts";
 import { runIngest } from "../storage/ingest.ts";
 import type { Inputs } from "./inputs.ts";
@@ -40,17 +41,42 @@ export function createBringFurther(tools: FurtherTools): BringFurther {
     // The signal stops a run that has ended, so a report that fails can be ignored.
     const alive = throttle(() => context.progress(null).catch(() => undefined));
     const there = await storage.head(key);
+    const checkSize = role === "subtitles" ? checkTextSize : () => {};
     const info =
       there ??
       (await runIngest({
-        open: async () => (await inputs.open(url, signal)).file,
+        async open() {
+          const { file } = await inputs.open(url, signal);
+          try {
+            checkSize(file.size ?? 0);
+          } catch (thrown) {
+            await file.close();
+            throw thrown;
+          }
+          return file;
+        },
         storage,
         key,
         signal,
-        progress: alive,
+        async progress(received) {
+          checkSize(received);
+          await alive();
+        },
       }));
+    checkSize(info.size);
+    const reader = await tools.open(key);
+    if (role === "subtitles") {
+      const { format } = await readTextFile(reader, signal);
+      return {
+        object: "source",
+        url: await tools.url(key),
+        kind: "data",
+        format,
+        filesize: info.size,
+      } as const;
+    }
     const given = { url, ...(info.mime && { mime: info.mime }) };
-    const source = await tools.probe(await tools.open(key), given, signal, alive);
+    const source = await tools.probe(reader, given, signal, alive);
     const { duration = 0 } = source;
     if (duration > tools.max_seconds) {
       const message = `It lasts ${Math.round(duration)} seconds; the limit is ${tools.max_seconds}.`;

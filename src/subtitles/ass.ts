@@ -1,5 +1,6 @@
 import type { Cue } from "./cue.ts";
 import { type Face, PLAIN, type Run, writeMarkup } from "./markup.ts";
+import { readClock } from "./timed-blocks.ts";
 
 // ReadOrder, Layer, Style, Name, three margins and Effect come before the text of an event in Matroska.
 const FIELDS = 8;
@@ -50,4 +51,37 @@ export function readAssText(text: string): Pick<Cue, "text" | "settings"> | null
 
 function plain(text: string): string {
   return text.replaceAll(/\\[Nn]/g, "\n").replaceAll("\\h", "\u00a0");
+}
+
+const COLUMNS = "layer,start,end,style,name,marginl,marginr,marginv,effect,text".split(",");
+const MOST_COLUMNS = 64;
+const CLOCK = /^\s*(\d{1,6}):(\d{1,2}):(\d{1,2})(?:[.:](\d{1,3}))?\s*$/;
+
+/** Parses a file of ASS or SSA: the dialogue of its events. */
+export function* readAss(file: string): Generator<Cue, void> {
+  let [events, columns] = [false, COLUMNS];
+  for (const line of linesOf(file)) {
+    if (line.startsWith("[")) events = /^\[events\]/i.test(line);
+    const [, name = "", value = ""] = (events && /^(format|dialogue):(.*)$/i.exec(line)) || [];
+    if (name.toLowerCase() === "format") {
+      const named = value.split(",", MOST_COLUMNS).map((column) => column.trim().toLowerCase());
+      // Texts may have commas, so they come last.
+      columns = named.at(-1) === "text" ? named : COLUMNS;
+    } else if (name !== "") {
+      const fields = value.split(",", columns.length - 1);
+      const [start, end] = ["start", "end"].map((column) =>
+        CLOCK.exec(fields[columns.indexOf(column)] ?? ""),
+      );
+      const text = start && end && readAssText(textAfter(value, columns.length - 1));
+      if (text) yield { start: readClock(start.slice(1)), end: readClock(end.slice(1)), ...text };
+    }
+  }
+}
+
+function* linesOf(text: string): Generator<string, void> {
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf("\n", at);
+    yield text.slice(at, end < 0 ? text.length : end);
+    at = end < 0 ? text.length : end + 1;
+  }
 }

@@ -26,7 +26,7 @@ export function writeMarkup(runs: readonly Run[]): string {
   return marked
     .join("")
     .replace(/\r\n?/g, "\n")
-    .replace(/\n(?:[^\S\n]*\n)+/g, "\n")
+    .replace(/\n\s*\n/g, "\n")
     .replace(/^[^\S\n]*\n+|\n+[^\S\n]*$/g, "");
 }
 

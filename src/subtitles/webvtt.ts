@@ -1,5 +1,6 @@
 import type { Cue } from "./cue.ts";
 import { readMarkup, writeMarkup } from "./markup.ts";
+import { timedBlocks } from "./timed-blocks.ts";
 
 /** Converts cue text of WebVTT to what a {@link Cue} holds; null when nothing is left. */
 export function readWebvttText(text: string, settings = ""): Pick<Cue, "text" | "settings"> | null {
@@ -11,6 +12,19 @@ export function readWebvttText(text: string, settings = ""): Pick<Cue, "text" | 
 export function readWebvttBlock(block: string): Pick<Cue, "text" | "settings"> | null {
   const [, settings = "", ...lines] = block.replaceAll(/\r\n?/g, "\n").split("\n");
   return readWebvttText(lines.join("\n"), settings);
+}
+
+// Regions, which are defined in the file's header, are not kept.
+const SETTING = /^(?:vertical|line|position|size|align):[\w.,%-]+$/;
+
+/** Parses a file of WebVTT. Where its header maps its times to those of a stream, that is ignored. */
+export function* readWebvtt(file: string): Generator<Cue, void> {
+  for (const { start, end, settings, body } of timedBlocks(file)) {
+    const blank = body.indexOf("\n\n");
+    const kept = settings.split(/\s+/).filter((each) => SETTING.test(each));
+    const text = readWebvttText(blank < 0 ? body : body.slice(0, blank), kept.join(" "));
+    if (text) yield { start, end, ...text };
+  }
 }
 
 /** Writes such a block. */

@@ -91,11 +91,13 @@ export const CALLS: ClientClauses = [
     },
   },
   {
-    name: "takes a file as a further input, and again in a retry",
+    name: "takes files as further inputs, and again in a retry",
     async check({ client, inputs }) {
       const overlay = { url: redPicture(), width: "200%" } as const;
+      const text = new File(["WEBVTT\n\n00:00.000 --> 00:01.000\nHallo\n"], "de.txt");
+      const subtitles = [{ url: text, language: "de", label: "Deutsch", default: true }];
       const { task } = await client.run({
-        ...{ input: inputs.video, kind: "video", options: { width: 32, end: 0.2, overlay } },
+        ...{ input: inputs.video, kind: "video", options: { width: 32, end: 0.2, overlay, subtitles } },
       });
       const again = await client.tasks.wait(await client.tasks.retry(task.id));
       equal(again.status, "succeeded");
@@ -107,6 +109,8 @@ export const CALLS: ClientClauses = [
         });
         const [red = 0, green = 255, blue = 255] = await pixelOf(pixel);
         ok(red > 240 && green < 20 && blue < 20);
+        const { codec, language, title } = (await client.probe(blob)).streams?.at(-1) ?? {};
+        deepEqual([codec, language, title], ["mov_text", "deu", "Deutsch"]);
       }
       await rejects(
         client.run({ input: inputs.video, kind: "video", options: { overlay: { url: inputs.missing } } }),

@@ -9,8 +9,8 @@ export interface FurtherInput {
   param: string;
 }
 
-/** The options that name further inputs, in the order in which a run numbers them. */
-export const INPUT_ROLES = ["overlay"] as const;
+/** The options that name further inputs, in the order in which a run numbers them; those that no encoder reads come last. */
+export const INPUT_ROLES = ["overlay", "subtitles"] as const;
 
 /** Returns the files that a request reads beside its input, in the order in which encoders receive them. */
 export function furtherInputs(request: { options?: unknown }): FurtherInput[] {

@@ -36,6 +36,22 @@ export interface OverlayOption {
   end?: number | undefined;
 }
 
+/** A file of subtitles that becomes a text track. */
+export interface SubtitleOption {
+  /** URL of the file, in SRT, WebVTT, ASS or SSA: http://, https:// or s3://. The clients take a file in its place. */
+  url: string;
+  /** Language of the text, as in BCP 47, such as `"en"` or `"pt-BR"`. */
+  language?: string | undefined;
+  /** Name of the track in a player's menu, of at most 100 characters. */
+  label?: string | undefined;
+  /**
+   * Whether players show it unless told otherwise; then no track of the source is. One file alone can be.
+   *
+   * @default false
+   */
+  default?: boolean | undefined;
+}
+
 /** How the segments of HLS are encrypted, with a key of yours: 16 bytes in hexadecimal or base64, which no record shows. */
 export type EncryptionOption = {
   /** Whole segments by AES-128 in CBC mode, as in RFC 8216. */

@@ -1,12 +1,14 @@
 import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
+import type { ByteReader } from "../../core/ports.ts";
 import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
-import type { Chunk } from "../../plan/plan.ts";
+import { type Chunk, isCopy } from "../../plan/plan.ts";
 import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { requireEncoded } from "../../storage/encoded-file.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
+import { createOpener } from "../stitch/packets.ts";
 import { addSubtitles } from "../subtitles/add-subtitles.ts";
 import { readSubtitles, type Subtitles } from "../subtitles/read-subtitles.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
@@ -84,10 +86,11 @@ async function placeWithCover(
   return placeFinished(encoding, placed, target, cover && addOggCover(cover), signal);
 }
 
-/** Reads the text tracks that the plan of an output has. */
-export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Promise<Subtitles> {
+/** Reads the text tracks that the plan of an output has; `origin` is where a copy starts, in seconds. */
+export async function subtitlesOf(encoding: Encoding, signal: AbortSignal, origin = 0): Promise<Subtitles> {
   if (!encoding.plan.subtitles) return { tracks: [], lost: [] };
-  return readSubtitles({ ...encoding, signal, onWait: encoding.tracker.waits }, await encoding.input());
+  const reading = { ...encoding, signal, onWait: encoding.tracker.waits, origin };
+  return readSubtitles(reading, await encoding.input());
 }
 
 /** Places an encoded video with the text tracks of its plan, and removes it from working storage. */
@@ -98,16 +101,26 @@ export async function placeWithSubtitles(
   signal: AbortSignal,
 ): Promise<StoredFile> {
   const { plan, storage, out, work } = encoding;
-  const { tracks, lost } = await subtitlesOf(encoding, signal);
-  const body = await addSubtitles(
-    await storageReader(storage, key),
-    plan.format as VideoFormat,
-    tracks,
+  const encoded = await storageReader(storage, key);
+  const { tracks, lost } = await subtitlesOf(
+    encoding,
     signal,
+    isCopy(plan) ? await startOf(encoded, signal) : 0,
   );
+  const body = await addSubtitles(encoded, plan.format as VideoFormat, tracks, signal);
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work + target.name);
   return { ...placed, ...(lost.length > 0 && { lost_subtitles: lost }) };
+}
+
+// What is copied may keep the times of a source that starts late.
+async function startOf(reader: ByteReader, signal: AbortSignal): Promise<number> {
+  const { open, close } = createOpener(signal);
+  try {
+    return Math.max(0, await open(reader).getFirstTimestamp());
+  } finally {
+    close();
+  }
 }
 
 async function placeFinished(

@@ -16,6 +16,8 @@ export interface EncodeRun {
   input(): Promise<ByteReader>;
   /** Opens the further files of the plan, once for each chunk that reads them; absent where it has none. */
   further?: () => Promise<ByteReader[]>;
+  /** Opens the further input of a number, of which a text track is made; absent where the plan has none. */
+  text?: (file: number) => Promise<ByteReader>;
   encoder: Encoder;
   max_in_flight: number;
   /**

@@ -5,12 +5,17 @@ import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
 import { readMatroskaCues } from "./matroska-cues.ts";
 import { readMp4Cues } from "./mp4-cues.ts";
 import { SEGMENT_SECONDS } from "./stream-text.ts";
-import { type CueReader, MOST, type SubtitleTrack, shownBy } from "./subtitle-track.ts";
+import { type CueReader, MOST, type Room, type SubtitleTrack, shownBy } from "./subtitle-track.ts";
+import { readTextFile, tooMuchText } from "./text-file.ts";
 
 export interface SubtitleReading {
   plan: Plan;
   source: Source;
   signal: AbortSignal;
+  /** Opens the further input of a number; absent where no track is made of one. */
+  text?: ((file: number) => Promise<ByteReader>) | undefined;
+  /** Seconds of the output at which its pictures or sound start, from which the times of files count; 0 when absent. */
+  origin?: number;
   /** Called from time to time while a large file is read. */
   onWait(): void;
 }
@@ -26,31 +31,41 @@ export interface Subtitles {
   lost: number[];
 }
 
-/** Reads the text tracks of a plan from its source, as its output shows them. */
+/**
+ * Reads the text tracks of a plan, as its output shows them. Rejects with `input_too_large` when a file of subtitles does not fit
+ * into the output beside the other tracks.
+ */
 export async function readSubtitles(
-  { plan, source, ...reading }: SubtitleReading,
+  { plan, source, text, origin = 0, ...reading }: SubtitleReading,
   reader: ByteReader,
 ): Promise<Subtitles> {
   const { subtitles = [] } = plan;
-  const streams = subtitles.map(({ stream }) => stream);
+  const streams = subtitles.flatMap(({ stream }) => stream ?? []);
   const until = (sourceEnd(plan) ?? Number.POSITIVE_INFINITY) * 1000;
-  const found = await READERS[source.format]?.(reader, streams, {
-    ...reading,
-    until,
-    rebased: !isCopy(plan),
-  });
+  const read = streams.length > 0 ? READERS[source.format] : undefined;
+  const found = await read?.(reader, streams, { ...reading, until, rebased: !isCopy(plan) });
   const [tracks, lost]: [SubtitleTrack[], number[]] = [[], []];
+  const files: Room = { ...MOST };
   let room = MOST_WRITTEN;
-  for (const { stream, ...facts } of subtitles) {
-    const cues = found?.get(stream);
-    const shown = cues && shiftCues(cues, shownBy(plan));
+  for (const { stream, file, ...facts } of subtitles) {
+    const cues =
+      file === undefined
+        ? found?.get(stream)
+        : text && (await readTextFile(await text(file), reading.signal, files)).cues;
+    const shown = cues && delayed(shiftCues(cues, shownBy(plan)), file === undefined ? 0 : origin);
     const size = shown ? writtenSize(shown, plan, room) : Number.POSITIVE_INFINITY;
     if (shown && size <= room) {
       room -= size;
       tracks.push({ ...facts, cues: shown });
-    } else lost.push(stream);
+    } else if (stream !== undefined) lost.push(stream);
+    else throw tooMuchText();
   }
   return { tracks, lost };
+}
+
+function delayed(cues: Cue[], seconds: number): Cue[] {
+  const ms = Math.round(seconds * 1000);
+  return ms === 0 ? cues : cues.map((cue) => ({ ...cue, start: cue.start + ms, end: cue.end + ms }));
 }
 
 // Letters of all tracks of an output, which is in memory at once.

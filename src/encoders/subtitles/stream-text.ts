@@ -82,11 +82,18 @@ function ms(seconds: number): number {
 }
 
 function namesOf(tracks: readonly SubtitleTrack[]): string[] {
-  const names = tracks.map(({ title, language }, index) => title ?? nameOf(language) ?? `Track ${index + 1}`);
+  const names = tracks.map(
+    ({ title, language }, index) => quotable(title) || nameOf(language) || `Track ${index + 1}`,
+  );
   return names.map((name, index) => {
     const before = names.slice(0, index).filter((other) => other === name).length;
     return before > 0 ? `${name} ${before + 1}` : name;
   });
+}
+
+// Playlists quote names.
+function quotable(title = ""): string {
+  return title.replaceAll(/["\p{Cc}]/gu, "");
 }
 
 function nameOf(language: string | undefined): string | undefined {

@@ -1,9 +1,9 @@
 import type { ByteReader } from "../../core/ports.ts";
-import type { Plan, SubtitlePlan } from "../../plan/plan.ts";
+import type { Plan, SubtitleFacts } from "../../plan/plan.ts";
 import type { Cue, Shown } from "../../subtitles/cue.ts";
 
 /** A text track of an output: what its plan says, and its cues in order of time. */
-export interface SubtitleTrack extends Omit<SubtitlePlan, "stream"> {
+export interface SubtitleTrack extends SubtitleFacts {
   cues: readonly Cue[];
 }
 

@@ -11,12 +11,13 @@ export interface FurtherFile {
   pixels: number;
 }
 
-/** Returns the further files of a request, of which `sources` are known; what is not known yet is none of their formats. */
+/** Returns the further files of a request that encoders read, of which `sources` are known; what is not known yet is none of their formats. */
 export function furtherFiles(
   request: { options: object },
   sources: readonly Source[] = [],
 ): { further?: FurtherFile[] } {
-  const further = furtherInputs(request).map(({ role }, at) => ({
+  const read = furtherInputs(request).filter(({ role }) => role !== "subtitles");
+  const further = read.map(({ role }, at) => ({
     ...{ role, format: sources[at]?.format ?? "unknown" },
     size: sources[at]?.filesize ?? 0,
     pixels: (sources[at]?.width ?? 0) * (sources[at]?.height ?? 0),

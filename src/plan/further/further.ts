@@ -19,6 +19,8 @@ export function furtherFault(role: InputRole, source: Source): string | null {
 }
 
 const FAULTS: { readonly [R in InputRole]: (source: Source) => string | null } = {
+  // What they hold is known once their text is read.
+  subtitles: () => null,
   overlay: ({ kind, format, animated }) => {
     // Encoders need the host's decoder for these, and it reads only the main input.
     const decoded = format === "heic" || format === "avif" || (format === "webp" && animated === true);

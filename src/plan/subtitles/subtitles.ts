@@ -1,5 +1,9 @@
+import { furtherInputs } from "../../core/further/further-inputs.ts";
+import type { VideoOptions } from "../../core/options.ts";
 import type { Source, SourceStream } from "../../core/source.ts";
-import type { Plan } from "../plan.ts";
+import type { Plan, SubtitlePlan } from "../plan.ts";
+
+type Asked = Pick<VideoOptions, "subtitles">;
 
 /** Codecs of text that are read from a format. */
 const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -8,20 +12,39 @@ const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 const PICTURES: ReadonlySet<string> = new Set(["hdmv_pgs_subtitle", "dvd_subtitle", "dvb_subtitle", "xsub"]);
 
-/** Plans the text tracks of an output: all of the source's that can be read, in their order. */
-export function planSubtitles(source: Source): Pick<Plan, "subtitles"> {
+/** Plans the text tracks of an output: all of the source's that can be read, in their order, and then those of files. */
+export function planSubtitles(source: Source, options: Asked): Pick<Plan, "subtitles"> {
+  const files = planFiles(options);
+  const taken = files.some((track) => track.default);
   const codecs = READABLE[source.format];
   const readable = ({ kind, codec }: SourceStream) => kind === "subtitle" && codecs?.has(codec ?? "");
   // The index of a fragmented file does not list its samples.
   const found = source.fragmented ? [] : (source.streams ?? []).filter(readable);
-  const subtitles = found.map(({ index, language, title, default: shown, forced }) => ({
+  const own = found.map(({ index, language, title, default: shown, forced }) => ({
     stream: index,
     ...(language && { language }),
     ...(title && { title }),
-    ...(shown && { default: shown }),
+    ...(shown && !taken && { default: shown }),
     ...(forced && { forced }),
   }));
+  const subtitles = [...own, ...files];
   return subtitles.length > 0 ? { subtitles } : {};
+}
+
+function planFiles(options: Asked): SubtitlePlan[] {
+  const { subtitles = [] } = options;
+  const first = furtherInputs({ options }).findIndex(({ role }) => role === "subtitles");
+  return subtitles.map(({ language, label, default: shown }, at) => ({
+    file: first + at,
+    ...(language && { language }),
+    ...(label && { title: label }),
+    ...(shown && { default: shown }),
+  }));
+}
+
+/** Returns the bytes of the files of subtitles of a request, of whose further inputs `sources` are known. */
+export function subtitleBytes(options: Asked, sources: readonly Source[] = []): number {
+  return planFiles(options).reduce((sum, { file = 0 }) => sum + (sources[file]?.filesize ?? 0), 0);
 }
 
 /** Whether a track of subtitles is one of pictures, which no output holds. */

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { closed, fileUrl } from "../fields.ts";
+import { BOUNDS } from "../formats.ts";
+import { issue, type Report } from "../option-rules.ts";
+
+const LANGUAGE = `must be a language as in BCP 47, such as "en" or "pt-BR".`;
+const LABEL = `must be a text of 1 to ${BOUNDS.label.max} characters, without control characters.`;
+const FILES = `must be a list of at most ${BOUNDS.subtitles.max} files.`;
+
+const file = closed(
+  {
+    url: fileUrl("of the subtitles").meta({
+      description: "URL of the file, which is read as the input is: http://, https:// or s3://.",
+      example: "https://example.com/en.srt",
+    }),
+    language: z
+      .string(LANGUAGE)
+      .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, LANGUAGE)
+      .optional()
+      .meta({ description: "Language of the text, as in BCP 47.", example: "en" }),
+    label: z
+      .string(LABEL)
+      .regex(/^\P{Cc}+$/u, LABEL)
+      .max(BOUNDS.label.max, LABEL)
+      .refine((text) => text.isWellFormed(), LABEL)
+      .optional()
+      .meta({ description: "Name of the track in a player's menu.", example: "English" }),
+    default: z.boolean("must be true or false.").optional().meta({
+      description: "Whether players show it unless told otherwise; then no track of the source is.",
+      default: false,
+    }),
+  },
+  "field",
+  " of subtitles",
+);
+
+/** Schema of files of subtitles that become text tracks of an output. */
+export const subtitles = z.array(file, FILES).max(BOUNDS.subtitles.max, FILES).optional().meta({
+  description:
+    "Files of subtitles that become text tracks after those of the source: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.",
+});
+
+/** Checks that at most one file of subtitles is shown by default. */
+export function checkSubtitles(options: { subtitles?: z.infer<typeof subtitles> }, report: Report): void {
+  const { subtitles: files = [] } = options;
+  if (files.filter((each) => each.default).length < 2) return;
+  report.addIssue(issue("subtitles", "can have one default track."));
+}

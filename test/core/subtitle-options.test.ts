@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { faultOf } from "./fault.ts";
+import { parseOptions } from "./parse-options.ts";
+
+const url = "https://example.com/en.srt";
+
+test.for(["video", "adaptive_video"] as const)("%s accepts files of subtitles unchanged", (kind) => {
+  const full = { url, language: "pt-BR", label: "Português <\"'>", default: true };
+  const subtitles = [full, { url: "s3://bucket/de.vtt", default: false }];
+  for (const given of [[], subtitles, Array.from({ length: 16 }, () => ({ url }))]) {
+    expect(parseOptions(kind, { subtitles: given })).toEqual({ subtitles: given });
+  }
+});
+
+test.for([
+  [{ url: "en.srt" }, "invalid_options", "subtitles.0.url"],
+  [{ url: "file:///etc/passwd" }, "invalid_options", "subtitles.0.url"],
+  [{ language: "en" }, "invalid_options", "subtitles.0.url"],
+  [{ url, language: "" }, "invalid_options", "subtitles.0.language"],
+  [{ url, language: 'en"\n#EXT' }, "invalid_options", "subtitles.0.language"],
+  [{ url, language: 5 }, "request_invalid", "subtitles.0.language"],
+  [{ url, label: "" }, "invalid_options", "subtitles.0.label"],
+  [{ url, label: "a\nb" }, "invalid_options", "subtitles.0.label"],
+  [{ url, label: "\ud800" }, "invalid_options", "subtitles.0.label"],
+  [{ url, label: "a".repeat(101) }, "invalid_options", "subtitles.0.label"],
+  [{ url, default: "yes" }, "request_invalid", "subtitles.0.default"],
+  [{ url, kind: "captions" }, "request_invalid", "subtitles.0.kind"],
+] as const)("%o is refused", ([file, kind, name]) => {
+  const fault = faultOf(() => parseOptions("video", { subtitles: [file] }));
+  expect(fault).toEqual([kind, `options.${name}`]);
+});
+
+test("a list that is none, is too long, or has two defaults is refused as a whole", () => {
+  const shown = { url, default: true };
+  for (const [subtitles, kind] of [
+    [{ url }, "request_invalid"],
+    [Array.from({ length: 17 }, () => ({ url })), "invalid_options"],
+    [[shown, { url }, shown], "invalid_options"],
+  ] as const) {
+    const fault = faultOf(() => parseOptions("adaptive_video", { subtitles }));
+    expect(fault).toEqual([kind, "options.subtitles"]);
+  }
+  expect(faultOf(() => parseOptions("audio", { subtitles: [] }))).toEqual([
+    "request_invalid",
+    "options.subtitles",
+  ]);
+  expect(parseOptions("video", { mode: "copy", subtitles: [{ url }] })).toBeDefined();
+});

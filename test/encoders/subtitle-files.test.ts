@@ -1,0 +1,108 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
+import { runEncode } from "../../src/encoders/run/run-encode.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { memoryReader } from "../../src/probe/file-start.ts";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { captionedVideo, readCues } from "../judge/cues.ts";
+import { probeFile } from "../probe/probe-file.ts";
+import { fetchStored, trial } from "./encode-trial.ts";
+
+const SRT =
+  "1\n00:00:00,500 --> 00:00:01,250\n<i>One</i> & äö\n\n2\n00:00:01,500 --> 00:00:09,000\nTwo\nlines\n";
+const VTT = "WEBVTT\n\n00:00.250 --> 00:01.000\nA\n\n00:00.750 --> 00:01.500\nB\n";
+const CUES = ["0.500 1.250 <i>One</i> & äö", "1.500 2.000 Two/lines"];
+const url = "https://example.com/subtitles";
+const SUBTITLES = [
+  { url, language: "de-AT", label: "Öst & <\"'>", default: true },
+  { url, label: "B" },
+];
+
+// A run with files of these texts.
+async function runWith(texts: readonly string[], path: string, options: object, changes: object = {}) {
+  const bytes = texts.map((text) => new TextEncoder().encode(text));
+  const subtitles = texts.map((_, at) => SUBTITLES[at] ?? { url });
+  const made = await trial(path, "video", { subtitles, ...options }, changes);
+  const { key } = await runEncode({
+    ...made,
+    text: async (file) => memoryReader([bytes[file] ?? new Uint8Array()]),
+  });
+  return fetchStored(made.storage, key);
+}
+
+test.for([
+  ["mp4", "mov_text", ["0.250 0.750 A", "0.750 1.000 A/B", "1.000 1.500 B"]],
+  ["mov", "mov_text", ["0.250 0.750 A", "0.750 1.000 A/B", "1.000 1.500 B"]],
+  ["webm", "webvtt", ["0.250 1.000 A", "0.750 1.500 B"]],
+] as const)("files of subtitles are text tracks of %s as %s", async ([format, codec, second]) => {
+  const path = await runWith([SRT, VTT], await clip("mp4", { seconds: 2 }), { format, width: 80 });
+  expect(await readCues(path, 0)).toEqual(CUES);
+  expect(await readCues(path, 1)).toEqual(second);
+  const { streams = [] } = (await probeFile(path)).source;
+  const texts = streams.filter(({ kind }) => kind === "subtitle");
+  expect(texts).toMatchObject([
+    { codec, language: "deu", title: "Öst & <\"'>", default: true },
+    { codec, title: "B" },
+  ]);
+  expect(texts[1]).not.toHaveProperty("default");
+});
+
+test.for([
+  ["mp4", {}],
+  ["webm", { hints: { chunk_seconds: 1 } }],
+] as const)("they follow those of the source, are cut and sped up with it: %s", async ([format, changes]) => {
+  const input = await captionedVideo("mkv");
+  const options = { format, width: 80, start: 1, end: 3, speed: 2 };
+  const path = await runWith([SRT], input, options, changes);
+  expect(await readCues(path, 3)).toEqual(["0.000 0.125 <i>One</i> & äö", "0.250 1.000 Two/lines"]);
+  const { streams = [] } = (await probeFile(path)).source;
+  const texts = streams.filter(({ kind }) => kind === "subtitle");
+  expect(texts.map((text) => [text.language, text.default])).toEqual([
+    ["deu", undefined],
+    ["eng", undefined],
+    [undefined, undefined],
+    ["deu", true],
+  ]);
+});
+
+test("a copy has them, and they stay with pictures that start late", async () => {
+  const input = await clip("mp4", { seconds: 2 });
+  const copied = await runWith([SRT], input, { mode: "copy" }, { encoder: createCopyEncoder() });
+  expect(await readCues(copied, 0)).toEqual(CUES);
+  const late = await makeClip("mkv", ["-i", input, "-c", "copy", "-output_ts_offset", "10"]);
+  for (const options of [{ format: "webm", width: 80 }, { mode: "copy" }]) {
+    const changes = "mode" in options ? { encoder: createCopyEncoder() } : {};
+    const [first = ""] = await readCues(await runWith([SRT], late, options, changes), 0);
+    expect(Number(first.split(" ")[0])).toBeCloseTo(0.5, 1);
+  }
+});
+
+test("ASS and SRT are read as ffmpeg reads them", async () => {
+  const ass = await promisify(execFile)("ffmpeg", [
+    ...["-v", "error", "-i", await captionedVideo("mkv"), "-map", "0:s:1", "-f", "ass", "-"],
+  ]);
+  const path = await runWith([ass.stdout], await clip("mp4", { seconds: 2 }), { format: "webm", width: 80 });
+  const lines = await readCues(path, 0);
+  expect(lines.map((line) => line.split(" ").slice(2).join(" "))).toEqual([
+    "<i>Kursiv</i>, und/zwei",
+    "Overlap, late",
+  ]);
+});
+
+test("text past what an output may hold is an error, and a size includes it", async () => {
+  const source = (await probeFile(await clip("mp4", { seconds: 2 }))).source;
+  const crowd = `WEBVTT\n\n${"00:00.000 --> 00:01.000\na\n\n".repeat(200_001)}`;
+  const failed = runWith([crowd], await clip("mp4", { seconds: 2 }), { width: 80 });
+  await expect(failed).rejects.toMatchObject({ kind: "input_too_large", retryable: false });
+  const rate = (further?: Source[]) => {
+    const options = { target_size: 400_000, subtitles: [{ url }] };
+    const { video } = createPlan(source, "video", options, { further });
+    return video?.mode === "encode" && "bitrate" in video.rate ? video.rate.bitrate : 0;
+  };
+  const file = { object: "source", url, kind: "data", format: "webvtt", filesize: 100_000 } as const;
+  expect(rate([file])).toBeLessThan(rate() - 300_000);
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { decodeSubtitles, readSubtitleFile } from "../../src/subtitles/subtitle-file.ts";
+
+const read = (text: string) => {
+  const found = readSubtitleFile(decodeSubtitles(new TextEncoder().encode(text)) ?? "");
+  if (!found) return null;
+  const cues = [...found.cues].map(({ start, end, text, settings }) =>
+    [start, end, text, ...(settings ? [settings] : [])].join(" "),
+  );
+  return [found.format, ...cues];
+};
+
+const ASS = "[Script Info]\n; of a program\n\n[V4+ Styles]\nStyle: Dialogue: 0\n\n[Events]\n";
+
+test.for([
+  [
+    "1\n00:00:01,000 --> 00:00:02,500\nOne\n\n2\n00:01:00,5 --> 01:00:00,000 X1:0\n<i>Two</i>\nlines\n",
+    [...["subrip", "1000 2500 One", "60500 3600000 <i>Two</i>\nlines"]],
+  ],
+  // Empty lines, numbers as text, and numbers that are missing or end the file.
+  [
+    "\r\n00:01 --> 00:02\r\nA\r\n\r\nB\r\n 42\r\n\r\n7\r\n00:03,1 --> 00:04\r\n1984\r\n\r\n",
+    [...["subrip", "1000 2000 A\nB\n 42", "3100 4000 1984"]],
+  ],
+  [
+    'WEBVTT - title\nX-TIMESTAMP-MAP=MPEGTS:9,LOCAL:00:00.000\n\nSTYLE\n::cue {}\n\nNOTE\nno cue\n\nid\n00:01.000 --> 00:02.000 line:0 region:x size:50% x:"\n<v Bob>Hi</v> &amp; bye\n\nNOTE end\n\n01:00:00.000 --> 01:00:00.250\nlate',
+    [...["webvtt", "1000 2000 Hi &amp; bye line:0 size:50%", "3600000 3600250 late"]],
+  ],
+  ["WEBVTT", ["webvtt"]],
+  ["WEBVTTX\n\n00:01.000 --> 00:02.000\nno header", ["subrip", "1000 2000 no header"]],
+  [
+    `\ufeff${ASS}Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\nComment: 0,0:00:00.00,0:00:01.00,,,0,0,0,,no\nDialogue: 0,0:00:01.25,0:00:02.5,Default,,0,0,0,,{\\an8}Top, {\\b1}bold\\Nline\nDialogue: 0,soon,0:00:02.50,Default,,0,0,0,,no time\nDialogue: 0\n[Fonts]\nDialogue: 0,0:00:01.25,0:00:02.50,Default,,0,0,0,,no event`,
+    [...["ass", "1250 2500 Top, <b>bold\nline</b> line:0"]],
+  ],
+  [`${ASS}Format: End, Start, Text\nDialogue: 0:00:02.00,0:00:01.00,a, b`, ["ass", "1000 2000 a, b"]],
+  [
+    `${ASS}Dialogue: Marked=0,0:00:01.00,0:00:02.00,Default,,0,0,0,,as in SSA`,
+    ["ass", "1000 2000 as in SSA"],
+  ],
+  ["", null],
+  ["Only text\n", null],
+  ["{25}{50}MicroDVD", null],
+  ["<tt xmlns='http://www.w3.org/ns/ttml'><body/></tt>", null],
+  [`WEBVTT\0`, null],
+] as const)("file %#: %j", ([text, wanted]) => {
+  expect(read(text)).toEqual(wanted);
+});
+
+test.for([
+  ["UTF-8 with its mark", [0xef, 0xbb, 0xbf, 0xc3, 0xa4], "ä"],
+  ["UTF-16LE", [0xff, 0xfe, 0xe4, 0, 0x3d, 0xd8, 0, 0xde], "ä😀"],
+  ["UTF-16BE", [0xfe, 0xff, 0, 0xe4, 0, 13, 0, 10, 0, 13], "ä\n\n"],
+  ["UTF-16 without a mark", [0x61, 0, 0x62, 0], null],
+  ["half a letter of UTF-16", [0xff, 0xfe, 0x3d, 0xd8], null],
+  ["UTF-32", [0xff, 0xfe, 0, 0, 0x61, 0, 0, 0], null],
+  ["Windows-1252", [0x61, 0xe4, 0x62], null],
+] as const)("%s", ([, bytes, wanted]) => {
+  expect(decodeSubtitles(Uint8Array.from(bytes))).toBe(wanted);
+});
+
+test.for(["0", " ", "\n", "00:01 --> 00:02\n", "[", "; \n", "1\n"])(
+  "megabytes of %j are read in one go",
+  (each) => {
+    const text = each.repeat(2 ** 22 / each.length);
+    for (const head of ["", "WEBVTT\n\n", "00:01 --> 00:02\n", ASS]) {
+      const { cues = [] } = readSubtitleFile(head + text) ?? {};
+      expect([...cues].length).toBeLessThan(3);
+    }
+  },
+);
