@@ -114,7 +114,7 @@ function createTaker(plan: WaveformPlan, { channels, sample_rate }: WaveFormat) 
     room = roomOf();
   }
 
-  const scan = rows > 1 ? scanEach : channels > 1 ? scanMean : scanOne;
+  const scan = rows === channels ? scanEach : scanMean;
   return {
     take(data: Int16Array): void {
       const frames = data.length / channels;
@@ -144,18 +144,6 @@ interface Stretch {
   from: number;
   to: number;
   channels: number;
-}
-
-function scanOne(data: Int16Array, { from, to }: Stretch, low: Int16Array, high: Int16Array): void {
-  let least = low[0] as number;
-  let most = high[0] as number;
-  for (let at = from; at < to; at++) {
-    const value = data[at] as number;
-    if (value < least) least = value;
-    if (value > most) most = value;
-  }
-  low[0] = least;
-  high[0] = most;
 }
 
 // The mean, toward zero, as audiowaveform computes it.
