@@ -1,6 +1,7 @@
 import type { Browser, Page } from "@playwright/test";
 import type { Player } from "./play.ts";
-import { servePlayer } from "./player-page.ts";
+import { onPlayerPage } from "./player-page.ts";
+import { addOpenTracks } from "./tracks.ts";
 
 /** A text track as a player lists it, and the cues that it showed, as `start end text`. */
 export interface Shown {
@@ -21,16 +22,10 @@ export async function readCaptions(
   manifest: string,
   times: readonly number[],
 ): Promise<{ tracks: Shown[]; errors: string[] }> {
-  const site = await servePlayer(folder);
-  const page = await browser.newPage();
-  try {
-    await page.goto(site.url);
-    await page.addScriptTag({ url: `/${player.replace(/\.js$/, "")}.js` });
-    return await showAll(page, player, `/stream/${manifest}`, times);
-  } finally {
-    await page.close();
-    site.close();
-  }
+  return onPlayerPage(browser, folder, player, async (page) => {
+    await addOpenTracks(page);
+    return showAll(page, player, `/stream/${manifest}`, times);
+  });
 }
 
 function showAll(page: Page, player: Player, url: string, times: readonly number[]) {
@@ -40,66 +35,8 @@ function showAll(page: Page, player: Player, url: string, times: readonly number
       const errors: string[] = [];
       const report = (...facts: unknown[]) => errors.push(facts.join(" "));
 
-      interface Track {
-        language: string;
-        name: string;
-        choose(): void;
-      }
-
-      async function openHls(): Promise<() => Track[]> {
-        const { Hls } = window;
-        const hls = new Hls();
-        hls.on(Hls.Events.ERROR, (_, { type, details, error }) => {
-          // A seek stops what is being loaded.
-          if (String(details) !== "aborted") report(type, details, error?.message);
-        });
-        const parsed = new Promise<void>((resolve) =>
-          hls.once(Hls.Events.SUBTITLE_TRACKS_UPDATED, () => resolve()),
-        );
-        hls.attachMedia(video);
-        hls.loadSource(url);
-        await parsed;
-        hls.subtitleDisplay = true;
-        return () =>
-          hls.subtitleTracks.map(({ lang, name }, index) => ({
-            ...{ language: lang ?? "", name },
-            choose: () => {
-              hls.subtitleTrack = index;
-            },
-          }));
-      }
-
-      async function openDash(): Promise<() => Track[]> {
-        const { MediaPlayer } = window.dashjs;
-        const dash = MediaPlayer().create();
-        dash.updateSettings({ debug: { logLevel: 2 }, streaming: { text: { defaultEnabled: true } } });
-        dash.on(MediaPlayer.events.ERROR, (event) => report(JSON.stringify(event)));
-        const ready = new Promise<void>((resolve) =>
-          dash.on(MediaPlayer.events.STREAM_INITIALIZED, () => resolve()),
-        );
-        dash.initialize(video, url, false);
-        await ready;
-        return () =>
-          dash.getTracksFor("text").map((track) => ({
-            ...{ language: track.lang ?? "", name: track.labels[0]?.text ?? "" },
-            choose: () => {},
-          }));
-      }
-
-      async function openShaka(): Promise<() => Track[]> {
-        const shaka = new window.shaka.Player();
-        await shaka.attach(video);
-        shaka.addEventListener("error", (event) => report(JSON.stringify("detail" in event && event.detail)));
-        await shaka.load(url);
-        return () =>
-          shaka.getTextTracks().map((track) => ({
-            ...{ language: track.language, name: track.label ?? "" },
-            choose: () => shaka.selectTextTrack(track),
-          }));
-      }
-
       const MOST_TURNS = 8;
-      const list = await { "hls.js": openHls, "dash.js": openDash, shaka: openShaka }[player]();
+      const list = await window.openTracks(player, "text", url, report);
       const shown = () => {
         const tracks = [...video.textTracks].filter(({ mode }) => mode === "showing");
         const cues = tracks.flatMap(({ activeCues }) => [...((activeCues ?? []) as Iterable<VTTCue>)]);

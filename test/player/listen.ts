@@ -1,6 +1,7 @@
 import type { Browser, Page } from "@playwright/test";
 import type { Player } from "./play.ts";
-import { servePlayer } from "./player-page.ts";
+import { onPlayerPage } from "./player-page.ts";
+import { addOpenTracks } from "./tracks.ts";
 
 /** A sound track as a player lists it, and the tone that it heard when the track was chosen. */
 export interface Heard {
@@ -22,18 +23,12 @@ export async function listen(
   manifest: string,
   tones: readonly number[],
 ): Promise<{ first: number; tracks: Heard[]; errors: string[] }> {
-  const site = await servePlayer(folder);
-  const page = await browser.newPage();
-  try {
-    await page.goto(site.url);
-    await page.addScriptTag({ url: `/${player.replace(/\.js$/, "")}.js` });
+  return onPlayerPage(browser, folder, player, async (page) => {
+    await addOpenTracks(page);
     // Sound plays only after a gesture.
     await page.mouse.click(5, 5);
-    return await hearAll(page, player, `/stream/${manifest}`, tones);
-  } finally {
-    await page.close();
-    site.close();
-  }
+    return hearAll(page, player, `/stream/${manifest}`, tones);
+  });
 }
 
 function hearAll(page: Page, player: Player, url: string, tones: readonly number[]) {
@@ -44,62 +39,9 @@ function hearAll(page: Page, player: Player, url: string, tones: readonly number
       const errors: string[] = [];
       const report = (...facts: unknown[]) => errors.push(facts.join(" "));
 
-      interface Track {
-        language: string;
-        name: string;
-        choose(): void;
-      }
-
-      async function openHls(): Promise<() => Track[]> {
-        const { Hls } = window;
-        const hls = new Hls({ maxBufferLength: 4, maxMaxBufferLength: 4 });
-        hls.on(Hls.Events.ERROR, (_, { type, details, error }) => report(type, details, error?.message));
-        const parsed = new Promise<void>((resolve) => hls.once(Hls.Events.MANIFEST_PARSED, () => resolve()));
-        hls.attachMedia(video);
-        hls.loadSource(url);
-        await parsed;
-        return () =>
-          hls.audioTracks.map(({ lang, name }, index) => ({
-            ...{ language: lang ?? "", name },
-            choose: () => {
-              hls.audioTrack = index;
-            },
-          }));
-      }
-
-      async function openDash(): Promise<() => Track[]> {
-        const { MediaPlayer } = window.dashjs;
-        const dash = MediaPlayer().create();
-        dash.updateSettings({ debug: { logLevel: 2 }, streaming: { buffer: { bufferTimeDefault: 4 } } });
-        dash.on(MediaPlayer.events.ERROR, (event) => report(JSON.stringify(event)));
-        const ready = new Promise<void>((resolve) =>
-          dash.on(MediaPlayer.events.STREAM_INITIALIZED, () => resolve()),
-        );
-        dash.initialize(video, url, false);
-        await ready;
-        return () =>
-          dash.getTracksFor("audio").map((track) => ({
-            ...{ language: track.lang ?? "", name: track.labels[0]?.text ?? "" },
-            choose: () => dash.setCurrentTrack(track),
-          }));
-      }
-
-      async function openShaka(): Promise<() => Track[]> {
-        const shaka = new window.shaka.Player();
-        await shaka.attach(video);
-        shaka.addEventListener("error", (event) => report(JSON.stringify("detail" in event && event.detail)));
-        shaka.configure({ streaming: { bufferingGoal: 4 }, abr: { enabled: false } });
-        await shaka.load(url);
-        return () =>
-          shaka.getAudioTracks().map((track) => ({
-            ...{ language: track.language, name: track.label ?? "" },
-            choose: () => shaka.selectAudioTrack(track),
-          }));
-      }
-
       const once = (event: string) =>
         new Promise<void>((resolve) => video.addEventListener(event, () => resolve(), { once: true }));
-      const list = await { "hls.js": openHls, "dash.js": openDash, shaka: openShaka }[player]();
+      const list = await window.openTracks(player, "audio", url, report);
       const context = new AudioContext();
       await context.resume();
       const analyser = new AnalyserNode(context, { fftSize: 4096, smoothingTimeConstant: 0 });

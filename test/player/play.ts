@@ -2,7 +2,7 @@ import type { Browser, Page } from "@playwright/test";
 import type * as Dash from "dashjs";
 import type HlsJs from "hls.js";
 import type ShakaPlayer from "shaka-player/dist/shaka-player.compiled.d.ts";
-import { servePlayer } from "./player-page.ts";
+import { onPlayerPage } from "./player-page.ts";
 
 export const PLAYERS = ["hls.js", "dash.js", "shaka"] as const;
 export type Player = (typeof PLAYERS)[number];
@@ -38,28 +38,21 @@ export async function watch(
   manifest = "master.m3u8",
   key?: { url: string; bytes: Buffer },
 ): Promise<{ seen: Seen; complaints: string[] }> {
-  const site = await servePlayer(folder);
-  const page = await browser.newPage();
   const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("response", (response) => {
-    if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
-  });
-  try {
-    if (key) {
-      const headers = { "Access-Control-Allow-Origin": "*" };
-      await page.route(key.url, (route) => route.fulfill({ body: key.bytes, headers }));
-    }
-    await page.goto(site.url);
-    await page.addScriptTag({ url: `/${player.replace(/\.js$/, "")}.js` });
-    return { seen: await playAll(page, player, `/stream/${manifest}`), complaints };
-  } finally {
-    await page.close();
-    site.close();
-  }
+  const prepare = async (page: Page) => {
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("response", (response) => {
+      if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
+    });
+    if (!key) return;
+    const headers = { "Access-Control-Allow-Origin": "*" };
+    await page.route(key.url, (route) => route.fulfill({ body: key.bytes, headers }));
+  };
+  const play = (page: Page) => playAll(page, player, `/stream/${manifest}`);
+  return { seen: await onPlayerPage(browser, folder, player, play, prepare), complaints };
 }
 
 /** Plays a stream: the lowest rendition, the best, the lowest again, then seeks to the middle, the start and near the end, and plays to the end. */

@@ -1,10 +1,8 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
-import { extname, join, normalize } from "node:path";
+import { extname, join } from "node:path";
+import type { Browser, Page } from "@playwright/test";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import { servePage } from "./serve-page.ts";
 
 const { resolve } = createRequire(import.meta.url);
 const folderOf = (name: string) => /^.*node_modules\/[^/]+\//.exec(resolve(name))?.[0] ?? "";
@@ -16,23 +14,29 @@ const PLAYERS: Readonly<Record<string, string>> = {
 const PAGE = '<!doctype html><title>player</title><link rel="icon" href="data:,"><video muted></video>';
 
 /** Serves a page with a video element at `/`, the players' scripts beside it, and a folder's files below `/stream/`. */
-export async function servePlayer(folder: string): Promise<{ url: string; close(): void }> {
-  const server = createServer(async (request, response) => {
-    const path = normalize(new URL(request.url ?? "/", "http://player").pathname);
-    if (path === "/") return void response.setHeader("Content-Type", "text/html").end(PAGE);
-    const file = PLAYERS[path] ?? join(folder, path.slice("/stream/".length));
-    const found = await stat(file).catch(() => null);
-    if (!found?.isFile()) return void response.writeHead(404).end();
-    response.setHeader("Content-Type", extname(file) === ".js" ? "text/javascript" : adaptiveMime(file));
-    response.setHeader("Content-Length", found.size);
-    createReadStream(file).pipe(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+export function servePlayer(folder: string): Promise<{ url: string; close(): void }> {
+  const fileOf = (path: string) => PLAYERS[path] ?? join(folder, path.slice("/stream/".length));
+  const typeOf = (path: string) => (extname(path) === ".js" ? "text/javascript" : adaptiveMime(path));
+  return servePage(PAGE, fileOf, typeOf);
+}
+
+/** Opens the page of {@link servePlayer} with a player's script, and closes it after `use`; `prepare` comes before anything is loaded. */
+export async function onPlayerPage<T>(
+  browser: Browser,
+  folder: string,
+  player: string,
+  use: (page: Page) => Promise<T>,
+  prepare?: (page: Page) => Promise<void>,
+): Promise<T> {
+  const site = await servePlayer(folder);
+  const page = await browser.newPage();
+  try {
+    await prepare?.(page);
+    await page.goto(site.url);
+    await page.addScriptTag({ url: `/${player.replace(/\.js$/, "")}.js` });
+    return await use(page);
+  } finally {
+    await page.close();
+    site.close();
+  }
 }

@@ -111,6 +111,14 @@ test("hls.js and Shaka Player play an encrypted stream", async () => {
   }
 });
 
+// The players, and the manifests that each of them reads.
+const READERS = [
+  ["hls.js", "master.m3u8"],
+  ["dash.js", "manifest.mpd"],
+  ["shaka", "manifest.mpd"],
+  ["shaka", "master.m3u8"],
+] as const;
+
 /** A video with a tone for each of its languages; the second is mono at 44.1 kHz, the last has no language. */
 const languages = () =>
   makeClip("mkv", [
@@ -126,12 +134,7 @@ test("players list, play and switch the sound tracks of a stream, and ffmpeg tel
   const input = await languages();
   const { plan, source } = await planStream(input, { format: "hls_dash" });
   const { folder } = await chunkedStream(input, plan, source, [6]);
-  for (const [player, manifest] of [
-    ["hls.js", "master.m3u8"],
-    ["dash.js", "manifest.mpd"],
-    ["shaka", "manifest.mpd"],
-    ["shaka", "master.m3u8"],
-  ] as const) {
+  for (const [player, manifest] of READERS) {
     const heard = await listen(browser, folder, player, manifest, TONES);
     const none = player === "shaka" ? "und" : "";
     expect(heard, `${player} ${manifest}`).toEqual({
@@ -185,12 +188,7 @@ test("players list and show the captions of a stream, and ffmpeg reads them", as
   const input = await captioned();
   const { plan, source } = await planStream(input, { format: "hls_dash" });
   const { folder } = await chunkedStream(input, plan, source, [6]);
-  for (const [player, manifest] of [
-    ["hls.js", "master.m3u8"],
-    ["dash.js", "manifest.mpd"],
-    ["shaka", "manifest.mpd"],
-    ["shaka", "master.m3u8"],
-  ] as const) {
+  for (const [player, manifest] of READERS) {
     expect(await readCaptions(browser, folder, player, manifest, [1.5, 30]), `${player} ${manifest}`).toEqual(
       {
         tracks: [

@@ -1,10 +1,7 @@
-import { createReadStream } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, dirname, extname, join, normalize } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
@@ -12,6 +9,7 @@ import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { startBrowser } from "../worker/api/browser.ts";
+import { servePage } from "./serve-page.ts";
 
 let rig: Rig;
 let home: string;
@@ -155,22 +153,17 @@ test("media-chrome shows the tiles in its seek bar", LIMIT, async () => {
   const codec = "-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p -movflags +faststart";
   const clip = await numberedClip({ container: "mp4", frames: 100, codec });
   const { paths } = await makeStoryboard(clip, { interval: 1, columns: 2, rows: 2 });
-  const server = createServer((request, response) => {
-    const path = normalize(new URL(request.url ?? "/", "http://page").pathname);
-    if (path === "/") return void response.setHeader("Content-Type", "text/html").end(PAGE);
+  const fileOf = (path: string) => {
+    if (path.startsWith("/chrome/")) return join(MODULES, path.slice("/chrome/".length));
     const name = basename(path);
-    const own = name === "clip.mp4" ? clip : paths.get(name);
-    const file = path.startsWith("/chrome/") ? join(MODULES, path.slice("/chrome/".length)) : (own ?? "");
-    response.setHeader("Content-Type", TYPES[extname(file)] ?? "application/octet-stream");
-    createReadStream(file)
-      .on("error", () => response.writeHead(404).end())
-      .pipe(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return name === "clip.mp4" ? clip : paths.get(name);
+  };
+  const typeOf = (path: string) => TYPES[extname(path)] ?? "application/octet-stream";
+  const site = await servePage(PAGE, fileOf, typeOf);
   const browser = await startBrowser();
   try {
     const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await page.goto(site.url);
     await page.waitForFunction(
       () => (document.querySelector("video")?.textTracks[0]?.cues?.length ?? 0) === 4,
     );
@@ -191,7 +184,6 @@ test("media-chrome shows the tiles in its seek bar", LIMIT, async () => {
     await expect.poll(() => image.isVisible(), { timeout: 20_000 }).toBe(true);
   } finally {
     await browser.close();
-    server.close();
-    server.closeAllConnections();
+    site.close();
   }
 });

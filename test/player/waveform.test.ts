@@ -1,8 +1,5 @@
-import { createReadStream } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,6 +10,7 @@ import { runNative } from "../judge/native.ts";
 import { measurePeaks } from "../judge/peaks.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { startBrowser } from "../worker/api/browser.ts";
+import { servePage } from "./serve-page.ts";
 
 let rig: Rig;
 let home: string;
@@ -193,19 +191,12 @@ test("peaks.js and wavesurfer.js show them", LIMIT, async () => {
   const files: Readonly<Record<string, string>> = {
     ...{ ...LIBRARIES, "/wave.dat": dat.path, "/wave.json": json.path, "/stereo.flac": stereo },
   };
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? "/", "http://page").pathname;
-    if (path === "/") return void response.setHeader("Content-Type", "text/html").end(PAGE);
-    response.setHeader("Content-Type", TYPES[extname(path)] ?? "application/octet-stream");
-    createReadStream(files[path] ?? "")
-      .on("error", () => response.writeHead(404).end())
-      .pipe(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const typeOf = (path: string) => TYPES[extname(path)] ?? "application/octet-stream";
+  const site = await servePage(PAGE, (path) => files[path], typeOf);
   const browser = await startBrowser();
   try {
     const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await page.goto(site.url);
     for (const [name, kind] of [
       ["/wave.dat", "arraybuffer"],
       ["/wave.json", "json"],
@@ -220,8 +211,7 @@ test("peaks.js and wavesurfer.js show them", LIMIT, async () => {
     expect(drawn.painted).toBeGreaterThan(1000);
   } finally {
     await browser.close();
-    server.close();
-    server.closeAllConnections();
+    site.close();
   }
 });
 
