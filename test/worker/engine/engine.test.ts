@@ -259,20 +259,6 @@ test("fails a run that hangs without progress as stalled", async () => {
   expect(task.steps.map(({ status }) => status)).toEqual(["failed", "cancelled", "cancelled", "cancelled"]);
 });
 
-test("a record survives the eviction of its object, and its run continues", async () => {
-  const file = await clip("wav");
-  // The fault causes a pause before the second attempt, in which the object can be evicted.
-  let evicted = false;
-  const later = () => (evicted ? { file } : { silent: true });
-  const input = origin.serve("/evict.wav", (request) => (request < 1 ? { status: 503, file } : later()));
-  const { id } = await create("/tasks", { input, kind: "audio" });
-  await isAsked("/evict.wav");
-  await rig.worker().evictDurableObject("TASK", { name: id });
-  expect((await rig.call(`/tasks/${id}`)).json.status).toBe("processing");
-  evicted = true;
-  expect(await rig.finished(id)).toMatchObject({ status: "succeeded", error: null });
-});
-
 test("runs are spread over three Workflows, and one that began in another than its own is found", async () => {
   const ids = Array.from({ length: 9 }, (_, index) => `task_spread_000${index}`);
   await Promise.all(ids.map((id) => startInstance(env, id)));
