@@ -127,27 +127,3 @@ export function parseMasterPlaylist(text: string): MasterEntry[] {
     ];
   });
 }
-
-/**
- * Names sound tracks for a player's menu, each in its own language and unlike the others; undefined stands for a track without a
- * language.
- */
-export function nameTracks(languages: readonly (string | undefined)[]): string[] {
-  const [only, ...more] = languages;
-  if (more.length === 0 && only === undefined) return ["audio"];
-  const names = languages.map((language, index) => (language ? nameOf(language) : `Track ${index + 1}`));
-  return names.map((name, index) => {
-    const before = names.slice(0, index).filter((other) => other === name).length;
-    return before > 0 ? `${name} ${before + 1}` : name;
-  });
-}
-
-// Quotes and line breaks would end an attribute of a playlist.
-function nameOf(language: string): string {
-  try {
-    const name = new Intl.DisplayNames([language], { type: "language" }).of(language) ?? language;
-    return name.replaceAll(/["\r\n]/g, "");
-  } catch {
-    return language;
-  }
-}

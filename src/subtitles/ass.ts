@@ -1,6 +1,6 @@
 import type { Cue } from "./cue.ts";
 import { type Face, PLAIN, type Run, writeMarkup } from "./markup.ts";
-import { readClock } from "./timed-blocks.ts";
+import { LONGEST_TEXT, readClock } from "./timed-blocks.ts";
 
 // ReadOrder, Layer, Style, Name, three margins and Effect come before the text of an event in Matroska.
 const FIELDS = 8;
@@ -57,8 +57,8 @@ const COLUMNS = "layer,start,end,style,name,marginl,marginr,marginv,effect,text"
 const MOST_COLUMNS = 64;
 const CLOCK = /^\s*(\d{1,6}):(\d{1,2}):(\d{1,2})(?:[.:](\d{1,3}))?\s*$/;
 
-/** Parses a file of ASS or SSA: the dialogue of its events. */
-export function* readAss(file: string): Generator<Cue, void> {
+/** Parses a file of ASS or SSA: the dialogue of its events; null stands for a text that is too long. */
+export function* readAss(file: string): Generator<Cue | null, void> {
   let [events, columns] = [false, COLUMNS];
   for (const line of linesOf(file)) {
     if (line.startsWith("[")) events = /^\[events\]/i.test(line);
@@ -67,7 +67,8 @@ export function* readAss(file: string): Generator<Cue, void> {
       const named = value.split(",", MOST_COLUMNS).map((column) => column.trim().toLowerCase());
       // Texts may have commas, so they come last.
       columns = named.at(-1) === "text" ? named : COLUMNS;
-    } else if (name !== "") {
+    } else if (value.length > LONGEST_TEXT) yield null;
+    else if (name !== "") {
       const fields = value.split(",", columns.length - 1);
       const [start, end] = ["start", "end"].map((column) =>
         CLOCK.exec(fields[columns.indexOf(column)] ?? ""),

@@ -1,7 +1,7 @@
 import { readAssText } from "./ass.ts";
 import type { Cue } from "./cue.ts";
 import { readSubripMarkup, writeMarkup } from "./markup.ts";
-import { timedBlocks } from "./timed-blocks.ts";
+import { LONGEST_TEXT, type TimedBlock, timedBlocks } from "./timed-blocks.ts";
 
 /** Converts the text of a cue of SubRip; null when nothing is left. */
 export function readSubripText(text: string): Pick<Cue, "text" | "settings"> | null {
@@ -12,21 +12,20 @@ export function readSubripText(text: string): Pick<Cue, "text" | "settings"> | n
   return marked === "" ? null : { text: marked, settings: settings ?? "" };
 }
 
-/** Parses a file of SubRip. Empty lines within a text do not end it. */
-export function* readSubrip(file: string): Generator<Cue, void> {
-  let next: (Pick<Cue, "start" | "end"> & { body: string }) | null = null;
-  for (const { start, end, body } of timedBlocks(file)) {
-    const cue = next && cueOf({ ...next, body: withoutNumber(next.body) });
-    if (cue) yield cue;
-    next = { start, end, body };
+/** Parses a file of SubRip; null stands for a text that is too long. Empty lines within a text do not end it. */
+export function* readSubrip(file: string): Generator<Cue | null, void> {
+  let last: TimedBlock | null = null;
+  for (const block of timedBlocks(file)) {
+    if (last) yield* readBlock({ ...last, body: withoutNumber(last.body) });
+    last = block;
   }
-  const last = next && cueOf(next);
-  if (last) yield last;
+  if (last) yield* readBlock(last);
 }
 
-function cueOf({ start, end, body }: Pick<Cue, "start" | "end"> & { body: string }): Cue | null {
+function* readBlock({ start, end, body }: TimedBlock): Generator<Cue | null, void> {
+  if (body.length > LONGEST_TEXT) return yield null;
   const text = readSubripText(body);
-  return text && { start, end, ...text };
+  if (text) yield { start, end, ...text };
 }
 
 // The number of the next cue is before its times.

@@ -12,7 +12,7 @@ const FORMATS = [
   { name: "webvtt", sign: /^WEBVTT(?![^\s])/, read: readWebvtt },
   { name: "ass", sign: /^\s*(?:[;!][^\n]*\n\s*)*\[(?:Script Info|V4\+? Styles|Events)\]/i, read: readAss },
   { name: "subrip", sign: new RegExp(TIMING.source, "m"), read: readSubrip },
-] as const satisfies readonly { name: string; sign: RegExp; read(text: string): Iterable<Cue> }[];
+] as const satisfies readonly { name: string; sign: RegExp; read(text: string): Iterable<Cue | null> }[];
 
 // Letters at its start that say what a text is.
 const HEAD = 8192;
@@ -34,8 +34,13 @@ export function decodeSubtitles(bytes: Uint8Array): string | null {
   }
 }
 
-/** Returns the format of a decoded file and its cues, in the order of the file; null when it is none of these formats. */
-export function readSubtitleFile(text: string): { format: SubtitleFormat; cues: Iterable<Cue> } | null {
+/**
+ * Returns the format of a decoded file and its cues, in the order of the file, null for each that is too long; null when it is
+ * none of these formats.
+ */
+export function readSubtitleFile(
+  text: string,
+): { format: SubtitleFormat; cues: Iterable<Cue | null> } | null {
   const head = text.slice(0, HEAD);
   const found = FORMATS.find(({ sign }) => sign.test(head));
   return found ? { format: found.name, cues: found.read(text) } : null;

@@ -9,6 +9,9 @@ export interface TimedBlock {
   body: string;
 }
 
+/** Letters of one text of a file, with its tags, past which it is none that people read, and too long for timed text of MP4. */
+export const LONGEST_TEXT = 2 ** 14;
+
 const CLOCK = String.raw`(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`;
 
 /** A line with two times; hours and fractions may be absent. */

@@ -1,6 +1,6 @@
 import type { Cue } from "./cue.ts";
 import { readMarkup, writeMarkup } from "./markup.ts";
-import { timedBlocks } from "./timed-blocks.ts";
+import { LONGEST_TEXT, timedBlocks } from "./timed-blocks.ts";
 
 /** Converts cue text of WebVTT to what a {@link Cue} holds; null when nothing is left. */
 export function readWebvttText(text: string, settings = ""): Pick<Cue, "text" | "settings"> | null {
@@ -17,13 +17,17 @@ export function readWebvttBlock(block: string): Pick<Cue, "text" | "settings"> |
 // Regions, which are defined in the file's header, are not kept.
 const SETTING = /^(?:vertical|line|position|size|align):[\w.,%-]+$/;
 
-/** Parses a file of WebVTT. Where its header maps its times to those of a stream, that is ignored. */
-export function* readWebvtt(file: string): Generator<Cue, void> {
+/** Parses a file of WebVTT; null stands for a text that is too long. Where its header maps its times to those of a stream, that is ignored. */
+export function* readWebvtt(file: string): Generator<Cue | null, void> {
   for (const { start, end, settings, body } of timedBlocks(file)) {
     const blank = body.indexOf("\n\n");
-    const kept = settings.split(/\s+/).filter((each) => SETTING.test(each));
-    const text = readWebvttText(blank < 0 ? body : body.slice(0, blank), kept.join(" "));
-    if (text) yield { start, end, ...text };
+    const marked = blank < 0 ? body : body.slice(0, blank);
+    if (marked.length + settings.length > LONGEST_TEXT) yield null;
+    else {
+      const kept = settings.split(/\s+/).filter((each) => SETTING.test(each));
+      const text = readWebvttText(marked, kept.join(" "));
+      if (text) yield { start, end, ...text };
+    }
   }
 }
 

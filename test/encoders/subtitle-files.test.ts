@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
+import { nameTracks } from "../../src/core/streams/track-names.ts";
 import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { createPlan } from "../../src/plan/index.ts";
@@ -17,9 +18,11 @@ const SRT =
 const VTT = "WEBVTT\n\n00:00.250 --> 00:01.000\nA\n\n00:00.750 --> 00:01.500\nB\n";
 const CUES = ["0.500 1.250 <i>One</i> & äö", "1.500 2.000 Two/lines"];
 const url = "https://example.com/subtitles";
+// More bytes than the header of a track has room for.
+const LONG = `B${"語".repeat(99)}`;
 const SUBTITLES = [
   { url, language: "de-AT", label: "Öst & <\"'>", default: true },
-  { url, label: "B" },
+  { url, label: LONG },
 ];
 
 // A run with files of these texts.
@@ -46,7 +49,7 @@ test.for([
   const texts = streams.filter(({ kind }) => kind === "subtitle");
   expect(texts).toMatchObject([
     { codec, language: "deu", title: "Öst & <\"'>", default: true },
-    { codec, title: "B" },
+    { codec, title: LONG },
   ]);
   expect(texts[1]).not.toHaveProperty("default");
 });
@@ -105,4 +108,21 @@ test("text past what an output may hold is an error, and a size includes it", as
   };
   const file = { object: "source", url, kind: "data", format: "webvtt", filesize: 100_000 } as const;
   expect(rate([file])).toBeLessThan(rate() - 300_000);
+});
+
+test.for([
+  [
+    [{}, { language: "pt-BR" }, {}],
+    ["Track 1", "português (Brasil)", "Track 3"],
+  ],
+  [
+    [{ title: "A" }, { title: "A" }, { title: "A 2" }, { title: '"A' }],
+    ["A", "A 2", "A 2 2", "A 3"],
+  ],
+  [
+    [{ title: '"\n', language: "en" }, { title: "\u0007" }],
+    ["English", "Track 2"],
+  ],
+] as const)("tracks %o have names of their own", ([tracks, names]) => {
+  expect(nameTracks(tracks)).toEqual(names);
 });

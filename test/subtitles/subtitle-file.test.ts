@@ -4,8 +4,8 @@ import { decodeSubtitles, readSubtitleFile } from "../../src/subtitles/subtitle-
 const read = (text: string) => {
   const found = readSubtitleFile(decodeSubtitles(new TextEncoder().encode(text)) ?? "");
   if (!found) return null;
-  const cues = [...found.cues].map(({ start, end, text, settings }) =>
-    [start, end, text, ...(settings ? [settings] : [])].join(" "),
+  const cues = [...found.cues].map(
+    (cue) => cue && [cue.start, cue.end, cue.text, ...(cue.settings ? [cue.settings] : [])].join(" "),
   );
   return [found.format, ...cues];
 };
@@ -68,3 +68,15 @@ test.for(["0", " ", "\n", "00:01 --> 00:02\n", "[", "; \n", "1\n"])(
     }
   },
 );
+
+test("a text that nobody reads stands out, and the others are read", () => {
+  const long = "{}".repeat(40_000);
+  expect(read(`00:01 --> 00:02\n${long}\n\n00:03 --> 00:04\nB`)).toEqual(["subrip", null, "3000 4000 B"]);
+  expect(read(`WEBVTT\n\n00:01 --> 00:02 ${long}\nA\n\n00:03 --> 00:04\nB`)).toEqual([
+    "webvtt",
+    null,
+    "3000 4000 B",
+  ]);
+  const event = (text: string) => `Dialogue: 0,0:00:01.00,0:00:02.00,,,0,0,0,,${text}\n`;
+  expect(read(ASS + event(long) + event("B"))).toEqual(["ass", null, "1000 2000 B"]);
+});

@@ -1,13 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
 import type { AdaptiveFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
+import { nameTracks } from "../../core/streams/track-names.ts";
 import { dashPeriods } from "../../ffmpeg/dash-manifest.ts";
-import {
-  type MasterEntry,
-  measureStream,
-  nameTracks,
-  parseMasterPlaylist,
-} from "../../ffmpeg/master-playlist.ts";
+import { type MasterEntry, measureStream, parseMasterPlaylist } from "../../ffmpeg/master-playlist.ts";
 import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/media-playlist.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { writeManifests } from "../../ffmpeg/write-manifests.ts";
@@ -80,7 +76,8 @@ export function joinStream(
       };
     }),
   );
-  const names = nameTracks(tracks.map(({ language }) => language));
+  const [only, ...more] = tracks;
+  const names = only && !only.language && more.length === 0 ? ["audio"] : nameTracks(tracks);
   const sounds = tracks.map((track, index) => ({ ...track, name: names[index] ?? "" }));
   const format = plan.format as AdaptiveFormat;
   const { texts, files } = writeStreamTexts(subtitles, {

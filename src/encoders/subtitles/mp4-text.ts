@@ -66,7 +66,9 @@ export function writeTextTrak({ id, track, samples, place, movie, quicktime }: T
   ]);
   const language = packed(threeLetters(track.language));
   const mdhd = fullBox("mdhd", 1, 0, [u64(0, 0), u32(TICKS), u64(ms), u16(language, 0)]);
-  const name = new TextEncoder().encode(track.title ?? "SubtitleHandler").subarray(0, 255);
+  // Whole letters only.
+  const room = new Uint8Array(255);
+  const name = room.subarray(0, new TextEncoder().encodeInto(track.title ?? "SubtitleHandler", room).written);
   const handler = (component: string, kind: string, text: Uint8Array) =>
     fullBox("hdlr", 0, 0, [
       ...[quicktime ? letters(component) : u32(0), letters(kind), u32(0, 0, 0)],

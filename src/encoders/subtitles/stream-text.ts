@@ -1,3 +1,4 @@
+import { nameTracks } from "../../core/streams/track-names.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { periodText, type StreamText } from "../../ffmpeg/text/stream-text.ts";
 import { canonical } from "../../plan/audio.ts";
@@ -29,9 +30,10 @@ export function writeStreamTexts(
   tracks: readonly SubtitleTrack[],
   { seconds, periods }: StreamTimes,
 ): StreamTexts {
-  const names = namesOf(tracks);
+  const known = tracks.map((track) => ({ ...track, language: canonical(track.language) }));
+  const names = nameTracks(known);
   const first = tracks.findIndex((track) => track.default);
-  const all = tracks.map((track, index) => {
+  const all = known.map((track, index) => {
     const folder = index === 0 ? "subtitles" : `subtitles_${index}`;
     const parts = seconds === null ? [] : segmentsOf(folder, seconds, tracks.length);
     const files = [
@@ -47,7 +49,7 @@ export function writeStreamTexts(
     ];
     const text: StreamText = {
       ...{ folder, name: names[index] ?? "", segments: parts.map(({ start: _, end: __, ...part }) => part) },
-      ...languageOf(track),
+      language: track.language,
       ...(index === first && { default: true }),
       ...(track.forced && { forced: true }),
     };
@@ -67,11 +69,6 @@ function segmentsOf(folder: string, seconds: number, tracks: number) {
   });
 }
 
-function languageOf({ language }: SubtitleTrack): { language?: string } {
-  const known = canonical(language);
-  return known ? { language: known } : {};
-}
-
 // A cue is in every segment in which it is shown.
 function within(cues: readonly Cue[], start: number, end: number): Cue[] {
   return cues.filter((cue) => cue.start < ms(end) && cue.end > ms(start));
@@ -79,26 +76,6 @@ function within(cues: readonly Cue[], start: number, end: number): Cue[] {
 
 function ms(seconds: number): number {
   return Math.round(seconds * 1000);
-}
-
-function namesOf(tracks: readonly SubtitleTrack[]): string[] {
-  const names = tracks.map(
-    ({ title, language }, index) => quotable(title) || nameOf(language) || `Track ${index + 1}`,
-  );
-  return names.map((name, index) => {
-    const before = names.slice(0, index).filter((other) => other === name).length;
-    return before > 0 ? `${name} ${before + 1}` : name;
-  });
-}
-
-// Playlists quote names.
-function quotable(title = ""): string {
-  return title.replaceAll(/["\p{Cc}]/gu, "");
-}
-
-function nameOf(language: string | undefined): string | undefined {
-  const known = canonical(language);
-  return known && new Intl.DisplayNames([known], { type: "language" }).of(known);
 }
 
 function file(name: string, text: string): EncodedFile {

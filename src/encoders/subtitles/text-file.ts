@@ -2,6 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Cue } from "../../subtitles/cue.ts";
 import { decodeSubtitles, readSubtitleFile, type SubtitleFormat } from "../../subtitles/subtitle-file.ts";
+import { LONGEST_TEXT } from "../../subtitles/timed-blocks.ts";
 import { MIB } from "../../util/bytes.ts";
 import { createCueList, MOST, type Room } from "./subtitle-track.ts";
 
@@ -29,7 +30,9 @@ export async function readTextFile(
   const found = readSubtitleFile(text);
   if (!found) throw new MediaError("input_unsupported", FORMAT);
   const list = createCueList(room);
-  for (const { start, end, ...shown } of found.cues) {
+  for (const cue of found.cues) {
+    if (!cue) throw new MediaError("input_too_large", LONG);
+    const { start, end, ...shown } = cue;
     list.add({ start, end }, shown, 0);
     if (!list.whole) throw tooMuchText();
   }
@@ -43,4 +46,5 @@ export function tooMuchText(): MediaError {
 }
 
 const ENCODING = "It must be text in UTF-8, or in UTF-16 with a byte order mark.";
+const LONG = `None of its texts can have more than ${LONGEST_TEXT} letters.`;
 const FORMAT = "It must be subtitles in SRT, WebVTT, ASS or SSA.";

@@ -19,7 +19,7 @@ export interface StreamText {
 export function writeTextGroup(texts: readonly StreamText[]): string[] {
   return texts.map(({ folder, name, language, default: shown, forced }) => {
     const facts = [
-      ...["TYPE=SUBTITLES", 'GROUP-ID="subtitles"', `NAME="${name.replaceAll(/["\p{Cc}]/gu, "")}"`],
+      ...["TYPE=SUBTITLES", 'GROUP-ID="subtitles"', `NAME="${name}"`],
       ...(language ? [`LANGUAGE="${language}"`] : []),
       ...[`DEFAULT=${shown ? "YES" : "NO"}`, "AUTOSELECT=YES", `FORCED=${forced ? "YES" : "NO"}`],
       `URI="${folder}/${PLAYLIST}"`,

@@ -67,6 +67,11 @@ test.each([
   ["a name of this machine", wet("https://localhost/a.png"), [400, "invalid_input", "options.overlay.url"]],
   ["no URL", wet(""), [400, "invalid_options", "options.overlay.url"]],
   ["another scheme", wet("file:///etc/passwd"), [400, "invalid_options", "options.overlay.url"]],
+  [
+    "a private address among several",
+    { ...wet(url), options: { subtitles: [{ url }, { url: "http://10.1.2.3/a.srt" }] } },
+    [400, "invalid_input", "options.subtitles.1.url"],
+  ],
   ["S3 without a connection", wet("s3://bucket/a.png"), [400, "connection_required", "options.overlay.url"]],
 ])("a further input with %s is refused", async (_, body, answer) => {
   expect(await post("/tasks", body)).toEqual(answer);
