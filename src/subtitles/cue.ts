@@ -33,15 +33,15 @@ export function shiftCues(cues: readonly Cue[], { start, duration, speed }: Show
     .sort((a, b) => a.start - b.start);
 }
 
-// More at the same time cannot be read, and would take room in proportion to their square.
-const MOST_AT_ONCE = 16;
-
-/** Splits overlapping cues where another begins or ends, for formats that show one at a time; each piece has all their lines. */
+/**
+ * Splits overlapping cues where another begins or ends, for formats that show one at a time; each piece has all their lines. The
+ * pieces of a crowd take room in proportion to its square: a caller stops where they take too much.
+ */
 export function* flattenCues(cues: readonly Cue[]): Generator<Cue, void> {
   let shown: Cue[] = [];
   function* showUntil(from: number, until: number): Generator<Cue, void> {
     for (let at = from; at < until && shown.length > 0; ) {
-      const end = Math.min(until, ...shown.map((cue) => cue.end));
+      const end = shown.reduce((first, cue) => Math.min(first, cue.end), until);
       const text = shown.map((cue) => cue.text).join("\n");
       yield { start: at, end, text, settings: shown[0]?.settings ?? "" };
       shown = shown.filter((cue) => cue.end > end);
@@ -52,7 +52,7 @@ export function* flattenCues(cues: readonly Cue[]): Generator<Cue, void> {
   for (const cue of cues) {
     yield* showUntil(at, cue.start);
     at = cue.start;
-    if (shown.length < MOST_AT_ONCE) shown.push(cue);
+    shown.push(cue);
   }
   yield* showUntil(at, Number.POSITIVE_INFINITY);
 }

@@ -7,6 +7,8 @@ const RECORD = 12;
 const FLAGS = { bold: 1, italic: 2, underline: 4 } as const;
 const FONT = { id: 1, size: 16, color: 0xffffffff } as const;
 const MOST_TEXT = 0xffff;
+// Bytes of UTF-8 that a unit of UTF-16 becomes at most.
+const MOST_BYTES = 3;
 
 /** Parses a sample of 3GPP timed text, the `mov_text` of MP4 and MOV; null when it shows nothing. */
 export function readTimedText(sample: Uint8Array): Pick<Cue, "text" | "settings"> | null {
@@ -52,10 +54,19 @@ function readStyles(view: DataView, start: number, letters: readonly string[]): 
 
 const STYL = 0x7374796c;
 
+/** Whether a sample has room for all of a text: its length is a number of 16 bits. */
+export function fitsTimedText(marked: string): boolean {
+  return marked.length * MOST_BYTES <= MOST_TEXT || plainBytes(readMarkup(marked)).length <= MOST_TEXT;
+}
+
+function plainBytes(runs: readonly Run[]): Uint8Array {
+  return new TextEncoder().encode(runs.map((run) => run.text).join(""));
+}
+
 /** Writes such a sample. */
 export function writeTimedText(marked: string): Uint8Array {
   const runs = readMarkup(marked);
-  const text = new TextEncoder().encode(runs.map((run) => run.text).join("")).subarray(0, MOST_TEXT);
+  const text = plainBytes(runs).subarray(0, MOST_TEXT);
   const length = new Uint8Array(2);
   viewOf(length).setUint16(0, text.length);
   let at = 0;

@@ -136,6 +136,46 @@ test("a track past what is read is lost, and the others are kept", async () => {
   ]);
 });
 
+test("text of no stated length is shown until the next, and for ten seconds at most", async () => {
+  const block = (text: string) => element(0xa1, Uint8Array.of(0x81, 0, 0, 0), new TextEncoder().encode(text));
+  const simple = element(0xa3, Uint8Array.of(0x81, 0, 0, 0), new TextEncoder().encode("simple"));
+  const file = matroska(
+    [textTrack(1)],
+    [
+      clusterAt(0, element(0xa0, block("one")), element(0xa0, block("beside"))),
+      clusterAt(2000, simple),
+      clusterAt(3000, textBlock(1, "timed", 500)),
+      clusterAt(4000, element(0xa0, block("last"))),
+    ],
+  );
+  const found = await readMatroskaCues(file, [0], { ...READING, until: Number.POSITIVE_INFINITY });
+  expect(found.get(0)?.map(({ start, end, text }) => [start, end, text])).toEqual([
+    [0, 2000, "one"],
+    [0, 2000, "beside"],
+    [2000, 3000, "simple"],
+    [3000, 3500, "timed"],
+    [4000, 14_000, "last"],
+  ]);
+});
+
+test.for([
+  [40, 0],
+  [2000, 1],
+] as const)("%i texts shown at once are all kept in MP4, or lost with notice: %i", async ([count, lost]) => {
+  const blocks = Array.from({ length: count }, (_, at) => textBlock(1, `${at} ${"ä".repeat(20)}`, 1000));
+  const { plan, source } = await trial(await captionedVideo("mp4"), "video", { format: "mp4" });
+  const found = await readSubtitles(
+    { plan: { ...plan, subtitles: [{ stream: 0 }] }, source: { ...source, format: "matroska" }, ...READING },
+    matroska([textTrack(1)], [clusterAt(0, ...blocks)]),
+  );
+  expect(found.lost.length).toBe(lost);
+  const [track] = found.tracks;
+  if (!track) return;
+  const [bytes] = textSamples(track, 1000).bytes;
+  const lines = new TextDecoder().decode(bytes?.subarray(2)).split("\n");
+  expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(blocks.map((_, at) => at));
+});
+
 test.for([
   ["adaptive_video", [0]],
   ["video", []],

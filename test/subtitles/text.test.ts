@@ -78,13 +78,13 @@ test("a megabyte of tags that never close is read in one go", () => {
   expect(readWebvttBlock(`\n\n${text}`)?.text.length).toBeGreaterThan(text.length);
 });
 
-test("overlapping cues become consecutive ones, and a crowd of them stays small", () => {
+test("overlapping cues become consecutive ones, and a crowd of them is kept", () => {
   const cues = [cue(0, 10, "a"), cue(2, 6, "b"), cue(6, 8, "c"), cue(20, 30, "d")];
   expect([...flattenCues(cues)]).toEqual([
     ...[cue(0, 2, "a"), cue(2, 6, "a\nb"), cue(6, 8, "a\nc"), cue(8, 10, "a"), cue(20, 30, "d")],
   ]);
-  const crowd = Array.from({ length: 5000 }, (_, index) => cue(index, 100_000, "crowd"));
-  expect([...flattenCues(crowd)].length).toBeLessThanOrEqual(5001);
+  const crowd = Array.from({ length: 400 }, (_, index) => cue(0, 100, `${index}`));
+  expect([...flattenCues(crowd)].map(({ text }) => text.split("\n").length)).toEqual([400]);
 });
 
 test.for([

@@ -42,6 +42,8 @@ const HEADER = 12;
 // Ticks by which a block may come before the time of its cluster.
 const EARLIEST = 2 ** 15;
 const NANOSECONDS = 1_000_000;
+// Milliseconds for which a cue of no stated length is shown at most.
+const MOST_OPEN = 10_000;
 
 interface TextEntry {
   stream: number;
@@ -49,6 +51,8 @@ interface TextEntry {
   /** Restores what the blocks' compression removed. */
   expand(bytes: Uint8Array): Promise<Uint8Array>;
   list: CueList;
+  /** Cues whose blocks do not say how long they last. */
+  open: Set<Cue>;
 }
 
 /** Reads the cues of text tracks in a Matroska or WebM, passing over everything else. */
@@ -84,18 +88,34 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
     if (!entry) continue;
     const fits = end - element.data <= MOST_BLOCK;
     const cue = fits && readBlock(await window.read(element.start, end));
-    if (cue) await addCue(entry, { start: ms(clock + late), end: ms(clock + late + cue.lasts) }, cue);
+    if (cue) {
+      const start = ms(clock + late);
+      await addCue(
+        entry,
+        { start, end: cue.lasts === null ? start + MOST_OPEN : start + ms(cue.lasts) },
+        cue,
+      );
+    }
     if (!fits || !entry.list.whole) entries.delete(number);
   }
   const shift = origin();
   const moved = (cue: Cue) => ({ ...cue, start: cue.start - shift, end: cue.end - shift });
-  return new Map([...entries.values()].map(({ stream, list }) => [stream, list.cues.map(moved)]));
+  return new Map([...entries.values()].map((entry) => [entry.stream, closed(entry).map(moved)]));
 };
 
+// As players do: a cue of no stated length is shown until the next one.
+function closed({ list, open }: TextEntry): Cue[] {
+  return list.cues.map((cue, at) => {
+    if (!open.has(cue)) return cue;
+    const next = list.cues.find(({ start }, index) => index > at && start > cue.start);
+    return { ...cue, end: Math.min(cue.end, next?.start ?? cue.end) };
+  });
+}
+
 async function addCue(
-  { expand, read, list }: TextEntry,
+  { expand, read, list, open }: TextEntry,
   time: Pick<Cue, "start" | "end">,
-  { bytes, more }: Block,
+  { lasts, bytes, more }: Block,
 ): Promise<void> {
   const decoder = new TextDecoder();
   // A block that cannot be expanded is damaged.
@@ -103,6 +123,8 @@ async function addCue(
   const size = (text ?? bytes).length + more.length;
   const cue = text && read(decoder.decode(text).replace(/\0+$/, ""), decoder.decode(more));
   list.add(time, cue, size);
+  const added = list.cues.at(-1);
+  if (lasts === null && cue && added) open.add(added);
 }
 
 async function readHead(reader: ByteReader, streams: readonly number[]) {
@@ -139,7 +161,8 @@ function readEntries(tracks: Uint8Array, streams: readonly number[], room: Room)
     const read = READERS[codec ? new TextDecoder().decode(codec).replace(/\0+$/, "") : ""];
     const expand = readEncoding(contentOf(bytes, ID.encodings));
     if (!streams.includes(stream) || !read || !expand) return [];
-    return [[field(bytes, EBML.track_number), { stream, read, expand, list: createCueList(room) }]];
+    const entry = { stream, read, expand, list: createCueList(room), open: new Set<Cue>() };
+    return [[field(bytes, EBML.track_number), entry]];
   });
 }
 
@@ -185,8 +208,8 @@ async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 interface Block {
-  /** In ticks. */
-  lasts: number;
+  /** In ticks; null when the block does not say. */
+  lasts: number | null;
   bytes: Uint8Array;
   /** What is added to the block. */
   more: Uint8Array;
@@ -199,11 +222,11 @@ function readBlock(bytes: Uint8Array): Block | null {
   const group = whole.id === EBML.block_group ? bytes.subarray(whole.data) : null;
   const block = group ? contentOf(group, EBML.block) : bytes.subarray(whole.data);
   const head = block ? Math.clz32(block[0] ?? 0) - 23 : 0;
-  if (!group || !block || block.length < head + 3) return null;
-  const additions = contentOf(group, ID.additions);
+  if (!block || block.length < head + 3) return null;
+  const additions = group && contentOf(group, ID.additions);
   const more = additions && contentOf(additions, ID.more);
   return {
-    lasts: field(group, ID.block_duration),
+    lasts: group && contentOf(group, ID.block_duration) ? field(group, ID.block_duration) : null,
     bytes: block.subarray(head + 3),
     more: (more && contentOf(more, ID.additional)) ?? new Uint8Array(),
   };

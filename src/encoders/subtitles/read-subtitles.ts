@@ -2,6 +2,7 @@ import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { isCopy, type Plan, sourceEnd } from "../../plan/plan.ts";
 import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
+import { fitsTimedText } from "../../subtitles/timed-text.ts";
 import { readMatroskaCues } from "./matroska-cues.ts";
 import { readMp4Cues } from "./mp4-cues.ts";
 import { SEGMENT_SECONDS } from "./stream-text.ts";
@@ -81,7 +82,9 @@ function writtenSize(cues: readonly Cue[], { kind, format }: Plan, most: number)
       size += (2 + (end - start) / (SEGMENT_SECONDS * 1000)) * (text.length + settings.length + CUE);
     return size;
   }
-  for (const { text } of format === "webm" ? cues : flattenCues(cues)) {
+  const timed = format !== "webm";
+  for (const { text } of timed ? flattenCues(cues) : cues) {
+    if (timed && !fitsTimedText(text)) return Number.POSITIVE_INFINITY;
     size += text.length + CUE;
     if (size > most) break;
   }
