@@ -1,42 +1,29 @@
 import { MediaError, toMediaError } from "../core/errors.ts";
 import { type FurtherInput, furtherInputs } from "../core/further/further-inputs.ts";
 import type { EncodeRequest } from "../core/options.ts";
-import type { ByteReader, StepContext, Storage } from "../core/ports.ts";
+import type { StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { checkTextSize, readTextFile } from "../encoders/subtitles/text-file.ts";
 import { furtherFault } from "../plan/further/further.ts";
 import { runIngest } from "../storage/ingest.ts";
-import type { Inputs } from "./inputs.ts";
 import { furtherKey } from "./media-keys.ts";
+import type { StepTools } from "./step-tools.ts";
 import { throttle } from "./throttle.ts";
 
-/** What {@link createBringFurther} needs. */
-export interface FurtherTools {
-  storage: Storage;
-  inputs: Inputs;
-  max_seconds: number;
-  open(key: string): Promise<ByteReader>;
-  probe(
-    reader: ByteReader,
-    given: { url: string; mime?: string },
-    signal: AbortSignal,
-    onWait: () => void,
-  ): Promise<Source>;
-  url(key: string): Promise<string>;
-}
+type FurtherTools = Pick<StepTools, "storage" | "inputs" | "max_seconds" | "open" | "probe" | "url">;
 
 /** Copies the further inputs of a request into the run's folder, and returns each as probed. */
-export type BringFurther = (wanted: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
+export type IngestFurther = (wanted: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
 
 /**
  * Creates the function that ingests further inputs: under the rules of the main input, each in a durable piece, once per run.
  * Rejects as the main input does, with the option in the message.
  */
-export function createBringFurther(tools: FurtherTools): BringFurther {
+export function createFurtherIngest(tools: FurtherTools): IngestFurther {
   const { storage, inputs } = tools;
   let known: Promise<readonly Source[]> | null = null;
 
-  async function bring({ role, url }: FurtherInput, at: number, context: StepContext, signal: AbortSignal) {
+  async function ingest({ role, url }: FurtherInput, at: number, context: StepContext, signal: AbortSignal) {
     const key = furtherKey(context.run_id, at);
     // The signal stops a run that has ended, so a report that fails can be ignored.
     const alive = throttle(() => context.progress(null).catch(() => undefined));
@@ -87,13 +74,13 @@ export function createBringFurther(tools: FurtherTools): BringFurther {
     return { ...source, url: await tools.url(key), filesize: info.size };
   }
 
-  async function bringAll(wanted: EncodeRequest, context: StepContext): Promise<Source[]> {
+  async function ingestAll(wanted: EncodeRequest, context: StepContext): Promise<Source[]> {
     const sources: Source[] = [];
     for (const [at, input] of furtherInputs(wanted).entries()) {
       sources.push(
         await context.durably(`further ${at}`, async (signal) => {
           try {
-            return await bring(input, at, context, signal);
+            return await ingest(input, at, context, signal);
           } catch (thrown) {
             signal.throwIfAborted();
             throw naming(input.param, thrown);
@@ -105,7 +92,7 @@ export function createBringFurther(tools: FurtherTools): BringFurther {
   }
 
   return (wanted, context) => {
-    known ??= bringAll(wanted, context);
+    known ??= ingestAll(wanted, context);
     return known;
   };
 }

@@ -10,7 +10,7 @@ import { describeSheets } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
 import { describeWaveform } from "./describe-waveform.ts";
 import { decideOnce, encodeInput } from "./encode-input.ts";
-import { createBringFurther } from "./further.ts";
+import { createFurtherIngest } from "./further.ts";
 import type { OpenInput } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
 import { placeholderRequest } from "./placeholder-request.ts";
@@ -26,7 +26,7 @@ import { uploadOutput } from "./upload-output.ts";
 export function createStepWork(tools: StepTools, request: EncodeRequest | null): StepWork {
   const { storage, inputs } = tools;
   const standalone = request === null;
-  const bringFurther = createBringFurther(tools);
+  const ingestFurther = createFurtherIngest(tools);
   const shared = tools.shared ?? null;
   const inputKey = (run_id: string) => sourceKey(shared?.id ?? run_id);
 
@@ -134,7 +134,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     async ingest(source, context) {
       checkDuration(source, tools.max_seconds);
       // Fail on impossible requests before copying anything.
-      if (request) await decideOnce(tools, source, request, await bringFurther(request, context), context);
+      if (request) await decideOnce(tools, source, request, await ingestFurther(request, context), context);
       return alone(shared, "ingest", context, async (signal, known) => {
         const key = standalone
           ? `${runFolder("out", context.run_id)}${tools.stem}`
@@ -166,7 +166,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         checkDuration(source, tools.max_seconds);
         return { key, source };
       });
-      const further = await bringFurther(wanted, context);
+      const further = await ingestFurther(wanted, context);
       const { plan, choice, encoded } = await encodeInput(
         tools,
         {

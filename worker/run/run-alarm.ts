@@ -8,7 +8,7 @@ export function createRunAlarm(storage: DurableObjectStorage, name: string | und
   let failures = 0;
   return {
     /** Notes that the alarm has gone off. */
-    rang() {
+    fired() {
       due = null;
     },
 
@@ -25,7 +25,7 @@ export function createRunAlarm(storage: DurableObjectStorage, name: string | und
     },
 
     /** Runs every duty, even after one has failed; returns the milliseconds to wait before the next attempt. */
-    async attend(duties: Readonly<Record<string, () => Promise<unknown>>>): Promise<number> {
+    async run(duties: Readonly<Record<string, () => Promise<unknown>>>): Promise<number> {
       let failed = false;
       for (const [work, duty] of Object.entries(duties)) {
         try {

@@ -6,7 +6,7 @@ import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/c
 import { clearMedia } from "../../src/steps/media-keys.ts";
 import { startInstance, terminateInstance, wakeInstance } from "../instance.ts";
 import { HeldRun } from "../jobs/held-run.ts";
-import { tellJob } from "../jobs/tell-job.ts";
+import { reportEnd } from "../jobs/report-end.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { createRunTurn } from "../limits/run-turn.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
@@ -157,7 +157,7 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#turn.leave();
     this.#rows.delete();
     this.#events.changed();
-    this.ctx.waitUntil(tellJob(this.env, row.record, "deleted"));
+    this.ctx.waitUntil(reportEnd(this.env, row.record, "deleted"));
     await this.#arm();
     return "removed";
   }
@@ -192,13 +192,13 @@ export class TaskObject extends DurableObject<Bindings> {
    * each time, and keeps nothing else from being done: the mirrors, which depend on others, come last.
    */
   override async alarm(): Promise<void> {
-    this.#alarm.rang();
+    this.#alarm.fired();
     await this.#admission.idle();
     await this.#attend();
   }
 
   async #attend(): Promise<void> {
-    const pause = await this.#alarm.attend({
+    const pause = await this.#alarm.run({
       withdraw: () => this.#admission.withdraw(),
       mail: async () => this.#mail.start(),
       turn: () => this.#turn.ask(),
@@ -236,7 +236,7 @@ export class TaskObject extends DurableObject<Bindings> {
     if (isFinished(record)) {
       this.#listeners.end();
       if (row.turn === "heavy_waits") this.#wake();
-      this.ctx.waitUntil(tellJob(this.env, record));
+      this.ctx.waitUntil(reportEnd(this.env, record));
     }
     this.#events.changed();
     await this.#arm();

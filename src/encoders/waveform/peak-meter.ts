@@ -44,13 +44,13 @@ export function readPeaksHeader(bytes: Uint8Array): PeaksHeader {
 export function createPeakMeter(plan: WaveformPlan): PeakMeter {
   let rest: Uint8Array<ArrayBufferLike> = new Uint8Array();
   let format: WaveFormat | null = null;
-  let taker: ReturnType<typeof createTaker> | null = null;
+  let scanner: ReturnType<typeof createScanner> | null = null;
 
   return {
     add(bytes) {
       let data = rest.length > 0 ? concatBytes([rest, bytes]) : bytes;
       rest = new Uint8Array();
-      if (!format || !taker) {
+      if (!format || !scanner) {
         format = readWaveHeader(data);
         if (!format && data.length > MOST_HEADER) throw notWave();
         if (!format) {
@@ -58,14 +58,14 @@ export function createPeakMeter(plan: WaveformPlan): PeakMeter {
           return;
         }
         if (format.channels < 1 || format.sample_rate < 1) throw notWave();
-        taker = createTaker(plan, format);
+        scanner = createScanner(plan, format);
         data = data.subarray(format.start);
       }
       const whole = data.length - (data.length % (2 * format.channels));
-      taker.take(samplesOf(data.subarray(0, whole)));
+      scanner.take(samplesOf(data.subarray(0, whole)));
       rest = data.slice(whole);
     },
-    end: () => taker?.end() ?? null,
+    end: () => scanner?.end() ?? null,
   };
 }
 
@@ -75,7 +75,7 @@ function samplesOf(bytes: Uint8Array): Int16Array {
   return new Int16Array(buffer, byteOffset, byteLength / 2);
 }
 
-function createTaker(plan: WaveformPlan, { channels, sample_rate }: WaveFormat) {
+function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat) {
   const { zoom, picture } = plan;
   const samples_per_pixel = samplesPerPixel(zoom, sample_rate);
   const rows = plan.split ? channels : 1;

@@ -5,7 +5,7 @@ import { logFault, nameRun } from "../observability/log.ts";
 import type { TaskEnd } from "./job-state.ts";
 
 /** Reports the end of a task to its job, if it has one. A job that misses the report asks the task itself. */
-export async function tellJob(
+export async function reportEnd(
   env: Bindings,
   record: Task | Step,
   ended = record.status as TaskEnd,
@@ -15,6 +15,6 @@ export async function tellJob(
     const { id } = record.job;
     await patiently(() => env.JOB.getByName(id).ended(record.id, ended, record.output));
   } catch (thrown) {
-    logFault("job not told", thrown, nameRun(record.id));
+    logFault("end of a task not reported", thrown, nameRun(record.id));
   }
 }
