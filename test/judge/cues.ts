@@ -98,20 +98,7 @@ export function overfullVideo(): Promise<string> {
       await writeFile(file, `1\n00:00:00,000 --> 00:00:00,900\n${texts[index]}\n`);
     await runFfmpeg([
       ...["-f", "lavfi", "-i", "testsrc2=s=320x180:d=1:r=25", ...files.flatMap((file) => ["-i", file])],
-      ...[
-        "-map",
-        "0",
-        "-map",
-        "1",
-        "-map",
-        "2",
-        "-c:v",
-        "libx264",
-        "-preset",
-        "ultrafast",
-        "-pix_fmt",
-        "yuv420p",
-      ],
+      ..."-map 0 -map 1 -map 2 -c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
       ...["-c:s", "copy", "-metadata:s:s:0", "language=deu", "-metadata:s:s:1", "language=eng", path],
     ]);
     await Promise.all(files.map((file) => rm(file)));
