@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -10,46 +9,33 @@ import { parseJobRequest } from "../../../src/core/jobs/job-request.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { isFinished } from "../../../src/core/transitions.ts";
 import type { NewJob } from "../../../worker/jobs/job-state.ts";
-import { makeClip } from "../../fixtures/make-clip.ts";
-import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import type { Origin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { type Receiver, startReceiver } from "../webhooks/receiver.ts";
+import { closeFilm, type FilmRig, startFilm } from "./film-rig.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
 const rig = createRig();
+let rigged: FilmRig | undefined;
 let origin: Origin;
-let receiver: Receiver;
 let env: Bindings;
 let folder: string;
 let film: string;
 let bytes: number;
 let base: string;
+let receiver: Receiver;
 
 beforeAll(async () => {
-  base = (await rig.server.listen()).url.origin;
-  [origin, receiver, env, folder, film] = await Promise.all([
-    startOrigin(),
-    startReceiver(),
-    rig.worker().getEnv(),
-    mkdtemp(join(tmpdir(), "framewright-jobs-")),
-    makeFilm(),
-  ]);
-  bytes = (await stat(film)).size;
+  rigged = await startFilm(rig, FILM);
+  ({ origin, env, folder, film, bytes, base } = rigged);
+  receiver = await startReceiver();
 });
-afterAll(async () => {
-  await Promise.all([origin?.close(), receiver?.close(), rig.server.close()]);
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => Promise.all([closeFilm(rig, rigged), receiver?.close()]));
 beforeEach(() => origin.forget());
 
 // Two seconds, with sound.
-function makeFilm(): Promise<string> {
-  const pictures = "testsrc2=size=320x180:rate=25:duration=2";
-  const sound = "sine=frequency=440:sample_rate=44100:duration=2";
-  const coded = "-c:v libx264 -preset ultrafast -b:v 3M -pix_fmt yuv420p -g 25 -c:a aac -b:a 96k".split(" ");
-  return makeClip("mp4", ["-f", "lavfi", "-i", pictures, "-f", "lavfi", "-i", sound, ...coded, "-shortest"]);
-}
+const FILM = { size: "320x180", seconds: 2, coded: "-b:v 3M -g 25" };
 
 async function create(body: unknown): Promise<Job> {
   const answer = await rig.call("/jobs", { method: "POST", body });

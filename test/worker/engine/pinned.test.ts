@@ -1,17 +1,17 @@
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { MAX_RESUMES } from "../../../src/storage/http/http-stream.ts";
-import { makeClip } from "../../fixtures/make-clip.ts";
-import { type Answer, type Origin, startOrigin } from "../../fixtures/origin.ts";
+import type { Answer, Origin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
+import { closeFilm, type FilmRig, startFilm } from "./film-rig.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
 const rig = createRig();
+let rigged: FilmRig | undefined;
 let origin: Origin;
 let env: Bindings;
 let folder: string;
@@ -19,31 +19,17 @@ let film: string;
 let bytes: number;
 
 beforeAll(async () => {
-  await rig.server.listen();
-  [origin, env, folder, film] = await Promise.all([
-    startOrigin(),
-    rig.worker().getEnv(),
-    mkdtemp(join(tmpdir(), "framewright-pinned-")),
-    makeFilm(),
-  ]);
-  bytes = (await stat(film)).size;
+  rigged = await startFilm(rig, FILM);
+  ({ origin, env, folder, film, bytes } = rigged);
 });
-afterAll(async () => {
-  await Promise.all([origin?.close(), rig.server.close()]);
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => closeFilm(rig, rigged));
 beforeEach(() => origin.forget());
 
 // A minute at 5 Mbit/s, which no encoder reads whole for a second of it; its index is at the end.
-function makeFilm(): Promise<string> {
-  const pictures = "testsrc2=size=640x360:rate=25:duration=60";
-  const sound = "sine=frequency=440:sample_rate=44100:duration=60";
-  const coded =
-    "-c:v libx264 -preset ultrafast -b:v 5M -minrate 5M -maxrate 5M -bufsize 5M -x264-params nal-hrd=cbr -pix_fmt yuv420p -g 50 -c:a aac -b:a 96k".split(
-      " ",
-    );
-  return makeClip("mp4", ["-f", "lavfi", "-i", pictures, "-f", "lavfi", "-i", sound, ...coded, "-shortest"]);
-}
+const FILM = {
+  ...{ size: "640x360", seconds: 60 },
+  coded: "-b:v 5M -minrate 5M -maxrate 5M -bufsize 5M -x264-params nal-hrd=cbr -g 50",
+};
 
 async function create<T extends Task | Step = Task>(path: "/tasks" | "/steps", body: unknown): Promise<T> {
   const answer = await rig.call(path, { method: "POST", body });
