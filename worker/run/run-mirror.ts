@@ -53,6 +53,12 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
     await env.KV.delete(mirrorKey(record));
   }
 
+  async function withdraw(project: string, id: string): Promise<void> {
+    await env.PROJECT.getByName(project).withdraw(id);
+    // A task may have been mirrored before its job was refused.
+    await env.KV.delete(mirrorKey({ id, object: "task" }));
+  }
+
   return {
     async list(project, record) {
       const stop = new AbortController();
@@ -66,6 +72,10 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
       );
       return within(listing, LISTING_MS, () => {
         stop.abort();
+        // A project that answers only now lists it though it was withdrawn.
+        void listing
+          .then((late) => (late && !rows.get() ? withdraw(project, record.id) : undefined))
+          .catch((thrown: unknown) => logFault("not withdrawn", thrown, nameRun(record.id)));
         return false;
       });
     },
@@ -93,11 +103,7 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
       mail.forget();
       rows.update({ mirrored: version, mirrored_at: now });
     },
-    async withdraw(project, id) {
-      await env.PROJECT.getByName(project).withdraw(id);
-      // A task may have been mirrored before its job was refused.
-      await env.KV.delete(mirrorKey({ id, object: "task" }));
-    },
+    withdraw,
     async remove(project, record, version) {
       // Its last state may be on its way into the lists.
       await indexing;

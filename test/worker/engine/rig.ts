@@ -28,12 +28,19 @@ export interface Bindings {
   RUN_3: RunBinding;
 }
 
-/** The whole service in one workerd, with short timeouts and real bindings to inspect; `between` is a Worker before the encoder. */
-export function createRig(vars: Record<string, string> = {}, between?: { name: string; configPath: string }) {
+/**
+ * The whole service in one workerd, with short timeouts and real bindings to inspect; `between` is a Worker before the encoder,
+ * `configPath` the configuration of one that wraps the service.
+ */
+export function createRig(
+  vars: Record<string, string> = {},
+  between?: { name: string; configPath: string },
+  configPath = "./wrangler.toml",
+) {
   const server = createTestHarness({
     workers: [
       {
-        configPath: "./wrangler.toml",
+        configPath,
         vars: {
           ALLOW_PRIVATE_NETWORK: "true",
           NATIVE_INSTANCES: "0",
