@@ -36,6 +36,8 @@ describe.skipIf(process.getuid?.() !== 0)("ffmpeg as a user of its own", () => {
     expect(status).toMatch(new RegExp(`^Uid:(\\s+${NOBODY}){4}$`, "m"));
     expect(status).toMatch(/^CapEff:\s+0+$/m);
     expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    for (const file of ["environ", "cmdline"])
+      expect(await readFile(`/proc/${pid}/${file}`, "utf8")).not.toContain("a-token-of-twenty-chars");
     const environment = `/proc/${rig.child.pid}/environ`;
     expect(await readFile(environment, "utf8")).toContain("a-token-of-twenty-chars");
     const asNobody = ["--reuid", "nobody", "--regid", "0", "--clear-groups", "cat", environment];

@@ -3,11 +3,12 @@ import type { ApiKey, NewApiKey } from "../../../src/core/key.ts";
 import { startService } from "./service.ts";
 
 const OWNER = "key-of-the-owner";
+const OTHER = "key-of-another-project";
 const ROUNDS = 12;
 
 let service: Awaited<ReturnType<typeof startService>>;
 beforeAll(async () => {
-  service = await startService(`shop:${OWNER}`, { MAX_KEYS: "8" });
+  service = await startService(`shop:${OWNER},other:${OTHER}`, { MAX_KEYS: "8" });
 });
 afterAll(() => service?.close());
 
@@ -93,6 +94,22 @@ test("a key that is revoked while it makes others is left with none made after i
   expect((await make()).status).toBe(401);
   for (const { id: left } of (await ask<ApiKey[]>("GET", "/keys", OWNER)).body)
     await ask("DELETE", `/keys/${left}`, OWNER);
+});
+
+test("a minted key never has a scope that its maker lacks, and is of its maker's project", async () => {
+  const { id, secret = "" } = await create("maker");
+  const mint = (scopes: string[], by = secret) =>
+    ask<NewApiKey>("POST", "/keys", by, { name: "made", scopes });
+  for (const scopes of [["write"], ["read", "connections.manage"], ["connections.sign"]])
+    expect(await mint(scopes)).toMatchObject({ status: 403, body: { kind: "forbidden" } });
+  const { status: made, body: minted } = await mint(["read", "admin"]);
+  expect([made, minted.scopes]).toEqual([201, ["read", "admin"]]);
+  expect((await mint(["write"], minted.secret)).status).toBe(403);
+  const ids = (await ask<ApiKey[]>("GET", "/keys", minted.secret ?? "")).body.map((key) => key.id);
+  expect(ids.toSorted()).toEqual([id, minted.id].toSorted());
+  const foreign = await ask<NewApiKey>("POST", `/keys/${minted.id}/roll`, OTHER, {});
+  expect([foreign.status, (await ask<ApiKey[]>("GET", "/keys", OTHER)).body]).toEqual([404, []]);
+  for (const each of ids) await ask("DELETE", `/keys/${each}`, OWNER);
 });
 
 test("simultaneous requests make no more keys than a project may have", async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createRunQueue, type RunLimits, type RunQueue } from "../../../worker/limits/run-queue.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 
@@ -64,6 +64,16 @@ test("light and heavy work wait in queues of their own", () => {
   expect([enter(heavy, "p/a/2", "q/a/1"), light.waiting("p"), heavy.waiting("p")]).toEqual([[], 0, 1]);
   // The project that has none is next.
   expect(leave(heavy, "p/a/1")).toEqual(["q/a/1"]);
+});
+
+test("asking whether anything is in the queue reads one row, however many wait", () => {
+  const sql = createMemorySql();
+  const exec = vi.spyOn(sql, "exec");
+  const { queue } = open({}, sql);
+  expect(queue.isBusy()).toBe(false);
+  enter(queue, "p/a/1", "p/a/2");
+  expect(queue.isBusy()).toBe(true);
+  expect(exec).toHaveBeenLastCalledWith("SELECT 1 AS n FROM turn LIMIT 1");
 });
 
 test("entering again returns the current answer", () => {
