@@ -22,7 +22,7 @@ export function checkCodec(
   report.addIssue(issue("codec", `${format} cannot hold ${codec} here; use ${codecs.join(", ")}.`, true));
 }
 
-/** Checks that one thing alone decides the rate. */
+/** Checks that only one option decides the rate. */
 export function checkRate(
   { bitrate, target_size }: { bitrate?: number | undefined; target_size?: number | undefined },
   report: Report,
@@ -32,7 +32,7 @@ export function checkRate(
   report.addIssue(issue("target_size", "cannot be given together with a bitrate.", whole));
 }
 
-/** Checks that what fits a picture into a frame has the frame. */
+/** Checks that `fit` and `background` come with both sides, and `background` with the fit that needs it. */
 export function checkFrame(
   {
     width,

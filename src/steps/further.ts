@@ -16,8 +16,8 @@ type FurtherTools = Pick<StepTools, "storage" | "inputs" | "max_seconds" | "open
 export type IngestFurther = (wanted: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
 
 /**
- * Creates the function that ingests further inputs: under the rules of the main input, each in a durable piece, once per run.
- * Rejects as the main input does, with the option in the message.
+ * Creates the function that ingests further inputs under the rules of the main input: each in a durable piece, once per run. It
+ * rejects as the main input's ingest does, and names the option in the message.
  */
 export function createFurtherIngest(tools: FurtherTools): IngestFurther {
   const { storage, inputs } = tools;

@@ -4,7 +4,7 @@ import type { Installed, Limits } from "./installed.ts";
 import { runProgram } from "./run-ffmpeg.ts";
 import { type Watchdog, watch } from "./watchdog.ts";
 
-/** What a decoder is run with. */
+/** The surroundings of a decoder: its folder, limits and signal. */
 export interface DecoderRun {
   /** Its folder. */
   folder: string;

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import type { RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import { type Installed, type Limits, prlimitArgs } from "./installed.ts";
 
-/** How a program is run. */
+/** Options of {@link runProgram}. */
 export interface ProgramRun {
   args: readonly string[];
   /** Its folder; paths of its output are below it. */

@@ -8,8 +8,8 @@ import type { TaskObject } from "../run/task-object.ts";
 const TIMEOUT = "7 days";
 
 /**
- * Returns a function that waits until the run may do heavy work, and rejects with {@link RunOver} when the run is over. A run that
- * waits sleeps: it makes no calls and keeps no object awake, so that thousands may wait.
+ * Returns a function that waits until the run may do heavy work, and rejects with {@link RunOver} when the run is over. A waiting
+ * run sleeps: it makes no calls and keeps no object awake, so thousands can wait at once.
  */
 export function createHeavyTurn(
   step: WorkflowStep,

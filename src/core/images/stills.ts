@@ -14,7 +14,7 @@ export const stills = {
   }),
 };
 
-/** Checks that several stills are asked for in one way, in a format and with options that they have. */
+/** Checks that only one option asks for several stills, and that their format and the other options suit them. */
 export function checkStills(
   {
     interval,

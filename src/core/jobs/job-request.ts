@@ -8,7 +8,7 @@ import { parseTaskRequest, TaskRequest } from "../requests.ts";
 /** How many outputs a job has. */
 export const JOB_OUTPUTS = { min: 1, max: 10 } as const;
 
-// Neither is one file that another task could read.
+// Neither makes a single file that another task could read.
 const NO_INPUT: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);
 
 /** Returns why no other task can read an output as its input; null when one can. */

@@ -151,8 +151,8 @@ export function createOutput(
 }
 
 /**
- * Creates an output that passes its bytes on instead of keeping them. What is written a second time, such as the sizes in a header, is
- * passed over.
+ * Creates an output that passes its bytes on instead of keeping them. Ignores bytes that are written a second time, such as the sizes
+ * in a header.
  */
 export function createPoured(onBytes: (bytes: Uint8Array) => void): OutputFile & { release(): Released } {
   let size = 0;

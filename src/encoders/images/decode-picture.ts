@@ -16,7 +16,7 @@ export function decodedFormat({ has_alpha, animated }: Source): DecodedFormat {
 
 /**
  * Decodes a picture for encoders that cannot, as it is shown and in sRGB: by the browser itself, or a HEIC by libheif where the
- * browser has no decoder of it. Rejects with `input_unsupported` when neither can.
+ * browser has no decoder for it. Rejects with `input_unsupported` when neither can.
  */
 export async function decodePicture(blob: Blob, source: Source): Promise<EncodedFile> {
   const format = decodedFormat(source);

@@ -10,10 +10,10 @@ export interface Pixels {
   data: Uint8Array;
 }
 
-// The color types of a PNG that encoders write.
+// Channels by the color types that encoders write.
 const CHANNELS: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
 
-/** Decodes a PNG of this project's own encoders, in eight bits of RGB or RGBA; a library would not fit the limit of a page's install. */
+/** Decodes a PNG by this project's own encoders, in eight bits of RGB or RGBA; a library would exceed the limit of a page's install. */
 export function decodePng(png: Uint8Array): Pixels {
   const view = viewOf(png);
   const [width, height] = [view.getUint32(16), view.getUint32(20)];

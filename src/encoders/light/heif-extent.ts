@@ -19,7 +19,7 @@ export function lastExtent(view: DataView, iloc: Box): number | null {
   let last = 0;
   for (let items = take(wide); items > 0 && at < iloc.end; items--) {
     take(wide);
-    // Method 0 counts from the start of this file, where it has no other one.
+    // Method 0 counts from the start of the file, unless the data are in another one.
     const method = version === 0 ? 0 : take(2) & 15;
     const isHere = take(2) === 0 && method === 0;
     const base = take(bases);

@@ -24,7 +24,7 @@ export function readHeif(view: DataView): PictureFacts | null {
   const avif = /avif|avis/.test(brands);
   if (!avif && !/heic|heix|heim|heis|hevc|mif1|msf1/.test(brands)) return null;
   const full = findBox(view, { kind: "file", start: 0, end: view.byteLength }, "meta");
-  // What is missing may say which picture is meant.
+  // The missing part may say which picture is the primary.
   if (!full || full.start - 8 + view.getUint32(full.start - 8) > view.byteLength) return null;
   // Its version and flags come first.
   const meta = { ...full, start: full.start + 4 };
@@ -67,13 +67,13 @@ function sizeOf(view: DataView, own: readonly Box[], all: readonly Box[]): { wid
     list
       .filter(({ kind }) => kind === "ispe")
       .map(({ start }) => ({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }));
-  // Without a word on which are the picture's own, it is larger than its tiles and thumbnails.
+  // Where the file does not say which are the picture's own: it is larger than its tiles and thumbnails.
   const [size = { width: 0, height: 0 }] = sizes(own).concat(
     sizes(all).toSorted((a, b) => b.width * b.height - a.width * a.height),
   );
   const clap = own.find(({ kind }) => kind === "clap");
   if (!clap) return size;
-  // Each side of the part to show is a fraction.
+  // Each side of the visible part is a fraction.
   const side = (at: number) =>
     Math.round(view.getUint32(clap.start + at) / view.getUint32(clap.start + at + 4));
   const [width, height] = [side(0), side(8)];

@@ -77,7 +77,7 @@ export function runChunk(
   if (meter) core.pour?.(output, meter.add);
   run([...status, ...chunkArgs(plan, chunk, source, io, tools)]);
   const taken = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
-  // A core that keeps what it writes has it now.
+  // A core that does not pass its output on has kept it.
   if (meter) for (const { bytes } of taken) meter.add(bytes);
   const peaks = meter?.end();
   const files = meter ? (peaks ? [{ name, bytes: peaks }] : []) : taken;

@@ -4,7 +4,7 @@ import type { Geometry, ImagePlan, Plan } from "../plan.ts";
 import { imageQuality } from "../rate.ts";
 import { type Size, storedPicture } from "../size.ts";
 
-/** One try at a picture of a size in bytes: its quality on its format's scale, null where that has none, and a factor of its sides. */
+/** One attempt at a limit in bytes: a quality on the format's scale, null where it has none, and the factor by which sides shrink. */
 export interface ImageTrial {
   quality: number | null;
   scale: number;
@@ -18,7 +18,7 @@ export interface TriedImage extends ImageTrial {
 // The share of the limit that is aimed at, and the one that is good enough.
 const AIM = 0.95;
 const ENOUGH = { quality: 0.9, scale: 0.85 } as const;
-// Trials of one kind before whatever fits is taken; past the first few, interpolation gives way to halving.
+// Most trials of quality, and of size; past the first few, interpolation gives way to halving.
 const MOST = 8;
 const INTERPOLATED = 4;
 // By how much the logarithm of a file's size usually falls with each step of quality, until two trials show it.
@@ -31,8 +31,8 @@ const LEAST_SIDE = 16;
 const ALIKE = 1.03;
 
 /**
- * Returns what to try next, so that an image stays within its plan's `max_bytes`; null when the search is over. The best quality that
- * fits is looked for first, down to that of `very_low`, then the largest picture of that quality.
+ * Returns what to try next, so that an image stays within its plan's `max_bytes`; null when the search is over. Searches for the
+ * best quality that fits, down to `very_low`, then for the largest picture of that quality.
  */
 export function nextTrial(plan: Plan, tried: readonly TriedImage[]): ImageTrial | null {
   const { image } = plan;
@@ -67,7 +67,7 @@ export function trialPlan(plan: Plan, source: Source, { quality, scale }: ImageT
   return { ...plan, image: { ...image, quality, geometry } };
 }
 
-// No further than the worst quality that can be asked for by name.
+// The worst quality that has a name is the lowest that is tried.
 function floorOf(format: ImageFormat, quality: number | null): number | null {
   const worst = imageQuality(format, "very_low");
   if (quality === null || worst === null) return null;

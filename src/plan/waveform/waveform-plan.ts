@@ -1,8 +1,8 @@
-/** How the peaks of a waveform are taken and written. */
+/** How the peaks of a waveform are measured and written. */
 export interface WaveformPlan {
   /** Samples in a point, points in a second, or points for all of so many seconds. */
   zoom: { samples_per_pixel: number } | { pixels_per_second: number } | { points: number; seconds: number };
-  /** Whether each channel has peaks of its own; else those of their mean. */
+  /** Whether each channel has its own peaks, in place of the peaks of their mean. */
   split: boolean;
   /** Bits of a peak. */
   bits: 8 | 16;
