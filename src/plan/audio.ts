@@ -187,11 +187,14 @@ function fadeOut(seconds: number, source: Source, { start, duration }: Span, spe
 }
 
 /**
- * Returns the index, among the source's sound tracks, of the one that the options name.
+ * Returns the index, among the source's sound tracks, of the one that the options name; by default the first whose codec is known.
  *
  * @throws `invalid_options` when it has none of that index or language.
  */
-export function findTrack(source: Source, track: SoundOptions["track"] = 0): number {
+export function findTrack(
+  source: Source,
+  track: SoundOptions["track"] = knownTracks(source)[0] ?? 0,
+): number {
   const tracks = soundTracks(source);
   // A source written by hand may list no streams.
   if (track === 0) return 0;

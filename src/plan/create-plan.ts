@@ -27,7 +27,7 @@ import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
-import { hasAudio, soundPlan, streamSounds } from "./sound/plan-sound.ts";
+import { soundPlan, streamSounds } from "./sound/plan-sound.ts";
 import { createSpan, played, type Span } from "./span.ts";
 import { planSubtitles, subtitleBytes } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
@@ -107,17 +107,16 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
 }
 
 function audioPlan(source: Source, options: AudioOptions): Plan {
-  if (!hasAudio(source)) {
-    throw errorFor("input_no_audio", { code: "no_sound" });
-  }
   const format = options.format ?? DEFAULT_FORMAT.audio;
   const span = createSpan(options, source.duration, source.duration_estimated);
   const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
+  const heard = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
+  if (!heard.audio) throw errorFor("input_no_audio", { code: "no_sound" });
   return {
     ...blank("audio", format, span, speed),
     ...planMetadata(source, format, options.metadata),
-    ...soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1),
+    ...heard,
   };
 }
 
@@ -170,10 +169,10 @@ function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
 
 // Never cut: a lossy decoder may return other samples after a cut than it would without one.
 function waveformPlan(source: Source, options: WaveformOptions): Plan {
-  if (!hasAudio(source)) throw errorFor("input_no_audio", { code: "no_sound" });
   const format = options.format ?? DEFAULT_FORMAT.waveform;
   const span = createSpan(options, source.duration, source.duration_estimated);
   const heard = soundPlan(source, "pcm_s16le", options, span, true);
+  if (!heard.audio) throw errorFor("input_no_audio", { code: "no_sound" });
   const waveform = createWaveform(heardSource(source, heard), options, span);
   return { ...blank("waveform", format, span), ...heard, waveform };
 }

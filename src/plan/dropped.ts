@@ -38,16 +38,16 @@ function reasonOf(
   streams: readonly SourceStream[],
   metadata: MetadataMode,
 ): Dropped["reason"] | null {
-  const { kind, index } = stream;
+  const { kind, index, codec } = stream;
   switch (kind) {
     case "video":
     case "audio": {
       const asked = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
-      if (!asked) return "asked";
       const taken = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [0];
-      return taken.includes(streams.filter((other) => other.kind === kind).indexOf(stream))
-        ? null
-        : "one_track";
+      const isTaken = asked && taken.includes(streams.filter((other) => other.kind === kind).indexOf(stream));
+      if (isTaken) return null;
+      if (kind === "audio" && codec === null) return unsupported(plan);
+      return asked ? "one_track" : "asked";
     }
     case "cover":
       if (plan.cover === index) return null;

@@ -1,5 +1,6 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
@@ -40,6 +41,8 @@ async function expectTrack(output: string, source: string, track: number): Promi
     else expect(echo?.correlation).toBeLessThan(0.4);
   }
 }
+
+const text = async (url: string) => (await fetch(url)).text();
 
 const CASES = [
   { extension: "mp4", kind: "audio", options: { format: "wav", track: 1 }, track: 1, channels: 1 },
@@ -91,20 +94,51 @@ test.concurrent("a stream has all sound tracks, each with its language", LIMIT, 
   const task = await rig.door.runTask({ input: rig.serve(source), kind: "adaptive_video", options });
   expect(task.status).toBe("succeeded");
   const master = task.output ?? "";
-  const text = await (await fetch(master)).text();
-  const media = text.match(/^#EXT-X-MEDIA:.*$/gm)?.map((line) => line.replace(/,URI=.*/, ""));
+  const playlist = await text(master);
+  const media = playlist.match(/^#EXT-X-MEDIA:.*$/gm)?.map((line) => line.replace(/,URI=.*/, ""));
   const facts = '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio"';
   expect(media).toEqual([
     `${facts},NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2"`,
     `${facts},NAME="Deutsch",LANGUAGE="de",DEFAULT=NO,AUTOSELECT=YES,CHANNELS="1"`,
     `${facts},NAME="português",LANGUAGE="pt",DEFAULT=NO,AUTOSELECT=YES,CHANNELS="2"`,
   ]);
-  const sounds = [...text.matchAll(/^#EXT-X-MEDIA:.*URI="([^"]+)"/gm)].map(([, uri = ""]) => uri);
+  const sounds = [...playlist.matchAll(/^#EXT-X-MEDIA:.*URI="([^"]+)"/gm)].map(([, uri = ""]) => uri);
   for (const [track, uri] of sounds.entries()) await expectTrack(new URL(uri, master).href, source, track);
   const made = task.steps.find(({ kind }) => kind === "adaptive_video")?.output;
   expect(made).toMatchObject({ dropped: [{ kind: "channels", index: 3, reason: "downmixed" }] });
   expect(Math.abs((made?.counts?.sound?.output ?? 0) - 9)).toBeLessThan(0.5);
 });
+
+// The Matroska above with a first sound track of a codec that nobody knows.
+async function foreign(): Promise<string> {
+  const source = await dubbed("mkv");
+  return keepClip("mkv", `${source} foreign`, async (path) => {
+    const bytes = await readFile(source);
+    bytes.write("A_XYZ", bytes.indexOf("A_AAC"), "latin1");
+    await writeFile(path, bytes);
+  });
+}
+
+test.concurrent.for(["audio", "video", "adaptive_video"] as const)(
+  "the first sound track of %s is the first whose codec is known",
+  LIMIT,
+  async (kind, { expect }) => {
+    const options = kind === "audio" ? {} : { width: 80, ...(kind === "video" && { format: "webm" }) };
+    const task = await rig.door.runTask({ input: rig.serve(await foreign()), kind, options });
+    expect(task.error).toBeNull();
+    const output = task.output ?? "";
+    // A stream has both of the others.
+    const [, first = ""] = (kind === "adaptive_video" && /URI="([^"]+)"/.exec(await text(output))) || [];
+    await expectTrack(new URL(first, output).href, await dubbed("mkv"), 1);
+    const made = task.steps.find((step) => step.kind === kind)?.output;
+    const lost = made?.dropped?.filter((each) => each.kind === "audio");
+    const one = { kind: "audio", index: 3, language: expect.any(String), reason: "one_track" };
+    expect(lost).toEqual([
+      { kind: "audio", index: 1, language: "eng", reason: "not_supported" },
+      ...(kind === "adaptive_video" ? [] : [one]),
+    ]);
+  },
+);
 
 test.concurrent.for([[5], ["ja"]] as const)("track %o is not there", LIMIT, async ([track], { expect }) => {
   const input = rig.serve(await dubbed("mkv"));

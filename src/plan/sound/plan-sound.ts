@@ -18,10 +18,12 @@ export function soundPlan(
   span: Span,
   trimmed: boolean,
 ): Pick<Plan, "audio" | "sound_track"> {
-  if (!hasAudio(source) || options.mute) return { audio: null };
+  const silent = !hasAudio(source) && knownTracks(source).length === 0;
+  if (silent || options.mute) return { audio: null };
   const { quality, bitrate, channels, sample_rate, speed = 1 } = options;
   const sound_track = findTrack(source, options.track);
   const heard = heardSource(source, { sound_track });
+  if (!hasAudio(heard)) return { audio: null };
   const shape = soundShape(options, heard, played(span, speed), speed);
   // What copies sound takes the first track.
   const needs = { quality, bitrate, channels, sample_rate, shape, trimmed: trimmed || sound_track > 0 };
@@ -43,6 +45,6 @@ export function streamSounds(
   return { ...(all[0] ?? planned(0)), sounds };
 }
 
-export function hasAudio(source: Source): boolean {
+function hasAudio(source: Source): boolean {
   return source.codecs ? source.codecs.audio !== null : source.kind === "audio";
 }
