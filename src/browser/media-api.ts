@@ -1,12 +1,13 @@
 import type { ListOptions, Page } from "../client/client.ts";
 import type { UploadProgress, Waiting, WaitingFile } from "../client/update.ts";
 import type { EncoderChoice } from "../core/choice.ts";
+import type { MediaError } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
 import type { RunError, Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
-import type { PresignRequest } from "../storage/s3/s3-sign.ts";
+import type { Size } from "../plan/size.ts";
+import type { PresignRequest, SignedRequest } from "../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "./connections.ts";
-import type { SignAnswer } from "./page/sign-requests.ts";
 
 /** A record of either type. */
 export type Run = Task | Step;
@@ -109,6 +110,11 @@ export interface Standing {
   upload?: UploadProgress;
 }
 
+/** What the page made for the media worker, or why it could not. */
+export type PageAnswer<T> =
+  | { made: T; error: null }
+  | { made: null; error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
+
 /** The media worker's methods; all reject with a MediaError. */
 export interface MediaApi {
   open(settings: MediaSettings): Promise<void>;
@@ -140,7 +146,9 @@ export interface MediaApi {
   /** Reports the state of the fallback's task, or the error that ended the watch. */
   followed(id: string, remote: Task | { error: Omit<RunError, "step_id"> }): Promise<void>;
   /** Answers a `sign` event. */
-  signed(asked: number, answer: SignAnswer): Promise<void>;
+  signed(asked: number, answer: PageAnswer<SignedRequest>): Promise<void>;
+  /** Answers a `draw` event with a PNG. */
+  drawn(asked: number, answer: PageAnswer<Blob>): Promise<void>;
 }
 
 /** Events that the media worker sends to the page. */
@@ -152,6 +160,8 @@ export type MediaEvent =
    * as `remote`, and to follow it.
    */
   | { type: "follow"; id: string; request: unknown; remote: string | null; file: Blob | null }
+  /** Asks the page to draw an SVG at a size in pixels, which no worker can. */
+  | { type: "draw"; asked: number; file: Blob; size: Size }
   /** Asks the page to sign a request to S3 storage with a connection's function. */
   | { type: "sign"; asked: number; connection: string; request: PresignRequest }
   /** Asks the page to cancel the task at the fallback, if it exists there as `remote`. */

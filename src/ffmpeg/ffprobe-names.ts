@@ -93,6 +93,7 @@ const MIME: Readonly<Record<string, readonly [video: string, audio?: string]>> =
   avif: ["image/avif"],
   heic: ["image/heic"],
   bmp: ["image/bmp"],
+  svg: ["image/svg+xml"],
   tiff: ["image/tiff"],
 };
 

@@ -17,7 +17,7 @@ export interface Forecast {
   height: number | null;
   /** Duration in seconds; null for a still, and when unknown. */
   duration: number | null;
-  /** Whether pictures become larger than the source's, which adds no detail. */
+  /** Whether pictures become larger than the source's, which adds no detail; never for an SVG. */
   enlarged: boolean;
   /** Whether pictures and sound are copied losslessly. */
   copied: boolean;
@@ -50,7 +50,7 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
     width: size?.width ?? null,
     height: size?.height ?? null,
     duration: plan.duration,
-    enlarged: geometry !== null && isEnlarged(geometry, source),
+    enlarged: geometry !== null && source.format !== "svg" && isEnlarged(geometry, source),
     copied: tracks.length > 0 && tracks.every(({ mode }) => mode === "copy"),
     renditions: plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height)),
     pictures: plan.image?.sheet?.tiles ?? null,

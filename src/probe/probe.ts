@@ -9,8 +9,9 @@ import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.t
 import { readMovieIndex } from "./isobmff/isobmff.ts";
 import { hideDamage } from "./matroska/matroska-damage.ts";
 import { formatsOf } from "./signature.ts";
-import { sniff, unsupported } from "./sniff.ts";
+import { isSvg, sniff, unsupported } from "./sniff.ts";
 import { measureFrames } from "./sound/sound-frames.ts";
+import { probeSvg } from "./svg/probe-svg.ts";
 import { microseconds } from "./whole-file.ts";
 
 /** What is known about a file before the probe. */
@@ -37,7 +38,9 @@ export async function probeMedia(
   signal: AbortSignal,
 ): Promise<Source> {
   signal.throwIfAborted();
-  const formats = formatsOf(await sniff(reader, signal));
+  const head = await sniff(reader, signal);
+  if (isSvg(head)) return checkSource(await probeSvg(reader, given.url, signal));
+  const formats = formatsOf(head);
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
   const { demuxed, ends, fragmented } = await tryDemux(readable, formats, given.url, signal);
   if (demuxed) checkSource(demuxed.source);

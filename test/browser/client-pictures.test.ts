@@ -1,15 +1,20 @@
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { ImageFormat } from "../../src/core/formats.ts";
 import type { Source } from "../../src/core/source.ts";
 import { MOVING_TIMES, movingWebp } from "../fixtures/moving-webp.ts";
 import { clearAvif, p3Photo, tiledPhoto } from "../fixtures/photos.ts";
+import { BOMBS, QUARTERS, reaching, svg } from "../fixtures/svg.ts";
 import { markedStill } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { movingErrors } from "../judge/moving.ts";
 import { clearErrors, p3Errors } from "../judge/photos.ts";
+import { colorDistance, readPicture } from "../judge/picture.ts";
 import { blackFirst, clearFrom, colorError, skyPhoto, thumbhashError } from "../judge/placeholder.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
@@ -138,4 +143,100 @@ test("a probe states the ThumbHash and the dominant color of pictures and of a v
     expect(await thumbhashError(thumbhash, path, time)).toBeLessThan(5);
     expect(colorError(dominant_color)).toBeLessThan(5);
   }
+});
+
+/** Writes an SVG, and makes a picture of it. */
+async function drawSvg(text: string, options: { format: ImageFormat; [name: string]: unknown }) {
+  const path = join(rig.folder, `drawn-${count++}.svg`);
+  await writeFile(path, text);
+  const made = await draw(path, options);
+  return { ...made, picture: await readPicture(made.path) };
+}
+
+const [RED, GREEN, BLUE, CLEAR, WHITE] = [
+  [255, 0, 0, 255],
+  [0, 255, 0, 255],
+  [0, 0, 255, 255],
+  [0, 0, 0, 0],
+  [255, 255, 255, 255],
+] as const;
+
+// Two pixels from each edge: an enlarged raster of 8 by 4 would be blurred there.
+test.for([
+  [
+    { format: "png", width: 400 },
+    [400, 200],
+    { "198,50": RED, "201,50": GREEN, "50,98": RED, "50,101": BLUE, "300,150": CLEAR },
+  ],
+  [
+    { format: "png", width: 300, rotate: 90, crop: "1:1" },
+    [300, 300],
+    { "148,100": BLUE, "151,100": RED, "200,148": RED, "200,151": GREEN, "100,200": CLEAR },
+  ],
+  [
+    { format: "png", width: 300, height: 300, flip: "horizontal" },
+    [300, 300],
+    { "148,100": GREEN, "151,100": RED, "200,148": RED, "200,151": BLUE, "100,200": CLEAR },
+  ],
+  [
+    { format: "jpeg", width: 400, height: 200, quality: "very_high", background: "#ffffff" },
+    [400, 200],
+    { "190,50": RED, "210,50": GREEN, "50,110": BLUE, "300,150": WHITE },
+  ],
+] as const)("an SVG is drawn at the size of its output (%o)", async ([options, [width, height], pixels]) => {
+  const { source, picture } = await drawSvg(QUARTERS, options);
+  expect(source).toMatchObject({ width, height, format: options.format });
+  for (const [place, color] of Object.entries(pixels)) {
+    const [x = 0, y = 0] = place.split(",").map(Number);
+    expect([place, colorDistance(picture.at(x, y), color) < 24, picture.at(x, y)[3]]).toEqual([
+      place,
+      true,
+      color[3],
+    ]);
+  }
+});
+
+test("an SVG loads nothing that it names and runs no script, and its animation stands still", async () => {
+  const asked: string[] = [];
+  const origin = createServer(({ url = "" }, response) => {
+    asked.push(url);
+    response.writeHead(200, { "access-control-allow-origin": "*" }).end();
+  }).listen(0, "127.0.0.1");
+  await once(origin, "listening");
+  const at = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+  try {
+    // The count counts.
+    await rig.lab.page.evaluate((url) => fetch(url), `${at}/counted`);
+    const foreign = `<foreignObject width="9" height="9"><body xmlns="http://www.w3.org/1999/xhtml"><img src="${at}/foreign.png"/><iframe src="${at}/frame.html"/></body></foreignObject>`;
+    const endless =
+      '<rect width="9" height="9"><animate attributeName="x" from="0" to="9" dur="1ms" repeatCount="indefinite"/></rect>';
+    for (const more of [endless, foreign]) {
+      const { picture } = await drawSvg(reaching(at, more), { format: "png" });
+      expect(colorDistance(picture.at(32, 32), GREEN)).toBe(0);
+    }
+    expect(asked).toEqual(["/counted"]);
+  } finally {
+    origin.close();
+  }
+});
+
+test.for([
+  ["repeats its parts too often", BOMBS.uses, "input_unsupported: The SVG repeats its parts"],
+  [
+    "is not well-formed",
+    svg("", "<g>"),
+    "input_unsupported: The SVG is damaged, or this browser cannot draw it.",
+  ],
+  [
+    "is enormous",
+    svg('width="90in" height="99999"'),
+    "input_unsupported: The pictures are 8640x99999 pixels",
+  ],
+  ["has more pixels than memory", svg('width="9999" height="9999"'), "encoder_unavailable: "],
+] as const)("an SVG that %s fails", async ([, text = "", error]) => {
+  const path = join(rig.folder, `bad-${count++}.svg`);
+  await writeFile(path, text);
+  expect(await make(path, { kind: "image", options: { format: "png" } })).toEqual({
+    error: expect.stringContaining(error),
+  });
 });

@@ -1,4 +1,5 @@
 import { createLocalEncoders } from "../../src/browser/encoders/local-encoders.ts";
+import { drawSvg } from "../../src/browser/page/draw-svg.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
 import type { Durably } from "../../src/core/ports.ts";
@@ -32,9 +33,14 @@ let encoders: ReturnType<typeof createLocalEncoders> | undefined;
 
 /** The encoders of a local client in this page, in its order. */
 function openEncoders() {
-  encoders ??= createLocalEncoders({
-    ...{ prefer: "quality", encoderWorkers: 2, core: CORE, threadedCore: MT_CORE, avif: null },
-  });
+  encoders ??= createLocalEncoders(
+    { prefer: "quality", encoderWorkers: 2, core: CORE, threadedCore: MT_CORE, avif: null },
+    async (file, size) => {
+      const { made, error } = await drawSvg(file, size);
+      if (error) throw new Error(error.message);
+      return made;
+    },
+  );
   return encoders;
 }
 

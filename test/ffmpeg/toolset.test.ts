@@ -15,6 +15,8 @@ const moving = imageSource({
   ...{ format: "webp", codecs: { video: "webp", audio: null } },
   ...{ animated: true, duration: 2, fps: 25 },
 });
+const vector = imageSource({ format: "svg", codecs: { video: "svg", audio: null }, has_alpha: true });
+const NO_SVG = { code: "input_format", format: "svg" };
 const NO_HEIC = { code: "input_format", format: "heic" };
 const av1 = videoSource({ codecs: { video: "av1", audio: "aac" } });
 
@@ -35,6 +37,7 @@ test.for([
   ["the audio of a source that cannot be decoded", av1, "audio", {}, null, null],
   ["any audio format", audioSource(), "audio", { format: "ogg" }, null, null],
   ["a picture of tiles", heic, "image", { format: "jpeg" }, NO_HEIC, null],
+  ["an SVG", vector, "image", { format: "png" }, NO_SVG, NO_SVG],
   ["a picture of tiles in HDR", bright, "image", { format: "jpeg" }, NO_HEIC, { code: "tone_mapping" }],
   ["an animated WebP", moving, "video", {}, { code: "input_format", format: "animated webp" }, null],
   ["gif", imageSource(), "image", { format: "gif" }, null, null],

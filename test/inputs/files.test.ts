@@ -3,6 +3,7 @@ import type { RunErrorKind } from "../../src/core/errors.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { reaching } from "../fixtures/svg.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
 import { expectFailure, SECRET, waitUntilEmpty } from "./check.ts";
@@ -170,7 +171,6 @@ const LURES: [name: string, text: (url: string) => string][] = [
   ["a.ffconcat", () => "ffconcat version 1.0\nfile 'file:///etc/passwd'\n"],
   ["a.mpd", (url) => `<?xml version="1.0"?><MPD><Period><BaseURL>${url}</BaseURL></Period></MPD>`],
   ["a.sdp", () => "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 9 RTP/AVP 96\n"],
-  ["a.svg", (url) => `<svg xmlns="http://www.w3.org/2000/svg"><image href="${url}"/></svg>`],
 ];
 
 test.concurrent.for(LURES)("%s leads to no other file (%#)", LIMIT, async ([name, text], { expect }) => {
@@ -180,6 +180,20 @@ test.concurrent.for(LURES)("%s leads to no other file (%#)", LIMIT, async ([name
   }
   expect(bait.log).toEqual([]);
 });
+
+test.concurrent(
+  "an SVG is refused by every encoder, and leads to no other file",
+  LIMIT,
+  async ({ expect }) => {
+    const text = reaching(bait.serve("/bait.svg", { file: await clip("png") }));
+    const image = await run("image", Buffer.from(text), "a.svg");
+    expectFailure(image, ["encoder_unavailable"], expect);
+    const refusals = ["light", "native"].map((encoder) => ({ encoder, code: "input_format", format: "svg" }));
+    expect(image.error).toMatchObject({ refusals });
+    expectFailure(await run("video", Buffer.from(text), "a.svg"), ["input_no_video"], expect);
+    expect(bait.log).toEqual([]);
+  },
+);
 
 // Runs last, when all the others have ended.
 test("the service still works, and nothing is left of the failed tasks", LIMIT, async () => {

@@ -30,6 +30,12 @@ test("forecasts the size in pixels of an encode by quality, but no bytes", () =>
   });
 });
 
+test("says that a raster is enlarged, and an SVG is not", () => {
+  const small = imageSource({ width: 80, height: 40, coded_width: 80, coded_height: 40 });
+  expect(forecast("image", { width: 400 }, small).enlarged).toBe(true);
+  expect(forecast("image", { width: 400 }, { ...small, format: "svg" }).enlarged).toBe(false);
+});
+
 test.for([
   [300_000, "poor"],
   [2_000_000, "very_low"],

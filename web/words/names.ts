@@ -22,6 +22,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   gif: "GIF",
   avif: "AVIF",
   heic: "HEIC",
+  svg: "SVG",
   bmp: "BMP",
   tiff: "TIFF",
 };

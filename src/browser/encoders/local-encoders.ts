@@ -11,6 +11,7 @@ import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import type { Plan } from "../../plan/index.ts";
 import { sourceSeconds } from "../../plan/plan.ts";
 import type { MediaSettings } from "../media-api.ts";
+import type { PageAsks } from "../media-worker/page-asks.ts";
 import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 import { readDecoded } from "./read-decoded.ts";
@@ -34,8 +35,8 @@ const WORTH_SECONDS = 8;
 // Indexing a large WebM and encoding a large AVIF take minutes without reports.
 const SILENCE_SECONDS = 300;
 
-/** Creates the encoders of this machine in order of preference; copying always comes first. */
-export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
+/** Creates the encoders of this machine in order of preference; copying always comes first. `draw` has the page draw an SVG. */
+export function createLocalEncoders(settings: EncoderSettings, draw: PageAsks["draw"]): LocalEncoders {
   const { prefer, encoderWorkers, core, threadedCore, avif } = settings;
   const { fast: url, vp9, ...stock } = core ?? {};
   const pool = createWasmPool({
@@ -58,7 +59,7 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
     chunkSeconds: webcodecsChunk,
   };
   const rest = prefer === "speed" ? [webcodecs, ...wasms, threaded] : [...wasms, threaded, webcodecs];
-  return { ordered: [copy, ...[...images, ...rest].map(readDecoded(decoder))], pool };
+  return { ordered: [copy, ...[...images, ...rest].map(readDecoded(decoder, draw))], pool };
 }
 
 function none(): never {

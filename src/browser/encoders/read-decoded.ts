@@ -1,25 +1,36 @@
 import { MediaError } from "../../core/errors.ts";
+import { BOUNDS } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import type { ChunkJob } from "../../encoders/encoder.ts";
 import { decodedFormat } from "../../encoders/images/decode-picture.ts";
+import { blobOf } from "../../encoders/pool/wasm-pool-input.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../plan/image/decoded.ts";
+import { drawnPlan } from "../../plan/image/drawn.ts";
 import type { Plan } from "../../plan/index.ts";
+import { sizeSvg } from "../../probe/svg/svg-root.ts";
 import { createBlobReader } from "../../storage/blob-reader.ts";
+import type { PageAsks } from "../media-worker/page-asks.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
 // Four bytes each, in several copies.
 const MOST_PIXELS = 50_000_000;
+const LIMITS = { pixels: MOST_PIXELS, side: BOUNDS.pixels.max } as const;
 
 /**
  * Returns a wrapper that adds a decoder to an encoder: it turns a source that the encoder cannot decode into a BMP or PNG first.
+ * `draw` does so with an SVG.
  */
-export function readDecoded(decoder: Pick<LocalEncoder, "encode">): (encoder: LocalEncoder) => LocalEncoder {
+export function readDecoded(
+  decoder: Pick<LocalEncoder, "encode">,
+  draw: PageAsks["draw"],
+): (encoder: LocalEncoder) => LocalEncoder {
   // One decode serves all chunks of a run.
   const decoded = new WeakMap<ByteReader, Promise<Blob>>();
 
   async function decode(job: ChunkJob): Promise<Blob> {
+    if (isVector(job.source)) return drawVector(job, draw);
     const files = await decoder.encode({ ...job, onProgress: () => {} });
     const [file] = Array.isArray(files) ? files : [];
     if (!file) throw new MediaError("encode_failed", "The decoder returned no picture.");
@@ -28,7 +39,8 @@ export function readDecoded(decoder: Pick<LocalEncoder, "encode">): (encoder: Lo
 
   async function prepareJob(job: ChunkJob): Promise<ChunkJob> {
     const { plan, source, input, signal } = job;
-    const decoding = decoded.get(input) ?? decode(job);
+    // An SVG is drawn at the size of each output.
+    const decoding = (isVector(source) ? null : decoded.get(input)) ?? decode(job);
     decoded.set(input, decoding);
     const blob = await decoding.catch((thrown: unknown) => {
       decoded.delete(input);
@@ -59,9 +71,22 @@ function isDecoded({ image, video }: Plan, source: Source): boolean {
   return (image !== null || video?.mode === "encode") && needsDecoder(source);
 }
 
-function asDecoded(plan: Plan, source: Source, filesize = bytesOf(source)): { plan: Plan; source: Source } {
-  const decoded = decodedSource(source, decodedFormat(source));
-  return { plan: decodedPlan(plan), source: { ...decoded, color: SRGB, filesize } };
+function asDecoded(plan: Plan, source: Source, filesize?: number): { plan: Plan; source: Source } {
+  const upright = decodedPlan(plan);
+  const drawn = isVector(source) ? drawnPlan(upright, source, LIMITS) : { plan: upright, size: {} };
+  const decoded = decodedSource({ ...source, ...drawn.size }, decodedFormat(source));
+  return { plan: drawn.plan, source: { ...decoded, color: SRGB, filesize: filesize ?? bytesOf(decoded) } };
+}
+
+function isVector({ format }: Source): boolean {
+  return format === "svg";
+}
+
+async function drawVector({ plan, source, input, signal }: ChunkJob, draw: PageAsks["draw"]): Promise<Blob> {
+  const { width = 1, height = 1 } = source;
+  const text = await (await blobOf(input, signal)).text();
+  const file = new Blob([sizeSvg(text, { width, height })], { type: "image/svg+xml" });
+  return draw(file, drawnPlan(decodedPlan(plan), source, LIMITS).size);
 }
 
 // The colors of a canvas.
@@ -71,11 +96,13 @@ function bytesOf({ width = 0, height = 0 }: Source): number {
   return width * height * 3;
 }
 
-function refuseDecoding({ image, video }: Plan, source: Source): RefusalReason | null {
-  const { format, animated, width = 0, height = 0 } = source;
+function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
+  const { image, video } = plan;
+  const { format, animated } = source;
   if (format === "heic" && animated) return { code: "input_format", format: `animated ${format}` };
   // A canvas holds eight bits of SDR.
   if (image?.tone_map || (video?.mode === "encode" && video.tone_map)) return { code: "tone_mapping" };
+  const { width = 0, height = 0 } = asDecoded(plan, source).source;
   const pixels = width * height;
   return pixels > MOST_PIXELS ? { code: "pixels", pixels, max_pixels: MOST_PIXELS } : null;
 }

@@ -1,19 +1,17 @@
-import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { probeMedia } from "../../probe/probe.ts";
 import { readStill } from "../../probe/still.ts";
 import { createRangeCache, type FetchRange } from "../../storage/http/range-cache.ts";
 import { createOpfsStorage } from "../../storage/opfs/opfs.ts";
-import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import { type IndexedDbStores, openIndexedDb } from "../../stores/indexeddb.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
-import { within } from "../../util/time.ts";
 import { createConnections } from "../connections.ts";
 import { createLocalEncoders } from "../encoders/local-encoders.ts";
 import { type LocalEncoder, localOffers } from "../encoders/local-offers.ts";
 import { createLocalUrls } from "../files/local-urls.ts";
 import type { MediaApi, MediaEvent, MediaSettings } from "../media-api.ts";
 import { createMediaHost } from "./media-host.ts";
+import { createPageAsks } from "./page-asks.ts";
 import { bufferTerminal, type RunStores } from "./terminal-buffer.ts";
 
 // Each read from the browser has a cost, and probing a damaged file takes thousands of small ones.
@@ -31,8 +29,8 @@ export async function compose(
     openRunStores(settings.name),
     createOpfsStorage(settings.name),
   ]);
-  const { ordered, pool } = createLocalEncoders(settings);
   const page = createPageAsks(tell);
+  const { ordered, pool } = createLocalEncoders(settings, page.draw);
   const host = createMediaHost(
     {
       ...{ settings, stores, storage, encoders: ordered },
@@ -53,39 +51,7 @@ export async function compose(
     },
     tell,
   );
-  return { ...host, signed: page.signed };
-}
-
-/** Requests that the page signs for S3 storage. */
-interface PageAsks {
-  /** Rejects with `upload_failed` when the page cannot, or takes longer than a minute. */
-  sign(connection: string, request: PresignRequest): Promise<SignedRequest>;
-  signed: MediaApi["signed"];
-}
-
-const ANSWER_MS = 60_000;
-
-/** Creates the media worker's requests to the page, which `tell` sends. */
-function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
-  const asks = new Map<number, PromiseWithResolvers<SignedRequest>>();
-  let last = 0;
-  return {
-    sign(connection, request) {
-      const asked = ++last;
-      const waiting = Promise.withResolvers<SignedRequest>();
-      asks.set(asked, waiting);
-      tell({ type: "sign", asked, connection, request });
-      const late = () => {
-        throw new MediaError("upload_failed", "The page returned no signed URL within a minute.");
-      };
-      return within(waiting.promise, ANSWER_MS, late).finally(() => asks.delete(asked));
-    },
-    async signed(asked, answer) {
-      if (!("error" in answer)) return asks.get(asked)?.resolve(answer);
-      const { kind, message, retryable } = answer.error;
-      asks.get(asked)?.reject(new MediaError(kind, message, { retryable }));
-    },
-  };
+  return { ...host, signed: page.signed, drawn: page.drawn };
 }
 
 /** Opens the stores; rejects with `service_unavailable` when the browser allows no database, or another tab blocks it. */

@@ -46,7 +46,7 @@ export interface HostParts extends Omit<RunWorkTools, "files" | "uploads" | "pie
 export function createMediaHost(
   parts: HostParts,
   tell: (event: MediaEvent) => void,
-): Omit<MediaApi, "open" | "signed"> {
+): Omit<MediaApi, "open" | "signed" | "drawn"> {
   const { settings, stores, storage } = parts;
   const { connections } = parts;
   const rules = { allowPrivate: settings.allowPrivate, allowed_hosts: [settings.host], connections };

@@ -28,6 +28,7 @@ const api: MediaApi = {
   clear: async (...args) => (await opened.promise).clear(...args),
   sending: async (...args) => (await opened.promise).sending(...args),
   followed: async (...args) => (await opened.promise).followed(...args),
+  drawn: async (...args) => (await opened.promise).drawn(...args),
   signed: async (...args) => (await opened.promise).signed(...args),
 };
 

@@ -8,6 +8,7 @@ import { createRemoteOutput } from "../../client/remote/remote-output.ts";
 import { probeInput, runTask } from "../../client/run.ts";
 import type { CoreFiles, MediaApi, MediaEvent, MediaSettings, RecordType } from "../media-api.ts";
 import { callOver } from "../rpc.ts";
+import { drawSvg } from "./draw-svg.ts";
 import { findRuns, mayHaveRuns } from "./earlier-runs.ts";
 import { createFollower, type Follower } from "./follow.ts";
 import { createLazyWorker } from "./lazy-worker.ts";
@@ -45,11 +46,14 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     else if (event.type === "removed") watch.removed(event.id);
     else if (event.type === "follow") follower?.follow(event);
     else if (event.type === "unfollow") follower?.unfollow(event.id, event.remote);
+    else if (event.type === "draw") void draw(event);
     else void sign(event);
   });
   const connections = createPageConnections(options.connections);
   const sign = async ({ asked, connection, request }: MediaEvent & { type: "sign" }) =>
     api.signed(asked, await connections.sign(connection, request)).catch(() => {});
+  const draw = async ({ asked, file, size }: MediaEvent & { type: "draw" }) =>
+    api.drawn(asked, await drawSvg(file, size)).catch(() => {});
   const watch = createChangeWatch((id) => api.standing(typeOf(id), id));
   if (fallback) follower = createFollower(fallback, api);
   const over = new AbortController();

@@ -2,6 +2,8 @@ import { MediaError } from "../../core/errors.ts";
 import type { S3Connection } from "../../storage/s3/s3-connection.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "../connections.ts";
+import type { PageAnswer } from "../media-api.ts";
+import { answerOf } from "./answer.ts";
 
 /**
  * S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request
@@ -30,17 +32,12 @@ export type LocalConnection = {
  */
 export type SignRequest = (request: PresignRequest) => Promise<string | SignedRequest>;
 
-/** The answer to the media worker. */
-export type SignAnswer =
-  | SignedRequest
-  | { error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
-
 /** The page's side of a client's connections. */
 export interface PageConnections {
   /** The settings for the media worker. */
   settings: ConnectionSettings[];
   /** Signs a request with a connection's function; never rejects. */
-  sign(id: string, request: PresignRequest): Promise<SignAnswer>;
+  sign(id: string, request: PresignRequest): Promise<PageAnswer<SignedRequest>>;
 }
 
 /** Separates the settings for the media worker from the functions, which stay in the page. */
@@ -61,18 +58,13 @@ export function createPageConnections(given: readonly LocalConnection[] = []): P
   });
   return {
     settings,
-    async sign(id, request) {
-      try {
+    sign: (id, request) =>
+      answerOf(async () => {
         const answer = await functions.get(id)?.(request);
         if (typeof answer === "string") return { url: answer, headers: {} };
         if (answer) return { url: answer.url, headers: { ...answer.headers } };
         throw new MediaError("upload_failed", "The page returned no signed URL.");
-      } catch (thrown) {
-        const error = thrown instanceof MediaError ? thrown : notSigned(thrown);
-        const { kind, message, retryable } = error;
-        return { error: { kind, message, retryable } };
-      }
-    },
+      }, notSigned),
   };
 }
 

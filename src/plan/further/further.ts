@@ -23,7 +23,7 @@ const FAULTS: { readonly [R in InputRole]: (source: Source) => string | null } =
   subtitles: () => null,
   overlay: ({ kind, format, animated }) => {
     // Encoders need the host's decoder for these, and it reads only the main input.
-    const decoded = format === "heic" || format === "avif" || (format === "webp" && animated === true);
+    const decoded = /^(heic|avif|svg)$/.test(format) || (format === "webp" && animated === true);
     if (kind === "image" && !decoded) return null;
     const found = animated ? `animated ${format}` : format;
     return `It must be a picture in PNG, JPEG, WebP that is not animated, or GIF; it is ${found}.`;

@@ -7,13 +7,15 @@ export type DecodedFormat = "png" | "bmp";
 
 /**
  * Returns whether ffmpeg (5.1) misreads a source's pictures or cannot read them: of HEIC it takes a tile for the whole, of AVIF
- * it loses transparency, mirroring and tiles, and it reads no animated WebP. A host's own decoder then reads them first.
+ * it loses transparency, mirroring and tiles, and it reads neither an animated WebP nor an SVG. A host's own decoder then reads them first.
  */
 export function needsDecoder({ kind, format, animated, color }: Source): boolean {
   if (kind !== "image") return false;
   // What those decoders write holds no HDR, and ffmpeg maps that of an AVIF.
   if (format === "webp") return animated === true;
-  return format === "heic" || (format === "avif" && animated !== true && color?.hdr !== true);
+  return (
+    format === "heic" || format === "svg" || (format === "avif" && animated !== true && color?.hdr !== true)
+  );
 }
 
 /** Returns the source that a decoder's output is: upright, in RGB. */

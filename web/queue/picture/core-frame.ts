@@ -10,6 +10,8 @@ export interface WantedFrame {
   at?: number;
   /** In pixels; absent for its own height. */
   height?: number;
+  /** What keeps transparency; JPEG when absent. */
+  format?: "png";
 }
 
 // Each one reloads the file, and the visitor's encodes come first.
@@ -22,19 +24,23 @@ const inTurn = createTurns(1);
 export function coreFrame(
   device: LocalClient,
   input: OwnFile,
-  { at, height }: WantedFrame,
+  { at, height, format }: WantedFrame,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Blob> {
   return inTurn(async () => {
     signal.throwIfAborted();
-    const options = { format: "jpeg", ...(at && { start: at }), ...(height && { height }) } as const;
+    const options = {
+      format: format ?? "jpeg",
+      ...(at && { start: at }),
+      ...(height && { height }),
+    } as const;
     const { id } = await device.tasks.create({ kind: "image", input, options });
     try {
       const { error } = await device.tasks.wait(id, { signal: signal });
       if (error) throw new MediaError(error.kind, error.message, error);
       const output = await device.output(id);
       // Read before its file is deleted.
-      return new Blob([await (await output.blob()).arrayBuffer()], { type: "image/jpeg" });
+      return new Blob([await (await output.blob()).arrayBuffer()], { type: `image/${options.format}` });
     } finally {
       await device.tasks.cancel(id).catch(() => {});
       void device.tasks.delete(id).catch(() => {});

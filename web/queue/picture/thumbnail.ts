@@ -30,9 +30,10 @@ export function makeThumbnail(input: MediaInput, source: Source, device: LocalCl
 
 async function decode(input: MediaInput, source: Source, device: LocalClient): Promise<Blob | null> {
   if (typeof input === "string") return null;
+  const format = source.has_alpha && ({ format: "png" } as const);
   const times = source.kind === "image" ? [0] : thumbnailTimes(source.duration ?? 0).slice(0, DECODED);
   const take = async (at: number) =>
-    createImageBitmap(await coreFrame(device, input, { at }), sizeOf(source));
+    createImageBitmap(await coreFrame(device, input, { at, ...format }), sizeOf(source));
   return smallOf(await liveliest(times, take));
 }
 

@@ -1,0 +1,113 @@
+import type { Size } from "../../plan/size.ts";
+
+/** The start tag of an SVG's root element. */
+export interface SvgRoot {
+  /** Where the attributes start and end in the text, without the brackets of the tag. */
+  start: number;
+  end: number;
+  attributes: ReadonlyMap<string, string>;
+}
+
+const BOM = 0xfeff;
+const NAME = /^(?:[\w-]+:)?svg(?=[\s/>])/;
+// Values are quoted, so a start tag ends at the first bracket outside of quotes.
+const ATTRIBUTE = /([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+
+/** Finds the root of a text that is an SVG; null for any other text, or where the start tag lies beyond it. */
+export function findSvgRoot(text: string): SvgRoot | null {
+  let at = text.charCodeAt(0) === BOM ? 1 : 0;
+  for (;;) {
+    while (/\s/.test(text[at] ?? "")) at++;
+    const end = endOfProlog(text, at);
+    if (end === null) break;
+    if (end < 0) return null;
+    at = end;
+  }
+  const name = text[at] === "<" && NAME.exec(text.slice(at + 1, at + 64))?.[0];
+  if (!name) return null;
+  const start = at + 1 + name.length;
+  const end = endOfTag(text, start);
+  if (end < 0) return null;
+  const found = text.slice(start, end).matchAll(ATTRIBUTE);
+  const attributes = new Map([...found].map(([, key = "", double, single]) => [key, double ?? single ?? ""]));
+  return { start, end, attributes };
+}
+
+// After a declaration, an instruction, a comment or a document type; null at anything else, -1 where it does not end.
+function endOfProlog(text: string, at: number): number | null {
+  if (text.startsWith("<?", at)) return after(text, "?>", at);
+  if (text.startsWith("<!--", at)) return after(text, "-->", at);
+  if (!text.startsWith("<!DOCTYPE", at)) return null;
+  const [subset, end] = [text.indexOf("[", at), text.indexOf(">", at)];
+  if (end < 0) return -1;
+  if (subset < 0 || subset > end) return end + 1;
+  const closed = after(text, "]", at);
+  return closed < 0 ? -1 : after(text, ">", closed);
+}
+
+function after(text: string, mark: string, at: number): number {
+  const found = text.indexOf(mark, at);
+  return found < 0 ? -1 : found + mark.length;
+}
+
+/** Returns where a start tag ends: at its `>` or `/>`; -1 where it does not. */
+export function endOfTag(text: string, start: number): number {
+  let quote = "";
+  for (let at = start; at < text.length; at++) {
+    const letter = text[at] ?? "";
+    if (quote) quote = letter === quote ? "" : quote;
+    else if (letter === '"' || letter === "'") quote = letter;
+    else if (letter === ">") return text[at - 1] === "/" ? at - 1 : at;
+  }
+  return -1;
+}
+
+// CSS Values and Units 4, at 96 pixels to the inch and letters of 16 pixels.
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ "": 1, px: 1, pt: 4 / 3, pc: 16, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54, q: 2.4 / 2.54 },
+  ...{ em: 16, rem: 16, ex: 8, ch: 8 },
+};
+// CSS 2.2, 10.3.2: replaced elements of unknown size.
+const DEFAULT: Size = { width: 300, height: 150 };
+
+/** Returns the size of an SVG in pixels: by its width and height, else its viewBox, else 300 × 150. */
+export function svgSize({ attributes }: SvgRoot): Size {
+  const box = boxOf(attributes.get("viewBox"));
+  const [width, height] = [lengthOf(attributes.get("width")), lengthOf(attributes.get("height"))];
+  if (width !== null && height !== null) return { width, height };
+  if (!box) return { width: width ?? DEFAULT.width, height: height ?? DEFAULT.height };
+  if (width !== null) return { width, height: (width * box.height) / box.width };
+  return height !== null ? { width: (height * box.width) / box.height, height } : box;
+}
+
+// A percentage is one of a page that is not there.
+function lengthOf(text: string | undefined): number | null {
+  const [, number, unit = ""] = /^\s*\+?(\d*\.?\d+(?:e[+-]?\d+)?)([a-z]*)\s*$/i.exec(text ?? "") ?? [];
+  const pixels = Number(number) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
+  return pixels > 0 ? pixels : null;
+}
+
+function boxOf(text: string | undefined): Size | null {
+  const [, , width = 0, height = 0, ...more] = (text ?? "")
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number);
+  return width > 0 && height > 0 && more.length === 0 ? { width, height } : null;
+}
+
+/**
+ * Writes the size of an SVG, and a viewBox where it has none, into its root: browsers need both to draw it at any size. Removes
+ * the XML declaration, whose encoding a decoded text no longer has.
+ */
+export function sizeSvg(text: string, { width, height }: Size): string {
+  const root = findSvgRoot(text);
+  if (!root) return text;
+  const shown = svgSize(root);
+  const box = boxOf(root.attributes.get("viewBox")) ? "" : ` viewBox="0 0 ${shown.width} ${shown.height}"`;
+  const replaced = new Set(["width", "height", ...(box ? ["viewBox"] : [])]);
+  const rest = text
+    .slice(root.start, root.end)
+    .replace(ATTRIBUTE, (attribute: string, name: string) => (replaced.has(name) ? "" : attribute));
+  const prolog = text.slice(0, root.start).replace(/^\ufeff?\s*<\?xml\s[^>]*\?>/, "");
+  return `${prolog} width="${width}" height="${height}"${box}${rest}${text.slice(root.end)}`;
+}

@@ -1,0 +1,133 @@
+import { expect, test } from "vitest";
+import { probeMedia } from "../../src/probe/probe.ts";
+import { sizeSvg } from "../../src/probe/svg/svg-root.ts";
+import { BOMBS, LAUGHS, QUARTERS, reaching, svg } from "../fixtures/svg.ts";
+import { bytesReader } from "./probe-file.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+function probe(bytes: Uint8Array) {
+  const ffprobe = () => Promise.reject(new Error("An SVG needs no ffprobe."));
+  return probeMedia(
+    bytesReader(bytes),
+    { url: "https://example.com/a" },
+    ffprobe,
+    AbortSignal.timeout(10_000),
+  );
+}
+
+test("an SVG is a transparent picture, known by its content", async () => {
+  const adobe = `\ufeff<?xml version="1.0" encoding="utf-8"?>
+<!-- Generator: <b> "it's" -->
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/svg11.dtd" [
+  <!ENTITY ns_svg "http://www.w3.org/2000/svg">
+]>
+<svg:svg xmlns:svg="&ns_svg;" width='2in' height="1in" data-a="1>0"></svg:svg>`;
+  expect(await probe(encode(adobe))).toEqual({
+    ...{
+      object: "source",
+      url: "https://example.com/a",
+      kind: "image",
+      format: "svg",
+      mime: "image/svg+xml",
+    },
+    ...{ filesize: encode(adobe).length, width: 192, height: 96, coded_width: 192, coded_height: 96 },
+    ...{ sample_aspect_ratio: "1:1", rotation: 0, has_alpha: true, animated: false },
+    ...{ codecs: { video: "svg", audio: null }, streams: [{ index: 0, kind: "video", codec: "svg" }] },
+  });
+});
+
+test.for([
+  ['width="90" height="30.4px"', [90, 30]],
+  ['width="72pt" height="1.5in" viewBox="0 0 4 4"', [96, 144]],
+  ['viewBox="0 0 24 12.6"', [24, 13]],
+  ['viewBox="-5,-5 , 20 10" width="100%" height="100%"', [20, 10]],
+  ['viewBox="0 0 20 10" width="100"', [100, 50]],
+  ['viewBox="0 0 20 10" height="2.54cm"', [192, 96]],
+  ['viewBox="0 0 0 10" width="-4" height="auto"', [300, 150]],
+  ['style="width: 9px"', [300, 150]],
+  ['width="40"', [40, 150]],
+  ['width="0.2" height="1e2"', [1, 100]],
+] as const)("the size of an SVG with %s", async ([attributes, size]) => {
+  const { width, height } = await probe(encode(svg(attributes)));
+  expect([width, height]).toEqual(size);
+});
+
+test("a size is written into the root", () => {
+  expect(
+    sizeSvg(`<?xml version="1.0" encoding="ascii"?><svg a="width" height='9' viewBox="0 0 8 4"/>`, {
+      width: 8,
+      height: 4,
+    }),
+  ).toBe(`<svg width="8" height="4" a="width"  viewBox="0 0 8 4"/>`);
+  expect(sizeSvg(`<svg width="2in" height="9.5"><g height="1"/></svg>`, { width: 192, height: 10 })).toBe(
+    `<svg width="192" height="10" viewBox="0 0 192 9.5"  ><g height="1"/></svg>`,
+  );
+});
+
+const icons = svg(
+  'viewBox="0 0 8 8"',
+  `<defs><g id="a">${'<path fill="#abc" d="M0 0h8v8z"/>'.repeat(200)}</g></defs>${'<use href="#a"/>'.repeat(500)}`,
+);
+
+test.for([
+  ["many icons", icons],
+  ["a part that contains itself", svg("", '<g id="a"><use href="#a"/></g>')],
+  ["a picture of quarters", QUARTERS],
+  ["links to elsewhere", reaching("https://example.com")],
+] as const)("an SVG of %s may be drawn", async ([, text]) => {
+  expect((await probe(encode(text))).format).toBe("svg");
+});
+
+const REPEATS = "The SVG repeats its parts so often that drawing it could take forever.";
+const ENTITIES = "The SVG has entities that stand for more than text; save it without them.";
+
+test.for([
+  ...Object.entries(BOMBS).map(([name, text]) => [name, encode(text), REPEATS] as const),
+  ["a billion laughs", encode(LAUGHS), ENTITIES],
+  [
+    "a file as an entity",
+    encode(`<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>${svg("", "&a;")}`),
+    ENTITIES,
+  ],
+  [
+    "parts in an entity",
+    encode(`<!DOCTYPE svg [<!ENTITY a "<use href='#a'/>">]>${svg("", "&a;")}`),
+    ENTITIES,
+  ],
+  [
+    "a long entity that is often used",
+    encode(`<!DOCTYPE svg [<!ENTITY a "${"a".repeat(2000)}">]>${svg("", "&a;".repeat(2000))}`),
+    "The entities of the SVG make it too large.",
+  ],
+  [
+    "bytes that are not text",
+    Uint8Array.of(...encode(svg("", "<!--".padEnd(5000))), 0xff),
+    "The SVG is not in UTF-8.",
+  ],
+  [
+    "gzip, as SVGZ",
+    Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0),
+    "The file is compressed with gzip, as an SVGZ is; unpack it first.",
+  ],
+  [
+    "another root",
+    encode('<?xml version="1.0"?><svgs><svg width="1"/></svgs>'),
+    "The file is text, not media.",
+  ],
+  [
+    "a great size",
+    encode(svg('width="1e9" height="4"')),
+    "The pictures are 1000000000x4 pixels; each side must be from 1 to 16384.",
+  ],
+] as const)("an SVG of %s is refused", async ([, bytes, message]) => {
+  await expect(probe(bytes)).rejects.toMatchObject({ kind: "input_unsupported", message, retryable: false });
+});
+
+test("an SVG of more than 8 MiB is refused", async () => {
+  const bytes = encode(svg("").padEnd(8_388_609));
+  await expect(probe(bytes)).rejects.toMatchObject({
+    kind: "input_too_large",
+    message: "The SVG is larger than 8 MiB.",
+  });
+});
