@@ -233,20 +233,7 @@ test("text between rare pictures is kept in WebM", async () => {
   const input = await makeClip("mkv", [
     ...["-f", "lavfi", "-i", "testsrc2=s=64x48:r=1/60:d=180"],
     ...["-f", "srt", "-i", `data:text/plain;base64,${Buffer.from(text).toString("base64")}`],
-    ...[
-      "-map",
-      "0",
-      "-map",
-      "1",
-      "-c:v",
-      "libx264",
-      "-preset",
-      "ultrafast",
-      "-pix_fmt",
-      "yuv420p",
-      "-c:s",
-      "srt",
-    ],
+    ..."-map 0 -map 1 -c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:s srt".split(" "),
   ]);
   const path = await outputOf(await trial(input, "video", { format: "webm", width: 32 }));
   expect(await readCues(path, 0)).toEqual(["50.000 55.000 Late", "170.000 175.000 Last"]);
