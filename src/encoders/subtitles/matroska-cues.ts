@@ -103,13 +103,17 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
   return new Map([...entries.values()].map((entry) => [entry.stream, closed(entry).map(moved)]));
 };
 
-// As players do: a cue of no stated length is shown until the next one.
+// As players do: a cue of no stated length is shown until the next one that starts after it.
 function closed({ list, open }: TextEntry): Cue[] {
-  return list.cues.map((cue, at) => {
-    if (!open.has(cue)) return cue;
-    const next = list.cues.find(({ start }, index) => index > at && start > cue.start);
-    return { ...cue, end: Math.min(cue.end, next?.start ?? cue.end) };
+  // From the last cue on; of those passed, the ones that may be next.
+  const later: Cue[] = [];
+  const cues = list.cues.toReversed().map((cue) => {
+    while ((later.at(-1)?.start ?? Number.POSITIVE_INFINITY) <= cue.start) later.pop();
+    const next = later.at(-1);
+    later.push(cue);
+    return open.has(cue) ? { ...cue, end: Math.min(cue.end, next?.start ?? cue.end) } : cue;
   });
+  return cues.reverse();
 }
 
 async function addCue(
