@@ -4,7 +4,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { unpackZip } from "./read-zip.ts";
-import { downloadBy, named, openOptions } from "./result-flow.ts";
+import { connect, downloadBy, named, openOptions } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
 test("makes a storyboard and several stills of a video, shows them, and saves them as a zip", async ({
@@ -56,4 +56,26 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
   expect(
     (await measureLikeness(second, source, { filter: "trim=start_frame=20:end_frame=21" })).mean,
   ).toBeGreaterThan(0.9);
+});
+
+test("shows and saves a storyboard made at the edge", async ({ page, served, folder, complaints: _ }) => {
+  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+  await page.goto(served.url);
+  await connect(page, served);
+  const source = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=10:duration=6".split(" "),
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
+  ]);
+  const card = await openOptions(page, await named(source, folder, "film.mp4"));
+  await card.getByRole("radio", { name: "Storyboard" }).check();
+  await card.getByRole("radio", { name: "Edge" }).check();
+  await card.getByRole("button", { name: "Convert this file" }).click();
+  const pictures = card.getByRole("list", { name: "Pictures of film.mp4" }).getByRole("img");
+  await expect(pictures).toHaveJSProperty("naturalWidth", 800);
+  const zip = await downloadBy(page, card.getByRole("button", { name: "Download as zip" }), folder);
+  expect(await unpackZip(zip, folder)).toEqual([
+    "film/sheet_0001.jpg",
+    "film/storyboard.json",
+    "film/storyboard.vtt",
+  ]);
 });
