@@ -19,6 +19,7 @@ export type {
   Waiting,
   WaitingFile,
 } from "./client/client.ts";
+export type { Chapter } from "./core/chapters/chapters.ts";
 export type { EncoderChoice } from "./core/choice.ts";
 export type { ErrorReason } from "./core/error-reason.ts";
 export {

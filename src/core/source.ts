@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Chapters } from "./chapters/chapters.ts";
 import { BOUNDS } from "./formats.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -185,7 +186,7 @@ export const Source = z
       .record(z.string(), z.string())
       .optional()
       .meta({ description: "Tags of the file, by the names that ffmpeg uses.", example: { title: "Dawn" } }),
-    chapters: z.int().min(1).optional().meta({ description: "How many chapters the file has." }),
+    chapters: Chapters.optional().meta({ description: "In order of time; absent when the file has none." }),
     dropped: z.array(dropped).optional().meta({
       description: "On an encode's output: what of the source is not in it; absent when all of it is.",
     }),

@@ -85,6 +85,12 @@ export function holdsCover(format: string): boolean {
   return COVER_FORMATS.has(format);
 }
 
+/** Where an output format holds chapters: in the finished file, or among its tags; other formats hold none. */
+export const CHAPTER_PLACES: ReadonlyMap<string, "file" | "tags"> = new Map([
+  ...(["mp4", "mov", "webm", "mp3"] as const).map((format) => [format, "file"] as const),
+  ...(["ogg", "opus", "flac"] as const).map((format) => [format, "tags"] as const),
+]);
+
 /** Codecs of covers that every format with covers can hold. */
 export const COVER_CODECS = { mjpeg: "image/jpeg", png: "image/png" } as const;
 

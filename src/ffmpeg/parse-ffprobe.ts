@@ -1,3 +1,4 @@
+import { type Chapter, readChapters } from "../core/chapters/chapters.ts";
 import { MediaError } from "../core/errors.ts";
 import type { Source, SourceColor, SourceStream } from "../core/source.ts";
 import { readTags, type Tags } from "../core/tags.ts";
@@ -38,7 +39,6 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
   const format = asRecord(report.format);
   const all = asList(report.streams).map(asRecord);
   const streams = all.filter((stream) => !isCover(stream));
-  const chapters = asList(report.chapters).length;
   const video = streams.find((stream) => stream.codec_type === "video");
   const audio = streams.find((stream) => stream.codec_type === "audio");
   const codecs = [video, audio].flatMap((stream) => asText(stream?.codec_name) ?? []);
@@ -53,6 +53,7 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
   const still = name.image && !animated;
   const kind = name.image ? "image" : video ? "video" : "audio";
   const duration = asNumber(format.duration) ?? asNumber(video?.duration) ?? asNumber(audio?.duration);
+  const chapters = chaptersOf(asList(report.chapters), duration);
   return clean({
     object: "source",
     url: given.url,
@@ -68,9 +69,9 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
     animated: name.image ? animated : undefined,
     audio: audio ? soundFacts(audio) : undefined,
     tags: name.image ? undefined : tagsOf(format, audio),
-    chapters: chapters > 0 ? chapters : undefined,
+    chapters,
     streams: all
-      .filter((stream) => !isChapterTrack(stream, chapters))
+      .filter((stream) => !isChapterTrack(stream, chapters !== undefined))
       .map((stream) => streamFacts(stream, audio)),
   });
 }
@@ -122,9 +123,18 @@ function tagsOf(format: Report, audio: Report | undefined): Tags | undefined {
   );
 }
 
+function chaptersOf(listed: readonly unknown[], duration: number | undefined): Chapter[] | undefined {
+  const found = listed.map(asRecord).map(({ start_time, end_time, tags }) => ({
+    start: asNumber(start_time) ?? Number.NaN,
+    end: asNumber(end_time),
+    title: asText(asRecord(tags).title) ?? "",
+  }));
+  return readChapters(found, duration);
+}
+
 // MP4 and MOV store chapter titles as a text track.
-function isChapterTrack(stream: Report, chapters: number): boolean {
-  return chapters > 0 && stream.codec_type === "data" && stream.codec_tag_string === "text";
+function isChapterTrack(stream: Report, chapters: boolean): boolean {
+  return chapters && stream.codec_type === "data" && stream.codec_tag_string === "text";
 }
 
 function streamFacts(stream: Report, audio: Report | undefined): SourceStream {

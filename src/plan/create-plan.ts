@@ -24,7 +24,7 @@ import { anyPicture, hasVideo, movingPicture } from "./image/pictures.ts";
 import { asksStills, createStills, ownFormat, stillSpan } from "./image/stills.ts";
 import { createSheet } from "./image/storyboard.ts";
 import { createLadder } from "./ladder.ts";
-import { planMetadata } from "./metadata.ts";
+import { planChapters, planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
 import { soundPlan, streamSounds } from "./sound/plan-sound.ts";
@@ -100,6 +100,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     ...blank("video", format, span, speed),
     ...planMetadata(source, format, options.metadata),
     ...planSubtitles(source, options),
+    ...planChapters(source, format, options.metadata),
     ...{ frames, video, ...heard },
     ...furtherFiles({ options }, hints.further),
   };
@@ -113,9 +114,11 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   const { speed = 1 } = options;
   const heard = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
   if (!heard.audio) throw errorFor("input_no_audio", { code: "no_sound" });
+  const plan = blank("audio", format, span, speed);
   return {
-    ...blank("audio", format, span, speed),
-    ...planMetadata(source, format, options.metadata),
+    ...plan,
+    ...planMetadata(source, format, options.metadata, plan),
+    ...planChapters(source, format, options.metadata),
     ...heard,
   };
 }

@@ -1,7 +1,7 @@
 import type { EncodeKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
 import type { Dropped, Source, SourceStream } from "../core/source.ts";
-import { holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/tags.ts";
+import { CHAPTER_PLACES, holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/tags.ts";
 import { heardSource } from "./audio.ts";
 import { createPlan } from "./create-plan.ts";
 import { type Plan, soundsOf } from "./plan.ts";
@@ -27,7 +27,7 @@ export function listDropped(plan: Plan, source: Source, metadata: MetadataMode =
       return reason === null ? [] : [{ kind, index, ...(language && { language }), reason }];
     }),
     ...mixedChannels(plan, source),
-    ...(source.chapters ? [{ kind: "chapters", reason: unsupported(plan) } as const] : []),
+    ...lostChapters(plan, source, metadata),
     ...lostTags(plan, source, metadata),
   ];
 }
@@ -79,6 +79,14 @@ function mixedChannels(plan: Plan, source: Source): Dropped[] {
     if (audio.mode !== "encode" || audio.channels >= (heard.audio?.channels ?? 0)) return [];
     return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
   });
+}
+
+function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
+  if (!source.chapters) return [];
+  if (plan.kind !== "video" && plan.kind !== "audio")
+    return [{ kind: "chapters", reason: unsupported(plan) }];
+  if (metadata === "strip") return [{ kind: "chapters", reason: "asked" }];
+  return CHAPTER_PLACES.has(plan.format) ? [] : [{ kind: "chapters", reason: "no_place_in_format" }];
 }
 
 function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {

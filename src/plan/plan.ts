@@ -210,6 +210,8 @@ export interface Plan {
   tags?: Tags;
   /** Index of the source stream used as the output's cover; absent when there is none. */
   cover?: number;
+  /** Whether the finished file gets the source's chapters; absent where it gets none, or has them as `tags`. */
+  chapters?: true;
   /** Text tracks of the output, in order; absent when it has none. */
   subtitles?: SubtitlePlan[];
   /** The files that are read beside the source, in the order in which encoders receive them; absent where there are none. */
@@ -230,7 +232,7 @@ export function soundsOf({ audio, sounds, sound_track = 0 }: Pick<Plan, "audio" 
 }
 
 /** Returns the plan that an encoder receives for a chunk: without the other sounds, and without what is done to its files later. */
-export function planOfChunk({ sounds, encryption, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
+export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
   const own = sounds?.[sound];
   return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;
 }

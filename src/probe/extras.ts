@@ -1,8 +1,10 @@
 import type { Input } from "mediabunny";
+import { type FoundChapter, readChapters, readCommentChapters } from "../core/chapters/chapters.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source, SourceStream } from "../core/source.ts";
 import { COVER_CODECS, readTags, type Tags } from "../core/tags.ts";
 import type { MovieIndex } from "./isobmff/isobmff.ts";
+import { readMovieChapters } from "./isobmff/movie-chapters.ts";
 import { readMovieExtras } from "./isobmff/movie-extras.ts";
 import type { MatroskaExtras } from "./matroska/matroska-extras.ts";
 import { readId3 } from "./sound/id3.ts";
@@ -14,7 +16,7 @@ export interface Extras {
   /** Streams that are neither pictures nor sound; those without an index follow the others. */
   streams: (Omit<SourceStream, "index"> & { index?: number })[];
   tags: Tags | undefined;
-  chapters: number;
+  chapters: FoundChapter[];
 }
 
 export interface ExtrasSource {
@@ -37,7 +39,7 @@ export async function readExtras(
   }
   // mediabunny would read attachments completely.
   if (format === "matroska" || format === "webm") {
-    return { places: new Map(), streams: [], tags: undefined, chapters: 0 };
+    return { places: new Map(), streams: [], tags: undefined, chapters: [] };
   }
   const found = await input.getMetadataTags();
   const texts = Object.entries(found.raw ?? {}).flatMap(([name, value]) => {
@@ -56,19 +58,19 @@ export async function readExtras(
     ...known.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
     ...(extras?.tags ?? []),
   ]);
-  if (extras) return { ...extras, tags };
+  if (movie && extras) return { ...extras, tags, chapters: await readMovieChapters(movie, extras.titles) };
   const covers = (found.images ?? []).map(({ mimeType }) => coverStream(mimeType));
-  const chapters = texts.filter(([name]) => /^chapter\d+$/i.test(name)).length;
-  return { places: new Map(), streams: covers, tags, chapters };
+  return { places: new Map(), streams: covers, tags, chapters: readCommentChapters(texts) };
 }
 
 export function withExtras(source: Source, { streams, tags, chapters }: Extras): Source {
   const own = source.streams ?? [];
+  const known = readChapters(chapters, source.duration);
   const more = streams.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));
   return {
     ...source,
     ...(tags && { tags }),
-    ...(chapters > 0 && { chapters }),
+    ...(known && { chapters: known }),
     streams: [...own, ...more].sort((one, other) => one.index - other.index),
   };
 }

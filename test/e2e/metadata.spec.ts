@@ -7,7 +7,7 @@ test("a card lists what a film will lose before it is converted", async ({ workb
   await addFiles(workbench, file);
   const card = cardOf(workbench, file);
   await expect(card).toContainText(
-    "Leaves out: 1 further sound track (French), surround sound (it becomes stereo), chapters.",
+    "Leaves out: 1 further sound track (French), surround sound (it becomes stereo).",
   );
   await expect(card).toHaveAttribute("data-state", "ready");
 });

@@ -14,6 +14,7 @@ import { memoryReader } from "../../src/probe/file-start.ts";
 import { concatBytes } from "../../src/util/bytes.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { captionedVideo, readCues } from "../judge/cues.ts";
+import { crowdedVideo, readChapters } from "../judge/tags.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { fetchStored, type Trial, trial } from "./encode-trial.ts";
 
@@ -84,6 +85,18 @@ test.for(["mp4", "webm"] as const)(
       "0.261 0.572 Two/lines äöü 😀",
       "1.011 1.250 red",
     ]);
+  },
+);
+
+test.for(["mp4", "webm"] as const)(
+  "stitched chunks keep text and chapters of a faster part: %s",
+  async (format) => {
+    const options = { format, width: 80, start: 0.5, speed: 2 };
+    const path = await outputOf(
+      await trial(await crowdedVideo("mkv"), "video", options, { hints: { chunk_seconds: 1 } }),
+    );
+    expect(await readChapters(path)).toEqual(["0.000 to 0.3 Dawn", "0.250 to 1.3 Zwölf Uhr"]);
+    expect(await readCues(path, 0)).toHaveLength(1);
   },
 );
 

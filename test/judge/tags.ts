@@ -38,6 +38,21 @@ async function allTags(path: string): Promise<[name: string, value: string][]> {
   return all.map(([name, value]) => [name.toLowerCase(), value]);
 }
 
+const Chaptered = z.object({
+  chapters: z.array(
+    z.object({ start_time: z.string(), end_time: z.string(), tags: z.object({ title: z.string() }) }),
+  ),
+});
+
+/** Reads a file's chapters with native ffprobe: `1.000 to 3.0 Title`; the end of the last one is that of the file. */
+export async function readChapters(path: string): Promise<string[]> {
+  const { chapters } = Chaptered.parse(await runFfprobe(path, ["-show_chapters"]));
+  return chapters.map(
+    ({ start_time, end_time, tags: { title } }) =>
+      `${Number(start_time).toFixed(3)} to ${Number(end_time).toFixed(1)} ${title}`,
+  );
+}
+
 /** Hashes each cover of a file as native ffmpeg extracts it. */
 export async function readCovers(path: string): Promise<string[]> {
   const { streams } = Probed.parse(await runFfprobe(path));
@@ -102,9 +117,10 @@ export function taggedVideo(extension: "mp4" | "mov" | "webm" | "mkv", seconds =
   return makeClip(extension, [...inputs, ...COVER, ...maps, ...cover, ...codecs, ...tagArgs]);
 }
 
-const part = (start: number, end: number) =>
-  `[CHAPTER]\nTIMEBASE=1/1\nSTART=${start}\nEND=${end}\ntitle=Part\n`;
-const CHAPTERS = `data:text/plain;base64,${btoa(`;FFMETADATA1\n${part(0, 1)}${part(1, 3)}`)}`;
+const part = (start: number, end: number, title: string) =>
+  `[CHAPTER]\nTIMEBASE=1/1\nSTART=${start}\nEND=${end}\ntitle=${title}\n`;
+const PARTS = `;FFMETADATA1\n${part(0, 1, "Dawn")}${part(1, 3, "Zwölf Uhr")}`;
+const CHAPTERS = `data:text/plain;base64,${Buffer.from(PARTS).toString("base64")}`;
 const TITLES = `data:text/plain;base64,${btoa("1\n00:00:00,000 --> 00:00:02,000\nHello\n")}`;
 
 /** Makes video with 5.1 sound, a second audio stream, subtitles and two chapters. */
@@ -123,4 +139,9 @@ export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {
     ...["-c:s", extension === "mp4" ? "mov_text" : "srt", "-metadata:s:s:0", "language=deu"],
     ...["-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=fra"],
   ]);
+}
+
+/** Makes sound with two chapters. */
+export function chapteredSound(extension: "mp3" | "flac" | "ogg"): Promise<string> {
+  return makeClip(extension, [...noise(3), "-f", "ffmetadata", "-i", CHAPTERS, "-map_chapters", "1"]);
 }

@@ -8,6 +8,7 @@ import {
   crowdedVideo,
   LOCATION,
   MADE,
+  readChapters,
   readCovers,
   readCreationTime,
   readFileTags,
@@ -147,24 +148,55 @@ test.concurrent.for([
 const TRACK = { kind: "audio", index: 2, language: "fra", reason: "one_track" } as const;
 const TEXT = { kind: "subtitle", index: 3, language: "deu", reason: "not_supported" } as const;
 const CHAPTERS = { kind: "chapters", reason: "not_supported" } as const;
+const PICTURES = { kind: "video", index: 0, reason: "asked" } as const;
+const PARTS = ["0.000 to 1.0 Dawn", "1.000 to 3.0 Zwölf Uhr"];
 const MIXED = { kind: "channels", index: 1, reason: "downmixed" } as const;
 
 test.concurrent.for([
-  ["mkv", "video", { format: "mp4", width: 160 }, [TRACK, MIXED, CHAPTERS]],
-  ["mp4", "video", { format: "mp4", codec: "h265", width: 160 }, [TRACK, MIXED, CHAPTERS]],
-  ["mp4", "video", { format: "webm", width: 160 }, [TRACK, MIXED, CHAPTERS]],
-  ["mp4", "audio", { format: "flac" }, [{ kind: "video", index: 0, reason: "asked" }, TRACK, TEXT, CHAPTERS]],
-  ["mp4", "adaptive_video", {}, [MIXED, CHAPTERS]],
+  ["mkv", "video", { format: "mp4", width: 160 }, [TRACK, MIXED], PARTS],
+  ["mp4", "video", { format: "mp4", codec: "h265", width: 160 }, [TRACK, MIXED], PARTS],
+  ["mp4", "video", { format: "webm", width: 160 }, [TRACK, MIXED], PARTS],
+  ["mp4", "audio", { format: "flac" }, [PICTURES, TRACK, TEXT], PARTS],
+  ["mkv", "audio", { format: "mp3", start: 0.5 }, null, ["0.000 to 0.5 Dawn", "0.500 to 2.5 Zwölf Uhr"]],
+  ["mkv", "audio", { format: "opus", speed: 2 }, null, ["0.000 to 0.5 Dawn", "0.500 to 1.5 Zwölf Uhr"]],
+  [
+    "mp4",
+    "audio",
+    { format: "wav" },
+    [PICTURES, TRACK, TEXT, { kind: "chapters", reason: "no_place_in_format" }],
+    [],
+  ],
+  ["mp4", "adaptive_video", {}, [MIXED, CHAPTERS], null],
 ] as const)(
-  "%s to %s with %o keeps the text and lists the dropped streams, channels and chapters",
+  "%s to %s with %o keeps the text and chapters, and lists the dropped streams and channels",
   LIMIT,
-  async ([name, kind, options, dropped], { expect }) => {
+  async ([name, kind, options, dropped, chapters], { expect }) => {
     const original = await crowdedVideo(name);
     const { task, path } = await rig.door.encode({ input: rig.serve(original), kind, options });
-    expect(droppedOf(task)).toEqual(dropped);
+    if (dropped) expect(droppedOf(task)).toEqual(dropped);
+    if (chapters) expect(await readChapters(path)).toEqual(chapters);
     const text = task.steps[2]?.output?.streams?.find((stream) => stream.kind === "subtitle");
     expect(text).toEqual(kind === "video" ? expect.objectContaining({ language: "deu" }) : undefined);
     if (kind === "video") expect(await readCues(path, 0)).toEqual(["0.000 2.000 Hello"]);
+  },
+);
+
+test.concurrent.for([
+  ["copy", { mode: "copy", format: "mp4", metadata: "clean" }, PARTS],
+  ["trim", { start: 0.5, end: 2, width: 160 }, ["0.000 to 0.5 Dawn", "0.500 to 1.5 Zwölf Uhr"]],
+  ["end", { end: 1, width: 160, speed: 0.5, format: "mov" }, ["0.000 to 2.0 Dawn"]],
+  ["strip", { width: 160, metadata: "strip" }, []],
+] as const)(
+  "a video has the chapters of its part of the source: %s",
+  LIMIT,
+  async ([, options, chapters], { expect }) => {
+    const input = rig.serve(await crowdedVideo("mp4"));
+    const { task, path } = await rig.door.encode({ input, kind: "video", options });
+    expect(await readChapters(path)).toEqual(chapters);
+    const asked = { kind: "chapters", reason: "asked" };
+    expect(droppedOf(task)?.filter(({ kind }) => kind === "chapters")).toEqual(
+      chapters.length > 0 ? [] : [asked],
+    );
   },
 );
 

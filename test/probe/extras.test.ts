@@ -1,10 +1,11 @@
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
 import { ID3_KINDS, id3Sound } from "../judge/id3.ts";
-import { crowdedVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
-import { nativeFfprobe, probeFile } from "./probe-file.ts";
+import { chapteredSound, crowdedVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
+import { bytesReader, nativeFfprobe, probeFile } from "./probe-file.ts";
 
 const CLIPS = {
   flac: () => taggedSound("flac"),
@@ -18,6 +19,9 @@ const CLIPS = {
   mkv: () => taggedVideo("mkv"),
   "crowded mp4": () => crowdedVideo("mp4"),
   "crowded mkv": () => crowdedVideo("mkv"),
+  "chaptered mp3": () => chapteredSound("mp3"),
+  "chaptered flac": () => chapteredSound("flac"),
+  "chaptered ogg": () => chapteredSound("ogg"),
 } as const;
 
 const extras = ({ tags, chapters, streams, audio }: Source) => ({
@@ -51,3 +55,25 @@ test.for(Object.entries(CLIPS))(
     expect(extras(source)).toEqual(extras(wanted));
   },
 );
+
+const NERO = [
+  { start: 0, end: 1, title: "Dawn" },
+  { start: 1, end: 3, title: "Zwölf Uhr" },
+];
+
+// The track of titles is the last one, and its tables come before the file's own list.
+test.for([
+  ["samples beyond the file", "stco", 8, 0xffffff00, NERO],
+  ["titles of gigabytes", "stsz", 12, 0xf0000000, NERO],
+  ["titles that last for years", "stts", 12, 0xffffffff, undefined],
+  ["a list longer than its box", "chpl", 8, 0xffffffff, NERO],
+] as const)("reads a bounded list, or none, of chapters with %s", async ([, box, at, value, wanted]) => {
+  const bytes = new Uint8Array(await readFile(await crowdedVideo("mp4")));
+  const text = Buffer.from(bytes.buffer);
+  new DataView(bytes.buffer).setUint32(text.lastIndexOf(box) + 4 + at, value);
+  const noProbe = () => Promise.reject(new Error("The headers are enough."));
+  const signal = AbortSignal.timeout(10_000);
+  const source = await probeMedia(bytesReader(bytes), { url: "https://example.com/file" }, noProbe, signal);
+  if (wanted) expect(source.chapters).toEqual(wanted);
+  expect(JSON.stringify(source.chapters).length).toBeLessThan(1000);
+});

@@ -7,7 +7,11 @@ import { describeDropped } from "./dropped-words.ts";
 const film: Source = {
   ...{ object: "source", url: "https://example.com/film", kind: "video", format: "matroska" },
   ...{ width: 320, height: 240, coded_width: 320, coded_height: 240, duration: 5, fps: 25 },
-  ...{ codecs: { video: "h264", audio: "ac3" }, audio: { channels: 6, sample_rate: 48_000 }, chapters: 2 },
+  ...{
+    codecs: { video: "h264", audio: "ac3" },
+    audio: { channels: 6, sample_rate: 48_000 },
+    chapters: [{ start: 0, end: 5, title: "" }],
+  },
   streams: [
     { index: 0, kind: "video", codec: "h264" },
     { index: 1, kind: "audio", codec: "ac3", language: "eng" },
@@ -20,8 +24,7 @@ const film: Source = {
 const wishes = (kind: Wishes["kind"], options: Wishes["options"]): Wishes => ({
   ...{ ...defaultWishes(film), kind, options },
 });
-const CROWD =
-  "1 further sound track (French), surround sound (it becomes stereo), subtitles (German), chapters";
+const CROWD = "1 further sound track (French), surround sound (it becomes stereo), subtitles (German)";
 
 test.for([
   ["video", { format: "mp4" }, `Leaves out: ${CROWD}, private tags such as location and device.`],

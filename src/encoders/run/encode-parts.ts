@@ -7,7 +7,7 @@ import { storageReader } from "../../storage/storage-reader.ts";
 import { stitch } from "../stitch/stitch.ts";
 import { countContents } from "./count-output.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
-import { placeWithSubtitles, targetFile } from "./encode-whole.ts";
+import { hasLaterParts, placeWithSubtitles, targetFile } from "./encode-whole.ts";
 import type { Encoding, OutputFiles } from "./encoding.ts";
 import { readMetadata } from "./file-metadata.ts";
 import { placeFile } from "./place-files.ts";
@@ -61,8 +61,8 @@ export async function stitchParts(
     signal,
   });
   const target = targetFile(encoding, plan.chunks[0] as Chunk);
-  const stitched = await placeFile(storage, body, plan.subtitles ? work : out, target);
-  const { mime: _, ...stored } = plan.subtitles
+  const stitched = await placeFile(storage, body, hasLaterParts(plan) ? work : out, target);
+  const { mime: _, ...stored } = hasLaterParts(plan)
     ? await placeWithSubtitles(encoding, stitched, target, signal)
     : stitched;
   if (counts.pictures || counts.sound) {

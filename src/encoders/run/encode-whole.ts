@@ -1,15 +1,18 @@
+import { moveChapters } from "../../core/chapters/chapters.ts";
 import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
-import { type Chunk, isCopy } from "../../plan/plan.ts";
+import { type Chunk, isCopy, type Plan } from "../../plan/plan.ts";
 import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { requireEncoded } from "../../storage/encoded-file.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
+import { addToMp3 } from "../chapters/write-chapters.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
 import { createOpener } from "../stitch/packets.ts";
 import { addSubtitles } from "../subtitles/add-subtitles.ts";
+import { editFile } from "../subtitles/edit-file.ts";
 import { readSubtitles, type Subtitles } from "../subtitles/read-subtitles.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
 import { type Contents, countContents, countSequence } from "./count-output.ts";
@@ -26,7 +29,7 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): 
     const target = targetFile(encoding, chunk);
     // The packets of an AVIF have lengths of their own.
     const animated = plan.image?.animated === true && plan.duration !== null && plan.format !== "avif";
-    const later = animated || addsCoverLater(plan) || plan.subtitles !== undefined;
+    const later = animated || addsCoverLater(plan) || hasLaterParts(plan);
     const folder = later ? work : out;
     return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
       const placed = await placeFile(storage, encoded, folder, target);
@@ -35,7 +38,7 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): 
         const stored = await placeFinished(encoding, placed, target, end.stream, signal);
         return { stored, count: async () => animationContents(encoding, end) };
       }
-      const stored = plan.subtitles
+      const stored = hasLaterParts(plan)
         ? await placeWithSubtitles(encoding, placed, target, signal)
         : later
           ? await placeWithCover(encoding, placed, target, signal)
@@ -93,21 +96,30 @@ export async function subtitlesOf(encoding: Encoding, signal: AbortSignal, origi
   return readSubtitles(reading, await encoding.input());
 }
 
-/** Places an encoded video with the text tracks of its plan, and removes it from working storage. */
+/** Returns whether text tracks or chapters are added to the finished file of a plan. */
+export function hasLaterParts({ subtitles, chapters }: Plan): boolean {
+  return subtitles !== undefined || chapters === true;
+}
+
+/** Places an encoded file with the text tracks and chapters of its plan, and removes it from working storage. */
 export async function placeWithSubtitles(
   encoding: Encoding,
   { key }: StoredFile,
   target: { name: string; mime: string },
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  const { plan, storage, out, work } = encoding;
+  const { plan, source, storage, out, work } = encoding;
   const encoded = await storageReader(storage, key);
   const { tracks, lost } = await subtitlesOf(
     encoding,
     signal,
-    isCopy(plan) ? await startOf(encoded, signal) : 0,
+    plan.subtitles && isCopy(plan) ? await startOf(encoded, signal) : 0,
   );
-  const body = await addSubtitles(encoded, plan.format as VideoFormat, tracks, signal);
+  const chapters = plan.chapters ? moveChapters(source.chapters ?? [], plan) : [];
+  const body =
+    plan.kind === "audio"
+      ? editFile(encoded, await addToMp3(encoded, chapters), signal)
+      : await addSubtitles(encoded, plan.format as VideoFormat, { tracks, chapters }, signal);
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work + target.name);
   return { ...placed, ...(lost.length > 0 && { lost_subtitles: lost }) };

@@ -1,3 +1,4 @@
+import type { Chapter } from "../../core/chapters/chapters.ts";
 import type { VideoFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { addToMp4 } from "./add-to-mp4.ts";
@@ -6,16 +7,18 @@ import { editFile } from "./edit-file.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 
 /**
- * Adds text tracks to a finished video, whichever encoder made it, and streams the result: timed text in MP4 and MOV, WebVTT in
+ * Adds text tracks and chapters to a finished video, whichever encoder made it, and streams the result: timed text in MP4 and MOV, WebVTT in
  * WebM. Pictures and sound are copied byte for byte.
  */
 export async function addSubtitles(
   reader: ByteReader,
   format: VideoFormat,
-  tracks: readonly SubtitleTrack[],
+  { tracks, chapters }: { tracks: readonly SubtitleTrack[]; chapters: readonly Chapter[] },
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   const edits =
-    format === "webm" ? await addToWebm(reader, tracks) : await addToMp4(reader, tracks, format === "mov");
+    format === "webm"
+      ? await addToWebm(reader, tracks, chapters)
+      : await addToMp4(reader, tracks, chapters, format === "mov");
   return editFile(reader, edits, signal);
 }

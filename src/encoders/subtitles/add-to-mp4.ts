@@ -1,8 +1,10 @@
+import type { Chapter } from "../../core/chapters/chapters.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { findBox, listBoxes, readBoxHeader } from "../../probe/isobmff/boxes.ts";
 import { findMovieIndex } from "../../probe/isobmff/isobmff.ts";
 import { readTimescale } from "../../probe/isobmff/track-boxes.ts";
 import { viewOf } from "../../util/bytes.ts";
+import { writeNeroList } from "../chapters/write-chapters.ts";
 import { type Bytes, box, lengthOf, letters, u32, u64 } from "../mp4/mp4-boxes.ts";
 import { misfit } from "../stitch/packets.ts";
 import type { Edit } from "./edit-file.ts";
@@ -14,12 +16,13 @@ const CONTAINERS: ReadonlySet<string> = new Set(["moov", "trak", "mdia", "minf",
 const MOST = 0xffffffff;
 
 /**
- * Plans text tracks for a finished MP4 or MOV: a new index, followed by their samples, in place of the old one. Everything else
+ * Plans text tracks and chapters for a finished MP4 or MOV: a new index, followed by their samples, in place of the old one. Everything else
  * stays as it is.
  */
 export async function addToMp4(
   reader: ByteReader,
   tracks: readonly SubtitleTrack[],
+  chapters: readonly Chapter[],
   quicktime: boolean,
 ): Promise<Edit[]> {
   const range = await findMovieIndex(reader);
@@ -39,7 +42,8 @@ export async function addToMp4(
     ...{ track, id: first + index, samples: textSamples(track, until) },
   }));
   const bytes = texts.flatMap(({ samples }) => samples.bytes);
-  const mdat = [u32(1), letters("mdat"), u64(lengthOf(bytes) + 16)];
+  const mdat = tracks.length > 0 ? [u32(1), letters("mdat"), u64(lengthOf(bytes) + 16)] : [];
+  const list = chapters.length > 0 ? writeNeroList(chapters) : [];
 
   const write = (shift: number, large: boolean): Bytes => {
     let place = range.end + shift - lengthOf(bytes);
@@ -49,13 +53,18 @@ export async function addToMp4(
       return trak;
     });
     const next = u32(first + tracks.length);
-    const content = listBoxes(view, whole.start, whole.end).flatMap((each) => {
+    const boxes = listBoxes(view, whole.start, whole.end);
+    const user = boxes.find(({ kind }) => kind === "udta");
+    const content = boxes.flatMap((each) => {
+      // First, because QuickTime ends the list with a zero.
+      if (each === user) return box("udta", list, [moov.subarray(each.start, each.end)]);
       if (each.kind === "mvhd") {
         return [...box("mvhd", [moov.subarray(each.start, each.end - 4), next])];
       }
       return moveOffsets(moov, each, { after: range.end, shift, large });
     });
-    return box("moov", [...content, ...traks.flat()]);
+    const first_list = user || list.length === 0 ? [] : box("udta", list);
+    return box("moov", [...content, ...traks.flat(), ...first_list]);
   };
   const size = (large: boolean) => lengthOf(write(0, large)) + lengthOf(mdat) + lengthOf(bytes);
   const large = reader.size + size(true) > MOST;

@@ -1,3 +1,4 @@
+import type { Chapter } from "../../core/chapters/chapters.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import {
   EBML,
@@ -9,6 +10,7 @@ import {
   writeElement,
 } from "../../probe/matroska/ebml.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
+import { writeWebmChapters } from "../chapters/write-chapters.ts";
 import { misfit } from "../stitch/packets.ts";
 import type { Edit } from "./edit-file.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
@@ -42,20 +44,27 @@ interface Cluster extends Top {
 }
 
 /**
- * Plans text tracks for a finished WebM: their entries, and their blocks at the start of the cluster in which each is shown. The
+ * Plans text tracks and chapters for a finished WebM: their entries, and their blocks at the start of the cluster in which each is shown. The
  * tables of the file are written again, because everything moves.
  */
-export async function addToWebm(reader: ByteReader, tracks: readonly SubtitleTrack[]): Promise<Edit[]> {
+export async function addToWebm(
+  reader: ByteReader,
+  tracks: readonly SubtitleTrack[],
+  chapters: readonly Chapter[],
+): Promise<Edit[]> {
   const { segment, parts, clusters } = await readLayout(reader);
   const bytesOf = ({ start, end }: Top) => reader.read({ start, end });
   const entries = parts.find(({ id }) => id === EBML.tracks);
-  if (!entries || clusters.length === 0) throw misfit("the headers are damaged");
+  const [first] = clusters;
+  if (!entries || !first) throw misfit("the headers are damaged");
   const known = await bytesOf(entries);
   const delay = readDelay(known);
   const texts = tracks.map((track, index) => ({ track, number: 64 + index }));
   const added = texts.map(({ track, number }) => writeTextEntry(number, track));
   const content = known.subarray(entries.data - entries.start);
   const edits: Edit[] = [{ ...entries, bytes: [element(EBML.tracks, content, ...added)] }];
+  if (chapters.length > 0)
+    edits.push({ start: first.start, end: first.start, bytes: [writeWebmChapters(chapters)] });
   const blocks = placeBlocks(texts, clusters, delay);
   for (const cluster of clusters) {
     const { own, after } = blocks.get(cluster) ?? { own: [], after: [] };

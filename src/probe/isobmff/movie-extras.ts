@@ -12,7 +12,8 @@ export interface MovieExtras {
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
   tags: (readonly [name: string, value: string])[];
-  chapters: number;
+  /** The tracks of text that hold the titles of chapters, by id. */
+  titles: ReadonlyMap<number, Box>;
 }
 
 const SUBTITLES: ReadonlySet<string> = new Set(["sbtl", "subt", "text", "clcp"]);
@@ -28,15 +29,16 @@ export const MOVIE_EPOCH = 2_082_844_800;
 // Value types in the iTunes list.
 const PICTURES: Readonly<Record<number, string>> = { 13: "mjpeg", 14: "png", 27: "bmp" };
 
-/** Reads subtitles, data, covers and chapters from the index of an MP4 or MOV. */
+/** Reads subtitles, data and covers from the index of an MP4 or MOV. */
 export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   const boxes = listBoxes(moov, 8, moov.byteLength);
   const ids = new Map(boxes.filter(({ kind }) => kind === "trak").map((trak) => [trak, trackId(moov, trak)]));
-  const titles = new Set([...ids.keys()].flatMap((trak) => chapterTracks(moov, trak)));
+  const named = new Set([...ids.keys()].flatMap((trak) => chapterTracks(moov, trak)));
+  const titles = new Map<number, Box>();
   const places = new Map<number, number>();
   const streams: SourceStream[] = [];
   const tags: MovieExtras["tags"] = [];
-  let [index, chapters] = [0, 0];
+  let index = 0;
   for (const each of boxes) {
     if (each.kind === "mvhd") {
       const made = readCreation(moov, each);
@@ -45,17 +47,15 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
       const id = ids.get(each) ?? 0;
       const stream = readStream(moov, each, index);
       places.set(id, index++);
-      if (titles.has(id) && stream?.kind === "subtitle") {
-        chapters = Math.max(chapters, tracks.get(id)?.packets ?? 0);
-      } else if (stream && tracks.get(id)?.packets !== 0) streams.push(stream);
+      if (named.has(id) && stream?.kind === "subtitle") titles.set(id, each);
+      else if (stream && tracks.get(id)?.packets !== 0) streams.push(stream);
     } else if (each.kind === "udta") {
       for (const codec of readCovers(moov, each)) streams.push({ index: index++, kind: "cover", codec });
-      chapters = Math.max(chapters, countChapters(moov, each));
       const location = readLocation(moov, each);
       if (location) tags.push(["location", location]);
     }
   }
-  return { places, streams, tags, chapters };
+  return { places, streams, tags, titles };
 }
 
 // Seconds since 1904 (ISO/IEC 14496-12, 8.2.2); some programs count from 1970.
@@ -130,12 +130,6 @@ function readCovers(moov: DataView, udta: Box): (string | null)[] {
   return listBoxes(moov, covr?.start ?? 0, covr?.end ?? 0)
     .filter(({ kind, start, end }) => kind === "data" && end - start > 8)
     .map(({ start }) => PICTURES[moov.getUint32(start)] ?? null);
-}
-
-function countChapters(moov: DataView, udta: Box): number {
-  const chpl = findBox(moov, udta, "chpl");
-  const at = chpl && chpl.start + (moov.getUint8(chpl.start) === 0 ? 4 : 8);
-  return chpl && at !== null && at < chpl.end ? moov.getUint8(at) : 0;
 }
 
 // 3GPP TS 26.244, 8.10: language, name, role of the place, and degrees in 16.16 bits, which ffmpeg writes as ISO 6709.

@@ -44,6 +44,14 @@ export const EBML = {
   simple_tag: 0x67c8,
   tag_name: 0x45a3,
   tag_string: 0x4487,
+  edition: 0x45b9,
+  chapter: 0xb6,
+  chapter_uid: 0x73c4,
+  chapter_start: 0x91,
+  chapter_end: 0x92,
+  chapter_display: 0x80,
+  chapter_string: 0x85,
+  chapter_language: 0x437c,
 } as const;
 
 // The most bytes that an element's header takes.

@@ -1,3 +1,4 @@
+import { CHAPTER_LIMITS, type FoundChapter } from "../../core/chapters/chapters.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { SourceStream } from "../../core/source.ts";
 import { CREATION_TIME } from "../../core/tags.ts";
@@ -11,7 +12,7 @@ export interface MatroskaExtras {
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
   tags: (readonly [name: string, value: string])[];
-  chapters: number;
+  chapters: FoundChapter[];
 }
 
 /** Elements of a segment that hold extras, with their positions. */
@@ -31,7 +32,7 @@ const ID = {
     seek_at: 0x53ac,
   },
   ...{ tag: 0x7373, targets: 0x63c0, simple_tag: 0x67c8, tag_name: 0x45a3, tag_text: 0x4487 },
-  ...{ edition: 0x45b9, chapter: 0xb6, file: 0x61a7, file_mime: 0x4660 },
+  ...{ file: 0x61a7, file_mime: 0x4660 },
 } as const;
 // Targets of tags that describe a track, edition, chapter or attachment and not the whole file.
 const PARTS: ReadonlySet<number> = new Set([0x63c5, 0x63c9, 0x63c4, 0x63c6]);
@@ -79,7 +80,6 @@ export async function readMatroskaExtras(
   const { places, streams } = readOther(tracks);
   const attached = await readAttachments(reader, found.get(EBML.attachments), places.size);
   const chapters = await content(EBML.chapters);
-  const [edition] = fieldsOf(chapters, 0, chapters.length, ID.edition);
   const title = textIn(info, readElement(info, 0)?.data ?? 0, info.length, ID.title);
   const made = readCreation(info);
   const tags = readGlobalTags(await content(EBML.tags));
@@ -91,8 +91,25 @@ export async function readMatroskaExtras(
       ...(made ? [[CREATION_TIME, made] as const] : []),
       ...tags,
     ],
-    chapters: edition ? fieldsOf(chapters, edition.data, edition.end, ID.chapter).length : 0,
+    chapters: readEdition(chapters),
   };
+}
+
+function readEdition(bytes: Uint8Array): FoundChapter[] {
+  const [edition] = fieldsOf(bytes, 0, bytes.length, EBML.edition);
+  const atoms = edition ? fieldsOf(bytes, edition.data, edition.end, EBML.chapter) : [];
+  return atoms.slice(0, CHAPTER_LIMITS.chapters).map(({ data, end }) => {
+    const time = (id: number) => {
+      const [field] = fieldsOf(bytes, data, end, id);
+      return field ? readUint(bytes, field.data, field.end) / 1e9 : undefined;
+    };
+    const [display] = fieldsOf(bytes, data, end, EBML.chapter_display);
+    return {
+      start: time(EBML.chapter_start) ?? 0,
+      end: time(EBML.chapter_end),
+      title: (display && textIn(bytes, display.data, display.end, EBML.chapter_string)) ?? "",
+    };
+  });
 }
 
 // Nanoseconds since the start of 2001 (RFC 9559, 5.1.2.11).

@@ -1,3 +1,4 @@
+import type { FoundChapter } from "../../core/chapters/chapters.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { COVER_CODECS } from "../../core/tags.ts";
 import { memoryReader } from "../file-start.ts";
@@ -6,7 +7,7 @@ export interface Id3 {
   tags: (readonly [name: string, value: string])[];
   /** In order. */
   covers: Id3Cover[];
-  chapters: number;
+  chapters: FoundChapter[];
 }
 
 export interface Id3Cover {
@@ -29,7 +30,7 @@ const FRAME_FLAGS = { unsynchronised: 0x02, length: 0x01 } as const;
 
 /** Reads the ID3 tags (id3.org) of a file: version 2.2 to 2.4 at its start, or else version 1 at its end. */
 export async function readId3(reader: ByteReader): Promise<Id3> {
-  const found: Id3 = { tags: [], covers: [], chapters: 0 };
+  const found: Id3 = { tags: [], covers: [], chapters: [] };
   let at = 0;
   for (let count = 0; count < MOST_TAGS; count++) {
     const head = await reader.read({ start: at, end: at + HEADER });
@@ -90,7 +91,6 @@ async function readFrames(tag: Tag, common: boolean, found: Id3): Promise<void> 
     const start = at + header + (own & known & FRAME_FLAGS.length ? 4 : 0);
     const body = { start, end: Math.min(end, at + header + size) };
     at += header + size;
-    if (name === "CHAP") found.chapters++;
     // Compressed, encrypted, or empty.
     if ((own & ~known) !== 0 || size < 2) continue;
     const unsynchronised =
@@ -102,6 +102,9 @@ async function readFrames(tag: Tag, common: boolean, found: Id3): Promise<void> 
     if (name === "APIC" || name === "PIC") {
       const few = await reader.read({ ...body, end: Math.min(body.end, body.start + PICTURE_HEAD) });
       found.covers.push({ mime: mimeOf(name, few), common, read: async () => pictureIn(name, await read()) });
+    } else if (name === "CHAP" && size <= TEXT) {
+      const chapter = readChapter(await read(), version);
+      if (chapter) found.chapters.push(chapter);
     } else if (/^(T|COM|ULT|USLT)/.test(name) && size <= TEXT) {
       const text = readText(name, await read());
       if (text) found.tags.push(text);
@@ -153,6 +156,18 @@ function readText(name: string, bytes: Uint8Array): readonly [string, string] | 
 function genreOf(text: string): string {
   const [, inBrackets, alone] = /^\((\d+)\)|^(\d+)$/.exec(text) ?? [];
   return ID3_GENRES[Number(inBrackets ?? alone)] ?? text;
+}
+
+// ID3v2 Chapter Frame Addendum: a name, start and end in milliseconds, two places in the file, and frames.
+function readChapter(bytes: Uint8Array, version: number): FoundChapter | null {
+  const at = bytes.indexOf(0) + 1;
+  if (at === 0 || at + 16 > bytes.length) return null;
+  const [start, end] = [at, at + 4].map((place) => number(bytes.subarray(place, place + 4)) / 1000);
+  const head = bytes.subarray(at + 16, at + 26);
+  const size = version === 4 ? sevenBits(head, 4) : number(head.subarray(4, 8));
+  const titled = latin(head.subarray(0, 4)) === "TIT2" && size > 1;
+  const title = titled ? readText("TIT2", bytes.subarray(at + 26, at + 26 + size))?.[1] : "";
+  return { start: start ?? 0, end, title: title ?? "" };
 }
 
 // Consecutive texts, each terminated by a zero.

@@ -1,0 +1,71 @@
+import type { Chapter } from "../../core/chapters/chapters.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import { EBML } from "../../probe/matroska/ebml.ts";
+import { concatBytes } from "../../util/bytes.ts";
+import { type Bytes, fullBox, lengthOf, letters, u32, u64 } from "../mp4/mp4-boxes.ts";
+import type { Edit } from "../subtitles/edit-file.ts";
+import { element, uint } from "../subtitles/webm-text.ts";
+
+// A title's length takes one byte.
+const MOST = 255;
+
+/** Writes chapters as Nero's list (chpl) of an MP4 or MOV: starts in units of 100 ns. */
+export function writeNeroList(chapters: readonly Chapter[]): Bytes {
+  const entries = chapters.flatMap(({ start, title }) => {
+    const text = cutText(title, MOST);
+    return [u64(Math.round(start * 1e7)), Uint8Array.of(text.length), text];
+  });
+  return fullBox("chpl", 1, 0, [u32(0), Uint8Array.of(chapters.length), ...entries]);
+}
+
+/** Writes chapters as an element of a WebM, in nanoseconds. */
+export function writeWebmChapters(chapters: readonly Chapter[]): Uint8Array {
+  const atoms = chapters.map(({ start, end, title }, index) =>
+    element(
+      EBML.chapter,
+      uint(EBML.chapter_uid, index + 1),
+      uint(EBML.chapter_start, Math.round(start * 1e9)),
+      uint(EBML.chapter_end, Math.round(end * 1e9)),
+      element(
+        EBML.chapter_display,
+        element(EBML.chapter_string, new TextEncoder().encode(title)),
+        element(EBML.chapter_language, letters("und")),
+      ),
+    ),
+  );
+  return element(EBML.chapters, element(EBML.edition, ...atoms));
+}
+
+const HEADER = 10;
+const VERSION = 4;
+const UTF8 = 3;
+// No place in the file, only in time.
+const NOWHERE = 0xffffffff;
+
+/** Plans chapters for a finished MP3: in its ID3v2.4 tag, or in one before everything else. */
+export async function addToMp3(reader: ByteReader, chapters: readonly Chapter[]): Promise<Edit[]> {
+  const frames = chapters.flatMap(({ start, end, title }, index) => {
+    const times = u32(Math.round(start * 1000), Math.round(end * 1000), NOWHERE, NOWHERE);
+    const text = frame("TIT2", [Uint8Array.of(UTF8), new TextEncoder().encode(title)]);
+    return frame("CHAP", [letters(`ch${index}\0`), times, ...text]);
+  });
+  const head = await reader.read({ start: 0, end: HEADER });
+  const own = String.fromCharCode(...head.subarray(0, 3)) === "ID3" && head[3] === VERSION && head[5] === 0;
+  const size = own ? head.subarray(6).reduce((sum, byte) => sum * 128 + byte, 0) : 0;
+  const bytes = [letters("ID3"), Uint8Array.of(VERSION, 0, 0), sevenBits(size + lengthOf(frames)), ...frames];
+  return [{ start: 0, end: own ? HEADER : 0, bytes: [concatBytes(bytes)] }];
+}
+
+function frame(name: string, content: Bytes): Bytes {
+  return [letters(name), sevenBits(lengthOf(content)), new Uint8Array(2), ...content];
+}
+
+function sevenBits(value: number): Uint8Array {
+  return Uint8Array.from([21, 14, 7, 0], (shift) => (value >> shift) & 0x7f);
+}
+
+// Never within a character.
+function cutText(text: string, most: number): Uint8Array {
+  const bytes = new Uint8Array(most);
+  return bytes.subarray(0, new TextEncoder().encodeInto(text, bytes).written);
+}
