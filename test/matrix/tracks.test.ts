@@ -109,7 +109,7 @@ test.concurrent("a stream has all sound tracks, each with its language", LIMIT, 
   expect(Math.abs((made?.counts?.sound?.output ?? 0) - 9)).toBeLessThan(0.5);
 });
 
-// The Matroska above with a first sound track of a codec that nobody knows.
+// The Matroska above with a first sound track of an unknown codec.
 async function foreign(): Promise<string> {
   const source = await dubbed("mkv");
   return keepClip("mkv", `${source} foreign`, async (path) => {
