@@ -1,12 +1,17 @@
 import { MediaError } from "../../src/core/errors.ts";
-import type { Env } from "../env.ts";
+import type { ServiceSettings } from "../settings/schema.ts";
 import { createSeal, type Seal } from "./seal.ts";
 
+interface Deployment {
+  settings: Pick<ServiceSettings, "CONNECTION_KEYS">;
+}
+
 /** Builds the seal of a deployment; without CONNECTION_KEYS each use rejects with `service_unavailable`. */
-export function createSealOf({ settings: { CONNECTION_KEYS } }: Pick<Env, "settings">): Seal {
+export function createSealOf({ settings: { CONNECTION_KEYS } }: Deployment): Seal {
   if (CONNECTION_KEYS) return createSeal(CONNECTION_KEYS);
   const refuse = async (): Promise<never> => {
-    const message = "Connections and webhooks are not set up here: the secret CONNECTION_KEYS is missing.";
+    const message =
+      "Connections, webhooks and encrypted streams are not set up here: the secret CONNECTION_KEYS is missing.";
     throw new MediaError("service_unavailable", message, { retryable: false });
   };
   return { seal: refuse, open: refuse, isCurrent: refuse };

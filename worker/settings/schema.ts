@@ -45,7 +45,7 @@ export const ServiceSettings = z.object({
     16,
   )
     .optional()
-    .register(UNSET, { meaning: "none: no connections, no webhooks" }),
+    .register(UNSET, { meaning: "none: no connections, webhooks or encrypted streams" }),
   ALLOW_PRIVATE_NETWORK: flag(
     "Whether inputs, webhooks and connections may be on loopback and private hosts.",
   ).prefault("false"),

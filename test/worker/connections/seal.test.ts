@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createSeal } from "../../../worker/connections/seal.ts";
+import { createSealOf } from "../../../worker/connections/seal-of.ts";
 
 const NEW = "the newest of the keys";
 const OLD = "the key before that one";
@@ -40,4 +41,13 @@ test("after a key change the old key still opens and the new one seals", async (
   expect(await createSeal([NEW]).open(again, "owner")).toBe("secret");
   const opened = createSeal([NEW]).open(sealed, "owner");
   await expect(opened).rejects.toThrow("No key in CONNECTION_KEYS opens this.");
+});
+
+test("without keys, each use names what needs them", async () => {
+  const seal = createSealOf({ settings: { CONNECTION_KEYS: undefined } });
+  const message =
+    "Connections, webhooks and encrypted streams are not set up here: the secret CONNECTION_KEYS is missing.";
+  await expect(seal.seal("key", "mine/task_1")).rejects.toMatchObject({
+    ...{ kind: "service_unavailable", retryable: false, message },
+  });
 });

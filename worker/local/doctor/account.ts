@@ -21,7 +21,7 @@ interface Config {
 const PLACEHOLDER = /^0+$/;
 const SECRETS = {
   MEDIA_SIGNING_KEY: "without it the service answers every request with 503",
-  CONNECTION_KEYS: "without it there are no connections and no webhooks",
+  CONNECTION_KEYS: "without it there are no connections, webhooks or encrypted streams",
 } as const;
 
 /** Checks what `wrangler.toml` names against the account that wrangler is logged in to. Changes nothing. */
