@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { ErrorReason } from "../../src/core/error-reason.ts";
 import type { ErrorKind } from "../../src/core/errors.ts";
 import { clip } from "../fixtures/clips.ts";
+import { heicOf } from "../fixtures/heic.ts";
 import { hugeMp4 } from "../fixtures/huge.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { movingWebp } from "../fixtures/moving-webp.ts";
@@ -29,7 +30,9 @@ esac
 exec ffmpeg "$@"
 `;
 await writeFile(join(bin, "ffmpeg"), wrapper, { mode: 0o755 });
-const full = await startRig({ PATH: `${bin}:${process.env.PATH}` });
+// Says nothing and computes nothing.
+await writeFile(join(bin, "heif-info"), "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
+const full = await startRig({ PATH: `${bin}:${process.env.PATH}`, STALL_SECONDS: "2" });
 afterAll(async () => {
   await Promise.all([rig, small, tight, full].map((each) => each.close()));
   await rm(bin, { recursive: true });
@@ -60,6 +63,8 @@ const unanswered = (from: "source" | "output", url: string): ErrorReason => ({
 
 // Three megabytes, so that it is read in several pieces.
 const large = () => noiseSound("wav", 20);
+// Its tiles are pictures too, so that the decoder writes several.
+const PHOTO = { tile: { width: 80, height: 90 }, width: 160, height: 90, loose: true } as const;
 // Several seconds of work.
 const heavy = () => clip("mp4", { size: "1280x720", seconds: 8 });
 
@@ -88,6 +93,15 @@ test("ends a stalled ffmpeg", { timeout: 40_000 }, async () => {
   // Two seconds of stall time, and five until an ffmpeg that does not end is killed.
   const message = "ffmpeg made no progress for 2 s and was ended.";
   expect(await rig.finish(job.id)).toEqual(failed("stalled", true, message));
+});
+
+test("ends a program that reads which picture of a HEIC comes first, once it stalls", async () => {
+  const file = await heicOf(await clip("png"), PHOTO);
+  const job = await full.job(await clip("png"), "image", {}, () => ({ file }));
+  const input = { ...job.input, size: (await stat(file)).size };
+  const source = { ...job.source, format: "heic" };
+  const message = "ffmpeg made no progress for 2 s and was ended.";
+  expect(await full.run({ ...job, input, source })).toEqual(failed("stalled", true, message));
 });
 
 test.for([

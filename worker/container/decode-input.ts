@@ -7,7 +7,6 @@ import { MIB } from "../../src/util/bytes.ts";
 import { decodeWebp } from "./decode-webp.ts";
 import { readInput } from "./read-input.ts";
 import { type DecoderRun, runDecoder } from "./run-decoder.ts";
-import { runProgram } from "./run-ffmpeg.ts";
 
 /** A decoded picture on disk, and the job that reads it. */
 export interface DecodedInput {
@@ -56,16 +55,11 @@ async function store(input: NativeJob["input"], path: string, signal: AbortSigna
 }
 
 // Each picture of a file with several becomes a numbered file; `heif-info` says which one is the primary.
-async function primaryOf(heif: string, { folder, installed, limits, signal }: DecoderRun): Promise<string> {
-  const names = (await readdir(folder)).filter((name) => /^picture(-\d+)?\.png$/.test(name));
+async function primaryOf(heif: string, run: DecoderRun): Promise<string> {
+  const names = (await readdir(run.folder)).filter((name) => /^picture(-\d+)?\.png$/.test(name));
   if (names.includes(DECODED)) return DECODED;
   const pictures: string[] = [];
-  await runProgram("heif-info", {
-    ...{ args: [STORED], cwd: folder, installed, limits, signal },
-    onProgress: (line) => line.startsWith("image: ") && pictures.push(line),
-    onStart() {},
-  });
-  signal.throwIfAborted();
+  await runDecoder("heif-info", [STORED], run, (line) => line.startsWith("image: ") && pictures.push(line));
   const first =
     Math.max(
       0,

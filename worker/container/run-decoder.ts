@@ -15,13 +15,18 @@ export interface DecoderRun {
   fits(bytes: number): boolean;
 }
 
-/** Runs a decoder to its end; rejects with the {@link MediaError} of what went wrong. */
-export async function runDecoder(name: string, args: readonly string[], run: DecoderRun): Promise<void> {
+/** Runs a decoder to its end, and calls `onLine` with its output; rejects with the {@link MediaError} of what went wrong. */
+export async function runDecoder(
+  name: string,
+  args: readonly string[],
+  run: DecoderRun,
+  onLine: (line: string) => void = () => {},
+): Promise<void> {
   const { folder, installed, limits, signal, fits } = run;
   let watchdog: Watchdog | undefined;
   const end = await runProgram(name, {
     ...{ args, cwd: folder, installed, limits, signal },
-    onProgress() {},
+    onProgress: onLine,
     onStart(ffmpeg) {
       const { stall_seconds } = limits;
       watchdog = watch({ ffmpeg, progress: () => 0, waits: () => false, fits, folder, stall_seconds });
