@@ -30,12 +30,7 @@ const VIDEO = {
     { index: 0, kind: "video", codec: "h264", duration: 10.5, end: 10.5, bitrate: 8000000 },
     { index: 1, kind: "audio", codec: "aac", duration: 10.5, end: 10.5, bitrate: 128000, language: "eng" },
   ],
-  ...{
-    tags: { title: "", artist: "", encoder: "Lavf59.27.100" },
-    chapters: [{ start: 0, end: 10.5, title: "" }],
-    dropped: [],
-    etag: "",
-  },
+  ...{ tags: { title: "", artist: "", encoder: "Lavf59.27.100" }, chapters: 1, dropped: [], etag: "" },
 };
 const ENCODED = {
   ...VIDEO,
