@@ -32,7 +32,12 @@ export async function decodeWebp(input: NativeJob["input"], run: DecoderRun): Pr
   const path = join(run.folder, "picture.png");
   const file = await open(path, "w");
   try {
-    const drawn = composeFrames(animation, (frame) => decodeFrame(frame, own));
+    let done = 0;
+    const drawn = composeFrames(animation, async (frame) => {
+      const pixels = await decodeFrame(frame, own);
+      run.onProgress(++done / frames.length);
+      return pixels;
+    });
     let size = 0;
     for await (const piece of writeApng({ width, height, count: frames.length }, drawn)) {
       size += piece.length;

@@ -13,6 +13,8 @@ export interface DecoderRun {
   signal: AbortSignal;
   /** Returns whether the machine has so many bytes for this job, beside the others. */
   fits(bytes: number): boolean;
+  /** Called with the share of the decoding that is done. */
+  onProgress(share: number): void;
 }
 
 /** Runs a decoder to its end, and calls `onLine` with its output; rejects with the {@link MediaError} of what went wrong. */

@@ -48,6 +48,8 @@ export type JobResult = Omit<Extract<NativeState, { state: "done" }>, "state">;
 
 // The rest is for putting the output up.
 const ENCODE_SHARE = 0.95;
+// Of a job whose input is decoded first.
+const DECODE_SHARE = 0.3;
 
 /** Encodes a chunk in a folder of its own, puts its files up, and leaves nothing behind, whatever happens. Rejects with a {@link MediaError}, or as the signal says. */
 export async function runJob(
@@ -70,11 +72,16 @@ export async function runJob(
   try {
     const out = join(folder, "out");
     await mkdir(out, { recursive: true });
-    const decoded = await decodeInput(given, { folder, installed, limits: settings, signal, fits });
+    const decoded = await decodeInput(given, {
+      ...{ folder, installed, limits: settings, signal, fits },
+      onProgress: (share) => onProgress(share * DECODE_SHARE, null),
+    });
     const { job, path } = decoded ?? { job: given, path: null };
+    const before = decoded ? DECODE_SHARE : 0;
+    const onRest: typeof onProgress = (share, speed) => onProgress(before + share * (1 - before), speed);
     const { plan, chunk } = job;
     const tools = path === null ? givenTools : jobTools(threads, readersOf(job.source.format), "file");
-    await encode(job, bench, { folder, path, tools, puts, signal, onProgress, fits });
+    await encode(job, bench, { folder, path, tools, puts, signal, onProgress: onRest, fits });
     const tally = await readTally(job, folder);
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
@@ -84,7 +91,7 @@ export async function runJob(
     const isPlaylist = ({ name }: { name: string }) => single === null && name.endsWith(".m3u8");
     const playlists = await readPlaylists(files.filter(isPlaylist));
     const rest = files.filter((file) => !isPlaylist(file));
-    await puts.end(rest, (share) => onProgress(ENCODE_SHARE + share * (1 - ENCODE_SHARE), null));
+    await puts.end(rest, (share) => onRest(ENCODE_SHARE + share * (1 - ENCODE_SHARE), null));
     const written = rest.map(({ name, mime, size }) => ({ name, mime, size, ...facts.get(name) }));
     return { written, playlists, tally };
   } finally {
