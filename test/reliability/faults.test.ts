@@ -15,7 +15,6 @@ import { ROOT } from "../structure/source-files.ts";
 import { type Receiver, startReceiver } from "../worker/webhooks/receiver.ts";
 
 const COUNT = 100;
-const JOBS = 3;
 const KEY = "key-of-the-faults";
 const TURNS = ["KV", "MEDIA", "TASK", "JOB", "PROJECT", "QUEUE", "RUN", "eviction", "container"] as const;
 const TURN_MS = 500;
@@ -96,9 +95,10 @@ const fail = async (thing: string) =>
   (await (await fetch(`${base}/failing/${thing}`, { method: "PUT" })).json()) as Record<string, number>;
 
 /** Fails each part in turn for a while, three times. */
-async function failInTurn(): Promise<Record<string, number>> {
+async function failInTurn(onTurn: (thing: string) => void): Promise<Record<string, number>> {
   for (const thing of [TURNS, TURNS, TURNS].flat()) {
     await fail(thing);
+    onTurn(thing);
     if (thing === "container") await native.kill();
     await sleep(TURN_MS);
     if (thing === "container") await native.restart();
@@ -122,10 +122,11 @@ test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the 
   const outputs = ["png", "webp", "jpeg"].map((format, index) => ({
     ...{ kind: "image", options: { format, width: 16 }, ...(index > 0 && { after: index - 1 }) },
   }));
-  const starting = Array.from({ length: JOBS }, () =>
-    create<Job>({ input: png, outputs, webhook_url }, "/jobs"),
-  );
-  const struck = await failInTurn();
+  const starting: Promise<Job>[] = [];
+  const struck = await failInTurn((thing) => {
+    // The object of jobs has work in its turn only if one is created then.
+    if (thing === "JOB") starting.push(create<Job>({ input: png, outputs, webhook_url }, "/jobs"));
+  });
   for (const thing of TURNS.slice(0, -1)) expect(struck[thing], thing).toBeGreaterThan(0);
 
   const created = await Promise.all(creating);
