@@ -2,6 +2,7 @@
 import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
 import type {
   CodecOf,
+  ConcatOption,
   CropOption,
   EncryptionOption,
   OverlayOption,
@@ -186,6 +187,10 @@ export type VideoOptions = (
    * A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, or GIF, of which the first frame counts.
    */
   overlay?: OverlayOption | undefined;
+  /**
+   * Up to nine videos to play after the input, in order. All are encoded to the input's shape: its frame with bars, its frame rate, one layout of sound.
+   */
+  concat?: ConcatOption[] | undefined;
   /**
    * Files of subtitles that become text tracks after those of the source: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
    */

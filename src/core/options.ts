@@ -24,6 +24,7 @@ import {
   type StepKind,
   VIDEO_CODECS,
 } from "./formats.ts";
+import { checkConcat, concat } from "./further/concat-options.ts";
 import { overlay } from "./further/overlay-options.ts";
 import { checkSubtitles, subtitles } from "./further/subtitle-options.ts";
 import { placeholders } from "./images/placeholders.ts";
@@ -89,6 +90,7 @@ export const VideoOptions = optionsOf("video", {
   ...span,
   speed,
   overlay,
+  concat,
   subtitles,
   metadata,
 })
@@ -97,6 +99,7 @@ export const VideoOptions = optionsOf("video", {
   .superRefine(checkCodec)
   .superRefine(checkRate)
   .superRefine(checkCopy)
+  .superRefine(checkConcat)
   .superRefine(checkFrame)
   .superRefine(checkSpan)
   .meta({ id: "VideoOptions" });

@@ -35,6 +35,7 @@ export const Refusal = z
     refusal("deinterlacing", {}),
     refusal("tempo", {}),
     refusal("overlay", {}),
+    refusal("concat", {}),
     refusal("bit_depth", { max_depth: z.int() }),
     // Memory and time.
     refusal("memory", { needed_bytes: bytes, available_bytes: bytes }),

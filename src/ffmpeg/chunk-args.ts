@@ -1,8 +1,10 @@
 import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
+import { placedParts } from "../plan/further/placed-parts.ts";
 import { shownEnd } from "../plan/pictures-end.ts";
 import { type Chunk, isCopy, type Plan } from "../plan/plan.ts";
 import { audioArgs, sampleArgs } from "./audio-args.ts";
+import { concatArgs, partInput } from "./further/concat.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
 import { listPackets, listPictures } from "./listing.ts";
@@ -38,11 +40,18 @@ export function chunkArgs(
   toolset: Toolset,
 ): string[] {
   const cut = createCut(plan, chunk, source);
+  const joined = plan.concat ? concatArgs(plan, source, io.lists, toolset) : null;
   if (io.lists !== undefined && decodesAll(plan, chunk)) cut.video.push(listPictures(io.lists));
-  const lists = io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists);
+  const lists =
+    joined?.lists ?? (io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists));
   const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
   const input = [...cut.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
-  for (const { path, input: before } of io.further ?? []) input.push(...before, "-i", path);
+  const parts = placedParts(plan);
+  for (const [at, { path, input: before }] of (io.further ?? []).entries()) {
+    const part = parts.find((each) => each.input === at + 1);
+    if (part) input.push(...partInput(part), ...alphaArgs(part.source));
+    input.push(...before, "-i", path);
+  }
   if (plan.kind === "adaptive_video")
     return [...input, ...hlsArgs(plan, chunk, source, cut, io, toolset), ...lists];
   const { image } = plan;
@@ -53,16 +62,29 @@ export function chunkArgs(
   return [
     ...input,
     ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
-    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, toolset)),
-    ...(chunk.track === "video"
-      ? []
-      : audioTrack(plan, heardSource(source, plan), cut, toolset, io.level ?? null)),
+    ...(joined?.tracks ?? ownTracks(plan, chunk, source, cut, io, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
     ...(isCopy(plan) ? partArgs(chunk) : []),
     ...muxerArgs(plan),
     io.output,
     ...lists,
+  ];
+}
+
+function ownTracks(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  cut: Cut,
+  io: ChunkFiles,
+  toolset: Toolset,
+): string[] {
+  return [
+    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, toolset)),
+    ...(chunk.track === "video"
+      ? []
+      : audioTrack(plan, heardSource(source, plan), cut, toolset, io.level ?? null)),
   ];
 }
 
@@ -118,12 +140,15 @@ function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset, leve
 function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   const pictures = plan.image !== null || plan.video?.mode === "encode";
   if (!pictures) return [...toolset.input];
-  const codec = source.codecs?.video;
-  // ffmpeg's own decoders of VP8 and VP9 drop transparency.
-  const alpha = source.has_alpha && (codec === "vp8" || codec === "vp9");
-  const decoder = codec === "vp8" ? "libvpx" : "libvpx-vp9";
   // A photo's orientation is in its EXIF data, which ffmpeg 5.1 ignores and later versions apply; so a filter turns images.
   const still = plan.image ? ["-noautorotate"] : [];
   const shrink = plan.image?.shrink ? ["-lowres", String(plan.image.shrink)] : [];
-  return [...still, ...shrink, ...(alpha ? ["-c:v", decoder] : []), ...toolset.input];
+  return [...still, ...shrink, ...alphaArgs(source), ...toolset.input];
+}
+
+// ffmpeg's own decoders of VP8 and VP9 drop transparency.
+function alphaArgs({ codecs, has_alpha }: Source): string[] {
+  const codec = codecs?.video;
+  if (!has_alpha || (codec !== "vp8" && codec !== "vp9")) return [];
+  return ["-c:v", codec === "vp8" ? "libvpx" : "libvpx-vp9"];
 }

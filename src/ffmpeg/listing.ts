@@ -1,7 +1,8 @@
 import type { Source } from "../core/source.ts";
+import { type PlacedPart, placedParts } from "../plan/further/placed-parts.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { type Cut, createCut, soundStream } from "./span.ts";
-import { type ListedPackets, type Tally, tallyPictures, tallyRules } from "./tally.ts";
+import { type ListedPackets, type PictureTally, type Tally, tallyPictures, tallyRules } from "./tally.ts";
 
 // ffmpeg lists the packets that it reads and the pictures that it decodes, so that the two can be compared.
 
@@ -11,6 +12,18 @@ export const LISTS = {
   decoded: "decoded.txt",
   sound: "sound.txt",
 } as const;
+
+/** Returns the path prefix of the lists of a part of a joined video, within that of all. */
+export function listPrefix({ input }: Pick<PlacedPart, "input">): string {
+  return input === 0 ? "" : `${input}-`;
+}
+
+/** Returns the names of all lists that a plan may have. */
+export function listNames({ concat }: Plan): string[] {
+  return (concat ?? [{ input: 0 }]).flatMap((part) =>
+    Object.values(LISTS).map((name) => listPrefix(part) + name),
+  );
+}
 
 /** Returns filters, as one link of a chain, that list every passing picture; `folder` is the path prefix of the lists. */
 export function listPictures(folder: string): string {
@@ -22,20 +35,33 @@ export function listPictures(folder: string): string {
 }
 
 export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, folder: string): string[] {
+  const pictured = hasPictures(plan) && chunk.track !== "audio" && !chunk.keyframes_only;
+  const streams = {
+    pictures: pictured ? "0:V:0" : null,
+    sound: plan.audio && chunk.track !== "video" ? soundStream(plan) : null,
+  };
+  return listInput(source, folder, streams, chunk.end === null ? null : cut.lead + chunk.end - chunk.start);
+}
+
+/** Returns the arguments that list the packets of an input's streams, up to a number of seconds; `folder` is the path prefix of the lists. */
+export function listInput(
+  source: Source,
+  folder: string,
+  { pictures, sound }: { pictures: string | null; sound: string | null },
+  until: number | null = null,
+): string[] {
   const list = (map: string, name: string, ...more: string[]) => [
     ...["-map", map, "-c", "copy", ...more],
     // All packets, including those before the span.
     ...["-copyinkf", "-copypriorss", "1", "-avoid_negative_ts", "disabled"],
-    ...(chunk.end === null ? [] : ["-t", String(Number((cut.lead + chunk.end - chunk.start).toFixed(6)))]),
+    ...(until === null ? [] : ["-t", String(Number(until.toFixed(6)))]),
     ...["-f", "framecrc", folder + name],
   ];
   // Packed B-frames put two pictures into one packet, followed by a dummy.
   const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
   return [
-    ...(hasPictures(plan) && chunk.track !== "audio" && !chunk.keyframes_only
-      ? list("0:V:0", LISTS.packets, ...unpack)
-      : []),
-    ...(plan.audio && chunk.track !== "video" ? list(soundStream(plan), LISTS.sound) : []),
+    ...(pictures === null ? [] : list(pictures, LISTS.packets, ...unpack)),
+    ...(sound === null ? [] : list(sound, LISTS.sound)),
   ];
 }
 
@@ -46,6 +72,7 @@ export function readLists(
   source: Source,
   read: (name: string) => string | null,
 ): Tally {
+  if (plan.concat) return readParts(placedParts(plan), read);
   const packets = read(LISTS.packets);
   const sound = read(LISTS.sound);
   const tally: Tally = {};
@@ -59,6 +86,28 @@ export function readLists(
   if (sound !== null) tally.sound = soundSeconds(sound, lead, chunk);
   return tally;
 }
+
+// What is missing of any part is missing of the whole.
+function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): Tally {
+  const whole: PictureTally = { decoded: 0, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
+  let heard: number | null = null;
+  for (const part of parts) {
+    const { source, at, seconds } = part;
+    const text = (name: string) => read(listPrefix(part) + name) ?? "";
+    const listed = parsePackets(text(LISTS.packets), at, source);
+    const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - at);
+    const own = tallyPictures(listed, decoded, tallyRules(WHOLE, source));
+    whole.decoded += own.decoded;
+    whole.missing += own.missing;
+    whole.unreadable += own.unreadable;
+    if (own.missing_at !== null) whole.missing_at ??= at + own.missing_at;
+    if (part.sound !== null)
+      heard = (heard ?? 0) + soundSeconds(text(LISTS.sound), at, { ...WHOLE, end: seconds });
+  }
+  return { pictures: whole, ...(heard !== null && { sound: heard }) };
+}
+
+const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 
 // Of a still there is one, which is there or not.
 function hasPictures({ video, image }: Plan): boolean {

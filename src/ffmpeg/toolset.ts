@@ -48,6 +48,8 @@ export interface Toolset {
   tempo: boolean;
   /** Whether it reads pictures and lays them over others. */
   overlays: boolean;
+  /** Whether it joins videos. */
+  concatenates: boolean;
   /** Whether it joins short frames of sound, which saves time. */
   joins: boolean;
   /** Whether it flattens transparency. */
@@ -102,6 +104,7 @@ export const WASM_TOOLS: Toolset = {
   toneMapper: "zscale",
   tempo: true,
   overlays: true,
+  concatenates: true,
   joins: true,
   flattens: true,
   opaque: [],
@@ -125,21 +128,8 @@ export const FAST_TOOLS: Toolset = {
   animated: {},
   readable: {
     formats: new Set([
-      ...[
-        "mp4",
-        "mov",
-        "matroska",
-        "webm",
-        "mpegts",
-        "mpeg",
-        "avi",
-        "flv",
-        "mp3",
-        "aac",
-        "wav",
-        "flac",
-        "ogg",
-      ],
+      ...["mp4", "mov", "matroska", "webm", "mpegts", "mpeg", "avi", "flv"],
+      ...["mp3", "aac", "wav", "flac", "ogg"],
       ...["aiff", "ac3", "eac3"],
     ]),
     codecs: new Set([
@@ -152,6 +142,7 @@ export const FAST_TOOLS: Toolset = {
   toneMapper: "tonemap_bt709",
   tempo: false,
   overlays: false,
+  concatenates: false,
   joins: false,
   flattens: false,
 };
@@ -200,6 +191,7 @@ export const NATIVE_TOOLS: Toolset = {
   toneMapper: "zscale",
   tempo: true,
   overlays: true,
+  concatenates: true,
   joins: true,
   flattens: true,
   // The AVIF muxer supports transparency since ffmpeg 6.0.
@@ -255,6 +247,11 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   }
   if (audio && plan.speed !== undefined && !toolset.tempo) return { code: "tempo" };
   if (video?.mode === "encode" && video.overlay && !toolset.overlays) return { code: "overlay" };
+  if (plan.concat && !toolset.concatenates) return { code: "concat" };
+  const unreadable = plan.concat?.find(({ source: { codecs } }) =>
+    toolset.unreadable.includes(codecs?.video ?? ""),
+  );
+  if (unreadable) return { code: "input_codec", codec: unreadable.source.codecs?.video ?? "" };
   if (!image) return refuseSource(plan, source, toolset);
   const format = plan.format as ImageFormat;
   if (!imageTool(toolset, format, image)) {

@@ -65,8 +65,9 @@ function withSounds(pictures: Chunk[], { start, end, has_audio, sounds = 1 }: Ch
   return [...pictures, ...chunks];
 }
 
-/** Returns the plan with other cuts. */
+/** Returns the plan with other cuts. Joined videos are encoded in one go. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
+  if (plan.concat) return plan;
   const { kind, start, end, video, audio, sounds, speed = 1 } = plan;
   const duration = sourceSeconds(plan);
   const needs = {

@@ -16,6 +16,7 @@ import { errorFor } from "../words/reason-words.ts";
 import { heardSource } from "./audio.ts";
 import { type ChunkHints, cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, videoFormat } from "./copied.ts";
+import { concatSources, createConcat } from "./further/concat.ts";
 import { furtherFiles } from "./further/further-file.ts";
 import type { PlanHints } from "./further/plan-hints.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
@@ -27,7 +28,7 @@ import { createLadder } from "./ladder.ts";
 import { planChapters, planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
-import { soundPlan, streamSounds } from "./sound/plan-sound.ts";
+import { audibleTrack, soundPlan, streamSounds } from "./sound/plan-sound.ts";
 import { createSpan, played, type Span } from "./span.ts";
 import { planSubtitles, subtitleBytes } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
@@ -72,7 +73,7 @@ function videoPlan(source: Source, asked: VideoOptions, hints: PlanHints): Plan 
   // The rest of the file's size follows from a plan; the pictures get what is left.
   const bitrate = videoBitsWithin(
     target_size - subtitleBytes(asked, hints.further),
-    planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, {}),
+    planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, { further: hints.further }),
     source,
   );
   return planVideo(source, { ...asked, bitrate }, hints);
@@ -83,15 +84,17 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const format = videoFormat(options, source);
   const copies = options.mode === "copy";
   const facts = FORMATS.video[format];
-  const span = createSpan(options, source.duration, source.duration_estimated);
+  const own = createSpan(options, source.duration, source.duration_estimated);
   const { speed = 1 } = options;
-  const trimmed = isTrimmed(span) || speed !== 1;
-  const video = copies
+  const trimmed = isTrimmed(own) || speed !== 1 || options.concat !== undefined;
+  const planned = copies
     ? copyPictures(source, stored, format, options)
     : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // `bitrate` is that of the pictures.
   const sound = { ...options, bitrate: options.audio_bitrate };
-  const heard = soundPlan(source, options.audio_codec ?? facts.audio, sound, span, trimmed);
+  const joined = joinVideos(source, planned, options, hints);
+  const { video = planned, span = own, concat } = joined ?? {};
+  const heard = soundPlan(joined?.heard ?? source, options.audio_codec ?? facts.audio, sound, span, trimmed);
   if (copies && heard.audio) heard.audio = copySound(heardSource(source, heard), format);
   const fps = video.mode === "encode" ? video.fps : null;
   // At a constant rate, faster pictures are fewer.
@@ -99,12 +102,29 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const plan = {
     ...blank("video", format, span, speed),
     ...planMetadata(source, format, options.metadata),
-    ...planSubtitles(source, options),
-    ...planChapters(source, format, options.metadata),
+    ...planSubtitles(joined ? { ...source, streams: [] } : source, options),
+    ...(joined ? {} : planChapters(source, format, options.metadata)),
     ...{ frames, video, ...heard },
+    ...(concat && { concat }),
     ...furtherFiles({ options }, hints.further),
   };
   return cutPlan(plan, hints);
+}
+
+// What a joined film has in place of its first part.
+function joinVideos(source: Source, video: VideoPlan, options: VideoOptions, hints: PlanHints) {
+  const others = concatSources(options, hints.further);
+  if (others.length === 0 || video.mode !== "encode" || video.fps === null) return null;
+  const concat = createConcat(source, { ...video, fps: video.fps }, options, others);
+  const frames = concat.reduce((sum, part) => sum + part.frames, 0);
+  const first = concat.find((part) => audibleTrack(part.source) !== null)?.source ?? source;
+  const heard = heardSource(first, { sound_track: audibleTrack(first) ?? 0 });
+  return {
+    ...{ concat, video: concat[0]?.video ?? video },
+    span: { start: 0, end: null, duration: frames / video.fps },
+    // Where its own sound ends is of no account.
+    heard: { ...heard, streams: [] },
+  };
 }
 
 function audioPlan(source: Source, options: AudioOptions): Plan {

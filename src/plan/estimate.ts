@@ -33,7 +33,13 @@ export function estimateWork(plan: Plan, source: Source): Estimate {
   const stored = storedPicture(source);
   const outputs = pictures(plan);
   const shrunk = 4 ** (plan.image?.shrink ?? 0);
-  const frame_decoded = outputs.length > 0 && stored ? (stored.width * stored.height) / shrunk : 0;
+  const areaOf = (picture: Size | null) => (picture ? picture.width * picture.height : 0);
+  const parts = (plan.concat ?? []).map(({ source: each, video, frames }) => {
+    const seconds = frames / (video.fps ?? DEFAULT_FPS);
+    return { area: areaOf(storedPicture(each)), frames: seconds * (each.fps ?? DEFAULT_FPS) };
+  });
+  const own = outputs.length > 0 && stored ? (stored.width * stored.height) / shrunk : 0;
+  const frame_decoded = Math.max(own, ...parts.map(({ area }) => area));
   const seconds = plan.image && !plan.image.animated ? 0 : plan.duration;
   const decoded =
     outputs.length > 0 ? decodedFrames(plan, source, seconds === 0 ? 0 : sourceSeconds(plan)) : 0;
@@ -45,7 +51,9 @@ export function estimateWork(plan: Plan, source: Source): Estimate {
     frame_encoded: Math.max(0, ...areas),
     frames_decoded: decoded,
     frames_encoded: times(encoded, outputs.length),
-    pixels_decoded: times(decoded, frame_decoded),
+    pixels_decoded: plan.concat
+      ? parts.reduce((sum, { area, frames }) => sum + area * frames, 0)
+      : times(decoded, own),
     pixels_encoded: times(encoded, area),
     pixels_held: plan.image?.motion?.palette ? times(encoded, area) : 0,
     audio_seconds: plan.audio?.mode === "encode" ? times(seconds, soundsOf(plan).length) : 0,

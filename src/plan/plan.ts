@@ -1,4 +1,5 @@
 import type { AudioCodec, EncodeKind, VideoCodec } from "../core/formats.ts";
+import type { Source } from "../core/source.ts";
 import type { Tags } from "../core/tags.ts";
 import type { FurtherFile } from "./further/further-file.ts";
 import type { Overlay } from "./further/overlay.ts";
@@ -179,6 +180,17 @@ export interface SubtitleFacts {
   forced?: true;
 }
 
+/** One of several videos that play one after the other; the first is the source itself. */
+export interface ConcatPart {
+  /** Its index among all inputs, of which 0 is the source. */
+  input: number;
+  source: Source;
+  /** How its pictures take the shape of the first one's. */
+  video: Extract<VideoPlan, { mode: "encode" }>;
+  /** Pictures of the output, at its constant frame rate. */
+  frames: number;
+}
+
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
 export interface Plan {
   kind: EncodeKind;
@@ -216,6 +228,8 @@ export interface Plan {
   subtitles?: SubtitlePlan[];
   /** The files that are read beside the source, in the order in which encoders receive them; absent where there are none. */
   further?: readonly FurtherFile[];
+  /** The videos that play one after the other, of which the source is the first; absent where there is only that. */
+  concat?: readonly ConcatPart[];
   /** Best first; empty unless the plan is for adaptive video. */
   renditions: Rendition[];
   /** Whether each rendition of HLS has an I-frame playlist; absent where it has none. */

@@ -40,10 +40,11 @@ export function createVideoPlan(
   };
 }
 
-// Faster pictures would be more a second than the source has, and than screens show; slower ones keep their own times.
+// Faster pictures would be more a second than the source has, and than screens show; slower ones keep their own times. Joined videos
+// share one rate.
 function outputFps({ fps = DEFAULT_FPS }: Source, options: VideoOptions): number | null {
   if (options.fps !== undefined) return exactFps(options.fps);
-  if ((options.speed ?? 1) <= 1) return null;
+  if ((options.speed ?? 1) <= 1 && options.concat === undefined) return null;
   // An average rate of uneven pictures is too low for the dense ones.
   const { min, max } = BOUNDS.fps;
   return exactFps(
@@ -71,7 +72,7 @@ export function matteFor(source: Source, background: string | undefined): string
 
 function asksNothing(options: VideoOptions): boolean {
   const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip, speed = 1 } = options;
-  if (speed !== 1 || options.overlay !== undefined) return false;
+  if (speed !== 1 || options.overlay !== undefined || options.concat !== undefined) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }

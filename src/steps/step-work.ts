@@ -134,7 +134,11 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     async ingest(source, context) {
       checkDuration(source, tools.max_seconds);
       // Fail on impossible requests before copying anything.
-      if (request) await decideOnce(tools, source, request, await ingestFurther(request, context), context);
+      if (request) {
+        const further = await ingestFurther(request, context);
+        checkDuration({ duration: totalSeconds(source, further) }, tools.max_seconds);
+        await decideOnce(tools, source, request, further, context);
+      }
       return alone(shared, "ingest", context, async (signal, known) => {
         const key = standalone
           ? `${runFolder("out", context.run_id)}${tools.stem}`
@@ -167,6 +171,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         return { key, source };
       });
       const further = await ingestFurther(wanted, context);
+      checkDuration({ duration: totalSeconds(source, further) }, tools.max_seconds);
       const { plan, choice, encoded } = await encodeInput(
         tools,
         {
@@ -245,7 +250,12 @@ function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;
 }
 
-function checkDuration({ duration }: Source, most: number): void {
+// Further inputs with a duration play after the first.
+function totalSeconds({ duration = 0 }: Source, further: readonly Source[]): number {
+  return further.reduce((sum, each) => sum + (each.duration ?? 0), duration);
+}
+
+function checkDuration({ duration }: Pick<Source, "duration">, most: number): void {
   if (duration === undefined || duration <= most) return;
   const message = `The input lasts ${Math.round(duration)} seconds; the limit is ${most}.`;
   throw new MediaError("input_too_large", message);

@@ -76,6 +76,8 @@ export function describeRefusal(refusal: Refusal): string {
       return "it cannot change the speed of sound";
     case "overlay":
       return "it cannot lay a picture over others";
+    case "concat":
+      return "it cannot join videos";
     case "bit_depth":
       return `it encodes ${refusal.max_depth} bits only`;
     case "memory":

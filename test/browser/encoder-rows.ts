@@ -1,7 +1,7 @@
 import { findBuilt } from "../../core/cache.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
-import type { ClipName } from "../fixtures/clips.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 
 // What each encoder of a page supports; anything else it refuses with the codes in the table.
@@ -13,6 +13,7 @@ export const YES = null;
 const FAST = findBuilt("core") ? YES : "not_loaded";
 const TEMPO = FAST ?? "tempo";
 const OVERLAY = FAST ?? "overlay";
+const CONCAT = FAST ?? "concat";
 const PICTURES = "needs_encoding";
 const OTHER = "other_work";
 
@@ -203,6 +204,15 @@ export const ROWS: readonly Row[] = [
     made: {
       ...{ picture: "h264", sound: "aac", width: 160, frames: 50 },
       like: "scale=160:90,drawbox=x=120:y=0:w=40:h=40:color=red:t=fill:enable='gte(t,0.5)*lt(t,1.5)'",
+    },
+  },
+  {
+    ...video("h264", "mp4", [PICTURES, OTHER, OTHER, CONCAT, YES, OTHER, "concat"]),
+    ...{ name: "h264 before another", further: () => clip("mp4", { size: "320x180" }), chunk_seconds: 0.7 },
+    options: { codec: "h264", width: 160, concat: [{ url: "https://example.com/second.mp4" }] },
+    made: {
+      ...{ picture: "h264", sound: "aac", width: 160, duration: 4, frames: 100 },
+      like: "scale=160:90,split[a][b];[a][b]concat=n=2",
     },
   },
   {

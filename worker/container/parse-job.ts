@@ -57,20 +57,22 @@ const overlay = z.looseObject({
   end: seconds.nullable(),
 });
 
+const videoEncode = z.looseObject({
+  mode: z.literal("encode"),
+  codec: z.enum(VIDEO_CODECS),
+  geometry,
+  rate,
+  fps,
+  deinterlace: z.boolean(),
+  tone_map: z.boolean(),
+  depth: z.literal([8, 10]),
+  matte: color.nullable(),
+  overlay: overlay.exactOptional(),
+});
+
 const video = z.discriminatedUnion("mode", [
   z.looseObject({ mode: z.literal("copy"), codec: word, width: pixels, height: pixels }),
-  z.looseObject({
-    mode: z.literal("encode"),
-    codec: z.enum(VIDEO_CODECS),
-    geometry,
-    rate,
-    fps,
-    deinterlace: z.boolean(),
-    tone_map: z.boolean(),
-    depth: z.literal([8, 10]),
-    matte: color.nullable(),
-    overlay: overlay.exactOptional(),
-  }),
+  videoEncode,
 ]);
 
 const shape = z.looseObject({
@@ -122,6 +124,15 @@ const image = z.looseObject({
   sheet: sheet.exactOptional(),
 });
 
+const source = Source.superRefine(({ format, color: colors = {} }, context) => {
+  const { primaries, transfer, space } = colors as Record<string, unknown>;
+  const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };
+  for (const [path, name] of Object.entries(names)) {
+    if (name === undefined || word.safeParse(name).success) continue;
+    context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
+  }
+});
+
 const waveform = z.looseObject({
   zoom: z.union([
     z.looseObject({ samples_per_pixel: z.int().min(1).max(1e9) }),
@@ -166,6 +177,10 @@ const plan = z
       .array(z.looseObject({ role: z.enum(INPUT_ROLES), format: word, size: count, pixels: count }))
       .max(100)
       .exactOptional(),
+    concat: z
+      .array(z.looseObject({ input: z.int().min(0).max(100), source, video: videoEncode, frames: count }))
+      .max(100)
+      .exactOptional(),
     renditions: z.array(z.looseObject({ name: fileName, geometry, rate, fps })).max(32),
     chunks: z.array(chunk).max(100_000),
   })
@@ -183,14 +198,7 @@ const Job = z.object({
   lane: z.string().max(128).exactOptional(),
   plan,
   chunk,
-  source: Source.superRefine(({ format, color: colors = {} }, context) => {
-    const { primaries, transfer, space } = colors as Record<string, unknown>;
-    const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };
-    for (const [path, name] of Object.entries(names)) {
-      if (name === undefined || word.safeParse(name).success) continue;
-      context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
-    }
-  }),
+  source,
   input,
   further: z.array(input).max(100).exactOptional(),
   folder: url.refine((text) => text.endsWith("/"), { message: "must end with a slash" }),

@@ -4,7 +4,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform/peak-meter.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
+import { listNames, readLists } from "../../src/ffmpeg/listing.ts";
 import { findLevel } from "../../src/ffmpeg/loudness.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { parseProgress } from "../../src/ffmpeg/progress.ts";
@@ -214,7 +214,7 @@ function onDisk(url: string): ServedInput {
 
 // ffmpeg wrote its lists beside the output.
 async function readTally({ plan, chunk, source }: NativeJob, folder: string): Promise<Tally> {
-  const texts = Object.values(LISTS).map(
+  const texts = listNames(plan).map(
     async (name) => [name, await readFile(join(folder, name), "utf8").catch(() => null)] as const,
   );
   const lists = new Map<string, string | null>(await Promise.all(texts));

@@ -19,7 +19,7 @@ interface OptionsSchema {
 
 const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
 import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
-import type { CodecOf, CropOption, EncryptionOption, OverlayOption, SizeOption, SubtitleOption } from "./options/option-shapes.ts";
+import type { CodecOf, ConcatOption, CropOption, EncryptionOption, OverlayOption, SizeOption, SubtitleOption } from "./options/option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 `;
 
@@ -51,6 +51,7 @@ const TYPES: Readonly<Record<string, string>> = {
   fit: "Fit",
   position: "Position",
   overlay: "OverlayOption",
+  concat: "ConcatOption[]",
   subtitles: "SubtitleOption[]",
   metadata: "MetadataMode",
   track: "number | string",

@@ -10,7 +10,7 @@ export interface FurtherInput {
 }
 
 /** The options that name further inputs, in the order in which a run numbers them; those that no encoder reads come last. */
-export const INPUT_ROLES = ["overlay", "subtitles"] as const;
+export const INPUT_ROLES = ["overlay", "concat", "subtitles"] as const;
 
 /** Returns the files that a request reads beside its input, in the order in which encoders receive them. */
 export function furtherInputs(request: { options?: unknown }): FurtherInput[] {

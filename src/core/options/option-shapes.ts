@@ -8,6 +8,12 @@ export type CropOption =
   | `${number}:${number}`
   | { x?: SizeOption | undefined; y?: SizeOption | undefined; width: SizeOption; height: SizeOption };
 
+/** A video that plays after the input. */
+export interface ConcatOption {
+  /** URL of the video: http://, https:// or s3://. The clients take a file in its place. */
+  url: string;
+}
+
 /** A picture that is laid over a video. */
 export interface OverlayOption {
   /** URL of the picture: http://, https:// or s3://. The clients take a file in its place. */

@@ -106,7 +106,7 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
   const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
   const expected = tally.pictures ? expectedPictures(plan, chunk, decoded) : 0;
   const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
-  const silent = (tally.sound ?? 0) / (plan.speed ?? 1) - contents.sound;
+  const silent = expectedSound(plan, tally) - contents.sound;
   const sound = silent > SOUND_TOLERANCE ? silent : 0;
   if (missing + unencoded === 0 && sound === 0) return null;
   const at = missing_at === null ? null : chunk.start + missing_at;
@@ -115,11 +115,18 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
 
 // At a constant rate the filters repeat and drop pictures to fill the span, so the output alone proves nothing.
 function expectedPictures(plan: Plan, { start, end }: Chunk, decoded: number): number {
+  // What each part of a joined video fills is known.
+  if (plan.concat) return plan.frames ?? 0;
   const fps = constantFps(plan);
   if (fps === null) return decoded;
   return end === null || decoded === 0
     ? 0
     : Math.max(1, Math.round(((end - start) / (plan.speed ?? 1)) * fps));
+}
+
+// A part of a joined video that has no sound is silent.
+function expectedSound({ concat, duration, speed = 1 }: Plan, { sound = 0 }: Tally): number {
+  return concat && sound > 0 ? (duration ?? 0) : sound / speed;
 }
 
 function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {

@@ -64,6 +64,7 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
     refuse(plan, source) {
       const { video } = plan;
       if (video?.mode !== "encode") return { code: "other_work" };
+      if (plan.concat) return { code: "concat" };
       const refusal = refuseWork(video) ?? decoders.refuse(source) ?? refuseHidden(source);
       if (refusal !== null) return refusal;
       for (const { codec, geometry } of videosOf(plan)) {

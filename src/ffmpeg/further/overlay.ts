@@ -41,10 +41,15 @@ export function overlayGraph(
       ? []
       : ["premultiply=inplace=1", `scale=${width}:-1:flags=${flags}`, "unpremultiply=inplace=1"]),
     ...(colors.length > 0 ? [`colorchannelmixer=${colors.join(":")}`] : []),
-    `scale=flags=${flags}:out_range=tv:out_color_matrix=${MATRICES[colorspace] ?? "bt601"}`,
+    `scale=flags=${flags}:out_range=tv:out_color_matrix=${scaleMatrix(colorspace)}`,
     `format=${depth === 10 ? "yuva420p10le" : "yuva420p"}`,
   ];
   return `[${input + 1}:v:0]${over.join(",")}[over];[under][over]overlay=${placed(overlay, at)}[video]`;
+}
+
+/** Returns the name that the filter scale has for the matrix of a color tag. */
+export function scaleMatrix(matrix: string): string {
+  return MATRICES[matrix] ?? "bt601";
 }
 
 function placed({ place, start, end }: Overlay, at: number): string {

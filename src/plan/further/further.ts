@@ -1,6 +1,7 @@
 import type { InputRole } from "../../core/further/further-inputs.ts";
 import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../plan.ts";
+import { concatFault } from "./concat.ts";
 import type { FurtherFile } from "./further-file.ts";
 
 /** Returns the further files that a chunk of a plan reads, which are all or none. */
@@ -28,4 +29,5 @@ const FAULTS: { readonly [R in InputRole]: (source: Source) => string | null } =
     const found = animated ? `animated ${format}` : format;
     return `It must be a picture in PNG, JPEG, WebP that is not animated, or GIF; it is ${found}.`;
   },
+  concat: concatFault,
 };

@@ -45,6 +45,12 @@ export function streamSounds(
   return { ...(all[0] ?? planned(0)), sounds };
 }
 
+/** Returns the index, among the source's sound tracks, of the first that can be decoded; null when there is none. */
+export function audibleTrack(source: Source): number | null {
+  const sound_track = findTrack(source);
+  return hasAudio(heardSource(source, { sound_track })) ? sound_track : null;
+}
+
 function hasAudio(source: Source): boolean {
   return source.codecs ? source.codecs.audio !== null : source.kind === "audio";
 }

@@ -1,0 +1,132 @@
+import type { Source } from "../../core/source.ts";
+import { type PlacedPart, placedParts } from "../../plan/further/placed-parts.ts";
+import type { Chunk, ConcatPart, Plan } from "../../plan/plan.ts";
+import { audioArgs } from "../audio-args.ts";
+import { assumedColor, isRgb, videoColor } from "../color.ts";
+import { fpsText } from "../filters.ts";
+import { listInput, listPictures, listPrefix } from "../listing.ts";
+import { shapeFilters } from "../loudness.ts";
+import { type Cut, createCut } from "../span.ts";
+import type { Toolset } from "../toolset.ts";
+import { videoArgs, videoMending, videoSizing } from "../video-args.ts";
+import { scaleMatrix } from "./overlay.ts";
+
+const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
+
+/**
+ * Returns the arguments before a further part's file. It is read as if it began where it does in the output: ffmpeg reads next what is
+ * behind most, and would otherwise decode all parts at once and hold their pictures.
+ */
+export function partInput({ at, source }: PlacedPart): string[] {
+  return ["-itsoffset", seconds(at - (source.priming ?? 0))];
+}
+
+/** Returns the arguments that join the parts of a plan: the graph, the streams, their codecs and the lists. */
+export function concatArgs(plan: Plan, source: Source, lists: string | undefined, toolset: Toolset) {
+  const { video, audio } = plan;
+  const parts = placedParts(plan);
+  const [first] = parts;
+  if (video?.mode !== "encode" || audio?.mode === "copy" || !first) {
+    throw new RangeError("Joined videos are encoded.");
+  }
+  const links = parts.map((part) => {
+    const pictures = `[${part.input}:V:0]${pictureFilters(plan, part, first, lists, toolset)}[v${part.input}]`;
+    if (!audio) return { chains: [pictures], pads: `[v${part.input}]` };
+    const format = `aformat=sample_fmts=fltp:sample_rates=${audio.sample_rate}:channel_layouts=${audio.channels}c`;
+    const end = `atrim=end=${seconds(part.seconds)}`;
+    const silence = `anullsrc=r=${audio.sample_rate}:cl=${audio.channels}c,${end},${format}`;
+    const sound =
+      part.sound !== null
+        ? `[${part.input}:a:${part.sound}]${shifted("asetpts", part)}${PLACED},${format},apad,${end}`
+        : silence;
+    return { chains: [pictures, `${sound}[a${part.input}]`], pads: `[v${part.input}][a${part.input}]` };
+  });
+  const joined = `${links.map(({ pads }) => pads).join("")}concat=n=${parts.length}:v=1:a=${audio ? 1 : 0}[joined]`;
+  // One picture of a part may last no time by itself; its place follows from the count.
+  const timed = `[joined]settb=1/(${fpsText(video.fps ?? 1)}),setpts=N[video]`;
+  const shape = audio ? ["asetpts=N/SR/TB", ...shapeFilters(audio, null)] : [];
+  const heard = audio ? [`[heard]${shape.join(",")}[sound]`] : [];
+  const graph = [
+    ...links.flatMap(({ chains }) => chains),
+    audio ? `${joined}[heard]` : joined,
+    timed,
+    ...heard,
+  ];
+  return {
+    tracks: [
+      ...["-filter_complex", graph.join(";"), "-map", "[video]"],
+      ...videoArgs(plan, first.source, first.video, toolset, null),
+      ...(audio ? ["-map", "[sound]", ...codecArgs(audio, source, toolset)] : []),
+    ],
+    lists: lists === undefined ? [] : parts.flatMap((part) => listPart(part, lists)),
+  };
+}
+
+// Silence where the sound begins late or has a gap.
+const PLACED = "aresample=async=1:first_pts=0";
+
+function pictureFilters(
+  plan: Plan,
+  part: PlacedPart,
+  first: ConcatPart,
+  lists: string | undefined,
+  toolset: Toolset,
+): string {
+  const { source, video } = part;
+  const cut = createCut(plan, WHOLE, source);
+  const listed = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
+  const shift = part.at === 0 ? [] : [`setpts=PTS-${seconds(part.at)}/TB`];
+  const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...shift] };
+  return [
+    ...videoMending(video, own),
+    ...taggedAs(part),
+    ...videoSizing(source, video, video.geometry, toolset),
+    ...recolored(part, first, toolset),
+  ].join(",");
+}
+
+function shifted(filter: string, { at }: PlacedPart): string {
+  return at === 0 ? "" : `${filter}=PTS-${seconds(at)}/TB,`;
+}
+
+// Players assume the matrix of untagged pictures by their size, and ffmpeg assumes BT.601.
+function taggedAs({ source, video }: ConcatPart): string[] {
+  const known =
+    video.tone_map || isRgb(source) || video.matte !== null || videoColor(source, video).matrix !== null;
+  const { width = 0, height = 0 } = source;
+  return known ? [] : [`setparams=colorspace=${assumedColor({ width, height }).matrix}`];
+}
+
+// The output has one matrix, that of the first part.
+function recolored(part: ConcatPart, first: ConcatPart, { scaler }: Toolset): string[] {
+  const [from, to] = [matrixOf(part), matrixOf(first)];
+  return from === to ? [] : [`scale=flags=${scaler}:in_color_matrix=${from}:out_color_matrix=${to}`];
+}
+
+function matrixOf({ source, video }: ConcatPart): string {
+  const { width = 0, height = 0 } = source;
+  const own = videoColor(source, video).matrix;
+  const size = isRgb(source) || video.matte !== null ? video.geometry : { width, height };
+  return scaleMatrix(own ?? assumedColor(size).matrix ?? "");
+}
+
+function codecArgs(
+  audio: Extract<NonNullable<Plan["audio"]>, { mode: "encode" }>,
+  source: Source,
+  toolset: Toolset,
+) {
+  const { shape: _, ...unshaped } = audio;
+  const none: Cut = { seek: [], video: [], audio: [], length: null, lead: 0, speed: 1 };
+  return audioArgs(unshaped, source, none, toolset, null);
+}
+
+function listPart(part: PlacedPart, folder: string): string[] {
+  return listInput(part.source, folder + listPrefix(part), {
+    pictures: `${part.input}:V:0`,
+    sound: part.sound === null ? null : `${part.input}:a:${part.sound}`,
+  });
+}
+
+function seconds(value: number): string {
+  return String(Number(value.toFixed(6)));
+}

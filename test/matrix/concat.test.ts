@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { runNative } from "../judge/native.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+import { levelOf, readSound } from "../judge/sound.ts";
+
+let rig: Rig;
+let first: string;
+let tall: string;
+let silent: string;
+let tone: string;
+beforeAll(async () => {
+  rig = await openRig();
+  const h264 = "-c:v libx264 -preset veryfast -crf 6 -pix_fmt yuv420p".split(" ");
+  first = await makeClip("mp4", [
+    ...pictures("160x90", "25", 25, 7),
+    ...["-f", "lavfi", "-i", "sine=f=440:sample_rate=48000:duration=1"],
+    ...[...h264, "-c:a", "aac"],
+  ]);
+  tall = await makeClip("webm", [
+    ...pictures("90x160", "25/2", 8, 20),
+    ...["-f", "lavfi", "-i", "sine=f=1500:sample_rate=44100:duration=0.64"],
+    ..."-c:v libvpx -crf 4 -b:v 2M -pix_fmt yuv420p -c:a libopus -ac 2".split(" "),
+  ]);
+  silent = await makeClip("mp4", [...pictures("320x180", "30000/1001", 30, 6), ...h264]);
+  tone = await makeClip("wav", ["-f", "lavfi", "-i", "sine=f=440:duration=1"]);
+});
+afterAll(() => rig?.close());
+
+// Gray pictures, of which each is lighter than the one before by `step`.
+function pictures(size: string, rate: string, count: number, step: number): string[] {
+  const gray = `format=yuv420p,geq=lum='40+${step}*N':cb=128:cr=128`;
+  return ["-f", "lavfi", "-i", `color=black:size=${size}:rate=${rate},trim=end_frame=${count},${gray}`];
+}
+
+const LIMIT = { timeout: 240_000 };
+
+test.for([
+  { encoder: "light", options: {}, size: [160, 90] },
+  { encoder: "native", options: { codec: "h265", width: 80, height: 44 }, size: [80, 44] },
+] as const)("joins three videos by $encoder", LIMIT, async ({ encoder, options, size: [width, height] }) => {
+  const concat = [tall, silent].map((path) => ({ url: rig.serve(path) }));
+  const { path, task } = await rig.door.encode({
+    ...{ input: rig.serve(first), kind: "video", options: { quality: "very_high", ...options, concat } },
+  });
+  const frames = 25 + 16 + 25;
+  expect(task.steps[2]?.output).toMatchObject({
+    encoder,
+    counts: { pictures: { source: 25 + 8 + 30, output: frames } },
+  });
+  const facts = await readFacts(path);
+  expect(facts.picture).toMatchObject({ width, height, fps: 25 });
+  expect(facts.picture?.times).toHaveLength(frames);
+  expect(facts.duration).toBeCloseTo(frames / 25, 1);
+  expect(facts.sound).toMatchObject({ codec: "aac", sample_rate: 48_000 });
+
+  const middle = await lightness(path, width / 2, height / 2);
+  const wanted = [
+    ...Array.from({ length: 25 }, (_, at) => 40 + 7 * at),
+    ...Array.from({ length: 16 }, (_, at) => 40 + 20 * Math.floor(at / 2)),
+    ...Array.from({ length: 25 }, (_, at) => 40 + 6 * Math.round((at * 30) / 1.001 / 25)),
+  ];
+  for (const [at, level] of wanted.entries()) {
+    // Half a picture of another rate may be rounded either way.
+    expect(Math.abs((middle[at] ?? 0) - level), `frame ${at}`).toBeLessThan(at < 41 ? 4 : 10);
+  }
+  const side = await lightness(path, 2, height / 2);
+  expect(Math.abs((side[10] ?? 0) - 110)).toBeLessThan(4);
+  for (const level of side.slice(25, 41)) expect(level).toBeLessThan(20);
+
+  const { channels, sample_rate } = await readSound(path, { channels: 1 });
+  const between = (from: number, to: number) =>
+    (channels[0] ?? new Float32Array()).subarray(from * sample_rate, to * sample_rate);
+  expect(pitch(between(0.1, 0.9))).toBeCloseTo(440, -1);
+  expect(pitch(between(1.1, 1.55))).toBeCloseTo(1500, -1);
+  expect(levelOf(between(1.7, 2.6))).toBeLessThan(-60);
+});
+
+test("a first video without sound is silent until the sound of the next", LIMIT, async () => {
+  const options = { fps: 12.5, audio_codec: "opus", concat: [{ url: rig.serve(first) }] } as const;
+  const { path } = await rig.door.encode({ input: rig.serve(silent), kind: "video", options });
+  const { picture, sound } = await readFacts(path);
+  expect([picture?.width, picture?.times.length, sound?.codec]).toEqual([320, 13 + 13, "opus"]);
+  const { channels, sample_rate } = await readSound(path, { channels: 1 });
+  const [samples = new Float32Array()] = channels;
+  expect(levelOf(samples.subarray(0, sample_rate))).toBeLessThan(-60);
+  expect(pitch(samples.subarray(1.1 * sample_rate, 1.9 * sample_rate))).toBeCloseTo(440, -1);
+});
+
+test("muted videos are joined without sound", LIMIT, async () => {
+  const options = { mute: true, width: 64, concat: [{ url: rig.serve(tall) }] };
+  const { path } = await rig.door.encode({ input: rig.serve(first), kind: "video", options });
+  const { picture, sound } = await readFacts(path);
+  expect([picture?.times.length, sound]).toEqual([25 + 16, null]);
+});
+
+test.for<[what: string, file: () => string | null, kind: string, message: string]>([
+  [
+    "sound alone",
+    () => tone,
+    "input_unsupported",
+    "It must be a video with pictures; it is wav, sound alone.",
+  ],
+  ["missing", () => null, "input_not_found", ""],
+])("a part that is %s fails the task by its name", LIMIT, async ([, file, kind, message]) => {
+  const path = file();
+  const url = path === null ? rig.origin.serve("/missing.mp4", { status: 404 }) : rig.serve(path);
+  const concat = [{ url: rig.serve(tall) }, { url }];
+  const task = await rig.door.runTask({ input: rig.serve(first), kind: "video", options: { concat } });
+  expect(task).toMatchObject({ status: "failed", error: { kind } });
+  expect(task.error?.message).toContain(`options.concat.1.url: ${message}`);
+});
+
+// The luma of each picture at a point.
+async function lightness(path: string, x: number, y: number): Promise<number[]> {
+  const { output } = await runNative([
+    ...["-i", path, "-vf", `crop=2:2:${2 * Math.floor(x / 2)}:${2 * Math.floor(y / 2)},format=yuv420p`],
+    ...["-fps_mode", "passthrough", "-f", "rawvideo", "-"],
+  ]);
+  return [...output].filter((_, at) => at % 6 === 0);
+}
+
+// Hertz, from the number of times that the sound crosses zero.
+function pitch(samples: Float32Array, sample_rate = 48_000): number {
+  let crossings = 0;
+  for (let at = 1; at < samples.length; at++) {
+    if ((samples[at] ?? 0) < 0 !== (samples[at - 1] ?? 0) < 0) crossings++;
+  }
+  return (crossings * sample_rate) / (2 * samples.length);
+}
