@@ -9,6 +9,8 @@ import { type Database, type InputRecord, type Schema, upgrade, VERSION } from "
 export interface PieceStore {
   get(run_id: string, name: string): Promise<{ value: unknown } | null>;
   put(run_id: string, name: string, value: unknown): Promise<void>;
+  /** Returns the ids of the runs that have any. */
+  runs(): Promise<string[]>;
   /** Deletes all results of a run. */
   clear(run_id: string): Promise<void>;
 }
@@ -107,6 +109,10 @@ function createPieces(access: Access): PieceStore {
     },
     async put(run_id, name, value) {
       await access((db) => db.put("pieces", { run_id, name, value }));
+    },
+    async runs() {
+      const keys = await access((db) => db.getAllKeys("pieces"));
+      return [...new Set(keys.map(([run_id]) => run_id))];
     },
     clear: (run_id) => access((db) => db.delete("pieces", IDBKeyRange.bound([run_id], [run_id, []]))),
   };

@@ -224,6 +224,31 @@ test("a page encrypts a stream with a key that it shows to nobody, and keeps unt
   expect(seen.again).toMatch(/^options\.encryption\.key is required/);
 });
 
+test("a page removes the key of a run that a crash kept from being stored", async () => {
+  await rig.lab.page.evaluate(async () => {
+    await kit.client.close();
+    const opening = indexedDB.open("use");
+    await new Promise((resolve) => opening.addEventListener("success", resolve));
+    const value = await crypto.subtle.importKey("raw", new Uint8Array(16), "AES-CBC", false, ["encrypt"]);
+    const writing = opening.result.transaction("pieces", "readwrite");
+    writing.objectStore("pieces").put({ run_id: "task_lost", name: "content key", value });
+    await new Promise((resolve) => writing.addEventListener("complete", resolve));
+    opening.result.close();
+  });
+  const kept = () =>
+    rig.lab.page.evaluate(async () => {
+      const opening = indexedDB.open("use");
+      await new Promise((resolve) => opening.addEventListener("success", resolve));
+      const reading = opening.result.transaction("pieces").objectStore("pieces").getAllKeys();
+      await new Promise((resolve) => reading.addEventListener("success", resolve));
+      opening.result.close();
+      return reading.result;
+    });
+  expect(await kept()).toContainEqual(["task_lost", "content key"]);
+  await openKit(rig.lab.page, { name: "use" });
+  await expect.poll(kept, { timeout: 60_000 }).toEqual([]);
+});
+
 test("prefer: speed uses the browser's own encoder, which keeps tags and cover", async () => {
   await rig.lab.page.evaluate(() => kit.client.close());
   await openKit(rig.lab.page, { name: "use", prefer: "speed" });

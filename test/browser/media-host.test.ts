@@ -31,7 +31,7 @@ function fullHost() {
           delete: async (id) => void inputs.delete(id),
         },
         recordBytes: async () => 0,
-        pieces: { get: none, put: async () => {}, clear: async () => {} },
+        pieces: { get: none, put: async () => {}, runs: async () => [], clear: async () => {} },
       },
       storage: {
         ...createMemoryStorage(),

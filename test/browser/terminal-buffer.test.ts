@@ -25,7 +25,7 @@ async function fullStores() {
     all: async () => [...rows.values()],
     inputs: { get: async () => null, all: async () => [], put: async () => {}, delete: async () => {} },
     recordBytes: async () => 0,
-    pieces: { get: async () => null, put: async () => {}, clear: async () => {} },
+    pieces: { get: async () => null, put: async () => {}, runs: async () => [], clear: async () => {} },
   };
   const task = createTask({ input: "file:a.mp4", kind: "video", options: {}, metadata: {} }, newId, 1);
   await stores.put(task);

@@ -33,7 +33,7 @@ import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
 import { createRunRecords, typeOf } from "./run-records.ts";
 import { createRunTurns } from "./run-turns.ts";
 import { CONTENT_KEY, createRunWork, type RunWorkTools } from "./run-work.ts";
-import { sweep } from "./sweep.ts";
+import { sweep, sweepLock } from "./sweep.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
 export interface HostParts extends Omit<RunWorkTools, "files" | "uploads" | "pieces"> {
@@ -92,6 +92,11 @@ export function createMediaHost(
     if ((await delegation.find(id)) === null) await stores.pieces.clear(id);
   }
 
+  // Without its record yet, a sweep in another tab would take what is stored for a leftover.
+  function unswept<T>(work: () => Promise<T>): Promise<T> {
+    return navigator.locks.request(sweepLock(settings.name), { mode: "shared" }, work);
+  }
+
   /** Stores a run and everything that belongs to it, then starts it; leaves nothing behind when storage is full. */
   async function begin(record: Run, prepare: () => Promise<void>): Promise<Run> {
     const { id } = record;
@@ -126,12 +131,15 @@ export function createMediaHost(
     const now = Date.now();
     const record = type === "task" ? createTaskOf() : createStepOf();
     const content_key = keyIn(request);
-    return begin(record, async () => {
+    const start = () => begin(record, prepare);
+    return content_key === null ? start() : unswept(start);
+
+    async function prepare(): Promise<void> {
       if (content_key !== null)
         await stores.pieces.put(record.id, CONTENT_KEY, await importContentKey(parseBlock(content_key)));
       if (local?.file) await files.add(record.id, local.file);
       for (const [at, file] of ours) await files.add(furtherFileId(record.id, at), file);
-    });
+    }
 
     function createTaskOf(): Task {
       const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
@@ -227,10 +235,13 @@ export function createMediaHost(
         newId,
         Date.now(),
       );
-      await begin(task, async () => {
-        await files.copy(id, task.id);
-        if (uploads.isLeft(before)) await uploads.takeOver(before as Task, task);
-      });
+      const is_left = uploads.isLeft(before);
+      const start = () =>
+        begin(task, async () => {
+          await files.copy(id, task.id);
+          if (is_left) await uploads.takeOver(before as Task, task);
+        });
+      await (is_left ? unswept(start) : start());
       return task;
     },
     remove,

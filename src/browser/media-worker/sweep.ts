@@ -15,6 +15,11 @@ export interface SweepTools {
   tidy(record: Run): Promise<void>;
 }
 
+/** Returns the name of the lock that a sweep holds; a run whose pieces are stored before its record shares it meanwhile. */
+export function sweepLock(name: string): string {
+  return `${name} sweep`;
+}
+
 /**
  * Resumes unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their
  * page.
@@ -25,12 +30,17 @@ export async function sweep({ settings, stores, storage, files, turns, tidy }: S
   const oldest = Date.now() - settings.keepSeconds * 1000;
   const known = new Map(all.map((record) => [record.id, record]));
   // One tab is enough.
-  await navigator.locks.request(`${settings.name} sweep`, { ifAvailable: true }, async (lock) => {
+  await navigator.locks.request(sweepLock(settings.name), { ifAvailable: true }, async (lock) => {
     if (!lock) return;
     const worked_on = new Set((await storage.files("work/")).map(({ key }) => runOf(key)));
     for (const id of worked_on) {
       const record = known.get(id) ?? (await stores.get(id.startsWith("step_") ? "step" : "task", id));
       if (!record) await clearMedia(storage, id, ["work", "out"]);
+      else if (isFinished(record)) await tidy(record);
+    }
+    for (const id of await stores.pieces.runs()) {
+      const record = known.get(id) ?? (await stores.get(id.startsWith("step_") ? "step" : "task", id));
+      if (!record) await stores.pieces.clear(id);
       else if (isFinished(record)) await tidy(record);
     }
     for (const record of all) {
