@@ -141,7 +141,12 @@ export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {
   ]);
 }
 
-/** Makes sound with two chapters. */
-export function chapteredSound(extension: "mp3" | "flac" | "ogg"): Promise<string> {
-  return makeClip(extension, [...noise(3), "-f", "ffmetadata", "-i", CHAPTERS, "-map_chapters", "1"]);
+/** Makes sound with two chapters; in MP4 the track alone has titles, all of one length. */
+export function chapteredSound(extension: "mp3" | "flac" | "ogg" | "m4a"): Promise<string> {
+  const alike = `;FFMETADATA1\n${part(0, 1, "Dawn")}${part(1, 3, "Noon")}`;
+  const chapters = extension === "m4a" ? `data:text/plain;base64,${btoa(alike)}` : CHAPTERS;
+  const track = extension === "m4a" ? ["-movflags", "disable_chpl"] : [];
+  return makeClip(extension, [
+    ...[...noise(3), "-f", "ffmetadata", "-i", chapters, "-map_chapters", "1", ...track],
+  ]);
 }

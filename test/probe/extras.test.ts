@@ -1,8 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { readChapters } from "../../src/core/chapters/chapters.ts";
 import type { Source } from "../../src/core/source.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
+import { readId3 } from "../../src/probe/sound/id3.ts";
 import { ID3_KINDS, id3Sound } from "../judge/id3.ts";
 import { chapteredSound, crowdedVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
 import { bytesReader, nativeFfprobe, probeFile } from "./probe-file.ts";
@@ -22,6 +24,7 @@ const CLIPS = {
   "chaptered mp3": () => chapteredSound("mp3"),
   "chaptered flac": () => chapteredSound("flac"),
   "chaptered ogg": () => chapteredSound("ogg"),
+  "chaptered m4a": () => chapteredSound("m4a"),
 } as const;
 
 const extras = ({ tags, chapters, streams, audio }: Source) => ({
@@ -76,4 +79,76 @@ test.for([
   const source = await probeMedia(bytesReader(bytes), { url: "https://example.com/file" }, noProbe, signal);
   if (wanted) expect(source.chapters).toEqual(wanted);
   expect(JSON.stringify(source.chapters).length).toBeLessThan(1000);
+});
+
+test("reads the titles of chapters that lie far apart in an MP4", async () => {
+  const bytes = await readFile(await crowdedVideo("mp4"));
+  bytes.write("free", bytes.lastIndexOf("chpl"));
+  const [sizes, places] = ["stsz", "stco"].map((table) => bytes.lastIndexOf(table) + 4);
+  const [first, far] = [bytes.readUInt32BE((places ?? 0) + 8), 300_000];
+  const long = bytes.readUInt32BE((sizes ?? 0) + 12);
+  const file = Buffer.alloc(Math.max(bytes.length, first + far + 1000));
+  bytes.copy(file);
+  file.writeUInt32BE(far, (sizes ?? 0) + 12);
+  bytes.copy(file, first + far, first + long, first + long + 20);
+  const noProbe = () => Promise.reject(new Error("The headers are enough."));
+  const signal = AbortSignal.timeout(10_000);
+  const source = await probeMedia(bytesReader(file), { url: "https://example.com/file" }, noProbe, signal);
+  expect(source.chapters).toEqual(NERO);
+});
+
+test("reads chapters of an MP3 with pictures and other texts, and the frames after all of them", async () => {
+  const frame = (name: string, size: number, content: Buffer) => {
+    const head = Buffer.alloc(10);
+    head.write(name);
+    head.writeUInt32BE(size, 4);
+    return Buffer.concat([head, content]);
+  };
+  const text = (name: string, value: string) => frame(name, value.length + 1, Buffer.from(`\0${value}`));
+  const chapters = Array.from({ length: 255 }, (_, at) => {
+    const times = Buffer.alloc(16, 0xff);
+    times.writeUInt32BE(at * 1000, 0);
+    times.writeUInt32BE(at * 1000 + 1000, 4);
+    const inside = [
+      text("TIT3", "beside"),
+      text("TIT2", "Part"),
+      frame("APIC", 20_000, Buffer.alloc(20_000)),
+    ];
+    const content = Buffer.concat([Buffer.from(`ch${at}\0`), times, ...(at < 2 ? inside : [])]);
+    return frame("CHAP", content.length, content);
+  });
+  const body = Buffer.concat([...chapters, text("TALB", "Album"), text("TIT2", "All")]);
+  const head = Buffer.from([
+    0x49,
+    0x44,
+    0x33,
+    3,
+    0,
+    0,
+    ...[21, 14, 7, 0].map((by) => (body.length >> by) & 0x7f),
+  ]);
+  const found = await readId3(bytesReader(Buffer.concat([head, body])));
+  expect(found.chapters).toHaveLength(255);
+  expect(found.chapters.slice(0, 3)).toEqual([
+    { start: 0, end: 1, title: "Part" },
+    { start: 1, end: 2, title: "Part" },
+    { start: 2, end: 3, title: "" },
+  ]);
+  expect(found.tags).toEqual([
+    ["TALB", "Album"],
+    ["TIT2", "All"],
+  ]);
+});
+
+test("chapters have times that JSON can hold", () => {
+  const found = [0, 1e300, Number.POSITIVE_INFINITY].map((start) => ({
+    start,
+    end: Number.POSITIVE_INFINITY,
+  }));
+  expect(
+    readChapters(
+      found.map((each) => ({ ...each, title: "" })),
+      2,
+    ),
+  ).toEqual([{ start: 0, end: 10_000_000, title: "" }]);
 });

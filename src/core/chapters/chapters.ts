@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BOUNDS } from "../formats.ts";
 
 const chapter = z
   .object({
@@ -29,7 +30,7 @@ export function readChapters(
   duration: number | null | undefined,
 ): Chapter[] | undefined {
   const stated = found
-    .filter(({ start, end = start }) => start >= 0 && Number.isFinite(start) && end >= start)
+    .filter(({ start, end = start }) => start >= 0 && start <= BOUNDS.seconds.max && end >= start)
     .sort((a, b) => a.start - b.start)
     .slice(0, CHAPTER_LIMITS.chapters);
   const chapters = stated.map(({ start, end, title }, index) => ({
@@ -42,8 +43,9 @@ export function readChapters(
   return chapters.length > 0 ? chapters : undefined;
 }
 
+// A file may state an end that no number of JSON holds.
 function microseconds(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e6;
+  return Math.round(Math.min(seconds, BOUNDS.seconds.max) * 1e6) / 1e6;
 }
 
 // OGM's names, which Ogg and FLAC use: CHAPTER001=00:00:01.500 and CHAPTER001NAME=Part.

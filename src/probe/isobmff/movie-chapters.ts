@@ -5,8 +5,10 @@ import { type Box, findBox, listBoxes } from "./boxes.ts";
 import type { MovieIndex } from "./isobmff.ts";
 import { readTimescale } from "./track-boxes.ts";
 
-// Titles are read at once where they lie this close together, as they usually do; a track of them is larger only by intent.
+// Titles are read at once where they lie this close together; some programs lay them among pictures and sound.
 const MOST_BYTES = 262_144;
+// Of one title: more than is kept of it.
+const TITLE = 2048;
 
 /**
  * Reads the chapters of an MP4 or MOV: those of the text track that other tracks refer to, whose id is among `tracks`, or else of
@@ -19,12 +21,15 @@ export async function readMovieChapters(
   for (const trak of tracks.values()) {
     const samples = listSamples(moov, trak);
     const [start, end] = [Math.min(...samples.map(({ at }) => at)), Math.max(...samples.map(endOf))];
-    if (samples.length === 0 || end > reader.size || end - start > MOST_BYTES) continue;
-    const bytes = await reader.read({ start, end });
-    return samples.map((sample) => ({
-      ...{ start: sample.time, end: sample.time + sample.length },
-      title: readTitle(bytes.subarray(sample.at - start, endOf(sample) - start)),
-    }));
+    if (samples.length === 0 || end > reader.size) continue;
+    const whole = end - start <= MOST_BYTES ? await reader.read({ start, end }) : null;
+    const found: FoundChapter[] = [];
+    for (const { at, size, time, length } of samples) {
+      const to = at + Math.min(size, TITLE);
+      const bytes = whole?.subarray(at - start, to - start) ?? (await reader.read({ start: at, end: to }));
+      found.push({ start: time, end: time + length, title: readTitle(bytes) });
+    }
+    return found;
   }
   return listBoxes(moov, 8, moov.byteLength)
     .filter(({ kind }) => kind === "udta")
@@ -58,7 +63,10 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
       value: (row: number, at = 0) => moov.getUint32(start + row * width + at),
     };
   };
-  const [times, sizes, runs] = [table("stts", 8), table("stsz", 4, 12), table("stsc", 12)];
+  const [times, runs, listed] = [table("stts", 8), table("stsc", 12), table("stsz", 4, 12)];
+  // One size may be that of all samples, which then are not listed.
+  const alike = table("stsz", 12, 0).rows > 0 ? table("stsz", 12, 4).value(0) : 0;
+  const sizes = alike > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => alike } : listed;
   const wide = stbl && findBox(moov, stbl, "co64");
   const places = wide ? table("co64", 8) : table("stco", 4);
   const samples: Sample[] = [];

@@ -1,4 +1,4 @@
-import type { FoundChapter } from "../../core/chapters/chapters.ts";
+import { CHAPTER_LIMITS, type FoundChapter } from "../../core/chapters/chapters.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { COVER_CODECS } from "../../core/tags.ts";
 import { memoryReader } from "../file-start.ts";
@@ -19,7 +19,8 @@ export interface Id3Cover {
 
 const HEADER = 10;
 const MOST_TAGS = 16;
-const MOST_FRAMES = 256;
+// Chapters, and as many others.
+const MOST_FRAMES = 256 + CHAPTER_LIMITS.chapters;
 // Longer texts are not carried over.
 const TEXT = 16_384;
 const PICTURE_HEAD = 64;
@@ -95,15 +96,16 @@ async function readFrames(tag: Tag, common: boolean, found: Id3): Promise<void> 
     if ((own & ~known) !== 0 || size < 2) continue;
     const unsynchronised =
       version === 4 && ((flags & TAG_FLAGS.unsynchronised) !== 0 || (own & FRAME_FLAGS.unsynchronised) !== 0);
-    const read = async () => {
-      const bytes = await reader.read(body);
+    const read = async (most = Number.POSITIVE_INFINITY) => {
+      const bytes = await reader.read({ ...body, end: Math.min(body.end, body.start + most) });
       return unsynchronised ? resynchronise(bytes) : bytes;
     };
     if (name === "APIC" || name === "PIC") {
       const few = await reader.read({ ...body, end: Math.min(body.end, body.start + PICTURE_HEAD) });
       found.covers.push({ mime: mimeOf(name, few), common, read: async () => pictureIn(name, await read()) });
-    } else if (name === "CHAP" && size <= TEXT) {
-      const chapter = readChapter(await read(), version);
+    } else if (name === "CHAP") {
+      // Many have a picture after their title.
+      const chapter = readChapter(await read(TEXT), version);
       if (chapter) found.chapters.push(chapter);
     } else if (/^(T|COM|ULT|USLT)/.test(name) && size <= TEXT) {
       const text = readText(name, await read());
@@ -163,10 +165,13 @@ function readChapter(bytes: Uint8Array, version: number): FoundChapter | null {
   const at = bytes.indexOf(0) + 1;
   if (at === 0 || at + 16 > bytes.length) return null;
   const [start, end] = [at, at + 4].map((place) => number(bytes.subarray(place, place + 4)) / 1000);
-  const head = bytes.subarray(at + 16, at + 26);
-  const size = version === 4 ? sevenBits(head, 4) : number(head.subarray(4, 8));
-  const titled = latin(head.subarray(0, 4)) === "TIT2" && size > 1;
-  const title = titled ? readText("TIT2", bytes.subarray(at + 26, at + 26 + size))?.[1] : "";
+  let title: string | undefined;
+  for (let frame = at + 16; title === undefined && frame + 10 < bytes.length; ) {
+    const size = version === 4 ? sevenBits(bytes, frame + 4) : number(bytes.subarray(frame + 4, frame + 8));
+    const titled = latin(bytes.subarray(frame, frame + 4)) === "TIT2" && size > 1;
+    if (titled) title = readText("TIT2", bytes.subarray(frame + 10, frame + 10 + size))?.[1];
+    frame += 10 + size;
+  }
   return { start: start ?? 0, end, title: title ?? "" };
 }
 
