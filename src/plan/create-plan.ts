@@ -25,7 +25,7 @@ import { anyPicture, hasVideo, movingPicture } from "./image/pictures.ts";
 import { asksStills, createStills, ownFormat, stillSpan } from "./image/stills.ts";
 import { createSheet } from "./image/storyboard.ts";
 import { createLadder } from "./ladder.ts";
-import { planChapters, planMetadata } from "./metadata.ts";
+import { chapterBytes, planChapters, planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
 import { audibleTrack, soundPlan, streamSounds } from "./sound/plan-sound.ts";
@@ -71,11 +71,9 @@ function videoPlan(source: Source, asked: VideoOptions, hints: PlanHints): Plan 
   const { target_size } = asked;
   if (target_size === undefined) return planVideo(source, asked, hints);
   // The rest of the file's size follows from a plan; the pictures get what is left.
-  const bitrate = videoBitsWithin(
-    target_size - subtitleBytes(asked, hints.further),
-    planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, { further: hints.further }),
-    source,
-  );
+  const plan = planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, { further: hints.further });
+  const beside = subtitleBytes(asked, hints.further) + chapterBytes(plan, source);
+  const bitrate = videoBitsWithin(target_size - beside, plan, source);
   return planVideo(source, { ...asked, bitrate }, hints);
 }
 
@@ -99,11 +97,12 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const fps = video.mode === "encode" ? video.fps : null;
   // At a constant rate, faster pictures are fewer.
   const frames = frameCount(source, fps === null ? span : played(span, speed), fps);
+  const shown = blank("video", format, span, speed);
   const plan = {
-    ...blank("video", format, span, speed),
+    ...shown,
     ...planMetadata(source, format, options.metadata),
     ...planSubtitles(joined ? { ...source, streams: [] } : source, options),
-    ...(joined ? {} : planChapters(source, format, options.metadata)),
+    ...(joined ? {} : planChapters(source, format, options.metadata, shown)),
     ...{ frames, video, ...heard },
     ...(concat && { concat }),
     ...furtherFiles({ options }, hints.further),
@@ -138,7 +137,7 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   return {
     ...plan,
     ...planMetadata(source, format, options.metadata, plan),
-    ...planChapters(source, format, options.metadata),
+    ...planChapters(source, format, options.metadata, plan),
     ...heard,
   };
 }

@@ -86,6 +86,7 @@ function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropp
   if (plan.kind !== "video" && plan.kind !== "audio")
     return [{ kind: "chapters", reason: unsupported(plan) }];
   if (metadata === "strip") return [{ kind: "chapters", reason: "asked" }];
+  if (plan.concat) return [{ kind: "chapters", reason: "not_supported" }];
   return CHAPTER_PLACES.has(plan.format) ? [] : [{ kind: "chapters", reason: "no_place_in_format" }];
 }
 

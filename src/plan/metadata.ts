@@ -30,12 +30,24 @@ export function planMetadata(
   };
 }
 
-/** Plans the chapters of an output whose finished file gets them. */
+/** Plans the chapters of an output whose finished file gets them, where it shows any. */
 export function planChapters(
   source: Source,
   format: string,
   mode: MetadataMode = "clean",
+  span: Pick<Plan, "start" | "duration" | "speed">,
 ): Pick<Plan, "chapters"> {
-  const kept = source.chapters && mode !== "strip" && CHAPTER_PLACES.get(format) === "file";
-  return kept ? { chapters: true } : {};
+  if (mode === "strip" || CHAPTER_PLACES.get(format) !== "file") return {};
+  return moveChapters(source.chapters ?? [], span).length > 0 ? { chapters: true } : {};
+}
+
+// Of a chapter beside its title, in the format in which it takes the most.
+const CHAPTER = 100;
+// Bytes of UTF-8 that a unit of UTF-16 becomes at most.
+const MOST_BYTES = 3;
+
+/** Returns the most bytes that the chapters take in the finished file of a plan. */
+export function chapterBytes({ chapters, ...plan }: Plan, source: Source): number {
+  const kept = chapters ? moveChapters(source.chapters ?? [], plan) : [];
+  return kept.reduce((sum, { title }) => sum + CHAPTER + title.length * MOST_BYTES, 0);
 }

@@ -108,6 +108,9 @@ test("text past what an output may hold is an error, and a size includes it", as
   };
   const file = { object: "source", url, kind: "data", format: "webvtt", filesize: 100_000 } as const;
   expect(rate([file])).toBeLessThan(rate() - 300_000);
+  const before = rate();
+  source.chapters = Array.from({ length: 100 }, () => ({ start: 0, end: 2, title: "語".repeat(255) }));
+  expect(rate()).toBeLessThan(before - 200_000);
 });
 
 test.for([

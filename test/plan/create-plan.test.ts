@@ -3,6 +3,7 @@ import type { EncodeKind } from "../../src/core/formats.ts";
 import type { VideoOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createPlan, needsProbe } from "../../src/plan/create-plan.ts";
+import { listDropped } from "../../src/plan/dropped.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
 test("copies a plain MP4", () => {
@@ -231,4 +232,22 @@ test("a plan survives a round trip through JSON", () => {
     background: "#123",
   });
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+});
+
+const CHAPTERS = [{ start: 2, end: 5, title: "Noon" }];
+
+test("a pass for chapters is planned only where the output shows any", () => {
+  const source = videoSource({ chapters: CHAPTERS });
+  expect(createPlan(source, "video", {}).chapters).toBe(true);
+  expect(createPlan(source, "video", { start: 4 }).chapters).toBe(true);
+  for (const options of [{ start: 5 }, { end: 2 }, { metadata: "strip" }] as const)
+    expect(createPlan(source, "video", options)).not.toHaveProperty("chapters");
+  expect(createPlan(source, "audio", { format: "mp3", end: 2 })).not.toHaveProperty("chapters");
+});
+
+test("joined videos state that they lack chapters", () => {
+  const source = videoSource({ chapters: CHAPTERS });
+  const options = { concat: [{ url: source.url }] };
+  const plan = createPlan(source, "video", options, { further: [videoSource()] });
+  expect(listDropped(plan, source)).toEqual([{ kind: "chapters", reason: "not_supported" }]);
 });
