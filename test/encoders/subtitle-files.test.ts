@@ -123,7 +123,7 @@ test.for([
     ["A", "A 2", "A 2 2", "A 3"],
   ],
   [
-    [{ title: '"\n', language: "en" }, { title: "\u0007" }],
+    [{ title: '"\n', language: "en" }, { title: "\u0007\u2028\uffff" }],
     ["English", "Track 2"],
   ],
 ] as const)("tracks %o have names of their own", ([tracks, names]) => {

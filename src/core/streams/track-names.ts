@@ -15,9 +15,9 @@ export function nameTracks(
   });
 }
 
-// Quotes and line breaks would end an attribute of a playlist.
+// Quotes and line breaks, Unicode's too in players, would end an attribute of a playlist; XML cannot have the last two.
 function quotable(name: string): string {
-  return name.replaceAll(/["\p{Cc}]/gu, "");
+  return name.replaceAll(/["\p{Cc}\p{Zl}\p{Zp}\ufffe\uffff]/gu, "");
 }
 
 function nameOf(language: string | undefined): string {
