@@ -10,8 +10,8 @@ test("lays a logo over a video", async ({ workbench, folder, served }) => {
   await logo.fill("logo.png");
   await expect(card.getByText("Logo or watermark must be a URL").first()).toBeVisible();
   await logo.fill(new URL("icons/192.png", served.url).href);
-  await card.getByLabel("Place of the logo").selectOption("Top left");
-  await card.getByLabel("Size of the logo").selectOption("50 % of the width");
+  await card.getByLabel("Logo position").selectOption("Top left");
+  await card.getByLabel("Logo width").selectOption("50 % of the width");
 
   const output = await convertTo(workbench, card, folder);
   const icon = join(import.meta.dirname, "../../web/public/icons/192.png");

@@ -41,7 +41,7 @@ export function OverlayFields({ form: { options, change, faultAt } }: { form: Fo
       </Field>
       {overlay && (
         <div class="columns">
-          <Field label="Place of the logo" fault={faultAt("overlay.position")}>
+          <Field label="Logo position" fault={faultAt("overlay.position")}>
             {(control) => (
               <select
                 {...control}
@@ -59,7 +59,7 @@ export function OverlayFields({ form: { options, change, faultAt } }: { form: Fo
               </select>
             )}
           </Field>
-          <Field label="Size of the logo" fault={faultAt("overlay.width")}>
+          <Field label="Logo width" fault={faultAt("overlay.width")}>
             {(control) => (
               <select
                 {...control}
@@ -68,7 +68,7 @@ export function OverlayFields({ form: { options, change, faultAt } }: { form: Fo
                   set({ width: widths.find((each) => String(each) === currentTarget.value) })
                 }
               >
-                <option value={OWN}>Its own</option>
+                <option value={OWN}>Original size</option>
                 {widths.map((each) => (
                   <option key={each} value={String(each)}>
                     {typeof each === "number" ? `${each} pixels` : `${each.replace("%", " %")} of the width`}

@@ -43,7 +43,9 @@ export function TaskOutput({ task }: { task: Task }) {
         )}
       </div>
       {stills && <Stills files={stills} />}
-      {isMany && !stills && <p class="soft small">It is many files: give its address to a player.</p>}
+      {isMany && !stills && (
+        <p class="soft small">This output has several files. Open its address in a player.</p>
+      )}
     </section>
   );
 }
@@ -51,7 +53,7 @@ export function TaskOutput({ task }: { task: Task }) {
 function Stills({ files }: { files: NonNullable<Source["files"]> }) {
   return (
     <p class="soft small">
-      It is {files.length} files, by their times:{" "}
+      {files.length === 1 ? "1 picture" : `${files.length} pictures`}, by time:{" "}
       {files.map(({ url, time = 0 }, index) => (
         <span key={url}>
           {index > 0 && ", "}
