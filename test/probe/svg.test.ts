@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { sizeSvg } from "../../src/probe/svg/svg-root.ts";
-import { BOMBS, LAUGHS, QUARTERS, reaching, svg } from "../fixtures/svg.ts";
+import { BOMBS, LAUGHS, LONG, pictured, QUARTERS, reaching, svg } from "../fixtures/svg.ts";
 import { bytesReader } from "./probe-file.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -70,11 +70,20 @@ const icons = svg(
   `<defs><g id="a">${'<path fill="#abc" d="M0 0h8v8z"/>'.repeat(200)}</g></defs>${'<use href="#a"/>'.repeat(500)}`,
 );
 
+// As Illustrator writes them.
+const patterned = `<!DOCTYPE svg [<!ATTLIST svg xmlns:x CDATA #FIXED "http://www.w3.org/1999/xlink#">]>${svg(
+  'viewBox="0 0 8 8"',
+  `<style>.cls-1, .cls-2 > g:hover{fill:url(#l)} @font-face{src:url(data:font/woff;base64,AA==)}</style><linearGradient id="l">${"<stop/>".repeat(9)}</linearGradient><a href="#l">${'<path class="cls-1" fill="#123"/>'.repeat(20_000)}</a>`,
+)}`;
+
 test.for([
   ["many icons", icons],
   ["a part that contains itself", svg("", '<g id="a"><use href="#a"/></g>')],
   ["a picture of quarters", QUARTERS],
   ["links to elsewhere", reaching("https://example.com")],
+  ["a picture in a picture", pictured(`;base64,${Buffer.from(QUARTERS).toString("base64")}`)],
+  ["a plain picture in a picture", pictured(",&lt;svg width='100%' fill='%23fff'/>")],
+  ["one pattern for many parts", patterned],
 ] as const)("an SVG of %s may be drawn", async ([, text]) => {
   expect((await probe(encode(text))).format).toBe("svg");
 });
@@ -84,7 +93,32 @@ const ENTITIES = "The SVG has entities that stand for more than text; save it wi
 
 test.for([
   ...Object.entries(BOMBS).map(([name, text]) => [name, encode(text), REPEATS] as const),
+  [
+    "a picture in a picture that repeats its parts",
+    encode(pictured(`,${encodeURIComponent(BOMBS.uses ?? "")}`)),
+    REPEATS,
+  ],
+  [
+    "pictures in base64 that repeat their parts",
+    encode(pictured(`;base64,${Buffer.from(BOMBS.uses ?? "").toString("base64")}`)),
+    REPEATS,
+  ],
   ["a billion laughs", encode(LAUGHS), ENTITIES],
+  [
+    "parts in an entity of another name",
+    encode(`<!DOCTYPE svg [<!ENTITY é "<use/>">]>${svg("", "&é;")}`),
+    ENTITIES,
+  ],
+  [
+    "parts in an entity behind a bracket",
+    encode(`<!DOCTYPE svg [<!ENTITY a "]><svg x='"><!ENTITY b "<use/>">]>${svg("", "&b;")}<!-- ' -->`),
+    ENTITIES,
+  ],
+  [
+    "an attribute of its document type",
+    encode(`<!DOCTYPE svg [<!ATTLIST g fill CDATA "url(#a)">]>${svg("")}`),
+    ENTITIES,
+  ],
   [
     "a file as an entity",
     encode(`<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>${svg("", "&a;")}`),
@@ -130,4 +164,13 @@ test("an SVG of more than 8 MiB is refused", async () => {
     kind: "input_too_large",
     message: "The SVG is larger than 8 MiB.",
   });
+});
+
+// Read twice for each part, they would take hours.
+test.for(Object.entries(LONG))("an SVG of %s is read at once", { timeout: 30_000 }, async ([, text]) => {
+  const refused = await probe(encode(text())).then(
+    () => null,
+    ({ message }: Error) => message,
+  );
+  expect([null, REPEATS]).toContain(refused);
 });

@@ -1,122 +1,117 @@
-import { endOfTag } from "./svg-root.ts";
+import { type Reading, readSheets, type Sheet, scan } from "./svg-tags.ts";
 
-interface Element {
-  children: Element[];
-  /** Ids of what it repeats or paints with, and the selectors by which a style sheet may name more. */
-  ids: string[];
-  names: string[];
+/** Elements that are drawn together: one that can be repeated, with those in it that cannot. */
+interface Part {
+  children?: Part[];
+  /** How often it repeats each id. */
+  repeats?: Map<string, number>;
   weight: number;
-  /** Elements drawn for it; null while they are counted. */
-  cost?: number | null;
+  cost?: number;
+  /** Its depth while its cost is summed. */
+  summing?: number;
 }
 
-// A primitive of a filter works on all pixels of its region.
+interface Open {
+  part: Part;
+  /** Ids that the elements in it are painted with too. */
+  inherited: readonly string[];
+}
+
+// A primitive of a filter works on all pixels of its region, and browsers hold a gradient's colors ready.
 const FILTER_WEIGHT = 100;
+const NOT_DRAWN = /^(?:linearGradient|radialGradient|stop)$/;
 const MOST_DEPTH = 1000;
-const REFERENCE = /#([\w.:-]+)/g;
-const ID = /\sid\s*=\s*(?:"([^"]*)"|'([^']*)')/;
-const CLASS = /\sclass\s*=\s*(?:"([^"]*)"|'([^']*)')/;
+const MOST_INHERITED = 16;
+const MOST_VISITS = 2_000_000;
+const MOST_IDS = 200_000;
 
 /**
  * Estimates how many elements a browser draws for an SVG, which repeats parts by `use`, patterns, masks, markers and filters, also
- * within each other: a few lines can make billions. Infinity for one nested too deeply.
+ * within each other: a few lines can make billions. Infinity for one nested too deeply. `costOfPicture` does so with an SVG in a
+ * data URL.
  */
-export function svgCost(text: string, start: number): number {
-  const root: Element = { children: [], ids: [], names: [], weight: 0 };
-  const byId = new Map<string, Element>();
-  const styled = new Map<string, string[]>();
-  const open = [root];
-  for (let at = text.indexOf("<", start); at >= 0; at = text.indexOf("<", at)) {
-    const skipped = skip(text, at);
-    if (skipped !== null) {
-      at = skipped;
-      continue;
-    }
-    if (text[at + 1] === "/") {
+export function svgCost(text: string, start: number, costOfPicture: (url: string) => number): number {
+  const sheet = readSheets(text, start);
+  if (!sheet) return Number.POSITIVE_INFINITY;
+  const weigh = (urls: readonly string[]) => urls.reduce((cost, url) => cost + costOfPicture(url), 0);
+  const root: Part = { weight: weigh(sheet.pictures) };
+  const byId = new Map<string, Part[]>();
+  const open: Open[] = [{ part: root, inherited: [] }];
+  let repeats = 0;
+  const whole = scan(text, start, {
+    onStart(reading, closed) {
+      const outer = open.at(-1) ?? { part: root, inherited: [] };
+      const part = partOf(reading, outer.part, byId);
+      part.weight += weigh(reading.pictures);
+      const { ids, inherited } = repeatedBy(reading, outer.inherited, sheet);
+      for (const id of ids) {
+        part.repeats ??= new Map();
+        part.repeats.set(id, (part.repeats.get(id) ?? 0) + 1);
+      }
+      if (!closed) open.push({ part, inherited });
+      repeats += ids.size;
+      const few = inherited.length <= MOST_INHERITED && repeats <= MOST_VISITS && byId.size <= MOST_IDS;
+      return few && open.length <= MOST_DEPTH;
+    },
+    onEnd() {
       if (open.length > 1) open.pop();
-      at++;
-      continue;
+    },
+  });
+  return whole ? sum(root, byId) : Number.POSITIVE_INFINITY;
+}
+
+// An element without an id cannot be repeated but with what it is in.
+function partOf({ name, id }: Reading, outer: Part, byId: Map<string, Part[]>): Part {
+  const part: Part = id === null ? outer : { weight: 0 };
+  if (id !== null) {
+    outer.children ??= [];
+    outer.children.push(part);
+    const same = byId.get(id);
+    if (same) same.push(part);
+    else byId.set(id, [part]);
+  }
+  if (name.startsWith("fe")) part.weight += FILTER_WEIGHT;
+  else if (!NOT_DRAWN.test(name)) part.weight++;
+  return part;
+}
+
+function repeatedBy({ name, names, ids, painted }: Reading, outer: readonly string[], { rules }: Sheet) {
+  // A link to a part draws nothing.
+  const repeated = new Set([...(name === "a" ? [] : ids), ...outer]);
+  const own = new Set(painted);
+  for (const each of names) {
+    const rule = rules.get(each);
+    for (const id of rule?.ids ?? []) repeated.add(id);
+    for (const id of rule?.painted ?? []) own.add(id);
+  }
+  return { ids: repeated, inherited: own.size > 0 ? [...new Set([...outer, ...own])] : outer };
+}
+
+// What contains itself is not drawn there, so that its cost depends on where it is asked for.
+function sum(root: Part, byId: ReadonlyMap<string, readonly Part[]>): number {
+  let visits = 0;
+  function visit(part: Part, depth: number): { cost: number; within: number } {
+    if (depth > MOST_DEPTH || ++visits > MOST_VISITS)
+      return { cost: Number.POSITIVE_INFINITY, within: depth };
+    if (part.cost !== undefined) return { cost: part.cost, within: depth };
+    if (part.summing !== undefined) return { cost: 0, within: part.summing };
+    part.summing = depth;
+    let { weight: cost } = part;
+    let within = depth;
+    const take = (each: Part, times: number): number => {
+      const found = visit(each, depth + 1);
+      within = Math.min(within, found.within);
+      return found.cost * times;
+    };
+    for (const each of part.children ?? []) cost += take(each, 1);
+    for (const [id, times] of part.repeats ?? []) {
+      // Which of those with the same id is meant differs between browsers.
+      const same = (byId.get(id) ?? []).filter((each) => each !== part);
+      cost += same.reduce((most, each) => Math.max(most, take(each, times)), 0);
     }
-    const end = endOfTag(text, at + 1);
-    if (end < 0) break;
-    const tag = text.slice(at, end);
-    const element = readTag(tag, byId);
-    open.at(-1)?.children.push(element);
-    if (text[end] !== "/") open.push(element);
-    if (open.length > MOST_DEPTH) return Number.POSITIVE_INFINITY;
-    at = end;
-    if (element.names[0] === "style") readStyle(text.slice(end, text.indexOf("</", end)), styled);
+    delete part.summing;
+    if (within >= depth) part.cost = cost;
+    return { cost, within: Math.min(within, depth) };
   }
-  return costOf(root, byId, styled, 0);
-}
-
-function skip(text: string, at: number): number | null {
-  for (const [from, to] of [
-    ["<!--", "-->"],
-    ["<![CDATA[", "]]>"],
-    ["<?", "?>"],
-  ] as const) {
-    if (!text.startsWith(from, at)) continue;
-    const end = text.indexOf(to, at);
-    return end < 0 ? text.length : end;
-  }
-  return null;
-}
-
-function readTag(tag: string, byId: Map<string, Element>): Element {
-  const name = /^<(?:[\w-]+:)?([\w-]*)/.exec(tag)?.[1] ?? "";
-  const [, double, single] = ID.exec(tag) ?? [];
-  const id = double ?? single;
-  const [, classes = "", others = ""] = CLASS.exec(tag) ?? [];
-  const element: Element = {
-    children: [],
-    ids: [...tag.matchAll(REFERENCE)].map(([, found = ""]) => found),
-    names: [
-      name,
-      "*",
-      ...(id ? [`#${id}`] : []),
-      ...(classes || others)
-        .split(/\s+/)
-        .filter(Boolean)
-        .map((each) => `.${each}`),
-    ],
-    weight: name.startsWith("fe") ? FILTER_WEIGHT : 1,
-  };
-  if (id !== undefined && !byId.has(id)) byId.set(id, element);
-  return element;
-}
-
-// Which ids the rules of a style sheet name, by the simple selectors of each.
-function readStyle(sheet: string, styled: Map<string, string[]>): void {
-  for (const rule of sheet.split("}")) {
-    const [selector = "", body = ""] = rule.split("{");
-    const ids = [...body.matchAll(REFERENCE)].map(([, found = ""]) => found);
-    if (!body.includes("url") || ids.length === 0) continue;
-    for (const name of selector.match(/[.#]?[\w-]+|\*/g) ?? []) {
-      const known = styled.get(name) ?? [];
-      styled.set(name, known);
-      for (const id of ids) known.push(id);
-    }
-  }
-}
-
-function costOf(
-  element: Element,
-  byId: ReadonlyMap<string, Element>,
-  styled: ReadonlyMap<string, string[]>,
-  depth: number,
-): number {
-  if (element.cost !== undefined) return element.cost ?? 0;
-  if (depth > MOST_DEPTH) return Number.POSITIVE_INFINITY;
-  // What contains itself is not drawn.
-  element.cost = null;
-  let cost = element.weight;
-  const ids = new Set([...element.ids, ...element.names.flatMap((name) => styled.get(name) ?? [])]);
-  for (const each of element.children) cost += costOf(each, byId, styled, depth + 1);
-  for (const id of ids) {
-    const target = byId.get(id);
-    if (target && target !== element) cost += costOf(target, byId, styled, depth + 1);
-  }
-  element.cost = cost;
-  return cost;
+  return visit(root, 0).cost;
 }

@@ -11,7 +11,7 @@ export interface SvgRoot {
 const BOM = 0xfeff;
 const NAME = /^(?:[\w-]+:)?svg(?=[\s/>])/;
 // Values are quoted, so a start tag ends at the first bracket outside of quotes.
-const ATTRIBUTE = /([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+const ATTRIBUTE = /(?<![^\s"'])([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /** Finds the root of a text that is an SVG; null for any other text, or where the start tag lies beyond it. */
 export function findSvgRoot(text: string): SvgRoot | null {
@@ -35,14 +35,28 @@ export function findSvgRoot(text: string): SvgRoot | null {
 
 // After a declaration, an instruction, a comment or a document type; null at anything else, -1 where it does not end.
 function endOfProlog(text: string, at: number): number | null {
-  if (text.startsWith("<?", at)) return after(text, "?>", at);
-  if (text.startsWith("<!--", at)) return after(text, "-->", at);
-  if (!text.startsWith("<!DOCTYPE", at)) return null;
-  const [subset, end] = [text.indexOf("[", at), text.indexOf(">", at)];
-  if (end < 0) return -1;
-  if (subset < 0 || subset > end) return end + 1;
-  const closed = after(text, "]", at);
-  return closed < 0 ? -1 : after(text, ">", closed);
+  if (text.startsWith("<?", at)) return after(text, "?>", at + 2);
+  if (text.startsWith("<!--", at)) return after(text, "-->", at + 4);
+  return text.startsWith("<!DOCTYPE", at) ? endOfDoctype(text, at) : null;
+}
+
+const CLOSED_BY: Readonly<Record<string, string>> = { "<!--": "-->", "<?": "?>" };
+
+// Brackets in quotes, comments and instructions end nothing.
+function endOfDoctype(text: string, at: number): number {
+  const mark = /<!--|<\?|["'[\]>]/g;
+  mark.lastIndex = at;
+  let inside = false;
+  for (let found = mark.exec(text)?.[0]; found; found = mark.exec(text)?.[0]) {
+    if (found === ">" && !inside) return mark.lastIndex;
+    if (found === "[" || found === "]") inside = found === "[";
+    else if (found !== ">") {
+      const end = after(text, CLOSED_BY[found] ?? found, mark.lastIndex);
+      if (end < 0) return -1;
+      mark.lastIndex = end;
+    }
+  }
+  return -1;
 }
 
 function after(text: string, mark: string, at: number): number {
