@@ -2,7 +2,7 @@ import type { LocalOutput } from "../../src/browser/index.ts";
 import { MediaError, manifestEntries, manifestsOf, type Output, type Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
-import { isFolder, outputName } from "./save/file-names.ts";
+import { fileName, isFolder, outputName } from "./save/file-names.ts";
 
 export interface OutputFile {
   /** Path relative to the output's folder; empty for a single file. */
@@ -44,7 +44,7 @@ export function filesOf(output: Output): LocalOutput["files"] {
 async function remoteFiles({ url, format, files }: Source): Promise<OutputFile[]> {
   if (!files) return streamFiles(manifestsOf(url, format));
   return files.map((file) => ({
-    path: decodeURIComponent(new URL(file.url).pathname.replace(/^.*\//, "")),
+    path: fileName(file.url),
     size: file.filesize,
     open: () => open(file.url),
   }));

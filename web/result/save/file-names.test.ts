@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { numbered, outputName } from "./file-names.ts";
+import { fileName, numbered, outputName } from "./file-names.ts";
 
 test.for([
   ["holiday.MOV", "opfs:/page/out/task_1/holiday.mp4", "holiday.mp4"],
@@ -21,6 +21,16 @@ test("names a stream's folder without an extension, and cuts long names between 
   expect(outputName(`${"🎬".repeat(300)}.mov`, { kind: "adaptive_video", url, format: "hls" })).toBe(
     "🎬".repeat(120),
   );
+});
+
+test.for([
+  ["https://e.example/out/sheet_0001.jpg?sig=a/b#t", "sheet_0001.jpg"],
+  ["https://e.example/out/a%20b.jpg", "a b.jpg"],
+  ["https://e.example/out/..%2F..%2Fa.jpg", "___.._a.jpg"],
+  ["https://e.example/out/%2e%2E%5Ca.jpg", "___a.jpg"],
+  ["https://e.example/out/50%.jpg", "50%.jpg"],
+] as const)("the file at %s stays in its folder, as %s", ([url, name]) => {
+  expect(fileName(url)).toBe(name);
 });
 
 test("numbers duplicate names, without reusing a taken one", () => {

@@ -15,6 +15,22 @@ export function outputName(given: string, output: Pick<Source, "kind" | "url" | 
   return isFolder(output) ? stem : `${stem}.${endingOf(output)}`;
 }
 
+/** Names a file of a folder by its URL, so that it stays in the folder. */
+export function fileName(url: string): string {
+  const last = url.replace(/[?#].*$/, "").replace(/^.*\//, "");
+  return decoded(last)
+    .replaceAll(FORBIDDEN, "_")
+    .replace(/^\.+/, (dots) => "_".repeat(dots.length));
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
 /** Numbers repeated names, as in `clip (2).mp4`; compares them case-insensitively, as many disks do. */
 export function numbered(names: readonly string[]): string[] {
   const taken = new Set<string>();
