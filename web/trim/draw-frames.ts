@@ -60,6 +60,8 @@ export async function drawDecoded(
 
 // `seeked` may fire while the frame before it is still the one that is drawn.
 function nextFrame(video: HTMLVideoElement): Promise<void> {
+  // Firefox before 132.
+  if (!("requestVideoFrameCallback" in video)) return Promise.resolve();
   return new Promise((resolve) => video.requestVideoFrameCallback(() => resolve()));
 }
 
