@@ -86,7 +86,7 @@ async function drawVector({ plan, source, input, signal }: ChunkJob, draw: PageA
   const { width = 1, height = 1 } = source;
   const text = await (await blobOf(input, signal)).text();
   const file = new Blob([sizeSvg(text, { width, height })], { type: "image/svg+xml" });
-  return draw(file, drawnPlan(decodedPlan(plan), source, LIMITS).size);
+  return draw(file, drawnPlan(decodedPlan(plan), source, LIMITS).size, signal);
 }
 
 // The colors of a canvas.

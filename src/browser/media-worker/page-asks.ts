@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import { createTurns } from "../../encoders/pool/wasm-pool-turns.ts";
 import type { Size } from "../../plan/size.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import { within } from "../../util/time.ts";
@@ -9,10 +10,10 @@ export interface PageAsks extends Pick<MediaApi, "signed" | "drawn"> {
   /** Signs a request to S3 storage. Rejects with `upload_failed` when the page cannot, or takes longer than a minute. */
   sign(connection: string, request: PresignRequest): Promise<SignedRequest>;
   /**
-   * Draws an SVG as a PNG. Rejects with `input_unsupported` when the browser cannot, and with `timeout` when it takes longer than 20
-   * seconds.
+   * Draws an SVG as a PNG, one after the other. Rejects with `input_unsupported` when the browser cannot, with `timeout` when it
+   * takes longer than 20 seconds, and when `signal` aborts.
    */
-  draw(file: Blob, size: Size): Promise<Blob>;
+  draw(file: Blob, size: Size, signal: AbortSignal): Promise<Blob>;
 }
 
 const [SIGN_MS, DRAW_MS] = [60_000, 20_000];
@@ -25,10 +26,19 @@ export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
   const drawing = createAsks<Blob>(DRAW_MS, () => {
     throw new MediaError("timeout", "The SVG took longer than 20 seconds to draw.", { retryable: false });
   });
+  // A page draws on one thread, and none is late for waiting on another.
+  const turns = createTurns(1, Number.POSITIVE_INFINITY);
   return {
     sign: (connection, request) => signing.ask((asked) => tell({ type: "sign", asked, connection, request })),
     signed: async (asked, answer) => signing.answer(asked, answer),
-    draw: (file, size) => drawing.ask((asked) => tell({ type: "draw", asked, file, size })),
+    async draw(file, size, signal) {
+      const end = await turns.take(1, signal);
+      try {
+        return await drawing.ask((asked) => tell({ type: "draw", asked, file, size }), signal);
+      } finally {
+        end();
+      }
+    },
     drawn: async (asked, answer) => drawing.answer(asked, answer),
   };
 }
@@ -37,12 +47,17 @@ function createAsks<T>(ms: number, late: () => never) {
   const asks = new Map<number, PromiseWithResolvers<T>>();
   let last = 0;
   return {
-    ask(send: (asked: number) => void): Promise<T> {
+    ask(send: (asked: number) => void, signal?: AbortSignal): Promise<T> {
       const asked = ++last;
       const waiting = Promise.withResolvers<T>();
       asks.set(asked, waiting);
       send(asked);
-      return within(waiting.promise, ms, late).finally(() => asks.delete(asked));
+      const abort = () => waiting.reject(signal?.reason);
+      signal?.addEventListener("abort", abort, { once: true });
+      return within(waiting.promise, ms, late).finally(() => {
+        asks.delete(asked);
+        signal?.removeEventListener("abort", abort);
+      });
     },
     answer(asked: number, { made, error }: PageAnswer<T>): void {
       const waiting = asks.get(asked);

@@ -10,6 +10,12 @@ import { answerOf } from "./answer.ts";
 export function drawSvg(file: Blob, { width, height }: Size): Promise<PageAnswer<Blob>> {
   return answerOf(
     async () => {
+      if (typeof Image === "undefined") {
+        throw new MediaError(
+          "encoder_unavailable",
+          "Only a page can draw an SVG, and this client runs in a worker.",
+        );
+      }
       const image = new Image();
       try {
         image.src = await dataUrl(file);

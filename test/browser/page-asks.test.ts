@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { MediaEvent } from "../../src/browser/media-api.ts";
+import { createPageAsks } from "../../src/browser/media-worker/page-asks.ts";
+import { drawSvg } from "../../src/browser/page/draw-svg.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+const [file, size] = [new Blob(["<svg/>"]), { width: 8, height: 4 }];
+const { signal } = new AbortController();
+
+function openAsks() {
+  const told: (MediaEvent & { type: "draw" })[] = [];
+  const asks = createPageAsks((event) => event.type === "draw" && told.push(event));
+  const draw = (stop = signal) => asks.draw(file, size, stop).catch((thrown: unknown) => thrown);
+  return { told, draw, answer: asks.drawn };
+}
+
+test("pages draw one SVG after the other, each within 20 seconds of its own turn", async () => {
+  const { told, draw, answer } = openAsks();
+  const [first, second, third] = [draw(), draw(), draw()];
+  await vi.advanceTimersByTimeAsync(19_999);
+  expect(told).toEqual([{ type: "draw", asked: 1, file, size }]);
+  await answer(1, { made: file, error: null });
+  expect(await first).toBe(file);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(await second).toMatchObject({
+    ...{ kind: "timeout", message: "The SVG took longer than 20 seconds to draw.", retryable: false },
+  });
+  await answer(2, { made: file, error: null });
+  await answer(3, { made: null, error: { kind: "input_unsupported", message: "No.", retryable: false } });
+  expect(await third).toMatchObject({ kind: "input_unsupported", message: "No.", retryable: false });
+});
+
+test("a canceled run waits neither for its turn nor for the page", async () => {
+  const { told, draw, answer } = openAsks();
+  const [one, two] = [new AbortController(), new AbortController()];
+  const [first, second, third] = [draw(one.signal), draw(two.signal), draw()];
+  await vi.advanceTimersByTimeAsync(1);
+  two.abort("second");
+  one.abort("first");
+  expect([await first, await second]).toEqual(["first", "second"]);
+  await vi.advanceTimersByTimeAsync(1);
+  await answer(told.at(-1)?.asked ?? 0, { made: file, error: null });
+  expect(await third).toBe(file);
+});
+
+test("a client without a page says that it cannot draw an SVG", async () => {
+  expect(await drawSvg(file, size)).toEqual({
+    made: null,
+    error: {
+      ...{ kind: "encoder_unavailable", retryable: false },
+      message: "Only a page can draw an SVG, and this client runs in a worker.",
+    },
+  });
+});
