@@ -14,7 +14,7 @@ import { memoryReader } from "../../src/probe/file-start.ts";
 import { concatBytes } from "../../src/util/bytes.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { captionedVideo, readCues } from "../judge/cues.ts";
-import { crowdedVideo, readChapters } from "../judge/tags.ts";
+import { chapteredSound, crowdedVideo, readChapters } from "../judge/tags.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { fetchStored, type Trial, trial } from "./encode-trial.ts";
 
@@ -99,6 +99,14 @@ test.for(["mp4", "webm"] as const)(
     expect(await readCues(path, 0)).toHaveLength(1);
   },
 );
+
+test("chapters of an MP3 with long titles are read by others", async () => {
+  const made = await trial(await chapteredSound("flac"), "audio", { format: "mp3" });
+  const chapters = made.source.chapters?.map((each) => ({ ...each, title: "語".repeat(255) }));
+  const path = await outputOf({ ...made, source: { ...made.source, chapters } });
+  const title = "語".repeat(42);
+  expect(await readChapters(path)).toEqual([`0.000 to 1.0 ${title}`, `1.000 to 3.0 ${title}`]);
+});
 
 test("timed text of an MP4 becomes WebVTT, and is copied with the rest", async () => {
   const input = await captionedVideo("mp4");

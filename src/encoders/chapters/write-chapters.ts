@@ -39,6 +39,8 @@ export function writeWebmChapters(chapters: readonly Chapter[]): Uint8Array {
 const HEADER = 10;
 const VERSION = 4;
 const UTF8 = 3;
+// From 128 on, ffmpeg 5.1 misreads the size of a frame within a chapter, and passes over the chapter.
+const MOST_FRAME = 127;
 // No place in the file, only in time.
 const NOWHERE = 0xffffffff;
 
@@ -46,7 +48,7 @@ const NOWHERE = 0xffffffff;
 export async function addToMp3(reader: ByteReader, chapters: readonly Chapter[]): Promise<Edit[]> {
   const frames = chapters.flatMap(({ start, end, title }, index) => {
     const times = u32(Math.round(start * 1000), Math.round(end * 1000), NOWHERE, NOWHERE);
-    const text = frame("TIT2", [Uint8Array.of(UTF8), new TextEncoder().encode(title)]);
+    const text = frame("TIT2", [Uint8Array.of(UTF8), cutText(title, MOST_FRAME - 1)]);
     return frame("CHAP", [letters(`ch${index}\0`), times, ...text]);
   });
   const head = await reader.read({ start: 0, end: HEADER });
