@@ -212,6 +212,12 @@ export type AudioOptions = {
    */
   format?: "mp3" | "aac" | "ogg" | "opus" | "wav" | "flac" | undefined;
   /**
+   * Auto encodes what an option changes. Copy encodes nothing: start moves back and end on to the edge of a packet, and the output's cut says what it holds.
+   *
+   * @default "auto"
+   */
+  mode?: "auto" | "copy" | undefined;
+  /**
    * From the smallest file to the best picture or sound.
    *
    * @default "medium"

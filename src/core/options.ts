@@ -107,6 +107,11 @@ export const VideoOptions = optionsOf("video", {
 /** Schema of the options of the kind `audio`. */
 export const AudioOptions = optionsOf("audio", {
   format: formatOf("audio").optional().meta({ description: "The format.", default: DEFAULT_FORMAT.audio }),
+  mode: oneOf(COPY_MODES).optional().meta({
+    description:
+      "Auto encodes what an option changes. Copy encodes nothing: start moves back and end on to the edge of a packet, and the output's cut says what it holds.",
+    default: "auto",
+  }),
   quality,
   bitrate: wholeWithin(BOUNDS.audio_bitrate, BITS)
     .optional()
@@ -117,6 +122,7 @@ export const AudioOptions = optionsOf("audio", {
   metadata,
 })
   .superRefine(checkSound("audio"))
+  .superRefine(checkCopy)
   .superRefine(checkSpan)
   .meta({ id: "AudioOptions" });
 

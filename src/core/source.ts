@@ -234,7 +234,7 @@ export const Source = z
       .optional()
       .meta({
         description:
-          "On the output of a copy: what it holds of its source, in seconds. It starts with a keyframe, and ends where its last packet does.",
+          "On the output of a copy: what it holds of its source, in seconds. It starts with a keyframe, or a packet of sound alone, and ends where its last packet does.",
       }),
     encoder: z
       .string()

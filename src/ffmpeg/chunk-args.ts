@@ -65,7 +65,7 @@ export function chunkArgs(
     ...(joined?.tracks ?? ownTracks(plan, chunk, source, cut, io, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
-    ...(isCopy(plan) ? partArgs(chunk) : []),
+    ...(isCopy(plan) ? partArgs(plan, chunk, cut) : []),
     ...muxerArgs(plan),
     io.output,
     ...lists,
@@ -88,12 +88,12 @@ function ownTracks(
   ];
 }
 
-// Filters cut only what is encoded. A seek may go back too far: pictures then have to go, while earlier sound is hidden and lets its
-// decoder begin.
-function partArgs({ start, end }: Chunk): string[] {
+// Filters cut only what is encoded. A seek may go back too far: pictures then have to go, while earlier sound beside them is hidden and
+// lets its decoder begin; sound alone is not hidden.
+function partArgs({ video }: Plan, { start, end }: Chunk, { lead }: Cut): string[] {
   return [
-    ...(start > 0 ? ["-copypriorss:v", "0"] : []),
-    ...(end === null ? [] : ["-t", String(Number((end - start).toFixed(6)))]),
+    ...(start > 0 ? [video ? "-copypriorss:v" : "-copypriorss:a", "0"] : []),
+    ...(end === null ? [] : ["-t", String(Number((end - start + lead).toFixed(6)))]),
   ];
 }
 

@@ -38,7 +38,9 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
     return { ...none, seek: seekArgs(at, source), video: onFineClock(trim("trim", seek - at, null)) };
   }
   const { start, end, decode_from = start, shown_from = start } = chunk;
-  const at = Math.max(0, decode_from - seekMargin(source));
+  const copied = plan.video === null && plan.audio?.mode === "copy";
+  // What is copied starts with a packet, whose time may be rounded.
+  const at = Math.max(0, decode_from - (copied ? 2 * NUDGE : seekMargin(source)));
   const lead = start - at;
   const length = end === null ? null : end - start;
   const last = length === null ? null : lead + length;

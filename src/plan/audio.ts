@@ -15,8 +15,8 @@ import type { Span } from "./span.ts";
 
 export { SAMPLE_RATES } from "../core/sound-options.ts";
 
-// Containers without packet times; sound from any other can be remuxed.
-const NO_PACKET_TIMES: ReadonlySet<string> = new Set(["avi"]);
+/** Containers without packet times; sound from any other can be remuxed. */
+export const NO_PACKET_TIMES: ReadonlySet<string> = new Set(["avi"]);
 
 // Lowest and highest bits per second of libvorbis for one and for two channels, measured with 1.3.7.
 const VORBIS: Readonly<

@@ -1,9 +1,18 @@
 import { invalid } from "../core/errors.ts";
-import { DEFAULT_FORMAT, FORMATS, SOUND_CODECS, type VideoCodec, type VideoFormat } from "../core/formats.ts";
-import type { VideoOptions } from "../core/options.ts";
+import {
+  type AudioFormat,
+  DEFAULT_FORMAT,
+  FORMATS,
+  SOUND_CODECS,
+  type VideoCodec,
+  type VideoFormat,
+} from "../core/formats.ts";
+import type { AudioOptions, VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
+import { NO_PACKET_TIMES } from "./audio.ts";
 import type { AudioPlan, VideoPlan } from "./plan.ts";
 import type { StoredPicture } from "./size.ts";
+import type { Span } from "./span.ts";
 
 // Their packets carry the times that another container needs.
 const TIMED: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flv", "mpegts"]);
@@ -46,6 +55,45 @@ export function copySound({ codecs }: Source, format: VideoFormat): AudioPlan {
   const codec = SOUND_CODECS[format].find((each) => each === codecs?.audio);
   if (codec) return { mode: "copy", codec };
   throw refuse(`${format} cannot hold sound in ${codecs?.audio} here; mute leaves it out`);
+}
+
+// ffmpeg and the lookup of packets agree on the times of sound in these.
+const SOUND_SEEKABLE: ReadonlySet<string> = new Set([...SEEKABLE, "mp3", "ogg", "aac"]);
+
+/** Returns the format of sound: the one asked for, or for a copy the first that holds the codec of `heard`. */
+export function soundFormat({ format, mode }: AudioOptions, heard: Source): AudioFormat {
+  if (format !== undefined) return format;
+  const formats = Object.keys(FORMATS.audio) as AudioFormat[];
+  const own = mode === "copy" ? formats.find((each) => holdsSound(each, heard)) : undefined;
+  return own ?? DEFAULT_FORMAT.audio;
+}
+
+/**
+ * Plans sound without pictures that must not be encoded.
+ *
+ * @throws `invalid_options` when the format cannot hold it, or the source cannot be cut without an encode.
+ */
+export function copySoundAlone(heard: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
+  const own = heard.codecs?.audio;
+  if (!holdsSound(format, heard)) throw refuse(`${format} cannot hold sound in ${own} here`);
+  if (NO_PACKET_TIMES.has(heard.format)) throw refuse(`${heard.format} does not say when its sound plays`);
+  const { codec } = FORMATS.audio[format];
+  const isPart = start > 0 || end !== null;
+  if (codec === "flac" && isPart) throw refuse("a cut of flac needs an encode, which loses nothing");
+  if (codec === "pcm_s16le" && isPart) {
+    // Samples are their own packets: writing them again keeps each, and cuts between any two.
+    const { channels = 2, sample_rate = 48_000 } = heard.audio ?? {};
+    return { mode: "encode", codec, bitrate: null, compression: null, channels, sample_rate };
+  }
+  if (start > 0 && (heard.fragmented || !SOUND_SEEKABLE.has(heard.format))) {
+    const what = heard.fragmented ? `fragmented ${heard.format}` : heard.format;
+    throw refuse(`${what} can only be cut at its end`);
+  }
+  return { mode: "copy", codec };
+}
+
+function holdsSound(format: AudioFormat, { codecs }: Source): boolean {
+  return FORMATS.audio[format].codec === codecs?.audio;
 }
 
 function holdsPictures(format: VideoFormat, { codecs }: Source): boolean {

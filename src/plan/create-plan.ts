@@ -13,9 +13,9 @@ import type { Source } from "../core/source.ts";
 import { encryptionInPlaylists } from "../core/streams/encryption.ts";
 import type { WaveformOptions } from "../core/waveform/waveform-options.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { heardSource } from "./audio.ts";
+import { findTrack, heardSource } from "./audio.ts";
 import { type ChunkHints, cutPlan } from "./chunks.ts";
-import { copyPictures, copySound, videoFormat } from "./copied.ts";
+import { copyPictures, copySound, copySoundAlone, soundFormat, videoFormat } from "./copied.ts";
 import { concatSources, createConcat } from "./further/concat.ts";
 import { furtherFiles } from "./further/further-file.ts";
 import type { PlanHints } from "./further/plan-hints.ts";
@@ -127,12 +127,15 @@ function joinVideos(source: Source, video: VideoPlan, options: VideoOptions, hin
 }
 
 function audioPlan(source: Source, options: AudioOptions): Plan {
-  const format = options.format ?? DEFAULT_FORMAT.audio;
+  const copies = options.mode === "copy";
+  const named = copies ? heardSource(source, { sound_track: findTrack(source, options.track) }) : source;
+  const format = soundFormat(options, named);
   const span = createSpan(options, source.duration, source.duration_estimated);
   const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
   const heard = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
   if (!heard.audio) throw errorFor("input_no_audio", { code: "no_sound" });
+  if (copies) heard.audio = copySoundAlone(named, format, span);
   const plan = blank("audio", format, span, speed);
   return {
     ...plan,

@@ -12,6 +12,7 @@ import { bytesOf, KIB } from "../util/bytes.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { h264Entry } from "./h264-entry.ts";
 import { openSource } from "./open-source.ts";
+import { readMp3Delay } from "./sound/mp3-start.ts";
 import { isShown } from "./vp8-frame.ts";
 
 /** Finds a position in a source by a time, both in seconds; null when unknown. */
@@ -23,6 +24,8 @@ export interface Finder {
   entry: Find;
   /** Finds the start of the picture visible at a time. */
   shown: Find;
+  /** Finds the start of the packet of sound that plays at a time, of one of the source's sound tracks, 0 by default. */
+  heard: (time: number, track?: number) => Promise<number | null>;
 }
 
 // A few keyframes and their surroundings, for each of hundreds of cuts.
@@ -31,6 +34,8 @@ const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
 const TRIES = 40;
 // A picture on an edge, allowing for rounding, belongs to the span that starts there.
 const NUDGE = 0.0005;
+// Far shorter than a packet of sound, and longer than what times are rounded by.
+const MOMENT = 0.0001;
 const GUESSED_FPS = 25;
 
 // Containers that mark keyframes that are entry points on their own or for the pictures that follow.
@@ -67,7 +72,12 @@ export async function withEntries<T>(
       }),
     });
     const track = await input.getPrimaryVideoTrack();
-    return track && createFinder(track, Math.max(0, await input.getFirstTimestamp()), source);
+    const origin = Math.max(0, await input.getFirstTimestamp());
+    const pictures = track && (await createFinder(track, origin, source));
+    return {
+      ...(pictures ?? { entry: unknown, shown: unknown }),
+      heard: createListener(input, origin, await delayOf(readable, source)),
+    };
   };
   const quietly = async <R>(work: () => Promise<R | null>) => {
     try {
@@ -83,13 +93,35 @@ export async function withEntries<T>(
     return await use({
       entry: async (time) => finder && quietly(() => finder.entry(time)),
       shown: async (time) => finder && quietly(() => finder.shown(time)),
+      heard: async (time, sound) => finder && quietly(() => finder.heard(time, sound)),
     });
   } finally {
     (input as Input | null)?.dispose();
   }
 }
 
-async function createFinder(track: InputVideoTrack, origin: number, source: Source): Promise<Finder> {
+const unknown: Find = async () => null;
+
+// Seconds by which mediabunny's times of sound are later than those that a listener counts.
+async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Source): Promise<number> {
+  return format === "mp3" && audio ? (await readMp3Delay(reader)) / audio.sample_rate : priming;
+}
+
+function createListener(input: Input, origin: number, delay: number): Finder["heard"] {
+  return async (time, track = 0) => {
+    const sound = (await input.getAudioTracks())[track];
+    const at = origin + delay + time + MOMENT;
+    const packet = sound && (await new EncodedPacketSink(sound).getPacket(at, { metadataOnly: true }));
+    if (!packet) return null;
+    return Number(Math.max(0, Math.min(time, packet.timestamp - origin - delay)).toFixed(6));
+  };
+}
+
+async function createFinder(
+  track: InputVideoTrack,
+  origin: number,
+  source: Source,
+): Promise<Pick<Finder, "entry" | "shown">> {
   const sink = new EncodedPacketSink(track);
   const codec = await track.getCodec();
   const config = codec && (await track.getDecoderConfig());

@@ -51,7 +51,7 @@ export async function placeCuts(
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
   const plan = await withKeyframes(cut([]), source, open, signal);
-  if (plan.video?.mode === "copy") return copiedFrom(plan, source, open, signal);
+  if (copiesStart(plan)) return copiedFrom(plan, source, open, signal);
   const pictured = plan.image !== null || plan.video?.mode === "encode";
   if (plan.still || !pictured || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
   const reader = await open();
@@ -81,7 +81,7 @@ async function withKeyframes(
   return { ...plan, chunks: plan.chunks.map((chunk) => ({ ...chunk, keyframes_only: true })) };
 }
 
-// What is not encoded starts with a keyframe.
+// What is not encoded starts with a keyframe, or without pictures with any packet.
 async function copiedFrom(
   plan: Plan,
   source: Source,
@@ -89,16 +89,22 @@ async function copiedFrom(
   signal: AbortSignal,
 ): Promise<Chunk[]> {
   if (plan.start === 0) return plan.chunks;
-  const start = await withEntries(await open(), source, signal, ({ entry }) => entry(plan.start));
+  const start = await withEntries(await open(), source, signal, ({ entry, heard }) =>
+    plan.video ? entry(plan.start) : heard(plan.start, plan.sound_track),
+  );
   return plan.chunks.map((chunk) => ({ ...chunk, start: start ?? 0 }));
 }
 
 /** Returns a plan with its final chunks; a copy starts where its only chunk does. */
 export function placePlan(plan: Plan, chunks: Chunk[]): Plan {
   const [{ start } = plan] = chunks;
-  if (plan.video?.mode !== "copy" || start === plan.start) return { ...plan, chunks };
+  if (!copiesStart(plan) || start === plan.start) return { ...plan, chunks };
   const end = sourceEnd(plan);
   return { ...plan, start, duration: end === null ? null : end - start, frames: null, chunks };
+}
+
+function copiesStart({ video, audio }: Plan): boolean {
+  return (video ?? audio)?.mode === "copy";
 }
 
 function uncutPlan(source: Source, { kind, options }: EncodeRequest, further: readonly Source[]): Plan {
@@ -116,7 +122,7 @@ const EVEN: ReadonlySet<string> = new Set(["avi", "mpegts", "mpeg"]);
 // Times are rounded to a tenth of this at most.
 const MOMENT = 0.001;
 
-function guess({ format, fps }: Source): Finder {
+function guess({ format, fps }: Source): Pick<Finder, "entry" | "shown"> {
   const blind = format === "avi" ? Number.POSITIVE_INFINITY : BLIND_SECONDS;
   return {
     entry: async (time) => Math.max(0, time - blind),
@@ -143,7 +149,11 @@ async function placeChunks(
   return placed;
 }
 
-async function placeChunk(chunk: Chunk, first: number, { entry, shown }: Finder): Promise<Chunk> {
+async function placeChunk(
+  chunk: Chunk,
+  first: number,
+  { entry, shown }: Pick<Finder, "entry" | "shown">,
+): Promise<Chunk> {
   const { track, start } = chunk;
   if (track === "audio" || start === 0) return chunk;
   // For later chunks it is the last picture of the chunk before.

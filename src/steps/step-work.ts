@@ -202,10 +202,11 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           const language = plan.subtitles?.find(({ stream }) => stream === index)?.language;
           dropped.push({ kind: "subtitle", index, ...(language && { language }), reason: "not_supported" });
         }
-        const { duration } = described;
+        const { counts } = encoded;
+        // Of sound alone, formats state its length after priming, or estimate it.
+        const duration = plan.video ? described.duration : (counts.sound?.output ?? described.duration);
         const asCopy = "mode" in options && options.mode === "copy" && duration !== undefined;
         const cut = asCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
-        const { counts } = encoded;
         const counted = counts.pictures || counts.sound ? { counts } : {};
         return {
           ...described,

@@ -130,6 +130,11 @@ export const ROWS: readonly Row[] = [
     },
   },
   {
+    ...audio("ogg", "vorbis"),
+    ...{ name: "a part of the sound as it is", clip: "ogg", options: { mode: "copy", start: 0.5, end: 1.5 } },
+    made: { sound: "vorbis", duration: 1 },
+  },
+  {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
     ...{ name: "h264 turned, mirrored and cut", options: { codec: "h264", ...TURNED } },
     made: { picture: "h264", sound: "aac", width: 160, like: LIKE_TURNED },

@@ -3,6 +3,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { readContainer } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
+import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
@@ -93,33 +94,128 @@ test.concurrent.for(CASES)(
   },
 );
 
+/** Two seconds and a half of noise in two tracks, in files of sound alone or beside pictures. */
+function noise(extension: string, codec: string) {
+  const source = (seed: number) =>
+    `anoisesrc=seed=${seed}:color=pink:amplitude=0.5:sample_rate=48000:duration=2.5`;
+  const pictured = extension === "mp4" || extension === "ts" || extension === "webm";
+  const pictures =
+    extension === "webm" ? "libvpx -deadline realtime -cpu-used 8" : "libx264 -preset ultrafast";
+  return makeClip(extension, [
+    ...["-f", "lavfi", "-i", source(5), "-f", "lavfi", "-i", source(6)],
+    ...["-f", "lavfi", "-i", `testsrc2=size=160x90:rate=${FPS}:duration=2.5`],
+    ...(pictured ? ["-map", "2:v", "-c:v", ...pictures.split(" "), "-g", "60"] : []),
+    ...["-map", "0:a", ...(extension === "mp4" ? ["-map", "1:a", "-metadata:s:a:1", "language=deu"] : [])],
+    ...["-c:a", codec],
+  ]);
+}
+
+/** The packets of a track: their times in seconds, and hashes of their bytes. */
+async function listSound(path: string, track = 0) {
+  const bare = /\.(aac|ts)$/.test(path) ? ["-bsf:a", "aac_adtstoasc"] : [];
+  const args = ["-i", path, "-map", `0:a:${track}`, "-c", "copy", ...bare, "-f", "framemd5", "-"];
+  const text = (await runNative(args)).output.toString();
+  const [, over, under] = /^#tb 0: (\d+)\/(\d+)/m.exec(text) ?? [];
+  const lines = text.split("\n").filter((line) => /^\d/.test(line));
+  return lines.map((line) => {
+    const [, , at, length, , hash] = line.split(",").map((word) => word.trim());
+    const tick = Number(over) / Number(under);
+    return { at: Number(at) * tick, end: (Number(at) + Number(length)) * tick, hash };
+  });
+}
+
+const SOUNDS = [
+  { extension: "mp4", codec: "aac", options: { start: 0.7, end: 1.3 }, format: "aac" },
+  { extension: "mp4", codec: "aac", options: { track: "de", start: 1.1, format: "aac" }, format: "aac" },
+  { extension: "mp3", codec: "libmp3lame", options: { start: 1, end: 1.6 }, format: "mp3" },
+  { extension: "mka", codec: "libmp3lame", options: { start: 0.9, end: 1.6 }, format: "mp3" },
+  { extension: "webm", codec: "libopus", options: { start: 0.5, end: 2 }, format: "opus" },
+  { extension: "ogg", codec: "libvorbis", options: { start: 0.6, end: 1.2 }, format: "ogg" },
+  { extension: "opus", codec: "libopus", options: { start: 1.5 }, format: "opus" },
+  { extension: "ts", codec: "aac", options: { end: 1 }, format: "aac" },
+  { extension: "aac", codec: "aac", options: { start: 1.2, end: 2 }, format: "aac" },
+  { extension: "mka", codec: "flac", options: {}, format: "flac" },
+] as const;
+
+const PRIMING = 0.008;
+
+test.concurrent.for(SOUNDS)(
+  "copies the sound of $extension in $codec with $options",
+  LIMIT,
+  async ({ extension, codec, options, format }, { expect }) => {
+    const source = await noise(extension, codec);
+    const { start = 0, end = 2.5, track } = options as { start?: number; end?: number; track?: string };
+    const asked = { ...options, mode: "copy" };
+    const output = await rig.door.encode({ input: rig.serve(source), kind: "audio", options: asked });
+    const [got, all] = [await listSound(output.path), await listSound(source, track === undefined ? 0 : 1)];
+    const first = all.findIndex(({ hash }) => hash === got[0]?.hash);
+    const held = all.slice(first, first + got.length);
+    expect(got.map(({ hash }) => hash)).toEqual(held.map(({ hash }) => hash));
+    const made = output.task.steps.find(({ kind }) => kind === "audio")?.output as Record<string, unknown>;
+    const cut = made.cut as { start: number; end: number };
+    expect(await readContainer(output.path)).toBe(format);
+    // ffmpeg counts those of WebM from their priming.
+    expect(Math.abs(cut.start - Math.max(0, held[0]?.at ?? 0))).toBeLessThan(PRIMING);
+    expect(cut.start).toBeLessThanOrEqual(start);
+    expect(held[0]?.end).toBeGreaterThan(start);
+    expect(held.at(-1)?.at).toBeLessThan(end + PRIMING);
+    expect(held.at(-1)?.end).toBeGreaterThan(end - 0.03);
+    expect(Math.abs(cut.end - (held.at(-1)?.end ?? 0))).toBeLessThan(0.03);
+  },
+);
+
+test("cuts a copy of uncompressed sound between any two samples", LIMIT, async ({ expect }) => {
+  const source = await noise("wav", "pcm_s16le");
+  const options = { mode: "copy", start: 0.7001, end: 1.3 };
+  const output = await rig.door.encode({ input: rig.serve(source), kind: "audio", options });
+  expect(await readContainer(output.path)).toBe("wav");
+  const samples = async (path: string) => (await runNative(["-i", path, "-f", "s16le", "-"])).output;
+  const [got, all] = [await samples(output.path), await samples(source)];
+  const first = Math.round(options.start * 48_000) * 2;
+  expect(got.equals(all.subarray(first, options.end * 48_000 * 2))).toBe(true);
+  const made = output.task.steps.find(({ kind }) => kind === "audio")?.output;
+  expect(made).toMatchObject({ cut: { start: 0.7001, end: 1.3001 } });
+});
+
 const IMPOSSIBLE = [
   ["h264", "mp4", { format: "webm" }, "webm cannot hold pictures in h264 here"],
   ["mp3", "mkv", { format: "mp4", codec: "h265" }, "the pictures are h264, not h265"],
   ["vp9", "webm", { format: "mov" }, "mov cannot hold pictures in vp9 here"],
   ["h264", "ts", { start: 1 }, "mpegts can only be cut at its end"],
   ["h264", "avi", {}, "avi does not say when its pictures are shown"],
+  ["h264", "mp4", { format: "mp3" }, "mp3 cannot hold sound in aac here", "audio"],
+  ["mp3", "mkv", { format: "opus", start: 1 }, "opus cannot hold sound in mp3 here", "audio"],
+  ["h264", "ts", { start: 1 }, "mpegts can only be cut at its end", "audio"],
+  ["h264", "avi", {}, "avi does not say when its sound plays", "audio"],
 ] as const;
 
 test.concurrent.for(IMPOSSIBLE)(
   "%s of %s with %o cannot be copied",
   LIMIT,
-  async ([codec, extension, options, why], { expect }) => {
+  async ([codec, extension, options, why, kind = "video" as const], { expect }) => {
     const input = rig.serve(await keyedClip(codec, extension));
-    const task = await rig.door.runTask({ input, kind: "video", options: { ...options, mode: "copy" } });
+    const task = await rig.door.runTask({ input, kind, options: { ...options, mode: "copy" } });
     expect(task.error).toMatchObject({ kind: "invalid_options", retryable: false });
     expect(task.error?.message).toBe(`options.mode cannot be "copy": ${why}.`);
   },
 );
 
 test.for([
-  { width: 80 },
-  { quality: "high" },
-  { speed: 2 },
-  { normalize: true },
-  { target_size: 100_000 },
-] as const)("a copy with %o is refused", async (options, { expect }) => {
-  const body = { input: "https://example.com/a.mp4", kind: "video", options: { mode: "copy", ...options } };
+  ["video", { width: 80 }],
+  ["video", { quality: "high" }],
+  ["video", { speed: 2 }],
+  ["video", { normalize: true }],
+  ["video", { target_size: 100_000 }],
+  ["audio", { speed: 2 }],
+  ["audio", { volume: 0.5 }],
+  ["audio", { normalize: true }],
+  ["audio", { fade_out: 1 }],
+  ["audio", { channels: 1 }],
+  ["audio", { sample_rate: 44_100 }],
+  ["audio", { bitrate: 128_000 }],
+  ["audio", { quality: "high" }],
+] as const)("a copy of %s with %o is refused", async ([kind, options], { expect }) => {
+  const body = { input: "https://example.com/a.mp4", kind, options: { mode: "copy", ...options } };
   const { status, body: answer } = await rig.door.request("POST", "/tasks", body);
   const [name] = Object.keys(options);
   const message = `options.${name} needs an encode, which options.mode "copy" rules out.`;

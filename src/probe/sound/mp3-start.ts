@@ -1,5 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
-import { KIB } from "../../util/bytes.ts";
+import { KIB, viewOf } from "../../util/bytes.ts";
 import { type FileStart, limitReader } from "../file-start.ts";
 
 // Ten frames of the largest size, plus the 4 KiB in which mediabunny (1.61) looks for the first.
@@ -8,26 +8,53 @@ const TAG_HEADER = 10;
 const TAGS = 16;
 const FRAME_START = 40;
 
+// The tag that LAME writes into the first frame, as other encoders do: numbers of frames and of bytes, a table of contents and a quality,
+// each where a flag says so, and 21 bytes on the encoder's delay in 12 bits (gabriel.mp3-tech.org/mp3infotag.html).
+const FIRST_FRAME = 256;
+const XING = /Xing|Info/;
+const XING_FIELDS = [4, 4, 100, 4] as const;
+const LAME_TAGS: ReadonlySet<string> = new Set(["LAME", "Lavf", "Lavc"]);
+// Samples that a decoder adds to it.
+const DECODER_DELAY = 529;
+
 /**
  * Limits an MP3 to its first frames after the ID3 tags, because mediabunny reads 64 KiB to find each frame. Null when no
  * frame directly follows the tags.
  */
 export async function readMp3Start(reader: ByteReader): Promise<FileStart | null> {
+  const at = await findFrame(reader);
+  return (
+    at && {
+      reader: limitReader(reader, at.frame + WINDOW),
+      whole: false,
+      body: reader.size - at.frame,
+      bitrate: await readBitrate(reader, at.frame),
+      fps: new Map(),
+      ends: new Map(),
+    }
+  );
+}
+
+/** Returns how many samples of an MP3 players skip at its start, by its LAME tag; 0 without one. */
+export async function readMp3Delay(reader: ByteReader): Promise<number> {
+  const at = await findFrame(reader);
+  const bytes = at && (await reader.read({ start: at.frame, end: at.frame + FIRST_FRAME }));
+  const found = bytes && XING.exec(String.fromCharCode(...bytes));
+  if (!found) return 0;
+  const flags = viewOf(bytes).getUint32(found.index + 4);
+  const lengths = XING_FIELDS.filter((_, bit) => (flags >> bit) & 1);
+  const tag = found.index + 8 + lengths.reduce((sum, length) => sum + length, 0);
+  const encoder = String.fromCharCode(...bytes.subarray(tag, tag + 4));
+  if (!LAME_TAGS.has(encoder) || tag + 24 > bytes.length) return 0;
+  return (viewOf(bytes).getUint16(tag + 21) >> 4) + DECODER_DELAY;
+}
+
+async function findFrame(reader: ByteReader): Promise<{ frame: number } | null> {
   let at = 0;
   for (let tags = 0; tags < TAGS; tags++) {
     const head = await reader.read({ start: at, end: at + TAG_HEADER });
     const tag = tagSize(head);
-    if (tag === 0 && !startsFrame(head)) return null;
-    if (tag === 0) {
-      return {
-        reader: limitReader(reader, at + WINDOW),
-        whole: false,
-        body: reader.size - at,
-        bitrate: await readBitrate(reader, at),
-        fps: new Map(),
-        ends: new Map(),
-      };
-    }
+    if (tag === 0) return startsFrame(head) ? { frame: at } : null;
     at += tag;
   }
   return null;
