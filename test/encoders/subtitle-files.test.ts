@@ -5,8 +5,11 @@ import type { Source } from "../../src/core/source.ts";
 import { nameTracks } from "../../src/core/streams/track-names.ts";
 import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
+import { editFile } from "../../src/encoders/subtitles/edit-file.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { memoryReader } from "../../src/probe/file-start.ts";
+import { readAll } from "../../src/storage/read-all.ts";
+import { MIB } from "../../src/util/bytes.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { captionedVideo, readCues } from "../judge/cues.ts";
@@ -111,6 +114,17 @@ test("text past what an output may hold is an error, and a size includes it", as
   const before = rate();
   source.chapters = Array.from({ length: 100 }, () => ({ start: 0, end: 2, title: "語".repeat(255) }));
   expect(rate()).toBeLessThan(before - 200_000);
+});
+
+test("the pass that adds them says that it goes on", async () => {
+  const { signal } = new AbortController();
+  let waits = 0;
+  const onWait = () => {
+    waits++;
+  };
+  const body = editFile(memoryReader([new Uint8Array(3 * MIB + 1)]), [], { signal, onWait });
+  expect(await readAll(body)).toHaveLength(3 * MIB + 1);
+  expect(waits).toBe(4);
 });
 
 test.for([

@@ -116,10 +116,11 @@ export async function placeWithSubtitles(
     plan.subtitles && isCopy(plan) ? await startOf(encoded, signal) : 0,
   );
   const chapters = plan.chapters ? moveChapters(source.chapters ?? [], plan) : [];
+  const editing = { signal, onWait: encoding.tracker.waits };
   const body =
     plan.kind === "audio"
-      ? editFile(encoded, await addToMp3(encoded, chapters), signal)
-      : await addSubtitles(encoded, plan.format as VideoFormat, { tracks, chapters }, signal);
+      ? editFile(encoded, await addToMp3(encoded, chapters), editing)
+      : await addSubtitles(encoded, plan.format as VideoFormat, { tracks, chapters }, editing);
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work + target.name);
   return { ...placed, ...(lost.length > 0 && { lost_subtitles: lost }) };

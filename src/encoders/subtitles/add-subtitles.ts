@@ -3,7 +3,7 @@ import type { VideoFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { addToMp4 } from "./add-to-mp4.ts";
 import { addToWebm } from "./add-to-webm.ts";
-import { editFile } from "./edit-file.ts";
+import { type Editing, editFile } from "./edit-file.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 
 /**
@@ -14,11 +14,11 @@ export async function addSubtitles(
   reader: ByteReader,
   format: VideoFormat,
   { tracks, chapters }: { tracks: readonly SubtitleTrack[]; chapters: readonly Chapter[] },
-  signal: AbortSignal,
+  editing: Editing,
 ): Promise<ReadableStream<Uint8Array>> {
   const edits =
     format === "webm"
       ? await addToWebm(reader, tracks, chapters)
       : await addToMp4(reader, tracks, chapters, format === "mov");
-  return editFile(reader, edits, signal);
+  return editFile(reader, edits, editing);
 }

@@ -13,16 +13,25 @@ export interface Edit {
 
 const BLOCK = 2 * MIB;
 
+export interface Editing {
+  signal: AbortSignal;
+  /** Called from time to time, because a large file takes minutes. */
+  onWait(): void;
+}
+
 /** Streams a file with edits, in order and apart from each other, in constant memory. */
 export function editFile(
   reader: ByteReader,
   edits: readonly Edit[],
-  signal: AbortSignal,
+  { signal, onWait }: Editing,
 ): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const run = async () => {
-    const out = createGatherer((bytes) => writer.write(bytes));
+    const out = createGatherer((bytes) => {
+      onWait();
+      return writer.write(bytes);
+    });
     const starts = [0, ...edits.map(({ end }) => end)];
     const kept = starts.map((start, index) => ({
       ...{ input: reader, start, end: edits[index]?.start ?? reader.size },
