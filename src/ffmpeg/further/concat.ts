@@ -31,7 +31,7 @@ export function concatArgs(plan: Plan, source: Source, lists: string | undefined
   }
   const links = parts.map((part) => {
     const pictures = `[${part.input}:V:0]${pictureFilters(plan, part, first, lists, toolset)}[v${part.input}]`;
-    if (!audio) return { chains: [pictures], pads: `[v${part.input}]` };
+    if (!audio) return { pictures };
     const format = `aformat=sample_fmts=fltp:sample_rates=${audio.sample_rate}:channel_layouts=${audio.channels}c`;
     const end = `atrim=end=${seconds(part.seconds)}`;
     const silence = `anullsrc=r=${audio.sample_rate}:cl=${audio.channels}c,${end},${format}`;
@@ -39,23 +39,26 @@ export function concatArgs(plan: Plan, source: Source, lists: string | undefined
       part.sound !== null
         ? `[${part.input}:a:${part.sound}]${shifted("asetpts", part)}${PLACED},${format},apad,${end}`
         : silence;
-    return { chains: [pictures, `${sound}[a${part.input}]`], pads: `[v${part.input}][a${part.input}]` };
+    return { pictures, sound: `${sound}[a${part.input}]` };
   });
-  const joined = `${links.map(({ pads }) => pads).join("")}concat=n=${parts.length}:v=1:a=${audio ? 1 : 0}[joined]`;
+  const pads = (kind: string) => parts.map(({ input }) => `[${kind}${input}]`).join("");
   // One picture of a part may last no time by itself; its place follows from the count.
-  const timed = `[joined]settb=1/(${fpsText(video.fps ?? 1)}),setpts=N[video]`;
+  const timed = `settb=1/(${fpsText(video.fps ?? 1)}),setpts=N[video]`;
+  const pictures = [
+    ...links.map((link) => link.pictures),
+    `${pads("v")}concat=n=${parts.length}:v=1:a=0,${timed}`,
+  ];
   const shape = audio ? ["asetpts=N/SR/TB", ...shapeFilters(audio, null)] : [];
-  const heard = audio ? [`[heard]${shape.join(",")}[sound]`] : [];
-  const graph = [
-    ...links.flatMap(({ chains }) => chains),
-    audio ? `${joined}[heard]` : joined,
-    timed,
-    ...heard,
+  const sounds = [
+    ...links.flatMap((link) => link.sound ?? []),
+    `${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`,
   ];
   return {
     tracks: [
-      ...["-filter_complex", graph.join(";"), "-map", "[video]"],
-      ...videoArgs(plan, first.source, first.video, toolset, null),
+      // A graph begins when all of its inputs have: in one graph, decoded pictures would wait for sound that begins late.
+      ...["-filter_complex", pictures.join(";")],
+      ...(audio ? ["-filter_complex", sounds.join(";")] : []),
+      ...["-map", "[video]", ...videoArgs(plan, first.source, first.video, toolset, null)],
       ...(audio ? ["-map", "[sound]", ...codecArgs(audio, source, toolset)] : []),
     ],
     lists: lists === undefined ? [] : parts.flatMap((part) => listPart(part, lists)),
@@ -75,14 +78,20 @@ function pictureFilters(
   const { source, video } = part;
   const cut = createCut(plan, WHOLE, source);
   const listed = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
-  const shift = part.at === 0 ? [] : [`setpts=PTS-${seconds(part.at)}/TB`];
-  const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...shift] };
+  const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...unplaced(part)] };
   return [
     ...videoMending(video, own),
     ...taggedAs(part),
     ...videoSizing(source, video, video.geometry, toolset),
     ...recolored(part, first, toolset),
   ].join(",");
+}
+
+// ffmpeg rounds the offset of an input to the clock of each stream, of which a tick may be as long as a picture.
+function unplaced({ at, source: { priming = 0 } }: PlacedPart): string[] {
+  if (at === 0) return [];
+  const ticks = (value: number) => `round(${seconds(value)}/TB)`;
+  return [`setpts=PTS-${ticks(at - priming)}+${ticks(-priming)}`];
 }
 
 function shifted(filter: string, { at }: PlacedPart): string {
