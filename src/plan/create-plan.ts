@@ -101,9 +101,10 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const plan = {
     ...shown,
     ...planMetadata(source, format, options.metadata),
-    ...planSubtitles(joined ? { ...source, streams: [] } : source, options),
-    ...(joined ? {} : planChapters(source, format, options.metadata, shown)),
+    ...planSubtitles(options.concat ? { ...source, streams: [] } : source, options),
+    ...(options.concat ? {} : planChapters(source, format, options.metadata, shown)),
     ...{ frames, video, ...heard },
+    ...(joined && heard.audio && joined.sound_track > 0 && { sound_track: joined.sound_track }),
     ...(concat && { concat }),
     ...furtherFiles({ options }, hints.further),
   };
@@ -123,6 +124,7 @@ function joinVideos(source: Source, video: VideoPlan, options: VideoOptions, hin
     span: { start: 0, end: null, duration: frames / video.fps },
     // Where its own sound ends is of no account.
     heard: { ...heard, streams: [] },
+    sound_track: audibleTrack(source) ?? 0,
   };
 }
 

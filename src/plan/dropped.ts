@@ -45,7 +45,9 @@ function reasonOf(
       const asked = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
       const taken = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [0];
       const isTaken = asked && taken.includes(streams.filter((other) => other.kind === kind).indexOf(stream));
-      if (isTaken) return null;
+      // The sound of joined videos may be another's alone.
+      const isSilent = kind === "audio" && codec === null && joins(plan);
+      if (isTaken && !isSilent) return null;
       if (kind === "audio" && codec === null) return unsupported(plan);
       return asked ? "one_track" : "asked";
     }
@@ -71,6 +73,11 @@ function isAlone({ image, waveform }: Plan): boolean {
   return image !== null || waveform !== undefined;
 }
 
+// The other videos may not have been probed yet.
+function joins({ further = [] }: Plan): boolean {
+  return further.some(({ role }) => role === "concat");
+}
+
 function mixedChannels(plan: Plan, source: Source): Dropped[] {
   if (plan.waveform) return [];
   return soundsOf(plan).flatMap(({ track, audio }): Dropped[] => {
@@ -86,7 +93,7 @@ function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropp
   if (plan.kind !== "video" && plan.kind !== "audio")
     return [{ kind: "chapters", reason: unsupported(plan) }];
   if (metadata === "strip") return [{ kind: "chapters", reason: "asked" }];
-  if (plan.concat) return [{ kind: "chapters", reason: "not_supported" }];
+  if (joins(plan)) return [{ kind: "chapters", reason: "not_supported" }];
   return CHAPTER_PLACES.has(plan.format) ? [] : [{ kind: "chapters", reason: "no_place_in_format" }];
 }
 

@@ -1,4 +1,5 @@
 import { MediaError } from "../core/errors.ts";
+import { type FurtherInput, furtherInputs } from "../core/further/further-inputs.ts";
 import type { EncodeRequest, ProbeOptions } from "../core/options.ts";
 import type { ByteReader, StepContext, StepWork } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
@@ -136,7 +137,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       // Fail on impossible requests before copying anything.
       if (request) {
         const further = await ingestFurther(request, context);
-        checkDuration({ duration: totalSeconds(source, further) }, tools.max_seconds);
+        checkDuration({ duration: totalSeconds(source, request, further) }, tools.max_seconds);
         await decideOnce(tools, source, request, further, context);
       }
       return alone(shared, "ingest", context, async (signal, known) => {
@@ -171,7 +172,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         return { key, source };
       });
       const further = await ingestFurther(wanted, context);
-      checkDuration({ duration: totalSeconds(source, further) }, tools.max_seconds);
+      checkDuration({ duration: totalSeconds(source, wanted, further) }, tools.max_seconds);
       const { plan, choice, encoded } = await encodeInput(
         tools,
         {
@@ -251,9 +252,10 @@ function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;
 }
 
-// Further inputs with a duration play after the first.
-function totalSeconds({ duration = 0 }: Source, further: readonly Source[]): number {
-  return further.reduce((sum, each) => sum + (each.duration ?? 0), duration);
+// An overlay has a duration too when it is a GIF that moves.
+function totalSeconds({ duration = 0 }: Source, { options }: EncodeRequest, further: readonly Source[]) {
+  const seconds = ({ role }: FurtherInput, at: number) => (role === "concat" && further[at]?.duration) || 0;
+  return furtherInputs({ options }).reduce((sum, input, at) => sum + seconds(input, at), duration);
 }
 
 function checkDuration({ duration }: Pick<Source, "duration">, most: number): void {

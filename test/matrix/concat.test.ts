@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import { createPlan, listDropped } from "../../src/plan/index.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
@@ -86,6 +88,62 @@ test("a first video without sound is silent until the sound of the next", LIMIT,
   const [samples = new Float32Array()] = channels;
   expect(levelOf(samples.subarray(0, sample_rate))).toBeLessThan(-60);
   expect(pitch(samples.subarray(1.1 * sample_rate, 1.9 * sample_rate))).toBeCloseTo(440, -1);
+});
+
+test("a part keeps its first picture where a tick of its clock is as long as one", LIMIT, async () => {
+  const h264 = "-c:v libx264 -preset veryfast -crf 6 -pix_fmt yuv420p".split(" ");
+  // The second begins after 28 1/3 of its own ticks.
+  const opening = await makeClip("mp4", [...pictures("64x64", "30", 34, 5), ...h264]);
+  const ticks = ["-video_track_timescale", "25"];
+  const part = await makeClip("mp4", [...pictures("64x64", "25", 25, 7), ...h264, ...ticks]);
+  const options = { quality: "very_high", concat: [{ url: rig.serve(part) }] } as const;
+  const { path } = await rig.door.encode({ input: rig.serve(opening), kind: "video", options });
+  const seen = (await lightness(path, 32, 32)).slice(34);
+  expect(seen).toHaveLength(30);
+  const steps = seen.map((level) => Math.round((level - 40) / 7));
+  expect([...new Set(steps)]).toEqual(Array.from({ length: 25 }, (_, at) => at));
+});
+
+test("pictures do not wait in memory for sound that begins late", LIMIT, async () => {
+  const late = await makeClip("mp4", [
+    ...["-f", "lavfi", "-i", "color=gray:size=1280x720:rate=25:duration=4"],
+    ...["-itsoffset", "3.5", "-f", "lavfi", "-i", "sine=f=440:sample_rate=48000:duration=0.5"],
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" "),
+  ]);
+  const options = { concat: [{ url: rig.serve(late) }] };
+  const { path, task } = await rig.door.encode({ input: rig.serve(first), kind: "video", options });
+  expect(task.steps[2]?.output).toMatchObject({ encoder: "light", counts: { pictures: { output: 125 } } });
+  const { channels, sample_rate } = await readSound(path, { channels: 1 });
+  const [samples = new Float32Array()] = channels;
+  expect(levelOf(samples.subarray(1.2 * sample_rate, 4.4 * sample_rate))).toBeLessThan(-60);
+  expect(pitch(samples.subarray(4.6 * sample_rate, 4.9 * sample_rate))).toBeCloseTo(440, -1);
+});
+
+test("tracks and chapters of the first video that are left out are listed", () => {
+  const source = {
+    ...{ object: "source", url: "https://example.com/a.mp4", kind: "video", format: "mp4", duration: 2 },
+    ...{ width: 64, height: 64, fps: 25, codecs: { video: "h264", audio: null } },
+    streams: [
+      { index: 0, kind: "video", codec: "h264" },
+      { index: 1, kind: "audio", codec: null },
+      { index: 2, kind: "audio", codec: "aac", channels: 2, sample_rate: 48_000 },
+      { index: 3, kind: "subtitle", codec: "mov_text" },
+    ],
+    chapters: [{ start: 0, end: 2, title: "One" }],
+  } satisfies Source as Source;
+  const options = { concat: [{ url: "https://example.com/b.mp4" }] };
+  const lost = (further: Source[], given = source) =>
+    listDropped(createPlan(given, "video", options, { further }), given);
+  const rest = [
+    { kind: "subtitle", index: 3, reason: "not_supported" },
+    { kind: "chapters", reason: "not_supported" },
+  ];
+  const unknown = { kind: "audio", index: 1, reason: "not_supported" };
+  // As before the further inputs are read.
+  expect(lost([])).toEqual([unknown, ...rest]);
+  expect(lost([source])).toEqual([unknown, ...rest]);
+  const silent = { ...source, streams: source.streams?.toSpliced(2, 1) ?? [] };
+  expect(lost([source], silent)).toEqual([unknown, ...rest]);
 });
 
 test("muted videos are joined without sound", LIMIT, async () => {
