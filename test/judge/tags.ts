@@ -143,10 +143,10 @@ export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {
 
 /** Makes sound with two chapters; in MP4 the track alone has titles, all of one length. */
 export function chapteredSound(extension: "mp3" | "flac" | "ogg" | "m4a"): Promise<string> {
-  if (extension === "flac") {
-    // ffmpeg writes none into FLAC by itself.
+  if (extension === "flac" || extension === "ogg") {
+    // ffmpeg writes none into these by itself.
     const comments = ["000=00:00:00.000", "000NAME=Dawn", "001=00:00:01.000", "001NAME=Zwölf Uhr"];
-    return makeClip("flac", [...noise(3), ...comments.flatMap((each) => ["-metadata", `CHAPTER${each}`])]);
+    return makeClip(extension, [...noise(3), ...comments.flatMap((each) => ["-metadata", `CHAPTER${each}`])]);
   }
   const alike = `;FFMETADATA1\n${part(0, 1, "Dawn")}${part(1, 3, "Noon")}`;
   const chapters = extension === "m4a" ? `data:text/plain;base64,${btoa(alike)}` : CHAPTERS;

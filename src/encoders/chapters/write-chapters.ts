@@ -41,13 +41,15 @@ const VERSION = 4;
 const UTF8 = 3;
 // From 128 on, ffmpeg 5.1 misreads the size of a frame within a chapter, and passes over the chapter.
 const MOST_FRAME = 127;
+const MOST_TIME = 0xffffffff;
 // No place in the file, only in time.
 const NOWHERE = 0xffffffff;
 
 /** Plans chapters for a finished MP3: in its ID3v2.4 tag, or in one before everything else. */
 export async function addToMp3(reader: ByteReader, chapters: readonly Chapter[]): Promise<Edit[]> {
   const frames = chapters.flatMap(({ start, end, title }, index) => {
-    const times = u32(Math.round(start * 1000), Math.round(end * 1000), NOWHERE, NOWHERE);
+    const [from, to] = [start, end].map((time) => Math.min(Math.round(time * 1000), MOST_TIME));
+    const times = u32(from ?? 0, to ?? 0, NOWHERE, NOWHERE);
     const text = frame("TIT2", [Uint8Array.of(UTF8), cutText(title, MOST_FRAME - 1)]);
     return frame("CHAP", [letters(`ch${index}\0`), times, ...text]);
   });
