@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { measureLikeness } from "../judge/likeness.ts";
+import { runNative } from "../judge/native.ts";
 import { convertTo, movingClip, named, openOptions } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
@@ -18,4 +19,37 @@ test("lays a logo over a video", async ({ workbench, folder, served }) => {
   const filter = `null[under];movie=${icon},scale=160:160[over];[under][over]overlay=0:0`;
   expect((await measureLikeness(output, original, { filter })).worst).toBeGreaterThan(0.85);
   expect((await measureLikeness(output, original)).worst).toBeLessThan(0.8);
+});
+
+test("adds a file of subtitles to a video, and another video after it", async ({
+  workbench,
+  folder,
+  served,
+}) => {
+  const original = await movingClip();
+  const body = "1\n00:00:00,500 --> 00:00:01,500\nHello\n";
+  await workbench
+    .context()
+    .route("**/hello.srt", (route) => route.fulfill({ body, contentType: "text/plain" }));
+  const card = await openOptions(workbench, await named(original, folder, "read.mp4"));
+  const [video, subtitles] = [
+    card.getByLabel("Video to play after it"),
+    card.getByLabel("Subtitles", { exact: true }),
+  ];
+  await video.fill("https://example.com/next.mp4");
+  await card.getByLabel("Video to play after it 2").fill("last.mp4");
+  await expect(card.getByText("Video to play after it must be a URL").first()).toBeVisible();
+  await card.getByLabel("Video to play after it 2").fill("");
+  await expect(card.getByRole("button", { name: "Convert this file" })).toBeEnabled();
+  await video.first().fill("");
+  await subtitles.fill(new URL("hello.srt", served.url).href);
+  await card.getByLabel("Language of the subtitles").fill("e");
+  await expect(card.getByText("Language of the subtitles must be a language").first()).toBeVisible();
+  await card.getByLabel("Language of the subtitles").fill("en");
+  await card.getByLabel("Name in the menu").fill("English");
+
+  const output = await convertTo(workbench, card, folder);
+  const read = await runNative(["-i", output, "-map", "0:s:0", "-f", "srt", "-"]);
+  expect(read.output.toString()).toContain("00:00:00,500 --> 00:00:01,500\nHello");
+  expect(read.log).toMatch(/\(eng\).*: Subtitle: mov_text/);
 });

@@ -39,6 +39,8 @@ export const OPTION_NAMES = {
     ...SPAN,
     "speed",
     "overlay",
+    "subtitles",
+    "concat",
     "metadata",
   ],
   audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
@@ -50,7 +52,7 @@ export const OPTION_NAMES = {
     ...["track", "width", "height", "waveform_color", "background_color"],
     ...SPAN,
   ] as const,
-  adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN],
+  adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN, "subtitles"],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
 
 type Length = number | string | undefined;
@@ -107,6 +109,15 @@ export interface AnyOptions {
   end?: number | undefined;
   speed?: number | undefined;
   overlay?: Overlay | undefined;
+  subtitles?:
+    | {
+        url: string;
+        language?: string | undefined;
+        label?: string | undefined;
+        default?: boolean | undefined;
+      }[]
+    | undefined;
+  concat?: { url: string }[] | undefined;
   metadata?: OptionsOf<"video">["metadata"];
 }
 

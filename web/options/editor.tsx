@@ -17,8 +17,9 @@ import { Field } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import { FitFields } from "./fit-fields.tsx";
 import { FormatFields } from "./format-fields.tsx";
+import { ConcatFields, SubtitleFields } from "./further/file-lists.tsx";
+import { OverlayFields } from "./further/overlay-fields.tsx";
 import { Outcome } from "./outcome.tsx";
-import { OverlayFields } from "./overlay-fields.tsx";
 import { PlaceField } from "./place-field.tsx";
 import { PresetBar } from "./presets/preset-bar.tsx";
 import { Preview } from "./preview.tsx";
@@ -34,6 +35,7 @@ import { METADATA_WORDS } from "./words.ts";
 
 const NO_PICTURES: ReadonlySet<EncodeKind> = new Set(["audio", "waveform", "storyboard"]);
 const HAS_SOUND: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video"]);
+const HAS_TEXT: ReadonlySet<EncodeKind> = new Set(["video", "adaptive_video"]);
 
 /** The editor of a ready item: options, presets, a preview and, where it makes sense, a trim. */
 export function Editor({ item }: { item: Item }) {
@@ -63,6 +65,8 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {wishes.kind === "animation" && <Loop form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <SpeedField form={form} />}
           {wishes.kind === "video" && <OverlayFields form={form} />}
+          {source.kind === "video" && HAS_TEXT.has(wishes.kind) && <SubtitleFields form={form} />}
+          {source.kind === "video" && wishes.kind === "video" && <ConcatFields form={form} />}
           {HAS_SOUND.has(wishes.kind) && <SoundFields form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <MetadataField form={form} />}
           <PlaceField form={form} />

@@ -21,6 +21,10 @@ const FIELDS: Readonly<Record<string, string>> = {
   "options.fade_out": "Fade out",
   "options.speed": "Speed",
   "options.overlay.url": "Logo or watermark",
+  "options.subtitles.url": "Subtitles",
+  "options.subtitles.language": "Language of the subtitles",
+  "options.subtitles.label": "Name in the menu",
+  "options.concat.url": "Video to play after it",
   "options.start": "Start",
   "options.end": "End",
   "options.metadata": "Tags and cover",
@@ -29,8 +33,10 @@ const FIELDS: Readonly<Record<string, string>> = {
 /** Describes the reason of an error in this page's words; null when the error's own message is as good. */
 export function reasonWords(reason: ErrorReason): string | null {
   switch (reason.code) {
-    case "field":
-      return FIELDS[reason.field] ? `${FIELDS[reason.field]} ${reason.rule}` : null;
+    case "field": {
+      const label = FIELDS[reason.field.replace(/\.\d+\./, ".")];
+      return label ? `${label} ${reason.rule}` : null;
+    }
     case "playlist":
       return "The file is a playlist; add the media itself.";
     case "no_sound":

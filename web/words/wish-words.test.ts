@@ -33,6 +33,13 @@ test.for([
     "MP4, H.264, with a logo, medium quality",
     wishes("video", { overlay: { url: "https://example.com/logo.png" } }),
   ],
+  [
+    "MP4, H.264, with subtitles, 2 more after it, medium quality",
+    wishes("video", {
+      subtitles: [{ url: "https://example.com/en.srt" }],
+      concat: [{ url: "https://example.com/b.mp4" }, { url: "https://example.com/c.mp4" }],
+    }),
+  ],
   ["MP4, H.264, medium quality", wishes("video", { width: 100, height: "wide" })],
   ["MP3", wishes("audio", { bitrate: Number.NaN })],
   ["GIF, 50 % wide", wishes("image", { format: "gif", width: "50%" })],

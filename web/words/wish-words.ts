@@ -25,6 +25,8 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     describeSpan(kind, wish),
     typeof wish.speed === "number" ? `${wish.speed} times as fast` : null,
     wish.overlay === undefined ? null : "with a logo",
+    wish.subtitles === undefined ? null : "with subtitles",
+    Array.isArray(wish.concat) ? `${wish.concat.length} more after it` : null,
     isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),
   ]
     .filter(Boolean)

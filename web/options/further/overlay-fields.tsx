@@ -1,8 +1,8 @@
-import { POSITIONS } from "../../src/index.ts";
-import { Field } from "../ui/field.tsx";
-import type { AnyOptions } from "./choices.ts";
-import type { Form } from "./use-form.ts";
-import { POSITION_WORDS } from "./words.ts";
+import { POSITIONS } from "../../../src/index.ts";
+import { Field } from "../../ui/field.tsx";
+import type { AnyOptions } from "../choices.ts";
+import type { Form } from "../use-form.ts";
+import { POSITION_WORDS } from "../words.ts";
 
 const WIDTHS = ["10%", "20%", "30%", "50%", "100%"] as const;
 const OWN = "";

@@ -1,0 +1,127 @@
+import { Fragment } from "preact";
+import { Field } from "../../ui/field.tsx";
+import type { AnyOptions } from "../choices.ts";
+import type { Form } from "../use-form.ts";
+
+type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
+
+const MOST_SUBTITLES = 16;
+const MOST_VIDEOS = 9;
+
+/** Files of subtitles that become text tracks: their addresses, languages and names. */
+export function SubtitleFields({ form: { options, change, faultAt } }: { form: Form }) {
+  const files = options.subtitles ?? [];
+  const set = (index: number, changes: Partial<Subtitles>) =>
+    change({ subtitles: replaced(files, index, { url: "", ...files[index], ...changes }) });
+  return withBlank(files, MOST_SUBTITLES).map((file, index) => (
+    <Fragment key={index}>
+      <Address
+        label={numbered("Subtitles", index)}
+        hint={file && "SRT, WebVTT or ASS, from a server that lets this page read it."}
+        placeholder="https://…/english.srt"
+        value={file?.url}
+        onChange={(url) => set(index, { url })}
+        fault={faultAt(`subtitles.${index}.url`)}
+      />
+      {file && (
+        <div class="columns">
+          <Short
+            label={numbered("Language of the subtitles", index)}
+            placeholder="en"
+            value={file.language}
+            onChange={(language) => set(index, { language })}
+            fault={faultAt(`subtitles.${index}.language`)}
+          />
+          <Short
+            label={numbered("Name in the menu", index)}
+            placeholder="English"
+            value={file.label}
+            onChange={(label) => set(index, { label })}
+            fault={faultAt(`subtitles.${index}.label`)}
+          />
+        </div>
+      )}
+    </Fragment>
+  ));
+}
+
+/** Videos that play after this one: their addresses. */
+export function ConcatFields({ form: { options, change, faultAt } }: { form: Form }) {
+  const videos = options.concat ?? [];
+  return withBlank(videos, MOST_VIDEOS).map((video, index) => (
+    <Address
+      key={index}
+      label={numbered("Video to play after it", index)}
+      hint={
+        video && index === 0
+          ? "From a server that lets this page read it. Not with a trim, turn, crop, speed or logo."
+          : undefined
+      }
+      placeholder="https://…/next.mp4"
+      value={video?.url}
+      onChange={(url) => change({ concat: replaced(videos, index, { url }) })}
+      fault={faultAt(`concat.${index}.url`)}
+    />
+  ));
+}
+
+// Writing in the last row, which is empty, adds one.
+function withBlank<T>(rows: readonly T[], most: number): (T | null)[] {
+  return rows.length < most ? [...rows, null] : [...rows];
+}
+
+// Emptying the address of a row removes it.
+function replaced<T extends { url: string }>(rows: readonly T[], index: number, row: T): T[] | undefined {
+  const all = [...rows.slice(0, index), ...(row.url === "" ? [] : [row]), ...rows.slice(index + 1)];
+  return all.length > 0 ? all : undefined;
+}
+
+function numbered(label: string, index: number): string {
+  return index === 0 ? label : `${label} ${index + 1}`;
+}
+
+interface Text {
+  label: string;
+  placeholder: string;
+  value: string | undefined;
+  fault: string | null;
+}
+
+function Address({
+  hint,
+  onChange,
+  ...text
+}: Text & { hint: string | null | undefined; onChange(value: string): void }) {
+  const { label, placeholder, value = "", fault } = text;
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {(control) => (
+        <input
+          {...control}
+          type="url"
+          autocomplete="off"
+          placeholder={placeholder}
+          value={value}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Short({ onChange, ...text }: Text & { onChange(value: string | undefined): void }) {
+  const { label, placeholder, value = "", fault } = text;
+  return (
+    <Field label={label} fault={fault}>
+      {(control) => (
+        <input
+          {...control}
+          autocomplete="off"
+          placeholder={placeholder}
+          value={value}
+          onInput={({ currentTarget }) => onChange(currentTarget.value || undefined)}
+        />
+      )}
+    </Field>
+  );
+}
