@@ -107,7 +107,8 @@ async function bundle(
       target: "esnext",
       minify: "oxc",
       lib: { entry, formats: ["es"] },
-      rolldownOptions: { output: { chunkFileNames: "[name].js" } },
+      // Vite keeps the white space of libraries.
+      rolldownOptions: { output: { chunkFileNames: "[name].js", minify: true } },
     },
   });
   await rm(folder, { recursive: true, force: true });
@@ -116,11 +117,16 @@ async function bundle(
   for (const { output } of Array.isArray(built) ? built : "output" in built ? [built] : []) {
     for (const file of output) {
       if (file.type !== "chunk") throw new Error(`${file.fileName} is not a script.`);
-      await writeFile(join(folder, file.fileName), file.code.replaceAll(HERE, "import.meta.url"));
+      await writeFile(join(folder, file.fileName), withQuotes(file.code).replaceAll(HERE, "import.meta.url"));
       inside.push(...file.moduleIds.map(packageOf));
     }
   }
   return inside.filter((name) => name !== null);
+}
+
+// Without white space, strings are template literals, in which bundlers find no workers.
+function withQuotes(code: string): string {
+  return code.replace(/(new URL\(|import\(|\btype:)`([\w./-]+)`/g, '$1"$2"');
 }
 
 function keepUrls(folder: string): Plugin {
