@@ -11,6 +11,7 @@ const WAYS = [
 
 type Way = (typeof WAYS)[number]["value"];
 
+const LABELS = { count: "Number of pictures", interval: "Seconds between pictures" } as const;
 const USUAL = { count: 10, interval: 10 } as const;
 
 /** Which pictures to take from a video: one, a number of them, or one every few seconds. */
@@ -30,22 +31,14 @@ export function StillsFields({ form: { options, change, faultAt } }: { form: For
   return (
     <>
       <Segments<Way> label="Pictures" choices={WAYS} value={way} onChange={choose} />
-      {way === "count" && (
+      {way !== "one" && (
         <NumberField
-          label="Number of pictures"
-          value={count}
-          onChange={(value = Number.NaN) => change({ count: value })}
+          key={way}
+          label={LABELS[way]}
+          value={way === "count" ? count : interval}
+          onChange={(value = Number.NaN) => change({ [way]: value })}
           hint="Each is a file of its own. The first one is at the moment chosen below."
-          fault={faultAt("count")}
-        />
-      )}
-      {way === "interval" && (
-        <NumberField
-          label="Seconds between pictures"
-          value={interval}
-          onChange={(value = Number.NaN) => change({ interval: value })}
-          hint="Each is a file of its own. The first one is at the moment chosen below."
-          fault={faultAt("interval")}
+          fault={faultAt(way)}
         />
       )}
     </>
