@@ -67,7 +67,7 @@ const schemaOf = ({ turn, lane, lanes }: (typeof TABLES)[Load]) => `
   CREATE TABLE IF NOT EXISTS ${lanes} (project TEXT PRIMARY KEY, served INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-// The states of a run in the column goes_on.
+// Values of the column goes_on.
 const [WAITS, GOES_ON, HELD] = [0, 1, 2];
 
 /** Keeps the queue of one kind of work in an SQLite database. */

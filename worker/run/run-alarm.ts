@@ -1,7 +1,7 @@
 import { logFault, nameRun } from "../observability/log.ts";
 import { pauseAfter } from "./schedule.ts";
 
-/** Manages the single alarm of a run's Durable Object; `name` is the run's id, for the log. */
+/** Manages the one alarm that a run's Durable Object has; `name` is the run's id, for the log. */
 export function createRunAlarm(storage: DurableObjectStorage, name: string | undefined) {
   // Remembered, because each setting of an alarm is a write.
   let due: number | null = null;

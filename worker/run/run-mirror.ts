@@ -16,7 +16,7 @@ export interface RunMirror {
   index(project: string, record: Task | Step, version: number): Promise<void>;
   /** Writes what the copies lack. */
   write(): Promise<void>;
-  /** Removes the copies of a run whose job was refused. */
+  /** Removes a run's copies, after its job was refused. */
   withdraw(project: string, id: string): Promise<void>;
   /** Removes the copies, once events that are still to be delivered have been handed over. */
   remove(project: string, record: Task | Step, version: number): Promise<void>;

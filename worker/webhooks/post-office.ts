@@ -28,7 +28,7 @@ export interface PostOffice {
   pack(run_id: string): void;
   /** Removes the events and deliveries of a run before its record; those still to be delivered, once they are. */
   removeOf(run_id: string): void;
-  /** Removes the events and deliveries of a run whose job was refused. */
+  /** Removes a run's events and deliveries, after its job was refused. */
   withdraw(run_id: string): void;
   /** Lets the events of a run stay without its record. */
   detach(run_id: string): void;

@@ -26,7 +26,7 @@ export function readDecoded(
   decoder: Pick<LocalEncoder, "encode">,
   draw: PageAsks["draw"],
 ): (encoder: LocalEncoder) => LocalEncoder {
-  // One decode serves all chunks of a run.
+  // All chunks share one decode.
   const decoded = new WeakMap<ByteReader, Promise<Blob>>();
 
   async function decode(job: ChunkJob): Promise<Blob> {

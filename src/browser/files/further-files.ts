@@ -25,7 +25,7 @@ export function numberFurther(
   return { request: numbered, files };
 }
 
-/** Returns those of a run's further files that the page can still read, each with its index and the path of its URL in the request. */
+/** Returns the further files that the page can still read, each with its index and the path of its URL in the request. */
 export async function findFurther(
   files: InputFiles,
   record: Run,
