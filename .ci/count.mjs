@@ -1,5 +1,5 @@
-// Prints how many tests passed and failed by the reports of Vitest and Playwright; names those that passed at the second try,
-// and the files that took longest, as the gate has a limit of time.
+// Prints how many tests passed and failed by the reports of Vitest and Playwright; names those that failed or passed at the second try,
+// and the files that took longest, as the gate has a limit of time. What failed comes last, where a shortened log still shows it.
 import { readFileSync } from "node:fs";
 
 const [vitestFile, flowsFile, code] = process.argv.slice(2);
@@ -12,12 +12,18 @@ const read = (path) => {
 };
 const late = (name, message) =>
   console.error(`PASSED AT THE SECOND TRY: ${name}: ${String(message).split("\n")[0]}`);
+const failures = [];
+const LINES = 12;
+const fail = (name, message) =>
+  failures.push(`${name}\n${String(message).split("\n").slice(0, LINES).join("\n")}`);
 
 const vitest = read(vitestFile);
-for (const { name, assertionResults } of vitest?.testResults ?? []) {
+for (const { name, status: loaded, message, assertionResults } of vitest?.testResults ?? []) {
   for (const { status, fullName, failureMessages } of assertionResults) {
     if (status === "passed" && failureMessages.length > 0) late(`${name}: ${fullName}`, failureMessages[0]);
+    if (status === "failed") fail(`${name}: ${fullName}`, failureMessages.at(-1));
   }
+  if (loaded === "failed" && assertionResults.every(({ status }) => status !== "failed")) fail(name, message);
 }
 const SLOWEST = 25;
 const took = ({ startTime, endTime }) => (endTime - startTime) / 1000;
@@ -30,11 +36,13 @@ const visit = (suite) => {
   for (const { title, tests } of suite.specs ?? []) {
     for (const { status, results } of tests) {
       if (status === "flaky") late(`${suite.file}: ${title}`, results[0]?.error?.message);
+      if (status === "unexpected") fail(`${suite.file}: ${title}`, results.at(-1)?.error?.message);
     }
   }
   for (const inner of suite.suites ?? []) visit(inner);
 };
 for (const suite of flows?.suites ?? []) visit(suite);
+for (const failure of failures) console.error(`FAILED: ${failure}`);
 
 const passed = (vitest?.numPassedTests ?? 0) + (flows?.stats.expected ?? 0) + (flows?.stats.flaky ?? 0);
 const failed = (vitest?.numFailedTests ?? 0) + (flows?.stats.unexpected ?? 0);
