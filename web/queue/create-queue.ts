@@ -170,6 +170,9 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       gone(id);
       const item = list.remove(id);
       if (!item) return;
+      // Its player ends before its files do.
+      list.show(id);
+      await sleep(0);
       try {
         await dropTask(item);
       } catch (thrown) {
