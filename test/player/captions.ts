@@ -12,8 +12,7 @@ export interface Shown {
 
 /**
  * Plays a stream's manifest in a page of its own with each of its text tracks in turn, and returns which cue is shown at each of
- * the times, in seconds; none is an empty text. Those that the tracks before have shown do not count. Of
- * dash.js, the tracks are listed alone: after a seek or a switch it does not always show their cues.
+ * the times, in seconds; none is an empty text. Those that the tracks before have shown do not count.
  */
 export async function readCaptions(
   browser: Browser,
@@ -65,11 +64,7 @@ function showAll(page: Page, player: Player, url: string, times: readonly number
       for (const index of list().keys()) {
         const track = list()[index];
         if (!track) throw new Error("a track is gone");
-        if (player === "dash.js") {
-          tracks.push({ language: track.language, name: track.name, shown: [] });
-          continue;
-        }
-        track.choose();
+        await track.choose();
         const before = tracks.flatMap((each) => each.shown);
         const seen: string[] = [];
         for (const time of times)

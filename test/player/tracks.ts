@@ -5,7 +5,8 @@ import type { Player } from "./play.ts";
 export interface Track {
   language: string;
   name: string;
-  choose(): void;
+  /** Settles when the player has what it takes to show it. */
+  choose(): void | Promise<void>;
 }
 
 declare global {
@@ -61,12 +62,24 @@ async function openTracks(
     const ready = new Promise<void>((resolve) =>
       dash.on(MediaPlayer.events.STREAM_INITIALIZED, () => resolve()),
     );
+    const [read, chosen] = [new Set<string>(), new Set<number>()];
+    let onRead = () => {};
+    dash.on(MediaPlayer.events.FRAGMENT_LOADING_COMPLETED, ({ request }) => {
+      if (request.mediaType === "text") read.add(String(request.url));
+      onRead();
+    });
+    // A seek while a file of text loads drops the text: github.com/Dash-Industry-Forum/dash.js/issues/5135.
+    const showText = async (index: number) => {
+      dash.setTextTrack(index);
+      chosen.add(index);
+      while (read.size < chosen.size) await new Promise<void>((resolve) => (onRead = resolve));
+    };
     dash.initialize(video, url, false);
     await ready;
     return () =>
-      dash.getTracksFor(kind).map((track) => ({
+      dash.getTracksFor(kind).map((track, index) => ({
         ...{ language: track.lang ?? "", name: track.labels[0]?.text ?? "" },
-        choose: () => dash.setCurrentTrack(track),
+        choose: () => (isText ? showText(index) : dash.setCurrentTrack(track)),
       }));
   }
 
