@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { unstable_readConfig as readConfig } from "wrangler";
@@ -22,6 +22,7 @@ import { ROOT } from "../../worker/local/settings.ts";
 import { UPLOAD_LIMITS } from "../../worker/media/uploads.ts";
 import { readSettings } from "../../worker/settings/read.ts";
 import { ServiceSettings } from "../../worker/settings/schema.ts";
+import { createMemoryApi } from "../worker/api/memory-api.ts";
 import { measureStartup } from "./startup.ts";
 
 const MIB = 2 ** 20;
@@ -171,13 +172,32 @@ test("the native encoder asks for what its container has, and ends within the ti
   expect(container?.max_instances).toBeGreaterThanOrEqual(Number(configs[0]?.[1].vars.NATIVE_INSTANCES));
 });
 
-test("every static file can be uploaded", async () => {
+// As Cloudflare matches them: `*` stands for any characters.
+const rules = [configs[0]?.[1].assets?.run_worker_first ?? []]
+  .flat()
+  .map((rule) => new RegExp(`^${RegExp.escape(String(rule)).replaceAll("\\*", ".*")}$`));
+const comesFirst = (path: string) => rules.some((rule) => rule.test(path));
+
+test("a request to any route of the API looks for no static file first", () => {
+  const { routes } = createMemoryApi().app;
+  const paths = new Set(
+    routes.map(({ path }) => path).filter((path) => !["/*", "/favicon.ico"].includes(path)),
+  );
+  expect(paths.size).toBeGreaterThan(30);
+  const late = [...paths].filter((path) => !comesFirst(path.replaceAll(/:\w+|\*/g, "x")));
+  expect(late).toEqual([]);
+});
+
+test("every static file can be uploaded, and is served without the Worker", async () => {
   const assets = join(folder, "assets");
   await buildPage(assets);
   const entries = await readdir(assets, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   expect(files.map(({ name }) => name)).toContain("index.html");
   expect(files.length).toBeLessThan(LIMITS.worker.assets_free);
+  const served = files.map(({ parentPath, name }) => `/${relative(assets, join(parentPath, name))}`);
+  expect(served.filter(comesFirst)).toEqual([]);
+  expect(["/", "/app"].filter(comesFirst)).toEqual([]);
   for (const { parentPath, name } of files) {
     expect((await stat(join(parentPath, name))).size).toBeLessThan(LIMITS.worker.asset_bytes);
   }
