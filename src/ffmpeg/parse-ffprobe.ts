@@ -53,7 +53,7 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
   const still = name.image && !animated;
   const kind = name.image ? "image" : video ? "video" : "audio";
   const duration = asNumber(format.duration) ?? asNumber(video?.duration) ?? asNumber(audio?.duration);
-  const chapters = chaptersOf(asList(report.chapters), duration);
+  const chapters = chaptersOf(asList(report.chapters), duration, originOf(name.format, format));
   return clean({
     object: "source",
     url: given.url,
@@ -123,13 +123,22 @@ function tagsOf(format: Report, audio: Report | undefined): Tags | undefined {
   );
 }
 
-function chaptersOf(listed: readonly unknown[], duration: number | undefined): Chapter[] | undefined {
+// Other formats count chapters from their first picture or sound.
+function originOf(name: string, format: Report): number {
+  return name === "matroska" || name === "webm" ? (asNumber(format.start_time) ?? 0) : 0;
+}
+
+function chaptersOf(
+  listed: readonly unknown[],
+  duration: number | undefined,
+  origin: number,
+): Chapter[] | undefined {
   const found = listed.map(asRecord).map(({ start_time, end_time, tags }) => ({
     start: asNumber(start_time) ?? Number.NaN,
     end: asNumber(end_time),
     title: asText(asRecord(tags).title) ?? "",
   }));
-  return readChapters(found, duration);
+  return readChapters(found, duration, origin);
 }
 
 // MP4 and MOV store chapter titles as a text track.
@@ -154,10 +163,11 @@ function streamFacts(stream: Report, audio: Report | undefined): SourceStream {
   });
 }
 
-function subtitleFacts({ tags, disposition }: Report): Partial<SourceStream> {
+function subtitleFacts({ tags, disposition, bit_rate }: Report): Partial<SourceStream> {
   const has = asRecord(disposition);
   return clean({
     title: asText(asRecord(tags).title),
+    bitrate: asNumber(bit_rate) ?? asNumber(asRecord(tags).BPS),
     default: has.default === 1 ? (true as const) : undefined,
     forced: has.forced === 1 ? (true as const) : undefined,
   });

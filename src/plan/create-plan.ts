@@ -30,7 +30,7 @@ import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
 import { audibleTrack, soundPlan, streamSounds } from "./sound/plan-sound.ts";
 import { createSpan, played, type Span } from "./span.ts";
-import { planSubtitles, subtitleBytes } from "./subtitles/subtitles.ts";
+import { ownTextBytes, planSubtitles, subtitleBytes } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
 import { createWaveform } from "./waveform/create-waveform.ts";
@@ -72,7 +72,8 @@ function videoPlan(source: Source, asked: VideoOptions, hints: PlanHints): Plan 
   if (target_size === undefined) return planVideo(source, asked, hints);
   // The rest of the file's size follows from a plan; the pictures get what is left.
   const plan = planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, { further: hints.further });
-  const beside = subtitleBytes(asked, hints.further) + chapterBytes(plan, source);
+  const beside =
+    subtitleBytes(asked, hints.further) + ownTextBytes(plan, source) + chapterBytes(plan, source);
   const bitrate = videoBitsWithin(target_size - beside, plan, source);
   return planVideo(source, { ...asked, bitrate }, hints);
 }

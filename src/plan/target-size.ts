@@ -7,8 +7,10 @@ import { createAudioPlan, heardSource } from "./audio.ts";
 import { streamBits } from "./bits.ts";
 import { CONTAINER_BYTES, FILLED, packetBits, videoOverhead } from "./container-bytes.ts";
 import { createPlan } from "./create-plan.ts";
+import { chapterBytes } from "./metadata.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
 import { smallerOptions } from "./smaller-options.ts";
+import { ownTextBytes } from "./subtitles/subtitles.ts";
 import { usualQuality } from "./usual-quality.ts";
 import { VIDEO_FLOOR } from "./video-bits.ts";
 
@@ -94,7 +96,8 @@ interface FittedVideo {
 function fitVideo(options: VideoOptions, source: Source, bytes: number): FittedVideo {
   const plan = createPlan(source, "video", { ...options, bitrate: VIDEO_FLOOR });
   const seconds = secondsOf(plan);
-  const beside = videoOverhead(plan.frames, seconds);
+  const beside =
+    videoOverhead(plan.frames, seconds) + ownTextBytes(plan, source) + chapterBytes(plan, source);
   const sounds = soundsFor(options, source, plan);
   const least =
     beside + ((VIDEO_FLOOR / FILLED.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;

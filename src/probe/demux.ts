@@ -170,7 +170,12 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
   };
   const named = tracks.every(({ stream }) => stream.codec !== null);
   const timed = duration !== null || format !== "flac";
-  return { source: withExtras(source, extras), complete: named && timed && (picture?.complete ?? true) };
+  // Only Matroska counts chapters from elsewhere.
+  const origin = known.extras.matroska ? Math.max(0, await input.getFirstTimestamp()) : 0;
+  return {
+    source: withExtras(source, extras, origin),
+    complete: named && timed && (picture?.complete ?? true),
+  };
 }
 
 async function readTrack(

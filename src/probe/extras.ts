@@ -17,6 +17,8 @@ export interface Extras {
   streams: (Omit<SourceStream, "index"> & { index?: number })[];
   tags: Tags | undefined;
   chapters: FoundChapter[];
+  /** Tracks of the titles of chapters, which are streams of their own where no chapter can be read. */
+  titles?: readonly SourceStream[];
 }
 
 export interface ExtrasSource {
@@ -58,15 +60,24 @@ export async function readExtras(
     ...known.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
     ...(extras?.tags ?? []),
   ]);
-  if (movie && extras) return { ...extras, tags, chapters: await readMovieChapters(movie, extras.titles) };
+  if (movie && extras) {
+    const chapters = await readMovieChapters(movie, extras.titleBoxes);
+    return { ...extras, tags, chapters };
+  }
   const covers = (found.images ?? []).map(({ mimeType }) => coverStream(mimeType));
   return { places: new Map(), streams: covers, tags, chapters: readCommentChapters(texts) };
 }
 
-export function withExtras(source: Source, { streams, tags, chapters }: Extras): Source {
+/** Adds extras to the Source of a file whose first picture or sound is at `origin` seconds. */
+export function withExtras(
+  source: Source,
+  { streams, tags, chapters, titles = [] }: Extras,
+  origin: number,
+): Source {
   const own = source.streams ?? [];
-  const known = readChapters(chapters, source.duration);
-  const more = streams.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));
+  const known = readChapters(chapters, source.duration, origin);
+  const found = known ? streams : [...streams, ...titles];
+  const more = found.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));
   return {
     ...source,
     ...(tags && { tags }),

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { pipeline } from "node:stream";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
@@ -45,4 +46,16 @@ export async function answerFile(
   response.writeHead(asked ? 206 : 200, { "Content-Length": end - start });
   if (request.method === "HEAD" || start === end) return void response.end();
   pipeline(createReadStream(file, { start, end: end - 1 }), response, () => response.destroy());
+}
+
+/** Starts a server on a free port of this machine. */
+export async function listenHere(server: Server): Promise<{ url: string; close(): void }> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }

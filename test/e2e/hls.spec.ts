@@ -1,6 +1,15 @@
 import { basename, join } from "node:path";
 import { unpackZip } from "./read-zip.ts";
-import { connect, convert, downloadBy, expectStream, movingClip, named, playToEnd } from "./result-flow.ts";
+import {
+  connect,
+  convert,
+  downloadBy,
+  expectStream,
+  movingClip,
+  named,
+  openDownloading,
+  playToEnd,
+} from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
 for (const place of [undefined, "Edge"] as const) {
@@ -11,8 +20,7 @@ for (const place of [undefined, "Edge"] as const) {
     folder,
     complaints: _,
   }) => {
-    await page.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
-    await page.goto(served.url);
+    await openDownloading(page, served);
     if (place) await connect(page, served);
     const clip = await named(await movingClip(), folder, "in/stream.mp4");
     const card = await convert(page, clip, "HLS for my site", place);

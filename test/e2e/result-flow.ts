@@ -94,6 +94,12 @@ export async function openOptions(page: Page, path: string): Promise<Locator> {
   return card;
 }
 
+/** Opens the page as in a browser that saves files by downloading them. */
+export async function openDownloading(page: Page, { url }: Pick<Served, "url">): Promise<void> {
+  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+  await page.goto(url);
+}
+
 /** Converts the file of a card whose options are open, and downloads the result into the folder. */
 export async function convertTo(page: Page, card: Locator, folder: string): Promise<string> {
   await card.getByRole("button", { name: "Convert this file" }).click();

@@ -4,7 +4,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { unpackZip } from "./read-zip.ts";
-import { connect, downloadBy, named, openOptions } from "./result-flow.ts";
+import { connect, downloadBy, named, openDownloading, openOptions } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
 test("makes a storyboard and several stills of a video, shows them, and saves them as a zip", async ({
@@ -13,8 +13,7 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
   folder,
   complaints: _,
 }) => {
-  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
-  await page.goto(served.url);
+  await openDownloading(page, served);
   const source = await makeClip("mp4", [
     ..."-f lavfi -i testsrc2=size=320x180:rate=10:duration=6".split(" "),
     ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
@@ -59,8 +58,7 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
 });
 
 test("shows and saves a storyboard made at the edge", async ({ page, served, folder, complaints: _ }) => {
-  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
-  await page.goto(served.url);
+  await openDownloading(page, served);
   await connect(page, served);
   const source = await makeClip("mp4", [
     ..."-f lavfi -i testsrc2=size=320x180:rate=10:duration=6".split(" "),

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
@@ -114,6 +115,28 @@ test("text past what an output may hold is an error, and a size includes it", as
   const before = rate();
   source.chapters = Array.from({ length: 100 }, () => ({ start: 0, end: 2, title: "語".repeat(255) }));
   expect(rate()).toBeLessThan(before - 200_000);
+});
+
+// 60 kB of text in two seconds; mkvmerge states the bitrate.
+test.for([
+  ["mp4", ["-c:s", "mov_text"]],
+  ["mkv", ["-c:s", "srt", "-metadata:s:s:0", "BPS=240000"]],
+] as const)("a size includes the text tracks of its source: %s", async ([extension, codec]) => {
+  const cues = Array.from(
+    { length: 20 },
+    (_, at) => `${at + 1}\n00:00:01,${at + 10}0 --> 00:00:01,${at + 11}0\n${"a".repeat(3000)}\n`,
+  );
+  const text = `data:text/plain;base64,${btoa(cues.join("\n"))}`;
+  const input = await makeClip(extension, [
+    ...["-i", await clip("mp4", { seconds: 2 }), "-f", "srt", "-i", text],
+    ...["-map", "0:v", "-map", "1", "-c:v", "copy", ...codec],
+  ]);
+  const { source, fell_back } = await probeFile(input);
+  expect(fell_back).toBe(false);
+  const path = await runWith([], input, { target_size: 150_000 });
+  expect(source.streams?.at(-1)?.bitrate).toBeGreaterThan(200_000);
+  expect((await stat(path)).size).toBeLessThan(150_000);
+  expect((await stat(path)).size).toBeGreaterThan(75_000);
 });
 
 test("the pass that adds them says that it goes on", async () => {

@@ -119,8 +119,11 @@ export function taggedVideo(extension: "mp4" | "mov" | "webm" | "mkv", seconds =
 
 const part = (start: number, end: number, title: string) =>
   `[CHAPTER]\nTIMEBASE=1/1\nSTART=${start}\nEND=${end}\ntitle=${title}\n`;
-const PARTS = `;FFMETADATA1\n${part(0, 1, "Dawn")}${part(1, 3, "Zwölf Uhr")}`;
-const CHAPTERS = `data:text/plain;base64,${Buffer.from(PARTS).toString("base64")}`;
+const chaptersAt = (start: number) => {
+  const parts = `;FFMETADATA1\n${part(start, start + 1, "Dawn")}${part(start + 1, start + 3, "Zwölf Uhr")}`;
+  return `data:text/plain;base64,${Buffer.from(parts).toString("base64")}`;
+};
+const CHAPTERS = chaptersAt(0);
 const TITLES = `data:text/plain;base64,${btoa("1\n00:00:00,000 --> 00:00:02,000\nHello\n")}`;
 
 /** Makes video with 5.1 sound, a second audio stream, subtitles and two chapters. */
@@ -138,6 +141,14 @@ export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {
     ...["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac"],
     ...["-c:s", extension === "mp4" ? "mov_text" : "srt", "-metadata:s:s:0", "language=deu"],
     ...["-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=fra"],
+  ]);
+}
+
+/** Makes the crowded Matroska whose pictures, sound, text and chapters all begin at 10 seconds. */
+export async function lateVideo(): Promise<string> {
+  return makeClip("mkv", [
+    ...["-i", await crowdedVideo("mkv"), "-f", "ffmetadata", "-i", chaptersAt(10)],
+    ..."-map 0 -map_chapters 1 -c copy -output_ts_offset 10".split(" "),
   ]);
 }
 

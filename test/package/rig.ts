@@ -2,11 +2,10 @@ import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
-import { answerFile } from "../browser/serve-files.ts";
+import { answerFile, listenHere } from "../browser/serve-files.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { ROOT } from "../structure/source-files.ts";
 
@@ -89,14 +88,7 @@ export async function serveFolder(folder: string) {
     const path = pathname.endsWith("/") ? `${pathname}index.html` : pathname;
     void answerFile(folder, path, request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return listenHere(server);
 }
 
 /** Returns the code blocks of a language below a heading of a document. */

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { normalize } from "node:path";
+import { listenHere } from "../browser/serve-files.ts";
 
 /** Serves a page at `/`, and beside it the files that `fileOf` names for other paths, with the types of those paths. */
 export async function servePage(
@@ -20,12 +20,5 @@ export async function servePage(
     response.setHeader("Content-Length", found.size);
     createReadStream(file).pipe(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return listenHere(server);
 }

@@ -3,10 +3,11 @@ import { expect, test } from "vitest";
 import { readChapters } from "../../src/core/chapters/chapters.ts";
 import type { Source } from "../../src/core/source.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { dropped } from "../../src/plan/dropped.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { readId3 } from "../../src/probe/sound/id3.ts";
 import { ID3_KINDS, id3Sound } from "../judge/id3.ts";
-import { chapteredSound, crowdedVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
+import { chapteredSound, crowdedVideo, lateVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
 import { bytesReader, nativeFfprobe, probeFile } from "./probe-file.ts";
 
 const CLIPS = {
@@ -21,6 +22,7 @@ const CLIPS = {
   mkv: () => taggedVideo("mkv"),
   "crowded mp4": () => crowdedVideo("mp4"),
   "crowded mkv": () => crowdedVideo("mkv"),
+  "crowded late mkv": () => lateVideo(),
   "chaptered mp3": () => chapteredSound("mp3"),
   "chaptered flac": () => chapteredSound("flac"),
   "chaptered ogg": () => chapteredSound("ogg"),
@@ -80,6 +82,17 @@ test.for([
   const source = await probeMedia(bytesReader(bytes), { url: "https://example.com/file" }, noProbe, signal);
   if (wanted) expect(source.chapters).toEqual(wanted);
   expect(JSON.stringify(source.chapters).length).toBeLessThan(1000);
+});
+
+test("lists chapters of an MP4 that cannot be read as dropped", async () => {
+  const bytes = await readFile(await crowdedVideo("mp4"));
+  bytes.write("free", bytes.lastIndexOf("chpl"));
+  bytes.writeUInt32BE(0xffffff00, bytes.lastIndexOf("stco") + 12);
+  const noProbe = () => Promise.reject(new Error("The headers are enough."));
+  const signal = AbortSignal.timeout(10_000);
+  const source = await probeMedia(bytesReader(bytes), { url: "https://example.com/file" }, noProbe, signal);
+  expect(source.chapters).toBeUndefined();
+  expect(dropped("video", {}, source)).toContainEqual({ kind: "data", index: 4, reason: "not_supported" });
 });
 
 test("reads the titles of chapters that lie far apart in an MP4", async () => {

@@ -63,7 +63,7 @@ export class JobObject extends DurableObject<Bindings> {
     const current = this.#of(project);
     if (!current) return "unknown";
     if (isOver(current)) return "finished";
-    // From here on none is let run, whatever becomes of this call.
+    // No task may start from here on, even if this call fails.
     this.#write({ ...current, phase: "cancelled" });
     await this.ctx.storage.setAlarm(Date.now() + FAULT_MS);
     await this.#cancelTasks();

@@ -3,8 +3,8 @@ import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 
 /**
- * A run's state in the queues: its job still being created, held back by that, not entered, waiting, running, waiting for heavy
- * work or at it, or gone; or not to be at all.
+ * Where a run stands: its job is still being created; its job holds it back; it has not entered the queue; it waits there; it runs;
+ * it waits for a slot for heavy work; it has one; it has left the queues; or its job was never created, and it must not run.
  */
 export type Turn =
   | "creating"

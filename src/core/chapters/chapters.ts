@@ -24,22 +24,27 @@ export interface FoundChapter {
 /** The most chapters of a Source, and characters of a title. MP4 holds no more chapters. */
 export const CHAPTER_LIMITS = { chapters: 255, title: 255 } as const;
 
-/** Orders the chapters that a file of `duration` seconds states, and bounds them; undefined when there are none. */
+/**
+ * Orders the chapters that a file of `duration` seconds states, and bounds them; undefined when there are none. Their times then
+ * count from the first picture or sound, which is at `origin` seconds.
+ */
 export function readChapters(
   found: readonly FoundChapter[],
   duration: number | null | undefined,
+  origin = 0,
 ): Chapter[] | undefined {
   const stated = found
     .filter(({ start, end = start }) => start >= 0 && start <= BOUNDS.seconds.max && end >= start)
     .sort((a, b) => a.start - b.start)
     .slice(0, CHAPTER_LIMITS.chapters);
-  const chapters = stated.map(({ start, end, title }, index) => ({
+  const listed = stated.map(({ start, end, title }, index) => ({
     start: microseconds(start),
     end: microseconds(end ?? stated[index + 1]?.start ?? Math.max(start, duration ?? start)),
     title: [...title.slice(0, 2 * CHAPTER_LIMITS.title).replaceAll("\0", "")]
       .slice(0, CHAPTER_LIMITS.title)
       .join(""),
   }));
+  const chapters = origin > 0 ? moveChapters(listed, { start: origin, duration: null }) : listed;
   return chapters.length > 0 ? chapters : undefined;
 }
 

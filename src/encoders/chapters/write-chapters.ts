@@ -36,28 +36,33 @@ export function writeWebmChapters(chapters: readonly Chapter[]): Uint8Array {
   return element(EBML.chapters, element(EBML.edition, ...atoms));
 }
 
-const HEADER = 10;
-const VERSION = 4;
-const UTF8 = 3;
-// From 128 on, ffmpeg 5.1 misreads the size of a frame within a chapter, and passes over the chapter.
-const MOST_FRAME = 127;
-const MOST_TIME = 0xffffffff;
+const ID3 = { header: 10, version: 4, utf8: 3 } as const;
+// `frame`: from 128 bytes on, ffmpeg 5.1 misreads the size of a frame within a chapter, and passes over the chapter.
+const LIMITS = { frame: 127, time: 0xffffffff } as const;
 // No place in the file, only in time.
 const NOWHERE = 0xffffffff;
 
 /** Plans chapters for a finished MP3: in its ID3v2.4 tag, or in one before everything else. */
 export async function addToMp3(reader: ByteReader, chapters: readonly Chapter[]): Promise<Edit[]> {
   const frames = chapters.flatMap(({ start, end, title }, index) => {
-    const [from, to] = [start, end].map((time) => Math.min(Math.round(time * 1000), MOST_TIME));
+    const [from, to] = [start, end].map((time) => Math.min(Math.round(time * 1000), LIMITS.time));
     const times = u32(from ?? 0, to ?? 0, NOWHERE, NOWHERE);
-    const text = frame("TIT2", [Uint8Array.of(UTF8), cutText(title, MOST_FRAME - 1)]);
+    const text = frame("TIT2", [Uint8Array.of(ID3.utf8), cutText(title, LIMITS.frame - 1)]);
     return frame("CHAP", [letters(`ch${index}\0`), times, ...text]);
   });
-  const head = await reader.read({ start: 0, end: HEADER });
-  const own = String.fromCharCode(...head.subarray(0, 3)) === "ID3" && head[3] === VERSION && head[5] === 0;
+  // Ordered, and the only table: some players show no chapters without one.
+  const names = chapters.map((_, index) => letters(`ch${index}\0`));
+  const table = frame("CTOC", [letters("toc\0"), Uint8Array.of(3, names.length), ...names]);
+  const head = await reader.read({ start: 0, end: ID3.header });
+  const own =
+    String.fromCharCode(...head.subarray(0, 3)) === "ID3" && head[3] === ID3.version && head[5] === 0;
   const size = own ? head.subarray(6).reduce((sum, byte) => sum * 128 + byte, 0) : 0;
-  const bytes = [letters("ID3"), Uint8Array.of(VERSION, 0, 0), sevenBits(size + lengthOf(frames)), ...frames];
-  return [{ start: 0, end: own ? HEADER : 0, bytes: [concatBytes(bytes)] }];
+  const bytes = [
+    letters("ID3"),
+    Uint8Array.of(ID3.version, 0, 0),
+    sevenBits(size + lengthOf([...table, ...frames])),
+  ];
+  return [{ start: 0, end: own ? ID3.header : 0, bytes: [concatBytes([...bytes, ...table, ...frames])] }];
 }
 
 function frame(name: string, content: Bytes): Bytes {

@@ -110,12 +110,12 @@ export async function placeWithSubtitles(
 ): Promise<StoredFile> {
   const { plan, source, storage, out, work } = encoding;
   const encoded = await storageReader(storage, key);
-  const { tracks, lost } = await subtitlesOf(
-    encoding,
-    signal,
-    plan.subtitles && isCopy(plan) ? await startOf(encoded, signal) : 0,
-  );
-  const chapters = plan.chapters ? moveChapters(source.chapters ?? [], plan) : [];
+  const origin = isCopy(plan) ? await startOf(encoded, signal) : 0;
+  const { tracks, lost } = await subtitlesOf(encoding, signal, origin);
+  const moved = plan.chapters ? moveChapters(source.chapters ?? [], plan) : [];
+  // Matroska's were counted from where its pictures and sound start.
+  const late = /^(matroska|webm)$/.test(source.format) ? origin : 0;
+  const chapters = moved.map((each) => ({ ...each, start: each.start + late, end: each.end + late }));
   const editing = { signal, onWait: encoding.tracker.waits };
   const body =
     plan.kind === "audio"

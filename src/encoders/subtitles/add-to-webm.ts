@@ -16,15 +16,13 @@ import type { Edit } from "./edit-file.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 import { element, uint, writeTextBlock, writeTextEntry } from "./webm-text.ts";
 
-const ID = {
-  seek: 0x4dbb,
-  seek_position: 0x53ac,
-  point: 0xbb,
-  place: 0xb7,
-  cluster: 0xf1,
-  block: 0xf0,
-} as const;
-const MASTERS: ReadonlySet<number> = new Set([EBML.seek_head, ID.seek, EBML.cues, ID.point, ID.place]);
+const MASTERS: ReadonlySet<number> = new Set([
+  EBML.seek_head,
+  EBML.seek,
+  EBML.cues,
+  EBML.cue_point,
+  EBML.cue_positions,
+]);
 // What starts a cluster, with room for all of it.
 const CLUSTER_HEAD = 64;
 const LATEST = 0x7fff;
@@ -129,11 +127,11 @@ function rewriteTable(bytes: Uint8Array, segment: number, place: (at: number) =>
     listElements(bytes, start, end).flatMap((each) => {
       const value = () => readUint(bytes, each.data, each.end);
       if (each.id === EBML.crc) return [];
-      if (each.id === ID.seek_position || each.id === ID.cluster)
+      if (each.id === EBML.seek_position || each.id === EBML.cue_cluster)
         return [uint(each.id, place(segment + value()) - place(segment))];
-      if (each.id === ID.block) return [uint(each.id, place(within + value()) - place(within))];
+      if (each.id === EBML.cue_block) return [uint(each.id, place(within + value()) - place(within))];
       if (!MASTERS.has(each.id)) return [bytes.subarray(each.start, each.end)];
-      const inner = listElements(bytes, each.data, each.end).find(({ id }) => id === ID.cluster);
+      const inner = listElements(bytes, each.data, each.end).find(({ id }) => id === EBML.cue_cluster);
       const at = inner ? segment + readUint(bytes, inner.data, inner.end) : within;
       return [element(each.id, ...rewrite(each.data, each.end, at))];
     });

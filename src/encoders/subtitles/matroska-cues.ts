@@ -16,12 +16,6 @@ import { readWebvttBlock, readWebvttText } from "../../subtitles/webvtt.ts";
 import { concatBytes, MIB, viewOf } from "../../util/bytes.ts";
 import { type CueList, type CueReader, createCueList, MOST, type Room } from "./subtitle-track.ts";
 
-// RFC 9559, 5.1.4: what says how the blocks of a track are stored.
-const ID = {
-  ...{ codec: 0x86, encodings: 0x6d80, encoding: 0x6240, scope: 0x5032, compression: 0x5034 },
-  ...{ encryption: 0x5035, algorithm: 0x4254, settings: 0x4255 },
-  ...{ block_duration: 0x9b, additions: 0x75a1, more: 0xa6, additional: 0xa5 },
-} as const;
 const READERS: Readonly<
   Record<string, (text: string, more: string) => Pick<Cue, "text" | "settings"> | null>
 > = {
@@ -161,9 +155,9 @@ function readEntries(tracks: Uint8Array, streams: readonly number[], room: Room)
   const all = listElements(tracks, 0, tracks.length).filter(({ id }) => id === EBML.track);
   return all.flatMap(({ data, end }, stream): [number, TextEntry][] => {
     const bytes = tracks.subarray(data, end);
-    const codec = contentOf(bytes, ID.codec);
+    const codec = contentOf(bytes, EBML.codec);
     const read = READERS[codec ? new TextDecoder().decode(codec).replace(/\0+$/, "") : ""];
-    const expand = readEncoding(contentOf(bytes, ID.encodings));
+    const expand = readEncoding(contentOf(bytes, EBML.encodings));
     if (!streams.includes(stream) || !read || !expand) return [];
     const entry = { stream, read, expand, list: createCueList(room), open: new Set<Cue>() };
     return [[field(bytes, EBML.track_number), entry]];
@@ -186,15 +180,15 @@ const ALGORITHMS = { zlib: 0, stripping: 3 } as const;
 // Null for what cannot be undone here: encryption, and compression by bzip2 or LZO.
 function readEncoding(encodings: Uint8Array | null): TextEntry["expand"] | null {
   if (!encodings) return async (bytes) => bytes;
-  const all = listElements(encodings, 0, encodings.length).filter(({ id }) => id === ID.encoding);
+  const all = listElements(encodings, 0, encodings.length).filter(({ id }) => id === EBML.encoding);
   const [encoding] = all.map(({ data, end }) => encodings.subarray(data, end));
-  const compression = encoding && contentOf(encoding, ID.compression);
-  if (!encoding || !compression || all.length > 1 || contentOf(encoding, ID.encryption)) return null;
+  const compression = encoding && contentOf(encoding, EBML.compression);
+  if (!encoding || !compression || all.length > 1 || contentOf(encoding, EBML.encryption)) return null;
   // Only the private data of the track is compressed.
-  if ((contentOf(encoding, ID.scope) ?? Uint8Array.of(1))[0] === 2) return async (bytes) => bytes;
-  const algorithm = field(compression, ID.algorithm);
+  if ((contentOf(encoding, EBML.encoding_scope) ?? Uint8Array.of(1))[0] === 2) return async (bytes) => bytes;
+  const algorithm = field(compression, EBML.compression_algorithm);
   if (algorithm === ALGORITHMS.zlib) return inflate;
-  const prefix = contentOf(compression, ID.settings) ?? new Uint8Array();
+  const prefix = contentOf(compression, EBML.compression_settings) ?? new Uint8Array();
   return algorithm === ALGORITHMS.stripping ? async (bytes) => concatBytes([prefix, bytes]) : null;
 }
 
@@ -227,12 +221,12 @@ function readBlock(bytes: Uint8Array): Block | null {
   const block = group ? contentOf(group, EBML.block) : bytes.subarray(whole.data);
   const head = block ? Math.clz32(block[0] ?? 0) - 23 : 0;
   if (!block || block.length < head + 3) return null;
-  const additions = group && contentOf(group, ID.additions);
-  const more = additions && contentOf(additions, ID.more);
+  const additions = group && contentOf(group, EBML.block_additions);
+  const more = additions && contentOf(additions, EBML.block_more);
   return {
-    lasts: group && contentOf(group, ID.block_duration) ? field(group, ID.block_duration) : null,
+    lasts: group && contentOf(group, EBML.block_duration) ? field(group, EBML.block_duration) : null,
     bytes: block.subarray(head + 3),
-    more: (more && contentOf(more, ID.additional)) ?? new Uint8Array(),
+    more: (more && contentOf(more, EBML.block_additional)) ?? new Uint8Array(),
   };
 }
 

@@ -1,16 +1,10 @@
-import { writeElement } from "../../probe/matroska/ebml.ts";
+import { EBML, writeElement } from "../../probe/matroska/ebml.ts";
 import type { Cue } from "../../subtitles/cue.ts";
 import { threeLetters } from "../../subtitles/language.ts";
 import { writeWebvttBlock } from "../../subtitles/webvtt.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 
-// RFC 9559, 5.1.4, and the WebM guidelines.
-const ID = {
-  ...{ track: 0xae, number: 0xd7, uid: 0x73c5, type: 0x83, codec: 0x86, language: 0x22b59c, name: 0x536e },
-  ...{ by_default: 0x88, forced: 0x55aa, lacing: 0x9c },
-  ...{ group: 0xa0, block: 0xa1, duration: 0x9b },
-} as const;
 const SUBTITLE = 17;
 const CODEC = "D_WEBVTT/SUBTITLES";
 
@@ -31,16 +25,16 @@ export function uint(id: number, value: number, width = 8): Uint8Array {
 export function writeTextEntry(number: number, track: SubtitleTrack): Uint8Array {
   const text = (id: number, value: string) => element(id, new TextEncoder().encode(value));
   return element(
-    ID.track,
-    uint(ID.number, number, 2),
-    uint(ID.uid, number),
-    uint(ID.type, SUBTITLE, 1),
-    uint(ID.lacing, 0, 1),
-    uint(ID.by_default, track.default ? 1 : 0, 1),
-    uint(ID.forced, track.forced ? 1 : 0, 1),
-    text(ID.language, threeLetters(track.language)),
-    ...(track.title ? [text(ID.name, track.title)] : []),
-    text(ID.codec, CODEC),
+    EBML.track,
+    uint(EBML.track_number, number, 2),
+    uint(EBML.track_uid, number),
+    uint(EBML.track_type, SUBTITLE, 1),
+    uint(EBML.lacing, 0, 1),
+    uint(EBML.by_default, track.default ? 1 : 0, 1),
+    uint(EBML.forced, track.forced ? 1 : 0, 1),
+    text(EBML.language, threeLetters(track.language)),
+    ...(track.title ? [text(EBML.track_name, track.title)] : []),
+    text(EBML.codec, CODEC),
   );
 }
 
@@ -50,6 +44,6 @@ export function writeTextBlock(number: number, cue: Cue, at: number): Uint8Array
   const view = viewOf(head);
   view.setUint16(0, 0x4000 + number);
   view.setInt16(2, at);
-  const block = element(ID.block, head, writeWebvttBlock(cue));
-  return element(ID.group, block, uint(ID.duration, cue.end - cue.start, 4));
+  const block = element(EBML.block, head, writeWebvttBlock(cue));
+  return element(EBML.block_group, block, uint(EBML.block_duration, cue.end - cue.start, 4));
 }

@@ -47,6 +47,23 @@ export function subtitleBytes(options: Asked, sources: readonly Source[] = []): 
   return planFiles(options).reduce((sum, { file = 0 }) => sum + (sources[file]?.filesize ?? 0), 0);
 }
 
+// Of a track whose bitrate is unknown, several times that of the dialogue of a film.
+const USUAL_BITS = 400;
+// Texts are short, and each takes about as much again for its times and its place.
+const WRITTEN = 2;
+
+/** Returns the bytes that the source's own text tracks take in the output of a plan, about. */
+export function ownTextBytes({ subtitles = [], duration, speed = 1 }: Plan, source: Source): number {
+  const seconds = (duration ?? 0) * speed;
+  const bits = subtitles.reduce((sum, { stream }) => {
+    if (stream === undefined) return sum;
+    const own = source.streams?.find(({ index }) => index === stream);
+    const lasts = own?.duration ?? source.duration ?? seconds;
+    return sum + (own?.bitrate ?? USUAL_BITS) * lasts * Math.min(1, seconds / (source.duration ?? seconds));
+  }, 0);
+  return (bits / 8) * WRITTEN;
+}
+
 /** Whether a track of subtitles is one of pictures, which no output holds. */
 export function isPictured({ codec }: SourceStream): boolean {
   return PICTURES.has(codec ?? "");

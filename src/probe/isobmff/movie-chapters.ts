@@ -11,14 +11,14 @@ const MOST_BYTES = 262_144;
 const TITLE = 2048;
 
 /**
- * Reads the chapters of an MP4 or MOV: those of the text track that other tracks refer to, whose id is among `tracks`, or else of
- * Nero's list (chpl), as ffmpeg does. Damaged ones count as absent.
+ * Reads the chapters of an MP4 or MOV: those of the first of `tracks`, text tracks that other tracks refer to, or else of Nero's
+ * list (chpl), as ffmpeg does. Damaged ones count as absent.
  */
 export async function readMovieChapters(
   { moov, reader }: MovieIndex,
-  tracks: ReadonlyMap<number, Box>,
+  tracks: readonly Box[],
 ): Promise<FoundChapter[]> {
-  for (const trak of tracks.values()) {
+  for (const trak of tracks) {
     const samples = listSamples(moov, trak);
     const [start, end] = [Math.min(...samples.map(({ at }) => at)), Math.max(...samples.map(endOf))];
     if (samples.length === 0 || end > reader.size) continue;

@@ -2,8 +2,10 @@ import type { SourceStream } from "../../core/source.ts";
 import { CREATION_TIME } from "../../core/tags.ts";
 import { bytesOf } from "../../util/bytes.ts";
 import { timestamp } from "../timestamp.ts";
+import { microseconds } from "../whole-file.ts";
 import { type Box, findBox, listBoxes } from "./boxes.ts";
 import type { MovieIndex } from "./isobmff.ts";
+import type { TrackIndex } from "./sample-index.ts";
 import { readHandler } from "./track-boxes.ts";
 
 /** What an MP4 or MOV contains besides pictures, sound and tags. */
@@ -12,8 +14,9 @@ export interface MovieExtras {
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
   tags: (readonly [name: string, value: string])[];
-  /** The tracks of text that hold the titles of chapters, by id. */
-  titles: ReadonlyMap<number, Box>;
+  /** The tracks of text that hold the titles of chapters. */
+  titles: SourceStream[];
+  titleBoxes: Box[];
 }
 
 const SUBTITLES: ReadonlySet<string> = new Set(["sbtl", "subt", "text", "clcp"]);
@@ -34,7 +37,8 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   const boxes = listBoxes(moov, 8, moov.byteLength);
   const ids = new Map(boxes.filter(({ kind }) => kind === "trak").map((trak) => [trak, trackId(moov, trak)]));
   const named = new Set([...ids.keys()].flatMap((trak) => chapterTracks(moov, trak)));
-  const titles = new Map<number, Box>();
+  const titles: SourceStream[] = [];
+  const titleBoxes: Box[] = [];
   const places = new Map<number, number>();
   const streams: SourceStream[] = [];
   const tags: MovieExtras["tags"] = [];
@@ -45,17 +49,19 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
       if (made) tags.push([CREATION_TIME, made]);
     } else if (each.kind === "trak") {
       const id = ids.get(each) ?? 0;
-      const stream = readStream(moov, each, index);
+      const stream = readStream(moov, each, index, tracks.get(id));
       places.set(id, index++);
-      if (named.has(id) && stream?.kind === "subtitle") titles.set(id, each);
-      else if (stream && tracks.get(id)?.packets !== 0) streams.push(stream);
+      if (named.has(id) && stream?.kind === "subtitle") {
+        titleBoxes.push(each);
+        titles.push({ index: stream.index, kind: "data", codec: null });
+      } else if (stream && tracks.get(id)?.packets !== 0) streams.push(stream);
     } else if (each.kind === "udta") {
       for (const codec of readCovers(moov, each)) streams.push({ index: index++, kind: "cover", codec });
       const location = readLocation(moov, each);
       if (location) tags.push(["location", location]);
     }
   }
-  return { places, streams, tags, titles };
+  return { places, streams, tags, titles, titleBoxes };
 }
 
 // Seconds since 1904 (ISO/IEC 14496-12, 8.2.2); some programs count from 1970.
@@ -80,7 +86,12 @@ function chapterTracks(moov: DataView, trak: Box): number[] {
   return ids;
 }
 
-function readStream(moov: DataView, trak: Box, index: number): SourceStream | null {
+function readStream(
+  moov: DataView,
+  trak: Box,
+  index: number,
+  { bytes, seconds }: Pick<TrackIndex, "bytes" | "seconds"> = { bytes: 0, seconds: 0 },
+): SourceStream | null {
   const handler = readHandler(moov, trak) ?? "";
   if (handler === "vide" || handler === "soun") return null;
   const stsd = findBox(moov, trak, "mdia", "minf", "stbl", "stsd");
@@ -90,6 +101,8 @@ function readStream(moov: DataView, trak: Box, index: number): SourceStream | nu
     index,
     kind: SUBTITLES.has(handler) ? "subtitle" : "data",
     codec: CODECS[entry ?? ""] ?? null,
+    ...(bytes > 0 &&
+      seconds > 0 && { duration: microseconds(seconds), bitrate: Math.round((bytes * 8) / seconds) }),
     ...(language && { language }),
     ...(SUBTITLES.has(handler) && readSubtitleFlags(moov, trak, stsd)),
   };

@@ -2,18 +2,6 @@ import type { ByteReader } from "../../core/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import { EBML, readElement, readUint } from "./ebml.ts";
 
-// RFC 9559, 5.1: the elements in the cues and on the way to them.
-const ID = {
-  ...EBML,
-  seek: 0x4dbb,
-  seek_id: 0x53ab,
-  seek_position: 0x53ac,
-  timestamp_scale: 0x2ad7b1,
-  cue_time: 0xb3,
-  cue_positions: 0xb7,
-  cue_track: 0xf7,
-} as const;
-
 const VIDEO = 1;
 // More than the headers before the first cluster, or the cues of six hours.
 const HEAD = 256 * KIB;
@@ -32,26 +20,26 @@ interface Part {
  */
 export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Promise<number[]> {
   const head = await reader.read({ start: 0, end: HEAD }, signal);
-  const segment = children(head, 0, head.length).find(({ id }) => id === ID.segment);
+  const segment = children(head, 0, head.length).find(({ id }) => id === EBML.segment);
   if (!segment) return [];
-  const top = children(head, segment.start, head.length, ID.cluster);
-  const scale = unsigned(head, find(head, find(head, top, ID.info), ID.timestamp_scale)) ?? 1_000_000;
-  const tracks = inside(head, find(head, top, ID.tracks)).filter(({ id }) => id === ID.track);
-  const pictures = tracks.find((track) => unsigned(head, find(head, track, ID.track_type)) === VIDEO);
-  const number = pictures && unsigned(head, find(head, pictures, ID.track_number));
-  const seeks = inside(head, find(head, top, ID.seek_head));
-  const seek = seeks.find((each) => unsigned(head, find(head, each, ID.seek_id)) === ID.cues);
-  const position = unsigned(head, find(head, seek, ID.seek_position));
+  const top = children(head, segment.start, head.length, EBML.cluster);
+  const scale = unsigned(head, find(head, find(head, top, EBML.info), EBML.timestamp_scale)) ?? 1_000_000;
+  const tracks = inside(head, find(head, top, EBML.tracks)).filter(({ id }) => id === EBML.track);
+  const pictures = tracks.find((track) => unsigned(head, find(head, track, EBML.track_type)) === VIDEO);
+  const number = pictures && unsigned(head, find(head, pictures, EBML.track_number));
+  const seeks = inside(head, find(head, top, EBML.seek_head));
+  const seek = seeks.find((each) => unsigned(head, find(head, each, EBML.seek_id)) === EBML.cues);
+  const position = unsigned(head, find(head, seek, EBML.seek_position));
   if (number === undefined || position === undefined) return [];
 
   const at = segment.start + position;
   const [cues] = children(await reader.read({ start: at, end: at + 16 }, signal), 0, 16);
-  if (cues?.id !== ID.cues || cues.end > MAX_CUES || at + cues.end > reader.size) return [];
+  if (cues?.id !== EBML.cues || cues.end > MAX_CUES || at + cues.end > reader.size) return [];
   const bytes = await reader.read({ start: at + cues.start, end: at + cues.end }, signal);
   return children(bytes, 0, bytes.length).flatMap((point) => {
-    const time = unsigned(bytes, find(bytes, point, ID.cue_time));
-    const places = inside(bytes, point).filter(({ id }) => id === ID.cue_positions);
-    const shown = places.some((place) => unsigned(bytes, find(bytes, place, ID.cue_track)) === number);
+    const time = unsigned(bytes, find(bytes, point, EBML.cue_time));
+    const places = inside(bytes, point).filter(({ id }) => id === EBML.cue_positions);
+    const shown = places.some((place) => unsigned(bytes, find(bytes, place, EBML.cue_track)) === number);
     return shown && time !== undefined ? [(time * scale) / 1e9] : [];
   });
 }

@@ -4,7 +4,7 @@ import type { SourceStream } from "../../core/source.ts";
 import { CREATION_TIME } from "../../core/tags.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { timestamp } from "../timestamp.ts";
-import { EBML, type Element, listElements, readElement, readElementAt, readUint } from "./ebml.ts";
+import { EBML, type Element, listElements, readElement, readElementAt, readHex, readUint } from "./ebml.ts";
 
 /** What a Matroska file contains besides pictures and sound. */
 export interface MatroskaExtras {
@@ -18,22 +18,6 @@ export interface MatroskaExtras {
 /** Elements of a segment that hold extras, with their positions. */
 export type ExtraElements = ReadonlyMap<number, Element & { end: number }>;
 
-const ID = {
-  ...{
-    title: 0x7ba9,
-    date: 0x4461,
-    language: 0x22b59c,
-    name: 0x536e,
-    by_default: 0x88,
-    forced: 0x55aa,
-    codec: 0x86,
-    seek: 0x4dbb,
-    seek_id: 0x53ab,
-    seek_at: 0x53ac,
-  },
-  ...{ tag: 0x7373, targets: 0x63c0, simple_tag: 0x67c8, tag_name: 0x45a3, tag_text: 0x4487 },
-  ...{ file: 0x61a7, file_mime: 0x4660 },
-} as const;
 // Targets of tags that describe a track, edition, chapter or attachment and not the whole file.
 const PARTS: ReadonlySet<number> = new Set([0x63c5, 0x63c9, 0x63c4, 0x63c6]);
 const MOST_BYTES = 262_144;
@@ -77,12 +61,13 @@ export async function readMatroskaExtras(
     if (!element || element.end - element.data > MOST_BYTES) return new Uint8Array();
     return reader.read({ start: element.data, end: element.end });
   };
-  const { places, streams } = readOther(tracks);
+  const tagged = await content(EBML.tags);
+  const { places, streams } = readOther(tracks, readBitrates(tagged));
   const attached = await readAttachments(reader, found.get(EBML.attachments), places.size);
   const chapters = await content(EBML.chapters);
-  const title = textIn(info, readElement(info, 0)?.data ?? 0, info.length, ID.title);
+  const title = textIn(info, readElement(info, 0)?.data ?? 0, info.length, EBML.title);
   const made = readCreation(info);
-  const tags = readGlobalTags(await content(EBML.tags));
+  const tags = readGlobalTags(tagged);
   return {
     places,
     streams: [...streams, ...attached],
@@ -114,7 +99,7 @@ function readEdition(bytes: Uint8Array): FoundChapter[] {
 
 // Nanoseconds since the start of 2001 (RFC 9559, 5.1.2.11).
 function readCreation(info: Uint8Array): string | null {
-  const [field] = fieldsOf(info, readElement(info, 0)?.data ?? 0, info.length, ID.date);
+  const [field] = fieldsOf(info, readElement(info, 0)?.data ?? 0, info.length, EBML.date);
   if (!field || field.end - field.data !== 8) return null;
   const view = viewOf(info);
   return timestamp(Number(view.getBigInt64(field.data)) / 1e9 + Date.UTC(2001) / 1000);
@@ -130,13 +115,13 @@ async function seekBehind(
   const head = found.get(EBML.seek_head);
   if (!head || head.end - head.data > MOST_BYTES) return null;
   const bytes = await reader.read({ start: head.data, end: head.end });
-  for (const { data, end } of fieldsOf(bytes, 0, bytes.length, ID.seek)) {
+  for (const { data, end } of fieldsOf(bytes, 0, bytes.length, EBML.seek)) {
     const value = (wanted: number) => {
       const [field] = fieldsOf(bytes, data, end, wanted);
       return field ? readUint(bytes, field.data, field.end) : -1;
     };
-    const at = segment + value(ID.seek_at);
-    if (value(ID.seek_id) !== id || at <= segment || at >= reader.size) continue;
+    const at = segment + value(EBML.seek_position);
+    if (value(EBML.seek_id) !== id || at <= segment || at >= reader.size) continue;
     const element = await readElementAt(reader, at);
     if (element?.id === id && element.end !== null && element.end <= reader.size)
       return { ...element, end: element.end };
@@ -144,7 +129,10 @@ async function seekBehind(
   return null;
 }
 
-function readOther(bytes: Uint8Array): Pick<MatroskaExtras, "places" | "streams"> {
+function readOther(
+  bytes: Uint8Array,
+  bitrates: ReadonlyMap<string, number>,
+): Pick<MatroskaExtras, "places" | "streams"> {
   const tracks = readElement(bytes, 0);
   const places = new Map<number, number>();
   const streams: SourceStream[] = [];
@@ -161,17 +149,20 @@ function readOther(bytes: Uint8Array): Pick<MatroskaExtras, "places" | "streams"
     places.set(value(EBML.track_number), index);
     const type = value(EBML.track_type);
     if (KINDS.has(type)) continue;
-    const language = textIn(bytes, data, end, ID.language) ?? "eng";
-    const title = textIn(bytes, data, end, ID.name);
+    const language = textIn(bytes, data, end, EBML.language) ?? "eng";
+    const title = textIn(bytes, data, end, EBML.track_name);
+    const [uid] = fieldsOf(bytes, data, end, EBML.track_uid);
+    const bitrate = uid && bitrates.get(readHex(bytes, uid));
     streams.push({
       index,
       kind: type === SUBTITLE ? "subtitle" : "data",
-      codec: CODECS[textIn(bytes, data, end, ID.codec) ?? ""] ?? null,
+      codec: CODECS[textIn(bytes, data, end, EBML.codec) ?? ""] ?? null,
+      ...(bitrate !== undefined && { bitrate }),
       ...(language !== "und" && { language }),
       ...(type === SUBTITLE && {
         ...(title && { title }),
-        ...(value(ID.by_default, 1) === 1 && { default: true }),
-        ...(value(ID.forced) === 1 && { forced: true }),
+        ...(value(EBML.by_default, 1) === 1 && { default: true }),
+        ...(value(EBML.forced) === 1 && { forced: true }),
       }),
     });
   }
@@ -192,12 +183,12 @@ async function readAttachments(
     const file = await readElementAt(reader, at);
     if (!file || file.end === null) break;
     at = file.end;
-    if (file.id !== ID.file) continue;
+    if (file.id !== EBML.file) continue;
     let mime = "";
     for (let inner = file.data; inner < file.end; ) {
       const field = await readElementAt(reader, inner);
       if (!field || field.end === null || field.end > file.end) break;
-      if (field.id === ID.file_mime && field.end - field.data < 256)
+      if (field.id === EBML.file_mime && field.end - field.data < 256)
         mime = decode(await reader.read({ start: field.data, end: field.end }));
       inner = field.end;
     }
@@ -211,20 +202,36 @@ async function readAttachments(
   return streams;
 }
 
+// Bits per second by the id of a track, as mkvmerge writes them.
+function readBitrates(bytes: Uint8Array): Map<string, number> {
+  const tracks = fieldsOf(bytes, 0, bytes.length, EBML.tag).flatMap(({ data, end }) => {
+    const [target] = fieldsOf(bytes, data, end, EBML.targets);
+    const [uid] = target ? fieldsOf(bytes, target.data, target.end, EBML.tag_track_uid) : [];
+    const rates = fieldsOf(bytes, data, end, EBML.simple_tag).flatMap((tag) => {
+      const text = (id: number) => textIn(bytes, tag.data, tag.end, id) ?? "";
+      return text(EBML.tag_name) === "BPS" && /^\d{1,12}$/.test(text(EBML.tag_string))
+        ? [text(EBML.tag_string)]
+        : [];
+    });
+    return uid && rates[0] !== undefined ? [[readHex(bytes, uid), Number(rates[0])] as const] : [];
+  });
+  return new Map(tracks);
+}
+
 function readGlobalTags(bytes: Uint8Array): MatroskaExtras["tags"] {
-  return fieldsOf(bytes, 0, bytes.length, ID.tag).flatMap(({ data, end }) => {
-    const targets = fieldsOf(bytes, data, end, ID.targets);
+  return fieldsOf(bytes, 0, bytes.length, EBML.tag).flatMap(({ data, end }) => {
+    const targets = fieldsOf(bytes, data, end, EBML.targets);
     const ofPart = targets.some((target) =>
       listElements(bytes, target.data, target.end).some(
         (field) => PARTS.has(field.id) && readUint(bytes, field.data, field.end) !== 0,
       ),
     );
     if (ofPart) return [];
-    return fieldsOf(bytes, data, end, ID.simple_tag).map(
+    return fieldsOf(bytes, data, end, EBML.simple_tag).map(
       (tag) =>
         [
-          textIn(bytes, tag.data, tag.end, ID.tag_name) ?? "",
-          textIn(bytes, tag.data, tag.end, ID.tag_text) ?? "",
+          textIn(bytes, tag.data, tag.end, EBML.tag_name) ?? "",
+          textIn(bytes, tag.data, tag.end, EBML.tag_string) ?? "",
         ] as const,
     );
   });
