@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
+import { frameHead } from "../../src/encoders/light/frame.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -186,3 +188,69 @@ test.for([
   const answer = await rig.call("POST", "/jobs", body);
   expect([answer.status, await answer.json()]).toMatchObject([status, { kind }]);
 });
+
+test("makes one picture of a request at a time, beside other work, and wants a whole one", async () => {
+  const file = await readFile(await clip("png", { size: "96x64" }));
+  const { plan, chunk, source } = await rig.job(await clip("png", { size: "96x64" }), "image", {
+    format: "jpeg",
+  });
+  const head = { protocol: 4, plan, chunk, source, size: file.length };
+  const send = (json: unknown, more: AsyncIterable<Uint8Array> | Uint8Array, wait = "0") =>
+    fetch(`${rig.url}/pictures?wait=${wait}`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${token}` },
+      body: streamed(framed(json, more)),
+      // Node requires this for stream bodies.
+      ...{ duplex: "half" },
+    });
+  const made = await send(head, file);
+  expect([made.status, new Uint8Array(await made.arrayBuffer()).subarray(0, 2)]).toEqual([
+    ...[200, Uint8Array.of(0xff, 0xd8)],
+  ]);
+
+  // The first has its turn, and waits for the rest of its bytes.
+  const rest = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const slow = send(
+    head,
+    (async function* () {
+      yield file.subarray(0, 10);
+      begun.resolve();
+      await rest.promise;
+      yield file.subarray(10);
+    })(),
+  );
+  await begun.promise;
+  await until(async () => (await send(head, file)).status === 503);
+  const sound = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
+  expect(await rig.run(sound)).toMatchObject({ state: "done" });
+  const next = send(head, file, "30");
+  rest.resolve();
+  expect([(await slow).status, (await next).status]).toEqual([200, 200]);
+
+  const video = await rig.job(await clip("mp4"), "video");
+  const film = await send({ ...head, plan: video.plan, chunk: video.chunk }, file);
+  expect([film.status, await film.json()]).toMatchObject([400, { kind: "request_invalid", param: "plan" }]);
+  const short = await send(head, file.subarray(1));
+  expect([short.status, await short.json()]).toMatchObject([400, { kind: "request_invalid" }]);
+  const damaged = await send({ ...head, size: 60 }, file.subarray(0, 60));
+  expect([damaged.status, await damaged.json()]).toMatchObject([422, { kind: "input_unsupported" }]);
+  expect((await fetch(`${rig.url}/pictures`, { method: "POST" })).status).toBe(401);
+  expect(await rig.left()).toEqual([]);
+});
+
+async function* framed(json: unknown, more: AsyncIterable<Uint8Array> | Uint8Array) {
+  yield frameHead(json);
+  if (more instanceof Uint8Array) yield more;
+  else yield* more;
+}
+
+function streamed(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}

@@ -6,10 +6,12 @@ import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/na
 import { MIB } from "../../src/util/bytes.ts";
 import type { Jobs } from "./jobs.ts";
 import { parseJob } from "./parse-job.ts";
+import type { Pictures } from "./pictures/pictures.ts";
 
 /** What the routes of the native encoder stand on. */
 export interface AppOptions {
   jobs: Jobs;
+  pictures: Pictures;
   /** What requests must carry; null for none. */
   token: string | null;
   /** Where jobs may read from and write to; null for anywhere. */
@@ -35,7 +37,7 @@ const STATUS = {
 } as const satisfies Partial<Record<ErrorKind, number>>;
 
 /** Builds the routes of the protocol in `src/encoders/native/native-wire.ts`. An error is answered as `{ kind, message, param? }`. */
-export function createApp({ jobs, token, origins, ffmpeg, places }: AppOptions): Hono {
+export function createApp({ jobs, pictures, token, origins, ffmpeg, places }: AppOptions): Hono {
   const app = new Hono();
   app.onError(answerError);
   app.notFound((c) => answerError(new MediaError("route_not_found", "There is no such route."), c));
@@ -47,10 +49,12 @@ export function createApp({ jobs, token, origins, ffmpeg, places }: AppOptions):
     } satisfies NativeHealth);
   });
 
-  app.use("/jobs/*", async (c, next) => {
-    if (token !== null) checkToken(c.req.header("Authorization"), token);
-    await next();
-  });
+  for (const path of ["/jobs/*", "/pictures"]) {
+    app.use(path, async (c, next) => {
+      if (token !== null) checkToken(c.req.header("Authorization"), token);
+      await next();
+    });
+  }
 
   const onError = () => {
     throw new MediaError("payload_too_large", `A job must not exceed ${MAX_JOB_BYTES} bytes.`);
@@ -59,8 +63,7 @@ export function createApp({ jobs, token, origins, ffmpeg, places }: AppOptions):
     const wait_ms = parseWait(c.req.query("wait"));
     const started = await jobs.start(parseJob(await readJson(c), origins), wait_ms, c.req.raw.signal);
     if (started) return c.json(started.state, started.fresh ? 202 : 200);
-    const why = jobs.ending() ? "is about to end" : "has no free place";
-    throw new MediaError("service_unavailable", `This encoder ${why}; ask another, or later.`);
+    throw noPlace();
   });
 
   app.get("/jobs/:id", async (c) => {
@@ -74,6 +77,24 @@ export function createApp({ jobs, token, origins, ffmpeg, places }: AppOptions):
     await jobs.remove(c.req.param("id"));
     return c.body(null, 204);
   });
+
+  app.post("/pictures", async (c) => {
+    const { body, signal } = c.req.raw;
+    const wait_ms = jobs.ending() ? 0 : parseWait(c.req.query("wait"));
+    if (!body) throw new MediaError("request_invalid", "The body must be a frame and a picture.");
+    const made = await pictures.make(body, wait_ms, signal).catch((thrown: unknown) => {
+      if (!(thrown instanceof MediaError) || Object.hasOwn(STATUS, thrown.kind)) throw thrown;
+      return thrown;
+    });
+    if (!made) throw noPlace();
+    if (made instanceof MediaError) return c.json({ kind: made.kind, message: made.message }, 422);
+    return c.body(made, 200, { "Content-Type": "application/octet-stream" });
+  });
+
+  function noPlace(): MediaError {
+    const why = jobs.ending() ? "is about to end" : "has no free place";
+    return new MediaError("service_unavailable", `This encoder ${why}; ask another, or later.`);
+  }
   return app;
 }
 

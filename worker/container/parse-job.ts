@@ -3,7 +3,12 @@ import { MediaError } from "../../src/core/errors.ts";
 import { ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../../src/core/formats.ts";
 import { INPUT_ROLES } from "../../src/core/further/further-inputs.ts";
 import { Source } from "../../src/core/source.ts";
-import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
+import {
+  MAX_PICTURE_BYTES,
+  NATIVE_PROTOCOL,
+  type NativeJob,
+  type NativePicture,
+} from "../../src/encoders/native/native-wire.ts";
 import { furtherOf } from "../../src/plan/further/further.ts";
 import { hasManyFiles, type Plan } from "../../src/plan/plan.ts";
 import { MOST_POINTS } from "../../src/plan/waveform/waveform-plan.ts";
@@ -192,29 +197,35 @@ const plan = z
 const url = z.url({ protocol: /^https?$/ }).max(8192);
 const input = z.object({ url, size: z.int().min(0), etag: z.string().max(512) });
 
-const Job = z.object({
+const work = {
   protocol: z.literal(NATIVE_PROTOCOL),
-  id: z.string().regex(/^[\w.-]{1,128}$/),
   lane: z.string().max(128).exactOptional(),
   plan,
   chunk,
   source,
+};
+
+const Job = z.object({
+  ...work,
+  id: z.string().regex(/^[\w.-]{1,128}$/),
   input,
   further: z.array(input).max(100).exactOptional(),
   folder: url.refine((text) => text.endsWith("/"), { message: "must end with a slash" }),
   name: fileName.nullable(),
 }) satisfies z.ZodType<NativeJob>;
 
+const Picture = z.object({
+  ...work,
+  plan: plan.refine(
+    ({ image, further = [], ...rest }) => image && !hasManyFiles({ image, ...rest }) && further.length === 0,
+    { message: "is not of one picture" },
+  ),
+  size: z.int().min(1).max(MAX_PICTURE_BYTES),
+}) satisfies z.ZodType<NativePicture>;
+
 /** Reads a job as it came over the wire, which may read and write at these origins, null for any; throws `request_invalid` that names the first fault. */
 export function parseJob(json: unknown, origins: readonly string[] | null): NativeJob {
-  const parsed = Job.safeParse(json);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const param = issue?.path.join(".") || "the job";
-    const fault = param === "protocol" ? `must be ${NATIVE_PROTOCOL}` : issue?.message;
-    throw new MediaError("request_invalid", `${param}: ${fault}.`, { param });
-  }
-  const job = parsed.data;
+  const job = parse(Job, json);
   if (hasManyFiles(job.plan) !== (job.name === null)) {
     const right =
       job.name === null ? "a file name" : "null for adaptive video, storyboards and several stills";
@@ -237,4 +248,18 @@ export function parseJob(json: unknown, origins: readonly string[] | null): Nati
     });
   }
   return job;
+}
+
+/** Reads the head of a picture that comes with its request; throws as {@link parseJob}. */
+export function parsePicture(json: unknown): NativePicture {
+  return parse(Picture, json);
+}
+
+function parse<T>(schema: z.ZodType<T>, json: unknown): T {
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const param = issue?.path.join(".") || "the job";
+  const fault = param === "protocol" ? `must be ${NATIVE_PROTOCOL}` : issue?.message;
+  throw new MediaError("request_invalid", `${param}: ${fault}.`, { param });
 }

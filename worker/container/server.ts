@@ -7,6 +7,8 @@ import { startInputProxy } from "./input-proxy.ts";
 import { findInstalled } from "./installed.ts";
 import { createJobs } from "./jobs.ts";
 import { createMemory } from "./memory.ts";
+import { startPictureDesk } from "./pictures/picture-desk.ts";
+import { createPictures } from "./pictures/pictures.ts";
 import { type JobHooks, runJob } from "./run-job.ts";
 import { createScratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
@@ -28,20 +30,26 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
   // What either of them writes, both may read and remove, but no other user.
   if (ffmpeg_user !== null) process.umask(0o007);
   const shared = ffmpeg_user !== null;
-  const [scratch, proxy] = await Promise.all([createScratch(settings.tmpdir, shared), startInputProxy()]);
+  const [scratch, proxy, desk] = await Promise.all([
+    createScratch(settings.tmpdir, shared),
+    startInputProxy(),
+    startPictureDesk(),
+  ]);
   const bench = { scratch, proxy, installed, settings };
   const { places, lease_seconds, token, origins } = settings;
   const memory = createMemory(settings.max_memory_bytes);
   const run = (job: NativeJob, hooks: JobHooks) => runJob(job, bench, hooks);
   const jobs = createJobs({ places, lease_seconds, memory, run });
   // The extra place is for images and sound.
-  const app = createApp({ jobs, token, origins, ffmpeg: installed.version, places: places + 1 });
+  const pictures = createPictures(jobs, desk);
+  const app = createApp({ jobs, pictures, token, origins, ffmpeg: installed.version, places: places + 1 });
   const server = createAdaptorServer({ fetch: app.fetch });
   const end = async () => {
     await jobs.end();
     server.close();
     if ("closeAllConnections" in server) server.closeAllConnections();
     await proxy.close();
+    desk.close();
     await scratch.end();
   };
   try {

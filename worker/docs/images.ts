@@ -44,7 +44,7 @@ export const getImage = operation({
   tag: "Images",
   summary: "Fetch a picture in another form",
   description:
-    "Serves a picture made of another, by a signed URL or of an origin in the setting `IMAGE_ORIGINS`; needs no API key. Kept, and made anew when its source changes. A source that fails answers 403, 404, 413, 415, 422, 502 or 504 with the kind of its error.",
+    "Serves a picture made of another, by a signed URL or of an origin in the setting `IMAGE_ORIGINS`; needs no API key. Kept, and made anew when its source changes. A source that fails answers 403, 404, 413, 415, 422, 502 or 504 with the kind of its error; 503 while every native encoder that a large one needs is busy.",
   open: true,
   parameters: [
     {

@@ -1,14 +1,16 @@
 import { DurableObject } from "cloudflare:workers";
 import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
-import { createLightEncoder, type LightEncoder } from "../../src/encoders/light/light.ts";
+import { createLightEncoder } from "../../src/encoders/light/light.ts";
+import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, readEnv } from "../env.ts";
+import { createNatives } from "../native/native.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
 import type { ImageEntry, ImageFound, ImageJob, ImagePlace } from "./image.ts";
 import { withSource } from "./image-source.ts";
-import { makeImage } from "./make-image.ts";
+import { type ImageEncoders, makeImage } from "./make-image.ts";
 
 /** What an {@link ImageObject} answers; errors as data, as their kind would not survive the call. */
 export type ImageAnswer =
@@ -64,10 +66,11 @@ export class ImageObject extends DurableObject<Bindings> {
   async #work(old: ImageEntry | null, place: ImagePlace, job: ImageJob) {
     const signal = AbortSignal.timeout(WORK_MS);
     try {
-      const encoder = lightOf(this.#env);
+      const encoders = encodersOf(this.#env);
+      const { project } = place;
       const known = old?.validator ?? null;
       const made = await withSource(this.#env, place, { known, signal }, async ({ bytes, validator }) => ({
-        ...(await makeImage(bytes, job, encoder, signal)),
+        ...(await makeImage(bytes, job, encoders, { project, signal })),
         validator,
       }));
       const fresh_until = Date.now() + this.#env.settings.IMAGE_FRESH_SECONDS * 1000;
@@ -112,12 +115,18 @@ export class ImageObject extends DurableObject<Bindings> {
   }
 }
 
-// Of this isolate, so that its objects need not ask the encoder what it has.
-let light: LightEncoder | undefined;
+// Of this isolate, so that its objects need not ask the light encoder what it has, and share what they may send to native ones.
+let encoders: ImageEncoders | undefined;
 
-function lightOf(env: Env): LightEncoder {
-  light ??= createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
-  return light;
+function encodersOf(env: Env): ImageEncoders {
+  if (encoders) return encoders;
+  const { instances } = createNatives(env, "");
+  const token = env.settings.NATIVE_ENCODER_TOKEN;
+  encoders = {
+    light: createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) }),
+    native: instances.length > 0 ? createPictureEncoder({ instances, token }) : null,
+  };
+  return encoders;
 }
 
 function refusalOf(thrown: unknown): ImageAnswer {

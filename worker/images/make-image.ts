@@ -4,11 +4,13 @@ import type { ImageUrlOptions } from "../../src/core/images/image-url.ts";
 import type { ImageOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
+import type { EncodePicture } from "../../src/encoders/native/native-picture.ts";
 import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
+import { NATIVE_TOOLS, refuseTools } from "../../src/ffmpeg/toolset.ts";
 import { createPlan, type Plan } from "../../src/plan/index.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { readStill } from "../../src/probe/still.ts";
-import { describeRefusals } from "../../src/words/refusal-words.ts";
+import { choosePictureEncoder } from "../../src/route/picture.ts";
 import type { ImageJob } from "./image.ts";
 
 /** An encoded picture. */
@@ -17,18 +19,26 @@ export interface MadeImage {
   mime: string;
 }
 
+/** What makes pictures. */
+export interface ImageEncoders {
+  light: LightEncoder;
+  /** Native encoders; null where there are none. */
+  native: EncodePicture | null;
+}
+
 // AVIF's scale ends here, at the worst.
 const AVIF_WORST = 63;
 
 /**
- * Makes a picture of another on the light encoder. Rejects with `input_unsupported` for what is no picture, with the errors of
- * `createPlan`, and with `encoder_unavailable` when it is too large.
+ * Makes a picture of another, on behalf of a project: on the light encoder, or on a native one where it is too large for that. Rejects with
+ * `input_unsupported` for what is no picture, with the errors of `createPlan`, with `encoder_unavailable` when it is too large for both,
+ * and with `service_unavailable` while all native encoders are busy.
  */
 export async function makeImage(
   bytes: Uint8Array,
   { options, auto }: ImageJob,
-  light: LightEncoder,
-  signal: AbortSignal,
+  { light, native }: ImageEncoders,
+  { project: lane, signal }: { project: string; signal: AbortSignal },
 ): Promise<MadeImage> {
   const input = {
     size: bytes.length,
@@ -45,17 +55,22 @@ export async function makeImage(
   const words = typeof quality === "string" ? { quality } : {};
   const wanted = format === "auto" ? (auto ?? plainFormat(source)) : format;
   const request: ImageOptions = { ...frame, ...words, ...(wanted !== undefined && { format: wanted }) };
-  const plan = shrinkPlan(withQuality(createPlan(source, "image", request), quality), source);
+  const plan = withQuality(createPlan(source, "image", request), quality);
+  const small = shrinkPlan(plan, source);
   await light.prepare();
-  const refusal = light.refuse(plan, source);
+  const chosen = choosePictureEncoder({
+    ...{ plan, source, light: light.refuse(small, source) },
+    native: native ? refuseTools(plan, source, NATIVE_TOOLS) : { code: "not_configured" },
+  });
   const [chunk] = plan.chunks;
-  if (refusal || !chunk) {
-    const refusals = refusal ? [{ encoder: "light", ...refusal }] : [];
-    throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+  if (!chunk) throw new MediaError("encode_failed", "There is no picture to make.");
+  const { mime } = FORMATS.image[plan.format as ImageFormat];
+  if (native && chosen === "native") {
+    return { bytes: await native({ plan, chunk, source, bytes, lane, signal }), mime };
   }
-  const [file] = await light.encode({ plan, chunk, source, input, signal });
+  const [file] = await light.encode({ plan: small, chunk, source, input, signal });
   if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
-  return { bytes: Uint8Array.from(file.bytes), mime: FORMATS.image[plan.format as ImageFormat].mime };
+  return { bytes: Uint8Array.from(file.bytes), mime };
 }
 
 function plainFormat({ animated, has_alpha }: Source): ImageFormat {

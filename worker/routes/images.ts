@@ -104,6 +104,7 @@ export function addImageRoutes(app: Api, services: Services): void {
       if (!(thrown instanceof MediaError) || status === undefined) throw thrown;
       const { kind, message, param } = thrown;
       const body = { kind, message, ...(param !== undefined && { param }), request_id: c.get("request_id") };
+      if (status === 503) c.header("Retry-After", "5");
       return c.json(body, status);
     }
   });

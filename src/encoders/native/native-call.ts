@@ -20,21 +20,34 @@ export interface CallLimits {
   ms: number;
   /** Ends the call at once. */
   signal?: AbortSignal | undefined;
+  /** Bytes that the answer may have. Default 16 MiB. */
+  bytes?: number;
 }
 
 // The playlists and file list of a ladder of many hours take a few megabytes.
 const MOST_BYTES = 16 * MIB;
 
-/**
- * Sends a request and reads its answer. Rejects with the signal's reason when that aborts, otherwise with an Error that
- * names the problem: no connection, no complete answer in time, or more than 16 MiB.
- */
+/** Sends a request and reads its answer as text, as {@link callForBytes} does. */
 export async function callNative(
   instance: NativeInstance,
   path: string,
   init: RequestInit,
-  { ms, signal }: CallLimits,
+  limits: CallLimits,
 ): Promise<NativeAnswer> {
+  const { status, bytes } = await callForBytes(instance, path, init, limits);
+  return { status, text: new TextDecoder().decode(bytes) };
+}
+
+/**
+ * Sends a request and reads its answer. Rejects with the signal's reason when that aborts, otherwise with an Error that
+ * names the problem: no connection, no complete answer in time, or more than `bytes`.
+ */
+export async function callForBytes(
+  instance: NativeInstance,
+  path: string,
+  init: RequestInit,
+  { ms, signal, bytes = MOST_BYTES }: CallLimits,
+): Promise<{ status: number; bytes: Uint8Array<ArrayBuffer> }> {
   signal?.throwIfAborted();
   const limit = limitTime(ms, { signal, reason: new Error(`did not answer within ${ms / 1000} s`) });
   const ended = limit.signal;
@@ -52,29 +65,39 @@ export async function callNative(
       () => {},
     );
     const response = await Promise.race([sent, over]);
-    return { status: response.status, text: await readText(response, over) };
+    return { status: response.status, bytes: await readBytes(response, bytes, over) };
   } finally {
     limit.clear();
     ended.removeEventListener("abort", end);
   }
 }
 
-async function readText(response: Response, over: Promise<never>): Promise<string> {
-  if (!response.body) return "";
+async function readBytes(
+  response: Response,
+  most: number,
+  over: Promise<never>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (!response.body) return new Uint8Array();
   const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
+  const pieces: Uint8Array[] = [];
+  let size = 0;
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), over]);
-      if (done) return text + decoder.decode();
-      bytes += value.length;
-      if (bytes > MOST_BYTES) throw new Error("gave an endless answer");
-      text += decoder.decode(value, { stream: true });
+      if (done) break;
+      size += value.length;
+      if (size > most) throw new Error("gave an endless answer");
+      pieces.push(value);
     }
   } catch (thrown) {
     reader.cancel().catch(() => {});
     throw thrown;
   }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }

@@ -3,6 +3,7 @@ import type { ErrorKind } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
+import { MIB } from "../../util/bytes.ts";
 import type { RemoteFiles, WrittenFile } from "../encoder.ts";
 
 /** Version of the protocol between the service and the native encoder; each side rejects any other. */
@@ -21,6 +22,20 @@ export interface NativeJob extends RemoteFiles {
   plan: Plan;
   chunk: Chunk;
   source: Source;
+}
+
+/** Bytes of a picture that is sent with its request, and of one that is returned. */
+export const MAX_PICTURE_BYTES = 32 * MIB;
+/** Seconds that an encoder works on such a picture at most. */
+export const MAX_PICTURE_SECONDS = 30;
+
+/**
+ * Body of `POST /pictures?wait=SECONDS`, as a frame followed by the picture. Answers: 200 with the new picture; 422 with kind and
+ * message where it cannot be made; 503 with Retry-After when no slot, or not the only one for such pictures, is free within that time.
+ */
+export interface NativePicture extends Pick<NativeJob, "protocol" | "lane" | "plan" | "chunk" | "source"> {
+  /** Bytes of the picture. */
+  size: number;
 }
 
 /**

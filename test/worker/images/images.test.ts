@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRemoteClient } from "../../../src/client/remote/remote.ts";
 import type { ImageUrlRequest } from "../../../src/core/images/image-url.ts";
@@ -11,6 +10,7 @@ import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { createRig } from "../engine/rig.ts";
+import { hugePng } from "./huge-png.ts";
 
 const SECRET = "a-signing-key-of-32-characters-for-tests";
 const COUNTER = { name: "counting-encoder", configPath: "./test/worker/images/counter/wrangler.toml" };
@@ -73,27 +73,6 @@ function withOrientation(jpeg: Buffer, orientation: number): Uint8Array {
   exif.writeUInt16BE(orientation, 24);
   const head = Buffer.from([0xff, 0xe1, 0, exif.length + 2]);
   return Buffer.concat([jpeg.subarray(0, 2), head, exif, jpeg.subarray(2)]);
-}
-
-/** A PNG that claims a square of so many pixels a side, and has none. */
-function hugePng(side: number): Uint8Array {
-  const chunk = (type: string, data: Buffer) => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
-    length.writeUInt32BE(data.length);
-    sum.writeUInt32BE(crc32(body));
-    return Buffer.concat([length, body, sum]);
-  };
-  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0]);
-  header.writeUInt32BE(side, 0);
-  header.writeUInt32BE(side, 4);
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([
-    signature,
-    chunk("IHDR", header),
-    chunk("IDAT", deflateSync("")),
-    chunk("IEND", Buffer.alloc(0)),
-  ]);
 }
 
 async function saved(name: string, bytes: Uint8Array): Promise<string> {
@@ -269,6 +248,15 @@ test("a source that fails answers the kind of its error", async () => {
     const url = plain("w=80,f=webp", own.serve(`/bad-${name}`, answer));
     expect([name, ...(await refusal(url))]).toEqual([name, status, kind]);
   }
+});
+
+test("what the light encoder cannot do is refused where there is no native one, and says so", async () => {
+  const source = own.serve("/small.jpg", { file: await clip("jpeg", { size: "320x240" }) });
+  const { status, bytes } = await get(plain("f=avif", source));
+  expect([status, JSON.parse(new TextDecoder().decode(bytes))]).toMatchObject([
+    422,
+    { kind: "encoder_unavailable", message: expect.stringContaining("native: there is no native encoder") },
+  ]);
 });
 
 test.each([

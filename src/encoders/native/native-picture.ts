@@ -1,0 +1,122 @@
+import { z } from "zod";
+import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
+import { MIB } from "../../util/bytes.ts";
+import type { ChunkJob } from "../encoder.ts";
+import { FRAME_MIME, writeFrame } from "../light/frame.ts";
+import { callForBytes, type NativeInstance } from "./native-call.ts";
+import { parseJson } from "./native-state.ts";
+import {
+  MAX_PICTURE_BYTES,
+  MAX_PICTURE_SECONDS,
+  NATIVE_PROTOCOL,
+  type NativePicture,
+} from "./native-wire.ts";
+
+/** Options of {@link createPictureEncoder}. */
+export interface PictureEncoderOptions {
+  /** The encoders, in the order to try them. */
+  instances: readonly NativeInstance[];
+  /** Bearer token for the Authorization header; absent when they need none or the instance adds it. */
+  token?: string | undefined;
+}
+
+/** A picture to encode: its bytes, and how. */
+export interface PictureWork extends Pick<ChunkJob, "plan" | "chunk" | "source" | "signal"> {
+  lane: string;
+  bytes: Uint8Array;
+}
+
+/**
+ * Encodes one picture in one request. Rejects with `service_unavailable` when no encoder has a place within seconds, with `worker_lost`
+ * when none can be reached, and as the encoder did otherwise.
+ */
+export type EncodePicture = (work: PictureWork) => Promise<Uint8Array<ArrayBuffer>>;
+
+/** Pictures that one caller sends at once: each is held in memory while it waits. */
+export const MOST_PICTURES = 4;
+// For a place, on all encoders together.
+const WAIT_MS = 4000;
+// For the start of a container and the way of the bytes.
+const MORE_MS = 15_000;
+const SLICE = MIB;
+const Fault = z.object({ kind: z.enum(ERROR_KINDS), message: z.string().min(1).max(2000) });
+
+/** Creates the client of native encoders for pictures that are sent with their request. */
+export function createPictureEncoder({ instances, token }: PictureEncoderOptions): EncodePicture {
+  let sent = 0;
+
+  async function send(instance: NativeInstance, { signal, ...work }: PictureWork, waitMs: number) {
+    const { plan, chunk, source, lane, bytes } = work;
+    const { length: size } = bytes;
+    const head: NativePicture = { protocol: NATIVE_PROTOCOL, lane, plan, chunk, source, size };
+    const init = {
+      method: "POST",
+      headers: {
+        "Content-Type": FRAME_MIME,
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      },
+      body: writeFrame(head, slices(bytes)),
+      // Node requires this for stream bodies; others ignore it.
+      ...{ duplex: "half" },
+    };
+    const limits = {
+      ...{ ms: waitMs + MAX_PICTURE_SECONDS * 1000 + MORE_MS, signal },
+      bytes: MAX_PICTURE_BYTES,
+    };
+    const answer = await callForBytes(instance, `/pictures?wait=${waitMs / 1000}`, init, limits);
+    if (answer.status === 503) return null;
+    if (answer.status === 200) return answer.bytes;
+    const fault = Fault.safeParse(parseJson(new TextDecoder().decode(answer.bytes)));
+    if (answer.status === 422 && fault.data) throw new MediaError(fault.data.kind, fault.data.message);
+    throw new Error(`answered with status ${answer.status}`);
+  }
+
+  async function encode(work: PictureWork): Promise<Uint8Array<ArrayBuffer>> {
+    const until = Date.now() + WAIT_MS;
+    const busy: NativeInstance[] = [];
+    let fault: unknown = new Error("There is no native encoder.");
+    const trySend = async (instance: NativeInstance, waitMs: number) => {
+      try {
+        const bytes = await send(instance, work, waitMs);
+        if (!bytes) busy.push(instance);
+        return bytes;
+      } catch (thrown) {
+        work.signal.throwIfAborted();
+        if (thrown instanceof MediaError) throw thrown;
+        fault = thrown;
+        return null;
+      }
+    };
+    for (const instance of instances) {
+      const bytes = await trySend(instance, instances.length > 1 ? 0 : WAIT_MS);
+      if (bytes) return bytes;
+    }
+    const [first] = busy;
+    if (!first) throw new MediaError("worker_lost", "No native encoder can be reached.", { cause: fault });
+    const left = until - Date.now();
+    const bytes = instances.length > 1 && left > 0 ? await trySend(first, left) : null;
+    if (bytes) return bytes;
+    throw allBusy();
+  }
+
+  return async (work) => {
+    if (sent >= MOST_PICTURES) throw allBusy();
+    sent++;
+    try {
+      return await encode(work);
+    } finally {
+      sent--;
+    }
+  };
+}
+
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
+}
+
+function allBusy(): MediaError {
+  return new MediaError(
+    "service_unavailable",
+    "The picture needs a native encoder, and all of them are busy; try again in a few seconds.",
+  );
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { MediaError } from "../../src/core/errors.ts";
+import type { RefusalReason } from "../../src/core/refusal.ts";
+import type { Source } from "../../src/core/source.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { choosePictureEncoder } from "../../src/route/picture.ts";
+import { imageSource } from "../plan/source.ts";
+
+const coded = ({ width, height }: Partial<Source>) =>
+  width && height ? { coded_width: width, coded_height: height } : {};
+const SMALL = { width: 640, height: 480 };
+const LARGE = { width: 6000, height: 4000 };
+const MEMORY = { code: "memory", needed_bytes: 2e8, available_bytes: 1e8 } as const;
+const NONE = { code: "not_configured" } as const;
+const CODEC = { code: "output_codec", codec: "av1" } as const;
+
+type Row = [
+  ...[
+    string,
+    source: Partial<Source>,
+    options: object,
+    light: RefusalReason | null,
+    native: RefusalReason | null,
+  ],
+  chosen: "light" | "native" | string[],
+];
+const ROWS: Row[] = [
+  ["small", SMALL, {}, null, null, "light"],
+  ["small without native encoders", SMALL, {}, null, NONE, "light"],
+  ["too large for a Worker", LARGE, { width: 640 }, MEMORY, null, "native"],
+  ["too large without native encoders", LARGE, {}, MEMORY, NONE, ["memory", "not_configured"]],
+  ["that neither can", LARGE, {}, MEMORY, CODEC, ["memory", "output_codec"]],
+  ["of 200 Mpx", { width: 20_000, height: 10_000 }, { width: 640 }, MEMORY, null, ["memory", "memory"]],
+  [
+    "that takes long",
+    { width: 8000, height: 5000 },
+    { format: "avif" },
+    CODEC,
+    null,
+    ["output_codec", "time"],
+  ],
+  [
+    "in motion",
+    { ...SMALL, animated: true, duration: 2, fps: 10 },
+    { format: "webp" },
+    MEMORY,
+    null,
+    ["memory", "animated"],
+  ],
+];
+
+test.each(ROWS)("a picture %s", (_, facts, options, light, native, chosen) => {
+  const source = { ...imageSource(facts), ...coded(facts) };
+  const plan = createPlan(source, "image", options);
+  const choose = () => choosePictureEncoder({ plan, source, light, native });
+  if (typeof chosen === "string") return expect(choose()).toBe(chosen);
+  try {
+    choose();
+  } catch (thrown) {
+    if (!(thrown instanceof MediaError)) throw thrown;
+    const codes = thrown.refusals?.map(({ code }) => code);
+    return expect([thrown.kind, codes]).toEqual(["encoder_unavailable", chosen]);
+  }
+  throw new Error("It was not refused.");
+});

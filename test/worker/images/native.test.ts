@@ -1,0 +1,166 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Rig as Native, startRig } from "../../container/rig.ts";
+import { clip } from "../../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { clearAvif, tiledPhoto } from "../../fixtures/photos.ts";
+import { readFacts } from "../../judge/facts.ts";
+import { measureLikeness } from "../../judge/likeness.ts";
+import { clearErrors } from "../../judge/photos.ts";
+import { createRig } from "../engine/rig.ts";
+import { hugePng } from "./huge-png.ts";
+
+const TOKEN = "a-token-of-the-encoder";
+
+let native: Native;
+let origin: Origin;
+let road: { url: string; pictures: () => number; server: Server };
+let rig: ReturnType<typeof createRig>;
+let base: string;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-pictures-"));
+  [native, origin] = await Promise.all([
+    startRig({ PLACES: "1", NATIVE_ENCODER_TOKEN: TOKEN }),
+    startOrigin(),
+  ]);
+  road = await startRoad(native.url);
+  rig = createRig({
+    IMAGE_ORIGINS: origin.url,
+    NATIVE_ENCODER_URL: road.url,
+    NATIVE_ENCODER_TOKEN: TOKEN,
+  });
+  base = (await rig.server.listen()).url.origin;
+});
+afterAll(async () => {
+  await rig.server.close();
+  await Promise.all([native.close(), origin.close()]);
+  road.server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+// Passes requests on to the encoder, and counts pictures.
+async function startRoad(to: string): Promise<typeof road> {
+  let count = 0;
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url?.startsWith("/pictures")) count++;
+    const { method, headers } = incoming;
+    const onward = request(to + incoming.url, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on("error", () => outgoing.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, pictures: () => count, server };
+}
+
+async function get(options: string, source: string) {
+  const response = await fetch(`${base}/image/${options}/${encodeURIComponent(source)}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, bytes };
+}
+
+async function refusal(options: string, source: string) {
+  const { status, headers, bytes } = await get(options, source);
+  expect(headers.get("Cache-Control")).toBe("no-store");
+  const { kind, message } = JSON.parse(new TextDecoder().decode(bytes));
+  return { status, kind, message, retry: headers.get("Retry-After") };
+}
+
+async function saved(name: string, bytes: Uint8Array): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, bytes);
+  return path;
+}
+
+const served = async (path: string | Promise<string>) => {
+  const file = await path;
+  return origin.serve(`/${file.split("/").at(-1)}`, { file });
+};
+
+test("makes a JPEG of a turned HEIC on the native encoder, once for all that ask at the same time", async () => {
+  const { path, png, shown } = await tiledPhoto({ quarters: 1 });
+  const source = await served(path);
+  const answers = await Promise.all(Array.from({ length: 6 }, () => get("q=95,f=jpeg", source)));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(new Set(answers.map(({ headers }) => headers.get("ETag"))).size).toBe(1);
+  const [first] = answers;
+  expect(first?.headers.get("Content-Type")).toBe("image/jpeg");
+  const jpeg = await saved("heic.jpg", first?.bytes ?? new Uint8Array());
+  expect(await readFacts(jpeg)).toMatchObject({ picture: { width: 96, height: 160, codec: "mjpeg" } });
+  expect((await measureLikeness(jpeg, png, { filter: shown })).mean).toBeGreaterThan(0.9);
+  expect(road.pictures()).toBe(1);
+  expect((await get("q=95,f=jpeg", source)).headers.get("Cache-Status")).toContain("hit");
+  expect(road.pictures()).toBe(1);
+});
+
+test("keeps the transparency of an AVIF, and writes AVIF", async () => {
+  const png = await get("f=png", await served(clearAvif()));
+  expect(await clearErrors(await saved("clear.png", png.bytes))).toBeLessThan(12);
+  const photo = await clip("jpeg", { size: "320x240" });
+  const avif = await get("w=160,f=avif,q=80", await served(photo));
+  expect(avif.headers.get("Content-Type")).toBe("image/avif");
+  const path = await saved("small.avif", avif.bytes);
+  expect(await readFacts(path)).toMatchObject({ picture: { width: 160, height: 120, codec: "av1" } });
+  expect((await measureLikeness(path, photo, { filter: "scale=160:120" })).mean).toBeGreaterThan(0.93);
+});
+
+test("makes a small picture of a PNG that is too large for the memory of a Worker", async () => {
+  const file = await clip("png", { size: "4800x3600" });
+  const before = road.pictures();
+  const { status, bytes } = await get("w=160,f=png", await served(file));
+  expect(status).toBe(200);
+  const path = await saved("large.png", bytes);
+  expect(await readFacts(path)).toMatchObject({ picture: { width: 160, height: 120 } });
+  expect((await measureLikeness(path, file, { filter: "scale=160:120" })).mean).toBeGreaterThan(0.97);
+  // A small one stays where it was.
+  expect((await get("w=80,f=png", await served(clip("png", { size: "320x240" })))).status).toBe(200);
+  expect(road.pictures() - before).toBe(1);
+});
+
+test("refuses what is too large for both, with both reasons, and what is damaged", async () => {
+  const huge = await refusal("w=80", origin.serve("/huge.png", { file: hugePng(14_000) }));
+  expect(huge).toMatchObject({ status: 422, kind: "encoder_unavailable" });
+  expect(huge.message).toMatch(/light: .*memory.*native: .*memory/);
+  const avif = await readFile(await clearAvif());
+  const cut = origin.serve("/cut.avif", { file: avif.subarray(0, avif.length - 100) });
+  expect(await refusal("w=80,f=png", cut)).toMatchObject({ status: 415, kind: "input_unsupported" });
+  expect(await native.left()).toEqual([]);
+});
+
+test("answers 503 with Retry-After within seconds while the encoder is busy, and takes up again", async () => {
+  const source = await served(await clip("jpeg", { size: "320x240" }));
+  const busy = await Promise.all(
+    ["video", "audio"].map(async (kind) =>
+      native.job(await clip("mp4"), kind as "video", {}, (answer) => ({ ...answer, silent: true })),
+    ),
+  );
+  for (const job of busy) expect((await native.call("POST", "/jobs", job)).status).toBe(202);
+  expect(await refusal("w=90,f=avif", source)).toMatchObject({
+    ...{ status: 503, kind: "service_unavailable", retry: "5" },
+    message: expect.stringContaining("busy"),
+  });
+  // The light encoder is not affected.
+  expect((await get("w=90,f=webp", source)).status).toBe(200);
+  for (const { id } of busy) await native.call("DELETE", `/jobs/${id}`);
+  expect((await get("w=90,f=avif", source)).status).toBe(200);
+});
+
+test("answers 503 while no encoder can be reached", async () => {
+  const source = await served(await clip("jpeg", { size: "320x240" }));
+  road.server.closeAllConnections();
+  await new Promise((resolve) => road.server.close(resolve));
+  expect(await refusal("w=70,f=avif", source)).toMatchObject({
+    status: 503,
+    kind: "worker_lost",
+    retry: "5",
+  });
+});

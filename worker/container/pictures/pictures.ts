@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { MediaError } from "../../../src/core/errors.ts";
+import { type FrameReader, readFrames } from "../../../src/encoders/light/frame.ts";
+import { MAX_PICTURE_BYTES, MAX_PICTURE_SECONDS } from "../../../src/encoders/native/native-wire.ts";
+import { MIB } from "../../../src/util/bytes.ts";
+import { limitTime, within } from "../../../src/util/time.ts";
+import type { Jobs } from "../jobs.ts";
+import { parsePicture } from "../parse-job.ts";
+import type { PictureDesk } from "./picture-desk.ts";
+
+/** Makes pictures that come and go with a request, one at a time, so that they never take more than one place. */
+export interface Pictures {
+  /** Reads a `NativePicture` from a request's body and returns the new picture; null when no place is free within `wait_ms`. Rejects with a {@link MediaError}. */
+  make(
+    body: ReadableStream<Uint8Array>,
+    wait_ms: number,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer> | null>;
+}
+
+// For the bytes of a picture; its sender holds them in memory.
+const READ_MS = 20_000;
+
+/** Creates {@link Pictures} on the jobs of a server. */
+export function createPictures(jobs: Jobs, desk: PictureDesk): Pictures {
+  // Ends with the picture that is being made, and those that wait for it.
+  let last: Promise<void> = Promise.resolve();
+
+  async function make(frames: FrameReader, until: number, signal: AbortSignal) {
+    const { size, ...work } = parsePicture(await frames.json());
+    const bytes = await within(frames.bytes(size), READ_MS, () => {
+      throw tooLong();
+    });
+    const held = desk.hold(bytes);
+    const id = randomUUID();
+    const limit = limitTime(MAX_PICTURE_SECONDS * 1000, { signal });
+    try {
+      const job = { ...work, id, ...held.files };
+      const started = await jobs.start(job, Math.max(0, until - Date.now()), limit.signal);
+      limit.signal.throwIfAborted();
+      if (!started) return null;
+      let { state } = started;
+      while (state.state === "running") {
+        const next = await jobs.ask(id, MAX_PICTURE_SECONDS * 1000, limit.signal);
+        limit.signal.throwIfAborted();
+        if (!next) throw new MediaError("worker_lost", "The encoder ended the picture's job.");
+        state = next;
+      }
+      if (held.isTooLarge()) throw tooLarge();
+      if (state.state === "failed") throw new MediaError(state.error.kind, state.error.message, state.error);
+      const written = held.written();
+      if (written) return written;
+      throw new MediaError("encode_failed", "The encoder wrote no picture.");
+    } catch (thrown) {
+      throw limit.isOver ? tooLong() : thrown;
+    } finally {
+      limit.clear();
+      held.close();
+      await jobs.remove(id);
+    }
+  }
+
+  return {
+    async make(body, wait_ms, signal) {
+      const until = Date.now() + wait_ms;
+      const frames = readFrames(body);
+      const before = last;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      last = promise;
+      try {
+        const free = await within(
+          before.then(() => true),
+          wait_ms,
+          () => false,
+        );
+        const made = free ? await make(frames, until, signal) : null;
+        // The sender is answered once all it sent has been read.
+        if (!made) await frames.drain();
+        return made;
+      } finally {
+        void before.then(resolve);
+      }
+    },
+  };
+}
+
+function tooLarge(): MediaError {
+  const most = MAX_PICTURE_BYTES / MIB;
+  return new MediaError("out_of_memory", `The new picture would have more than ${most} MiB.`);
+}
+
+function tooLong(): MediaError {
+  return new MediaError("timeout", `The picture was not made within ${MAX_PICTURE_SECONDS} s.`);
+}
