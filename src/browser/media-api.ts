@@ -2,6 +2,7 @@ import type { ListOptions, Page } from "../client/client.ts";
 import type { UploadProgress, Waiting, WaitingFile } from "../client/update.ts";
 import type { EncoderChoice } from "../core/choice.ts";
 import type { MediaError } from "../core/errors.ts";
+import type { Job } from "../core/jobs/job.ts";
 import type { Source } from "../core/source.ts";
 import type { RunError, Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
@@ -132,6 +133,12 @@ export interface MediaApi {
   cancel(type: RecordType, id: string): Promise<Run>;
   retry(id: string): Promise<Task>;
   remove(type: RecordType, id: string): Promise<void>;
+  /** Creates a job on `file`; the paths of `further` begin with `outputs.<index>.`. */
+  createJob(request: unknown, file: LocalFile | null, further: ReadonlyMap<string, LocalFile>): Promise<Job>;
+  getJob(id: string): Promise<Job>;
+  listJobs(options: ListOptions): Promise<Page<Job>>;
+  cancelJob(id: string): Promise<Job>;
+  removeJob(id: string): Promise<void>;
   files(id: string): Promise<RunFiles>;
   waiting(id: string): Promise<WaitingFile | null>;
   /** Resumes a run with the file that it waits for; null when the visitor allowed reading the original again. */

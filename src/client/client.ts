@@ -1,56 +1,43 @@
 import type { MediaError } from "../core/errors.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
-import type { InputRole } from "../core/further/further-inputs.ts";
-import type { OptionsOf, ProbeOptions } from "../core/option-types.ts";
-import type { ExternalFile, Source } from "../core/source.ts";
+import type { ProbeOptions } from "../core/option-types.ts";
+import type { Source } from "../core/source.ts";
 import type { StepStatus } from "../core/step.ts";
 import type { TaskStatus } from "../core/task.ts";
-import type { UploadRequest } from "../core/upload.ts";
+import type { Jobs } from "./jobs.ts";
 import type { AnyMedia, MediaInput } from "./read-media.ts";
 import type { AnyRun, RecordOf, RunRef, Step, Task } from "./records.ts";
+import type {
+  CreateOptions,
+  EachOptions,
+  ListOptions,
+  NewStep,
+  NewTask,
+  Page,
+  SendOptions,
+  WithFiles,
+} from "./requests.ts";
 import type { Update, UploadProgress, Waiting, WaitingFile } from "./update.ts";
 
-export type { AnyMedia, MediaInput, RunRef, Step, Task, Update, UploadProgress, Waiting, WaitingFile };
-
-/** Options in which a file or a URL object may stand for the URL of a further input, such as that of an overlay. */
-export type WithFiles<O> = { [N in keyof O]: N extends InputRole ? FilesIn<O[N]> : O[N] };
-type FilesIn<T> = T extends readonly (infer E)[]
-  ? FilesIn<E>[]
-  : T extends { url: string }
-    ? Omit<T, "url"> & { url: AnyMedia }
-    : T;
-
-/** The request for a new task; its options depend on its kind. */
-export interface NewTask<K extends EncodeKind = EncodeKind> {
-  input: AnyMedia;
-  kind: K;
-  options?: WithFiles<OptionsOf<K>>;
-  /** Destination `s3://<bucket>/<key>`. */
-  output?: string;
-  metadata?: Record<string, unknown>;
-  /** URL to which a service posts the task's events; the local client refuses it. */
-  webhook_url?: string;
-}
-
-/** The request for a new standalone step; its options depend on its kind. */
-export interface NewStep<K extends StepKind = StepKind> {
-  kind: K;
-  input: Source | ExternalFile | { url: string | URL } | AnyMedia;
-  options?: WithFiles<OptionsOf<K>>;
-  /** URL to which a service posts the step's events; the local client refuses it. */
-  webhook_url?: string;
-}
-
-/** How to upload a file to a service. */
-export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
-  /** Stops the upload and discards what was sent. */
-  signal?: AbortSignal;
-  /** Called with the bytes sent so far and the size of the file; bytes sent again count once. */
-  onProgress?(sent: number, size: number): void;
-}
-
-/** How to upload the file of a new task or step to a service; the local client uploads none. */
-export type CreateOptions = Pick<SendOptions, "signal" | "onProgress">;
+export type {
+  AnyMedia,
+  CreateOptions,
+  EachOptions,
+  ListOptions,
+  MediaInput,
+  NewStep,
+  NewTask,
+  Page,
+  RunRef,
+  SendOptions,
+  Step,
+  Task,
+  Update,
+  UploadProgress,
+  Waiting,
+  WaitingFile,
+  WithFiles,
+};
 
 /** How {@link Client.run} follows a run. */
 export interface RunOptions<K extends EncodeKind = EncodeKind> {
@@ -71,38 +58,6 @@ export interface RunResult<K extends EncodeKind = EncodeKind> {
   task: Task<K> & { status: "succeeded" };
   /** The bytes in other forms: a URL, a stream, a file on disk. */
   output: Output;
-}
-
-/** Options of a list; `after` and `before` are ids. */
-export interface ListOptions<Status extends string = string, Kind extends string = string> {
-  /**
-   * From 1 to 100.
-   *
-   * @default 20
-   */
-  limit?: number;
-  /**
-   * Order of creation; `desc` lists the newest first.
-   *
-   * @default `desc`
-   */
-  order?: "asc" | "desc";
-  after?: string;
-  before?: string;
-  status?: Status;
-  kind?: Kind;
-}
-
-/** Options for iterating over a whole list; `limit` is the number of records per request. Default 100. */
-export type EachOptions<Status extends string = string, Kind extends string = string> = Omit<
-  ListOptions<Status, Kind>,
-  "before"
->;
-
-/** A page of a list, and whether more follow in the same direction. */
-export interface Page<T> {
-  records: T[];
-  more: boolean;
 }
 
 /** The bytes of a finished run, wherever they are. */
@@ -155,12 +110,14 @@ export interface Steps {
 }
 
 /**
- * The interface to tasks and steps, the same for the page's own machine and for a service. Every method rejects with a
+ * The interface to tasks, steps and jobs, the same for the page's own machine and for a service. Every method rejects with a
  * {@link MediaError}.
  */
 export interface Client {
   readonly tasks: Tasks;
   readonly steps: Steps;
+  /** Several outputs of one input, which is read once. */
+  readonly jobs: Jobs;
   /**
    * Creates a task, follows it to its end and resolves to its output in memory. Rejects with the task's own error when it
    * fails; anything else that ends it early, such as an abort, cancels the task.

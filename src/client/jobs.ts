@@ -1,9 +1,9 @@
 import { toMediaError } from "../core/errors.ts";
 import type { EncodeKind } from "../core/formats.ts";
 import type { Job as JobRecord } from "../core/jobs/job.ts";
-import type { Client, CreateOptions, EachOptions, ListOptions, NewTask, Page } from "./client.ts";
 import type { AnyMedia } from "./read-media.ts";
 import type { Task } from "./records.ts";
+import type { CreateOptions, EachOptions, ListOptions, NewTask, Page } from "./requests.ts";
 
 /** Several outputs of one input: a task for each, in the order of the request. Field names are those of the HTTP API. */
 export type Job = Omit<JobRecord, "tasks"> & { tasks: Task[] };
@@ -23,43 +23,74 @@ export interface NewJob {
   input: AnyMedia;
   /** From 1 to 10. */
   outputs: readonly NewOutput[];
-  /** URL to which a service posts the events of every task. */
+  /** URL to which a service posts the events of every task; the local client refuses it. */
   webhook_url?: string;
 }
 
 /** Jobs: several outputs of one input, which is read once. Every method rejects with a `MediaError`. */
 export interface Jobs {
   /**
-   * Creates a task for each output, all of them or none.
+   * Creates a task for each output, all of them or none. Each can be followed, cancelled, retried and deleted by its id.
    *
+   * @throws `request_invalid` or the error of a task's request, with a `param` such as `outputs.0.options.fps`.
    * @example
    * const job = await client.jobs.create({
-   *   input: "https://example.com/clip.mov",
-   *   outputs: [{ kind: "video", options: { height: 720 } }, { kind: "image", options: { start: 2 } }],
+   *   input: file,
+   *   outputs: [
+   *     { name: "small", kind: "video", options: { height: 720 } },
+   *     { kind: "image", options: { start: 2 }, after: "small" },
+   *   ],
    * });
    */
   create(request: NewJob, options?: CreateOptions): Promise<Job>;
+  /**
+   * Returns a job as its tasks stand; rejects with `job_not_found`.
+   *
+   * @example const { status, tasks } = await client.jobs.get(id);
+   */
   get(id: string): Promise<Job>;
+  /**
+   * Lists jobs, the newest first, for as long as one of their tasks is listed.
+   *
+   * @example const { records, more } = await client.jobs.list({ limit: 5 });
+   */
   list(options?: Omit<ListOptions, "status" | "kind">): Promise<Page<Job>>;
-  /** Iterates over all jobs; fetches a page at a time, as they are consumed. */
+  /**
+   * Iterates over all jobs; fetches a page at a time, as they are consumed.
+   *
+   * @example for await (const { id, status } of client.jobs.each()) console.log(id, status);
+   */
   each(options?: Omit<EachOptions, "status" | "kind">): AsyncGenerator<Job, void>;
-  /** Resolves to the job once all its tasks are finished, whatever their status; rejects with the signal's reason on abort, while they continue. */
+  /**
+   * Resolves to the job once all its tasks are finished, whatever their status; rejects with the signal's reason on abort, while they continue.
+   *
+   * @example for (const { kind, status } of (await client.jobs.wait(job)).tasks) console.log(kind, status);
+   */
   wait(job: Pick<Job, "id"> | string, options?: { signal?: AbortSignal }): Promise<Job>;
-  /** Cancels every task that is not finished; rejects with `job_finished` when there is none. */
+  /**
+   * Cancels every task that is not finished; rejects with `job_finished` when there is none.
+   *
+   * @example const { status } = await client.jobs.cancel(job.id);
+   */
   cancel(id: string): Promise<Job>;
-  /** Removes a finished job with its tasks and their outputs; rejects with `job_running` while one runs. */
+  /**
+   * Removes a finished job with its tasks and their outputs; rejects with `job_running` while one runs.
+   *
+   * @example await client.jobs.delete(job.id);
+   */
   delete(id: string): Promise<void>;
 }
 
 /** Implements {@link Jobs.wait} with the other methods. */
 export async function waitForJob(
-  { tasks, get }: { tasks: Pick<Client["tasks"], "wait">; get: Jobs["get"] },
+  waitForTask: (id: string, options?: { signal?: AbortSignal }) => Promise<unknown>,
+  get: Jobs["get"],
   job: Pick<Job, "id"> | string,
   options?: { signal?: AbortSignal },
 ): Promise<Job> {
   const { id } = typeof job === "string" ? { id: job } : job;
   const waits = (await get(id)).tasks.map(async (task) => {
-    await tasks.wait(task.id, options).catch((thrown) => {
+    await waitForTask(task.id, options).catch((thrown) => {
       if (toMediaError(thrown).kind !== "task_not_found") throw thrown;
     });
   });

@@ -2,7 +2,7 @@ import type { ListPage, ListQuery } from "../core/lists.ts";
 import type { Store } from "../core/ports.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
-import type { Database } from "./indexeddb-schema.ts";
+import type { Database, JobRecord } from "./indexeddb-schema.ts";
 
 /** A store that can list its records. */
 export interface ListedStore<T extends { id: string }> extends Store<T> {
@@ -18,6 +18,7 @@ export type Access = <T>(work: (db: Database) => Promise<T>) => Promise<T>;
 interface Records {
   tasks: Task;
   steps: Step;
+  jobs: JobRecord;
 }
 
 // Sorts after every string.
@@ -25,13 +26,14 @@ const END: IDBValidKey = [];
 
 export function createRecords<K extends keyof Records>(access: Access, name: K): ListedStore<Records[K]> {
   type Row = Records[K];
+  // Of the three, jobs have no status to be listed by.
   const store = name as "tasks";
   return {
-    get: async (id) => ((await access((db) => db.get(store, id))) as Row | undefined) ?? null,
-    put: async (record) => void (await access((db) => db.put(store, record as Task))),
+    get: async (id) => ((await access((db) => db.get(store, id))) as unknown as Row | undefined) ?? null,
+    put: async (record) => void (await access((db) => db.put(store, record as unknown as Task))),
     delete: (id) => access((db) => db.delete(store, id)),
-    all: async () => (await access((db) => db.getAll(store))) as Row[],
-    list: async (query) => (await access((db) => listRecords(db, store, query))) as ListPage<Row>,
+    all: async () => (await access((db) => db.getAll(store))) as unknown as Row[],
+    list: async (query) => (await access((db) => listRecords(db, store, query))) as unknown as ListPage<Row>,
   };
 }
 

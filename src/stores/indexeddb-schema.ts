@@ -1,4 +1,5 @@
 import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from "idb";
+import type { JobHead } from "../core/jobs/job.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 
@@ -18,6 +19,11 @@ export interface InputRecord {
   fingerprint: string;
 }
 
+/** A job, with the ids of its tasks in the order of its outputs. */
+export interface JobRecord extends JobHead {
+  tasks: string[];
+}
+
 /** The stored result of a durable step of a run. */
 export interface PieceRecord {
   run_id: string;
@@ -29,6 +35,7 @@ export interface PieceRecord {
 export interface Schema extends DBSchema {
   tasks: { key: string; value: Task; indexes: { status: [string, string] } };
   steps: { key: string; value: Step; indexes: { status: [string, string] } };
+  jobs: { key: string; value: JobRecord };
   pieces: { key: [string, string]; value: PieceRecord };
   inputs: { key: string; value: InputRecord };
 }
@@ -52,6 +59,9 @@ const UPGRADES: readonly Upgrade[] = [
     for (const name of ["tasks", "steps"] as const) {
       transaction.objectStore(name).createIndex("status", ["status", "id"]);
     }
+  },
+  (db) => {
+    db.createObjectStore("jobs", { keyPath: "id" });
   },
 ];
 

@@ -3,7 +3,14 @@ import { type ErrorKind, MediaError } from "../core/errors.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 import { type Access, createRecords, type ListedStore } from "./indexeddb-records.ts";
-import { type Database, type InputRecord, type Schema, upgrade, VERSION } from "./indexeddb-schema.ts";
+import {
+  type Database,
+  type InputRecord,
+  type JobRecord,
+  type Schema,
+  upgrade,
+  VERSION,
+} from "./indexeddb-schema.ts";
 
 /** Results of the durable steps of runs, so that a run resumes where it stopped; values must support structured clone. */
 export interface PieceStore {
@@ -23,6 +30,12 @@ export interface InputStore {
   delete(id: string): Promise<void>;
 }
 
+/** Jobs, whose tasks are records of their own. */
+export interface JobStore extends ListedStore<JobRecord> {
+  /** Stores a job and its tasks, all or nothing. */
+  create(job: JobRecord, tasks: readonly Task[]): Promise<void>;
+}
+
 /**
  * Everything that a page stores. All operations reject with `storage_full` when there is no room, and with
  * `service_unavailable` after the database has closed.
@@ -31,9 +44,10 @@ export interface IndexedDbStores {
   tasks: ListedStore<Task>;
   /** Standalone steps. */
   steps: ListedStore<Step>;
+  jobs: JobStore;
   pieces: PieceStore;
   inputs: InputStore;
-  /** Returns the approximate size of tasks, steps and pieces in bytes, measured as JSON. */
+  /** Returns the approximate size of tasks, steps, jobs and pieces in bytes, measured as JSON. */
   recordBytes(): Promise<number>;
   close(): void;
 }
@@ -82,6 +96,15 @@ export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedD
   return {
     tasks: createRecords(access, "tasks"),
     steps: createRecords(access, "steps"),
+    jobs: {
+      ...createRecords(access, "jobs"),
+      create: (job, tasks) =>
+        access(async (open) => {
+          const transaction = open.transaction(["jobs", "tasks"], "readwrite");
+          const puts = tasks.map((task) => transaction.objectStore("tasks").put(task));
+          await Promise.all([transaction.objectStore("jobs").put(job), ...puts, transaction.done]);
+        }),
+    },
     pieces: createPieces(access),
     inputs: {
       get: async (id) => (await access((open) => open.get("inputs", id))) ?? null,
@@ -90,7 +113,7 @@ export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedD
       delete: (id) => access((open) => open.delete("inputs", id)),
     },
     async recordBytes() {
-      const names = ["tasks", "steps", "pieces"] as const;
+      const names = ["tasks", "steps", "jobs", "pieces"] as const;
       const records = await access((open) => Promise.all(names.map((name) => open.getAll(name))));
       return new Blob(records.flat().map((record) => JSON.stringify(record))).size;
     },

@@ -68,6 +68,56 @@ test("usage() counts what is stored, and clear() frees what is finished", async 
   expect(error).toBe("task_not_found");
 });
 
+test("a job stores its file once and reads its URL once, and goes with its last task", async () => {
+  const file = await clip("mp4");
+  const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
+  const url = origin.serve("/job.mp4", { file, mime: "video/mp4", headers });
+  const { size, held } = await rig.lab.page.evaluate(async (url) => {
+    const { client } = kit;
+    const input = await kit.file("/files/clip.mp4");
+    const outputs = [
+      { kind: "audio", options: { format: "mp3" } },
+      { kind: "image", options: { format: "png", width: 40 } },
+    ] as const;
+    const held: unknown[] = [];
+    for (const each of [input, url]) {
+      const { status } = await client.jobs.wait(await client.jobs.create({ input: each, outputs }));
+      held.push([status, (await client.usage()).inputs]);
+    }
+    return { size: input.size, held };
+  }, url);
+  expect(held).toEqual([
+    ["succeeded", size],
+    ["succeeded", size],
+  ]);
+  await expect.poll(async () => (await usage()).work, { timeout: 60_000 }).toBe(0);
+  const kept = await rig.lab.page.evaluate(async () => {
+    await kit.client.clear();
+    return [(await kit.client.jobs.list()).records, await kit.client.usage(), await kit.stored()];
+  });
+  // The probe reads a part of it before it is copied.
+  const sent = origin.log.filter(({ path }) => path === "/job.mp4").map(({ bytes }) => bytes);
+  expect(sent.filter((bytes) => bytes === size)).toHaveLength(1);
+  expect(sent.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(2.5 * size);
+  expect(kept).toEqual([[], expect.objectContaining({ inputs: 0, work: 0, outputs: 0, records: 0 }), []]);
+
+  const left = await rig.lab.page.evaluate(async (input) => {
+    const { client } = kit;
+    const outputs = [{ kind: "audio" }, { kind: "video" }, { kind: "image", after: 1 }] as const;
+    const { id, tasks } = await client.jobs.create({ input, outputs });
+    await client.tasks.cancel(tasks[0]?.id ?? "");
+    await client.clear();
+    const job = await client.jobs.get(id);
+    return {
+      ids: tasks.map((task) => task.id),
+      left: job.tasks,
+      end: await client.clear({ everything: true }),
+    };
+  }, silent);
+  expect(left.left.map(({ id }) => id)).toEqual(left.ids.slice(1));
+  expect(left.end.total).toBe(0);
+});
+
 test.skipIf(PAGE_ENCODER !== "fast")("a WebM loads the core for VP9 and no other", async () => {
   await rig.lab.page.evaluate(async () => {
     const input = await kit.file("/files/clip.mp4");

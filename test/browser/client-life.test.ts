@@ -114,8 +114,20 @@ test("a cancel mid-encode ends all work and leaves nothing stored", async () => 
   expect(await page.evaluate(() => kit.stored())).toEqual([]);
 });
 
-test("a task resumes after a reload mid-encode, and repeats no finished chunk", async () => {
-  const id = await start(page);
+test("a job resumes after a reload mid-encode, repeats no finished chunk, and leaves nothing behind", async () => {
+  const { job, id, kept } = await page.evaluate(async () => {
+    const kept = await kit.client.usage();
+    const input = await kit.file("/files/long.mp4");
+    const options = { width: 240, bitrate: 400_000 } as const;
+    const { id, tasks } = await kit.client.jobs.create({
+      input,
+      outputs: [
+        { kind: "image", options: { format: "png", width: 60 }, after: "film" },
+        { name: "film", kind: "video", options },
+      ],
+    });
+    return { job: id, id: tasks[1]?.id ?? "", kept };
+  });
   const before = await someChunks(page, 2);
   await page.reload();
   await openKit(page, { name: "life", encoderWorkers: 2 });
@@ -126,8 +138,22 @@ test("a task resumes after a reload mid-encode, and repeats no finished chunk", 
   expect(await choice).toEqual(await madeBy(page, id));
   checkChunks(before, chunks);
   await judge(page, id);
-  await page.evaluate((task) => kit.client.tasks.delete(task), id);
-  expect(await page.evaluate(() => kit.stored())).toEqual([]);
+  const { statuses, width, left, stored } = await page.evaluate(async (given) => {
+    const { tasks } = await kit.client.jobs.wait(given);
+    const [still] = tasks;
+    const { source } = await kit.client.output(still?.id ?? "");
+    await kit.client.jobs.delete(given);
+    return {
+      statuses: tasks.map(({ status }) => status),
+      width: source.width,
+      left: await kit.client.usage(),
+      stored: await kit.stored(),
+    };
+  }, job);
+  expect([statuses, width]).toEqual([["succeeded", "succeeded"], 60]);
+  const { inputs, work, outputs, records } = kept;
+  expect(left).toMatchObject({ inputs, work, outputs, records });
+  expect(stored).toEqual([]);
 });
 
 test("all tabs see a task that one of them runs; closing that tab hands it over", async () => {
@@ -180,13 +206,18 @@ test("a task whose tab crashes mid-encode continues in another, and repeats no f
   await other.close();
 });
 
-test("a task whose file is gone waits for it, rejects other files, and resumes with the right one", async () => {
-  const id = await page.evaluate(async () => {
+test("tasks whose file is gone wait for it, reject other files, and resume with the right one", async () => {
+  const { id, other } = await page.evaluate(async () => {
     const origin = await navigator.storage.getDirectory();
     const handle = await origin.getFileHandle("film.mp4", { create: true });
     await (await kit.file("/files/long.mp4")).stream().pipeTo(await handle.createWritable());
     const options = { width: 240, bitrate: 400_000 } as const;
-    return (await kit.client.tasks.create({ input: handle, kind: "video", options })).id;
+    const outputs = [
+      { kind: "video", options },
+      { kind: "video", options: { ...options, width: 200 } },
+    ] as const;
+    const { tasks } = await kit.client.jobs.create({ input: handle, outputs });
+    return { id: tasks[0]?.id ?? "", other: tasks[1]?.id ?? "" };
   });
   expect(await page.evaluate((task) => kit.client.waiting(task), id)).toBe(null);
   const before = await someChunks(page, 1);
@@ -198,36 +229,46 @@ test("a task whose file is gone waits for it, rejects other files, and resumes w
     return { size };
   });
   await openKit(page, { name: "life", encoderWorkers: 2 });
-  const waiting = await page.evaluate(
-    (task) =>
-      new Promise((resolve) => {
-        kit.client.on(task, "update", async () => {
-          const waits = await kit.client.waiting(task);
-          if (waits) resolve(waits);
-        });
-      }),
-    id,
+  const waiting = (given: string) =>
+    page.evaluate(
+      (task) =>
+        new Promise((resolve) => {
+          kit.client.on(task, "update", async () => {
+            const waits = await kit.client.waiting(task);
+            if (waits) resolve(waits);
+          });
+        }),
+      given,
+    );
+  const gone = { name: "film.mp4", size, reason: "gone" };
+  expect(await Promise.all([waiting(id), waiting(other)])).toEqual([gone, gone]);
+  // Both tasks of the job go on with the file that one of them is given.
+  const seen = await page.evaluate(
+    async ([task, next]) => {
+      const { client } = kit;
+      const refusal = async (file?: Blob) =>
+        client.resume(task, file).then(
+          () => null,
+          (thrown: unknown) => [Reflect.get(Object(thrown), "kind"), Reflect.get(Object(thrown), "param")],
+        );
+      const right = await kit.file("/files/long.mp4", "renamed.mp4");
+      const bytes = new Uint8Array(await right.arrayBuffer());
+      bytes[bytes.length - 1] = 1 + (bytes.at(-1) ?? 0);
+      const { status, input } = await client.tasks.get(task);
+      const refusals = [await refusal(), await refusal(new Blob([bytes])), await refusal(right.slice(1))];
+      await client.resume(task, right);
+      const waiting = [await client.waiting(task), await client.waiting(next)];
+      const cancelled = await client.tasks.cancel(next);
+      const done = await client.tasks.wait(task);
+      const late = await refusal(right);
+      const ends = [done.status, done.error, cancelled.status];
+      return { status, input, refusals, waiting, ends, late };
+    },
+    [id, other] as const,
   );
-  expect(waiting).toEqual({ name: "film.mp4", size, reason: "gone" });
-  const seen = await page.evaluate(async (task) => {
-    const { client } = kit;
-    const refusal = async (file?: Blob) =>
-      client.resume(task, file).then(
-        () => null,
-        (thrown: unknown) => [Reflect.get(Object(thrown), "kind"), Reflect.get(Object(thrown), "param")],
-      );
-    const right = await kit.file("/files/long.mp4", "renamed.mp4");
-    const bytes = new Uint8Array(await right.arrayBuffer());
-    bytes[bytes.length - 1] = 1 + (bytes.at(-1) ?? 0);
-    const { status, input } = await client.tasks.get(task);
-    const refusals = [await refusal(), await refusal(new Blob([bytes])), await refusal(right.slice(1))];
-    await client.resume(task, right);
-    const waiting = await client.waiting(task);
-    const done = await client.tasks.wait(task);
-    return { status, input, refusals, waiting, end: [done.status, done.error], late: await refusal(right) };
-  }, id);
   expect(seen).toEqual({
-    ...{ status: "processing", input: "file:film.mp4", waiting: null, end: ["succeeded", null] },
+    ...{ status: "processing", input: "file:film.mp4", waiting: [null, null] },
+    ends: ["succeeded", null, "cancelled"],
     refusals: [
       ["input_unreachable", undefined],
       ["invalid_input", "file"],

@@ -155,6 +155,7 @@ export const CASES: Cases = {
     assert.deepEqual(found, { records: [failed], more: false });
     assert.deepEqual(await stores.steps.get(step.id), step);
     assert.deepEqual(await stores.pieces.get(old.id, "chunk 0"), { value: 7 });
+    assert.deepEqual(await stores.jobs.all(), []);
     await stores.inputs.put({ id: old.id, file: null, ...facts });
     stores.close();
     const again = await openIndexedDb({ name: database });

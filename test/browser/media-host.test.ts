@@ -24,6 +24,10 @@ function fullHost() {
       stores: {
         ...{ get: none, put: full, delete: async () => {}, all: async () => [] as Run[] },
         list: async () => ({ records: [], more: false }),
+        jobs: {
+          ...{ get: none, all: async () => [], put: full, delete: async () => {}, create: full },
+          list: async () => ({ records: [], more: false }),
+        },
         inputs: {
           get: async (id) => inputs.get(id) ?? null,
           all: async () => [...inputs.values()],
@@ -50,7 +54,7 @@ function missing(): never {
   throw new MediaError("encoder_unavailable", "There is none.");
 }
 
-test("drops the file of a run whose record could not be stored", async () => {
+test("drops the file of a run or job whose record could not be stored", async () => {
   const { host, inputs } = fullHost();
   const file = new File(["sound"], "a.wav");
   for (const object of ["task", "step"] as const) {
@@ -60,4 +64,8 @@ test("drops the file of a run whose record could not be stored", async () => {
     });
     expect([...inputs.keys()]).toEqual([]);
   }
+  const job = { input: null, outputs: [{ kind: "video", options: { overlay: { url: null } } }] };
+  const further = new Map([["outputs.0.options.overlay.url", file]]);
+  await expect(host.createJob(job, file, further)).rejects.toMatchObject({ kind: "storage_full" });
+  expect([...inputs.keys()]).toEqual([]);
 });

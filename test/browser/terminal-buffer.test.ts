@@ -23,6 +23,10 @@ async function fullStores() {
     delete: async ({ id }) => void rows.delete(id),
     list: async () => ({ records: [...rows.values()], more: false }),
     all: async () => [...rows.values()],
+    jobs: {
+      ...{ get: async () => null, all: async () => [], put: async () => {}, delete: async () => {} },
+      ...{ list: async () => ({ records: [], more: false }), create: async () => {} },
+    },
     inputs: { get: async () => null, all: async () => [], put: async () => {}, delete: async () => {} },
     recordBytes: async () => 0,
     pieces: { get: async () => null, put: async () => {}, runs: async () => [], clear: async () => {} },

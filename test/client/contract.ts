@@ -1,4 +1,5 @@
 import type { ClientClauses } from "./contract-case.ts";
+import { JOBS } from "./contract-jobs.ts";
 import { RECORDS } from "./contract-records.ts";
 import { REFUSALS } from "./contract-refusals.ts";
 import { CALLS } from "./contract-run.ts";
@@ -8,4 +9,11 @@ import { WATCHES } from "./contract-watch.ts";
 export type { ClientCase } from "./contract-case.ts";
 
 /** The contract of every client, wherever it runs tasks. */
-export const CLIENT_CONTRACT: ClientClauses = [...RUNS, ...CALLS, ...RECORDS, ...REFUSALS, ...WATCHES];
+export const CLIENT_CONTRACT: ClientClauses = [
+  ...RUNS,
+  ...CALLS,
+  ...JOBS,
+  ...RECORDS,
+  ...REFUSALS,
+  ...WATCHES,
+];

@@ -1,5 +1,6 @@
 import { expectTypeOf, test } from "vitest";
 import type { Client, Page, Step, Task, Update } from "../../src/client/client.ts";
+import type { Job } from "../../src/client/jobs.ts";
 import { createRemoteClient } from "../../src/client/remote/remote.ts";
 import type { MediaError } from "../../src/core/errors.ts";
 import type { AudioFormat } from "../../src/core/formats.ts";
@@ -54,6 +55,14 @@ test("types requests by kind, and records by status and kind", () => {
     expectTypeOf(blob).toEqualTypeOf<Blob>();
     expectTypeOf(done.output).toEqualTypeOf<string>();
     expectTypeOf(client.probe(new Blob())).resolves.toEqualTypeOf<Source>();
+    const outputs = [{ kind: "video" }, { kind: "image", options: { start: 1 }, after: 0 }] as const;
+    expectTypeOf(client.jobs.create({ input, outputs })).resolves.toEqualTypeOf<Job>();
+    // @ts-expect-error audio has no frame rate
+    client.jobs.create({ input, outputs: [{ kind: "audio", options: { fps: 30 } }] });
+    // @ts-expect-error the job has one input for all
+    client.jobs.create({ input, outputs: [{ kind: "audio", input }] });
+    // @ts-expect-error jobs are listed whatever their status
+    client.jobs.list({ status: "failed" });
     // @ts-expect-error not a status of a task
     client.tasks.list({ status: "done" });
     // @ts-expect-error pixels or a percentage

@@ -50,6 +50,7 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Make it square, with bars": { leaves: "blob", streams: [["h264", 240, 240], ["aac"]] },
   "Show the time left and a cancel button": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
   "Convert many files": { leaves: "blobs[1]", streams: [["webp", 80, 45]] },
+  "Make several outputs of one file": { leaves: "blobs[1]", streams: [["mjpeg", 160, 90]] },
   "Write a large result to disk": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
   "Make a stream for HLS and DASH": {
     leaves: "names.filter((name) => !name.includes('/')).sort()",

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import type { TaskEnd } from "../../src/core/jobs/after.ts";
 import type { JobHead } from "../../src/core/jobs/job.ts";
 import type { Source } from "../../src/core/source.ts";
 import { runErrorOf } from "../../src/core/step.ts";
@@ -15,15 +16,7 @@ import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { holdTasks } from "./hold-tasks.ts";
 import { JobLead, JobPin } from "./job-input.ts";
-import {
-  isOver,
-  type JobState,
-  type NewJob,
-  type Release,
-  releasesOf,
-  startJob,
-  type TaskEnd,
-} from "./job-state.ts";
+import { isOver, type JobState, type NewJob, type Release, releasesOf, startJob } from "./job-state.ts";
 
 const STATE = "state";
 // Tasks say when they end; this is for a word that was lost. Asked again ever later.

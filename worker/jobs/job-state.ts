@@ -1,4 +1,5 @@
 import type { EncodeKind } from "../../src/core/formats.ts";
+import { releaseAfter, type TaskEnd } from "../../src/core/jobs/after.ts";
 import type { JobHead } from "../../src/core/jobs/job.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { Task } from "../../src/core/task.ts";
@@ -14,9 +15,6 @@ export interface NewJob {
   /** The sealed keys to encrypt outputs by, by the ids of their tasks. */
   keys: Record<string, string>;
 }
-
-/** How a task ended that is gone now. */
-export type TaskEnd = "succeeded" | "failed" | "cancelled" | "deleted";
 
 /** A task of a job, as its job follows it. */
 export interface JobTask {
@@ -81,11 +79,8 @@ export function releasesOf({ phase, tasks }: JobState): Release[] {
   return tasks.flatMap(({ id, after, released, ended }): Release[] => {
     if (released || ended) return [];
     if (after === null) return [{ id, input: null }];
-    const before = tasks.find((task) => task.id === after);
-    if (!before) return [{ id, after, ended: "deleted" }];
-    if (before.ended === null) return [];
-    if (before.ended !== "succeeded") return [{ id, after, ended: before.ended }];
-    return [{ id, input: before.output }];
+    const release = releaseAfter(tasks.find((task) => task.id === after));
+    return release ? [{ ...release, id, after }] : [];
   });
 }
 

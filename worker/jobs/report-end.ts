@@ -1,8 +1,8 @@
+import type { TaskEnd } from "../../src/core/jobs/after.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
-import type { TaskEnd } from "./job-state.ts";
 
 /** Reports the end of a task to its job, if it has one. A job that misses the report asks the task itself. */
 export async function reportEnd(

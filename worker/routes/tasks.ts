@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import type { CreateId } from "../../src/core/ids.ts";
+import { awaitedBy, neverMade } from "../../src/core/jobs/after.ts";
 import { parseTaskRequest, type TaskRequest } from "../../src/core/requests.ts";
 import { isEncrypted, keyIn, withKey } from "../../src/core/streams/encryption.ts";
 import { createTask, requestOf, type Task } from "../../src/core/task.ts";
@@ -45,12 +46,12 @@ export function addTaskRoutes(app: Api, services: Services): void {
   }
 
   // A task that did not start may still have the job's input in place of the output that it waited for.
-  async function inputOf(project: string, { input, job, started_at }: Task): Promise<string> {
-    if (job?.after === undefined || started_at !== null) return input;
-    const first = await tasks.get(project, job.after);
+  async function inputOf(project: string, task: Task): Promise<string> {
+    const after = awaitedBy(task);
+    if (after === null) return task.input;
+    const first = await tasks.get(project, after);
     if (first?.status === "succeeded" && first.output !== null) return first.output;
-    const message = `The input is the output of ${job.after}, which was never made; create the task again with an input of its own.`;
-    throw new MediaError("invalid_input", message, { param: "input" });
+    throw neverMade(after);
   }
 
   const creatingTask = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>

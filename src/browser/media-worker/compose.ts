@@ -56,15 +56,13 @@ export async function compose(
 
 /** Opens the stores; rejects with `service_unavailable` when the browser allows no database, or another tab blocks it. */
 async function openRunStores(name: string): Promise<RunStores> {
-  const { tasks, steps, inputs, pieces, recordBytes }: IndexedDbStores = await openIndexedDb({ name });
+  const { tasks, steps, jobs, inputs, pieces, recordBytes }: IndexedDbStores = await openIndexedDb({ name });
   return bufferTerminal({
     get: (type, id) => (type === "task" ? tasks.get(id) : steps.get(id)),
     put: (record) => (record.object === "task" ? tasks.put(record) : steps.put(record)),
     delete: ({ object, id }) => (object === "task" ? tasks.delete(id) : steps.delete(id)),
     list: (type, query) => (type === "task" ? tasks.list(query) : steps.list(query)),
     all: async () => [...(await tasks.all()), ...(await steps.all())],
-    inputs,
-    pieces,
-    recordBytes,
+    ...{ jobs, inputs, pieces, recordBytes },
   });
 }

@@ -13,6 +13,8 @@ export interface KeptTools {
   turns: Pick<RunTurns, "settled">;
   cancel: MediaApi["cancel"];
   remove: MediaApi["remove"];
+  /** Removes a job whose tasks are gone. */
+  tidyJob(id: string): Promise<void>;
   caches: readonly string[];
 }
 
@@ -54,7 +56,9 @@ export function createKept(tools: KeptTools): Kept {
 
   // Leftovers of closed pages, without a record.
   async function clearStrays(): Promise<void> {
-    const known = new Set((await stores.all()).map(({ id }) => id));
+    for (const { id } of await stores.jobs.all()) await tools.tidyJob(id);
+    const [runs, jobs] = await Promise.all([stores.all(), stores.jobs.all()]);
+    const known = new Set([...runs, ...jobs].map(({ id }) => id));
     const files = [...(await storage.files("work/")), ...(await storage.files("out/"))];
     const strays = new Set(files.map(({ key }) => runOf(key)).filter((id) => !known.has(id)));
     for (const id of strays) await clearMedia(storage, id, ["work", "out"]);

@@ -1,6 +1,8 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../core/formats.ts";
 import { furtherInputs, mapFurther } from "../../core/further/further-inputs.ts";
+import { type JobRequest, parseJobRequest } from "../../core/jobs/job-request.ts";
+import { type ListQuery, type ListSort, parseListQuery } from "../../core/lists.ts";
 import {
   parseStepRequest,
   parseTaskRequest,
@@ -33,11 +35,30 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
   refuseWebhook(request);
   checkFurther(request, rules);
   if (local === null) checkInput(request.input, "input", rules);
-  if (request.output !== undefined) {
-    rules.connections.check(null, "output", "An S3 output");
-    parseS3Url(request.output);
-  }
+  checkOutput(request, rules);
   return local === null ? request : { ...request, input: local };
+}
+
+/** Parses the request of a job in the same way. */
+export function parseLocalJob(body: unknown, local: string | null, rules: LocalRules): JobRequest {
+  const { given, restore } = withoutFurther(body);
+  const request = parseJobRequest(local === null ? given : { ...Object(given), input: STAND_IN });
+  refuseWebhook(request);
+  if (local === null) checkInput(request.input, "input", rules);
+  const outputs = request.outputs.map((output, index) => {
+    const at = `outputs.${index}.`;
+    const restored = restore(output.request, at);
+    checkFurther(restored, rules, at);
+    checkOutput(restored, rules, at);
+    return { ...output, request: local === null ? restored : { ...restored, input: local } };
+  });
+  return { ...request, input: local ?? request.input, outputs };
+}
+
+/** Parses the options of a list; one that is undefined counts as absent. */
+export function parseLocalList(sort: ListSort, options: unknown): ListQuery {
+  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return parseListQuery(sort, new Map(given));
 }
 
 /** Parses the request of a standalone step in the same way; an encode accepts a file that was not probed. */
@@ -76,13 +97,19 @@ function withoutFurther(body: unknown) {
     local.set(param, url);
     return STAND_IN;
   });
-  const restore = <T extends { options?: unknown }>(request: T): T =>
-    local.size === 0 ? request : mapFurther(request, (url, _, param) => local.get(param) ?? url);
+  const restore = <T extends { options?: unknown }>(request: T, at = ""): T =>
+    local.size === 0 ? request : mapFurther(request, (url, _, param) => local.get(at + param) ?? url);
   return { given: typeof body === "object" && body !== null ? given : body, restore };
 }
 
-function checkFurther(request: { options?: unknown }, rules: LocalRules): void {
-  for (const { url, param } of furtherInputs(request)) if (!isLocal(url)) checkInput(url, param, rules);
+function checkFurther(request: { options?: unknown }, rules: LocalRules, at = ""): void {
+  for (const { url, param } of furtherInputs(request)) if (!isLocal(url)) checkInput(url, at + param, rules);
+}
+
+function checkOutput({ output }: TaskRequest, rules: LocalRules, at = ""): void {
+  if (output === undefined) return;
+  rules.connections.check(null, `${at}output`, "An S3 output");
+  parseS3Url(output);
 }
 
 function isLocal(url: string): boolean {

@@ -4,7 +4,6 @@ import { outputSource } from "../../client/output-source.ts";
 import type { WaitingFile } from "../../client/update.ts";
 import { MediaError } from "../../core/errors.ts";
 import { createIds, isId } from "../../core/ids.ts";
-import { parseListQuery } from "../../core/lists.ts";
 import { RunOver } from "../../core/pipeline.ts";
 import { createStep } from "../../core/step.ts";
 import { keyIn, parseBlock } from "../../core/streams/encryption.ts";
@@ -14,8 +13,10 @@ import { CORE_CACHE } from "../../encoders/core/core-load.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { clearMedia, runFolder } from "../../steps/media-keys.ts";
 import { findFurther, numberFurther } from "../files/further-files.ts";
+import { givenInput } from "../files/given-input.ts";
 import { createInputFiles, furtherFileId } from "../files/input-files.ts";
-import { fileUrl, isOpfsPath, openOpfsPath, ownFileUrl, runOfFile } from "../files/local-urls.ts";
+import { inputIdOf, sharedInput } from "../files/job-input.ts";
+import { fileUrl, isOpfsPath, ownFileUrl, runOfFile } from "../files/local-urls.ts";
 import { createRunUploads } from "../files/run-upload.ts";
 import type {
   LocalFile,
@@ -29,14 +30,16 @@ import type {
 import { createDelegation } from "./delegate.ts";
 import { executeRun } from "./execute-run.ts";
 import { createKept } from "./kept.ts";
-import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
+import { createLocalJobs } from "./local-jobs.ts";
+import { parseLocalList, parseLocalStep, parseLocalTask } from "./local-requests.ts";
 import { createRunRecords, typeOf } from "./run-records.ts";
 import { createRunTurns } from "./run-turns.ts";
 import { CONTENT_KEY, createRunWork, type RunWorkTools } from "./run-work.ts";
 import { sweep, sweepLock } from "./sweep.ts";
 import type { RunStores } from "./terminal-buffer.ts";
+import { tidyRun } from "./tidy-run.ts";
 
-export interface HostParts extends Omit<RunWorkTools, "files" | "uploads" | "pieces"> {
+export interface HostParts extends Omit<RunWorkTools, "files" | "uploads" | "pieces" | "shared"> {
   settings: MediaSettings;
   stores: RunStores;
   runs_at_once: number;
@@ -47,12 +50,13 @@ export function createMediaHost(
   parts: HostParts,
   tell: (event: MediaEvent) => void,
 ): Omit<MediaApi, "open" | "signed" | "drawn"> {
-  const { settings, stores, storage } = parts;
-  const { connections } = parts;
+  const { settings, stores, storage, connections } = parts;
+  const { pieces } = stores;
   const rules = { allowPrivate: settings.allowPrivate, allowed_hosts: [settings.host], connections };
   const newId = createIds(Math.random);
   const files = createInputFiles(stores.inputs, settings.keepInputBytes);
-  const uploads = createRunUploads(connections, storage, stores.pieces);
+  const uploads = createRunUploads(connections, storage, pieces);
+  const shared = (record: Run) => sharedInput(settings.name, pieces, record);
 
   const records = createRunRecords(settings.name, stores, (notice, own) => {
     if (notice.type === "resumed") return own ? undefined : turns.join(notice.id);
@@ -62,12 +66,13 @@ export function createMediaHost(
     if (notice.record.status === "cancelled") turns.stop(id, new RunOver());
     // Takes over another tab's run when that tab closes.
     else if (!own && notice.record.status === "queued") turns.join(id);
+    void jobs.follow(notice.record).catch((thrown: unknown) => console.error(thrown));
   });
   const delegation = createDelegation({
-    ...{ has_fallback: settings.fallback, records, pieces: stores.pieces, tell },
-    async fileOf({ id, input }) {
-      const key = parts.urls.key(input);
-      return key === null ? files.find(runOfFile(input) ?? id) : storage.file(key);
+    ...{ has_fallback: settings.fallback, records, pieces: pieces, tell },
+    async fileOf(task) {
+      const key = parts.urls.key(task.input);
+      return key === null ? files.find(runOfFile(task.input) ?? inputIdOf(task)) : storage.file(key);
     },
     async furtherFiles(task) {
       return new Map((await findFurther(files, task)).map(({ param, blob }) => [param, blob]));
@@ -75,21 +80,28 @@ export function createMediaHost(
   });
   const tools = {
     ...{ stores, records, delegation, tidy },
-    work: (record: Run) => createRunWork({ ...parts, files, uploads, pieces: stores.pieces }, record),
+    work: (record: Run) => createRunWork({ ...parts, files, uploads, pieces, shared }, record),
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
+    // A run cancelled during this check is tidied up here, because it was locked.
+    if (await jobs.holds(id)) return async () => tidyEnded(id);
     if (await executeRun(tools, id, signal)) return;
     // Nothing in the record changed, but the run now waits for its file.
     return async () => tell({ type: "changed", ...(await standing(typeOf(id), id)) });
   });
 
-  async function tidy(record: Run): Promise<void> {
-    const { id, status } = record;
-    // A retry resumes it.
-    if (uploads.isLeft(record)) return clearMedia(storage, id, ["work"]);
-    await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
-    if (status !== "succeeded") await uploads.drop(record);
-    if ((await delegation.find(id)) === null) await stores.pieces.clear(id);
+  const jobs = createLocalJobs({
+    ...{ stores, storage, files, urls: parts.urls, records, rules, newId, cancel, remove, unswept },
+    join: turns.join,
+  });
+
+  function tidy(record: Run): Promise<void> {
+    return tidyRun({ storage, pieces, uploads, delegation, tidyJob: jobs.tidy }, record);
+  }
+
+  async function tidyEnded(id: string): Promise<void> {
+    const record = await stores.get(typeOf(id), id);
+    if (record && isFinished(record)) await tidy(record);
   }
 
   // Without its record yet, a sweep in another tab would take what is stored for a leftover.
@@ -104,20 +116,11 @@ export function createMediaHost(
       await prepare();
       await records.add(record);
     } catch (thrown) {
-      await Promise.allSettled([files.remove(id), clearMedia(storage, id, ["out"]), stores.pieces.clear(id)]);
+      await Promise.allSettled([files.remove(id), clearMedia(storage, id, ["out"]), pieces.clear(id)]);
       throw thrown;
     }
     turns.join(id);
     return record;
-  }
-
-  /** Returns the visitor's file in a request, and its URL; null for an input that is not on this machine. */
-  async function localInput(request: unknown, given: LocalFile | null) {
-    const input: unknown = Object(request).input;
-    const url: unknown = typeof input === "object" && input !== null ? Reflect.get(input, "url") : input;
-    if (given) return { file: given, url: null };
-    if (isOpfsPath(url)) return { file: parts.urls.key(url) === null ? await openOpfsPath(url) : null, url };
-    return typeof url === "string" && runOfFile(url) !== null ? { file: null, url } : null;
   }
 
   async function create(
@@ -127,7 +130,7 @@ export function createMediaHost(
     further: ReadonlyMap<string, LocalFile>,
   ): Promise<Run> {
     const { request, files: ours } = numberFurther(asked, further);
-    const local = await localInput(request, given);
+    const local = await givenInput(request, given, parts.urls);
     const now = Date.now();
     const record = type === "task" ? createTaskOf() : createStepOf();
     const content_key = keyIn(request);
@@ -136,7 +139,7 @@ export function createMediaHost(
 
     async function prepare(): Promise<void> {
       if (content_key !== null)
-        await stores.pieces.put(record.id, CONTENT_KEY, await importContentKey(parseBlock(content_key)));
+        await pieces.put(record.id, CONTENT_KEY, await importContentKey(parseBlock(content_key)));
       if (local?.file) await files.add(record.id, local.file);
       for (const [at, file] of ours) await files.add(furtherFileId(record.id, at), file);
     }
@@ -170,8 +173,8 @@ export function createMediaHost(
   }
 
   async function waitingFile(record: Run): Promise<WaitingFile | null> {
-    const { id } = record;
-    if (isFinished(record) || !(await files.has(id)) || (await turns.isTaken(id))) return null;
+    const id = inputIdOf(record);
+    if (isFinished(record) || !(await files.has(id)) || (await turns.isTaken(record.id))) return null;
     return (await files.find(id)) ? null : files.missing(id);
   }
 
@@ -206,15 +209,17 @@ export function createMediaHost(
 
   async function remove(type: RecordType, id: string): Promise<void> {
     await refuseInner(type, id, "delete");
+    const { job = null } = Object(await records.get(type, id)) as Partial<Task>;
     await records.remove(type, id, async () => {
       await uploads.drop(await find(id));
       await clearMedia(storage, id, ["work", "out"]);
       await files.remove(id);
-      await stores.pieces.clear(id);
+      await pieces.clear(id);
     });
+    if (job) await jobs.tidy(job.id);
   }
 
-  void sweep({ settings, stores, storage, files, turns, tidy }).catch((thrown: unknown) =>
+  void sweep({ settings, stores, storage, files, turns, tidy, tidyJob: jobs.tidy }).catch((thrown: unknown) =>
     console.error(thrown),
   );
 
@@ -222,14 +227,14 @@ export function createMediaHost(
     create,
     get,
     standing,
-    list: async (type, options): Promise<Page<Run>> =>
-      stores.list(type, parseListQuery(type, givenOf(options))),
+    list: async (type, options): Promise<Page<Run>> => stores.list(type, parseLocalList(type, options)),
     cancel,
     async retry(id) {
-      const before = await records.get("task", id);
+      const before = (await records.get("task", id)) as Task;
       if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
-      const request = requestOf(before as Task);
-      const local = (await files.has(id)) || isOpfsPath(request.input);
+      const request = { ...requestOf(before), input: await jobs.inputOf(before) };
+      const input_id = inputIdOf(before);
+      const local = (await files.has(input_id)) || isOpfsPath(request.input);
       const task = createTask(
         parseLocalTask(request, local ? request.input : null, rules),
         newId,
@@ -238,14 +243,18 @@ export function createMediaHost(
       const is_left = uploads.isLeft(before);
       const start = () =>
         begin(task, async () => {
-          await files.copy(id, task.id);
-          if (is_left) await uploads.takeOver(before as Task, task);
+          for (const from of new Set([input_id, id])) await files.copy(from, task.id);
+          if (is_left) await uploads.takeOver(before, task);
         });
       await (is_left ? unswept(start) : start());
       return task;
     },
     remove,
-    ...createKept({ stores, storage, turns, cancel, remove, caches: cachesOf(settings) }),
+    ...jobs.api,
+    ...createKept({
+      ...{ stores, storage, turns, cancel, remove, tidyJob: jobs.tidy },
+      caches: cachesOf(settings),
+    }),
     async files(id) {
       const record = await find(id);
       const source = outputSource(record);
@@ -265,19 +274,21 @@ export function createMediaHost(
       if (isFinished(record)) {
         throw new MediaError(`${record.object}_finished`, `The ${record.object} is finished.`);
       }
-      if (file) await files.replace(id, file);
-      else if (!(await files.find(id))) {
+      const input_id = inputIdOf(record);
+      if (file) await files.replace(input_id, file);
+      else if (!(await files.find(input_id))) {
         throw new MediaError("input_unreachable", "The file of the run cannot be read.", {
           retryable: false,
         });
       }
-      turns.join(id);
-      records.tell({ type: "resumed", id });
+      for (const each of await jobs.sharing(record)) {
+        turns.join(each);
+        records.tell({ type: "resumed", id: each });
+      }
       return record;
     },
     async handle(id) {
-      await find(id);
-      return files.handle(id);
+      return files.handle(inputIdOf(await find(id)));
     },
     sending: delegation.sending,
     followed: delegation.followed,
@@ -286,9 +297,4 @@ export function createMediaHost(
 
 function cachesOf({ core, threadedCore }: MediaSettings): string[] {
   return [core?.cache, threadedCore?.cache].flatMap((name) => (name === null ? [] : [name ?? CORE_CACHE]));
-}
-
-// An option set to undefined counts as absent.
-function givenOf(options: unknown): ReadonlyMap<string, unknown> {
-  return new Map(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
 }

@@ -28,6 +28,11 @@ const api: MediaApi = {
   clear: async (...args) => (await opened.promise).clear(...args),
   sending: async (...args) => (await opened.promise).sending(...args),
   followed: async (...args) => (await opened.promise).followed(...args),
+  createJob: async (...args) => (await opened.promise).createJob(...args),
+  getJob: async (...args) => (await opened.promise).getJob(...args),
+  listJobs: async (...args) => (await opened.promise).listJobs(...args),
+  cancelJob: async (...args) => (await opened.promise).cancelJob(...args),
+  removeJob: async (...args) => (await opened.promise).removeJob(...args),
   drawn: async (...args) => (await opened.promise).drawn(...args),
   signed: async (...args) => (await opened.promise).signed(...args),
 };

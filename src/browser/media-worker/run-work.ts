@@ -6,6 +6,7 @@ import type { Hosts } from "../../steps/decide-encode.ts";
 import { destinationOf } from "../../steps/destination.ts";
 import { furtherKey, sourceKey } from "../../steps/media-keys.ts";
 import { outputStem } from "../../steps/output-name.ts";
+import type { SharedInput } from "../../steps/shared-input.ts";
 import type { StepTools } from "../../steps/step-tools.ts";
 import { createStepWork } from "../../steps/step-work.ts";
 import { createBlobReader } from "../../storage/blob-reader.ts";
@@ -14,6 +15,7 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
 import { findFurther } from "../files/further-files.ts";
 import type { InputFiles } from "../files/input-files.ts";
+import { inputIdOf } from "../files/job-input.ts";
 import { createLocalInputs } from "../files/local-inputs.ts";
 import type { LocalUrls } from "../files/local-urls.ts";
 import type { RunUploads } from "../files/run-upload.ts";
@@ -29,6 +31,8 @@ export interface RunWorkTools extends Hosts {
   connections: Connections;
   uploads: RunUploads;
   pieces: PieceStore;
+  /** Returns the input that a run shares with others; null where it has its own. */
+  shared(record: Run): SharedInput | null;
 }
 
 /** Name of the piece that holds a run's encryption key, as a `CryptoKey` that is not extractable. */
@@ -39,14 +43,15 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   const { files, urls, encoders, offers, inFlight, probe, connections, uploads, pieces } = tools;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   const taken = await uploads.taken(record.id);
-  const needs_file = !taken && (await files.has(record.id));
-  const blob = needs_file ? await files.find(record.id) : null;
+  const input_id = inputIdOf(record);
+  const needs_file = !taken && (await files.has(input_id));
+  const blob = needs_file ? await files.find(input_id) : null;
   if (needs_file && !blob) return null;
   // A further file that cannot be read fails only when it is opened.
   const own_files = new Map(
     (await findFurther(files, record)).map(({ at, blob }) => [furtherKey(record.id, at), blob]),
   );
-  if (blob) own_files.set(sourceKey(record.id), blob);
+  if (blob) own_files.set(sourceKey(input_id), blob);
   const storage = own_files.size > 0 ? withOwnFiles(tools.storage, own_files) : tools.storage;
   const open = async (key: string): Promise<ByteReader> => {
     const file = await storage.file(key);
@@ -59,6 +64,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
     {
       ...{ storage, encoders, offers, inFlight, probe, open, remote: null },
       inputs,
+      shared: tools.shared(record),
       max_seconds: MOST_SECONDS,
       stem: outputStem(input),
       contentKey: async () =>

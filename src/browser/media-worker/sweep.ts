@@ -1,3 +1,4 @@
+import { isId } from "../../core/ids.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { clearMedia, runOf } from "../../steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
@@ -13,6 +14,8 @@ export interface SweepTools {
   files: InputFiles;
   turns: RunTurns;
   tidy(record: Run): Promise<void>;
+  /** Removes what the tasks of a job share once they are finished, and the job once they are gone. */
+  tidyJob(id: string): Promise<void>;
 }
 
 /** Returns the name of the lock that a sweep holds; a run whose pieces are stored before its record shares it meanwhile. */
@@ -24,30 +27,39 @@ export function sweepLock(name: string): string {
  * Resumes unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their
  * page.
  */
-export async function sweep({ settings, stores, storage, files, turns, tidy }: SweepTools): Promise<void> {
+export async function sweep(tools: SweepTools): Promise<void> {
+  const { settings, stores, storage, files, turns, tidy, tidyJob } = tools;
   const all = (await stores.all()).sort((a, b) => (a.id < b.id ? -1 : 1));
   for (const record of all) if (!isFinished(record)) turns.join(record.id);
   const oldest = Date.now() - settings.keepSeconds * 1000;
   const known = new Map(all.map((record) => [record.id, record]));
+  const isOld = (record: Run) => isFinished(record) && (record.finished_at ?? 0) <= oldest;
   // One tab is enough.
   await navigator.locks.request(sweepLock(settings.name), { ifAvailable: true }, async (lock) => {
     if (!lock) return;
     const worked_on = new Set((await storage.files("work/")).map(({ key }) => runOf(key)));
     for (const id of worked_on) {
+      if (isId("job", id)) continue;
       const record = known.get(id) ?? (await stores.get(id.startsWith("step_") ? "step" : "task", id));
       if (!record) await clearMedia(storage, id, ["work", "out"]);
       else if (isFinished(record)) await tidy(record);
     }
     for (const id of await stores.pieces.runs()) {
+      if (isId("job", id)) continue;
       const record = known.get(id) ?? (await stores.get(id.startsWith("step_") ? "step" : "task", id));
       if (!record) await stores.pieces.clear(id);
       else if (isFinished(record)) await tidy(record);
     }
     for (const record of all) {
-      if (!isFinished(record) || (record.finished_at ?? 0) > oldest) continue;
+      if (!isOld(record)) continue;
       await clearMedia(storage, record.id, ["work", "out"]);
       await files.remove(record.id);
       await stores.pieces.clear(record.id);
+    }
+    for (const { id, tasks } of await stores.jobs.all()) {
+      await tidyJob(id);
+      const left = tasks.flatMap((task) => known.get(task) ?? []);
+      if (left.length > 0 && left.every(isOld)) await files.remove(id);
     }
   });
 }

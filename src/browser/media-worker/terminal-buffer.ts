@@ -2,7 +2,7 @@ import type { Page } from "../../client/client.ts";
 import { MediaError } from "../../core/errors.ts";
 import type { ListQuery } from "../../core/lists.ts";
 import { isFinished } from "../../core/transitions.ts";
-import type { InputStore, PieceStore } from "../../stores/indexeddb.ts";
+import type { InputStore, JobStore, PieceStore } from "../../stores/indexeddb.ts";
 import type { RecordType, Run } from "../media-api.ts";
 
 export interface RunStores {
@@ -11,10 +11,11 @@ export interface RunStores {
   delete(record: Run): Promise<void>;
   list(type: RecordType, query: ListQuery): Promise<Page<Run>>;
   all(): Promise<Run[]>;
-  /** The visitors' files, by the ids of their runs. */
+  jobs: JobStore;
+  /** The visitors' files, by the ids of their runs or jobs. */
   inputs: InputStore;
   pieces: PieceStore;
-  /** Approximate size of records and pieces in bytes. */
+  /** Approximate size of records, jobs and pieces in bytes. */
   recordBytes(): Promise<number>;
 }
 

@@ -3,7 +3,8 @@ import { eachRecord } from "../../client/each.ts";
 import { updatesOf } from "../../client/follow/updates.ts";
 import { createWatchMethods, idOf } from "../../client/follow/watch-methods.ts";
 import { closedError } from "../../client/follow/watchers.ts";
-import { readInput } from "../../client/read-media.ts";
+import { type Job, type NewJob, waitForJob } from "../../client/jobs.ts";
+import { type GivenRequest, readInput } from "../../client/read-media.ts";
 import { createRemoteOutput } from "../../client/remote/remote-output.ts";
 import { probeInput, runTask } from "../../client/run.ts";
 import type { CoreFiles, MediaApi, MediaEvent, MediaSettings, RecordType } from "../media-api.ts";
@@ -81,27 +82,44 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     );
   }
 
-  async function create(
+  async function give(
     type: RecordType,
-    request: NewTask | NewStep,
+    request: NewTask | NewStep | NewJob,
     { signal }: CreateOptions = {},
-  ): Promise<never> {
+  ): Promise<GivenRequest> {
     signal?.throwIfAborted();
     const fault = closed ? closedError() : pageFault();
     if (fault) throw fault;
     const given = await readInput(type, request);
     void keepStorage(name);
-    return (await api.create(type, given.request, given.file, given.further)) as never;
+    return given;
   }
 
-  async function list<T>(type: RecordType, asked: ListOptions): Promise<Page<T>> {
+  async function create(
+    type: RecordType,
+    asked: NewTask | NewStep,
+    options: CreateOptions | undefined,
+  ): Promise<never> {
+    const { request, file, further } = await give(type, asked, options);
+    return (await api.create(type, request, file, further)) as never;
+  }
+
+  async function createJob(asked: NewJob, options: CreateOptions | undefined): Promise<Job> {
+    const { request, file, further } = await give("task", asked, options);
+    return (await api.createJob(request, file, further)) as Job;
+  }
+
+  async function list<T>(type: RecordType | "job", asked: ListOptions): Promise<Page<T>> {
     const isPlain = Object.values(asked).every((value) => value === undefined);
     if (worker.waits && isPlain && !(await mayHaveRuns(name))) return { records: [], more: false };
-    return (await api.list(type, asked)) as unknown as Page<T>;
+    const found = type === "job" ? await api.listJobs(asked) : await api.list(type, asked);
+    return found as unknown as Page<T>;
   }
 
   const listTasks = (asked: ListOptions = {}) => list<Task>("task", asked);
   const listSteps = (asked: ListOptions = {}) => list<Step>("step", asked);
+  const listJobs = (asked: ListOptions = {}) => list<Job>("job", asked);
+  const getJob = async (id: string) => (await api.getJob(id)) as Job;
   const {
     on,
     watch: watchRun,
@@ -127,6 +145,15 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       cancel: async (id) => (await api.cancel("step", id)) as unknown as Step,
       delete: (id) => api.remove("step", id),
       wait,
+    },
+    jobs: {
+      create: createJob,
+      get: getJob,
+      list: listJobs,
+      each: (asked) => eachRecord(listJobs, asked),
+      wait: (job, options) => waitForJob(wait, getJob, job, options),
+      cancel: async (id) => (await api.cancelJob(id)) as Job,
+      delete: (id) => api.removeJob(id),
     },
     run: (request, options) => runTask(client, request, options),
     probe: (input, options) => probeInput(client, input, options),

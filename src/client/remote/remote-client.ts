@@ -24,7 +24,6 @@ import type {
   WebhookSecret,
 } from "../../core/webhook.ts";
 import type { Client, EachOptions, ListOptions, Page, SendOptions } from "../client.ts";
-import type { Jobs } from "../jobs.ts";
 
 /** Credentials of S3-compatible storage that a service keeps. */
 export interface Connections {
@@ -135,8 +134,6 @@ export interface ServiceInfo {
 
 /** The client of a service, which also has connections, uploads, images, webhooks and keys. */
 export interface RemoteClient extends Client {
-  /** Several outputs of one input, which is read once. */
-  readonly jobs: Jobs;
   readonly connections: Connections;
   readonly uploads: Uploads;
   readonly images: Images;

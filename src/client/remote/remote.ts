@@ -148,7 +148,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       each: jobs.each,
       cancel: (id) => jobs.act(id, "cancel"),
       delete: jobs.delete,
-      wait: (job, options) => waitForJob({ tasks: client.tasks, get: jobs.get }, job, options),
+      wait: (job, options) => waitForJob(client.tasks.wait, jobs.get, job, options),
     },
     connections: {
       create: (request) => connections.create(request),

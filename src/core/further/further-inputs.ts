@@ -23,14 +23,15 @@ export function furtherInputs(request: { options?: unknown }): FurtherInput[] {
 }
 
 /**
- * Returns a request with the URLs of its further inputs replaced. They may still be of any type, because clients replace files
- * before the request is parsed; everything else is left as it is.
+ * Returns a request with the URLs of its further inputs replaced, for a job those of all its outputs. They may still be of any
+ * type, because clients replace files before the request is parsed; everything else is left as it is.
  */
-export function mapFurther<T extends { options?: unknown }>(
+export function mapFurther<T extends { options?: unknown; outputs?: unknown }>(
   request: T,
   replace: (url: unknown, role: InputRole, param: string) => unknown,
 ): T {
-  const { options } = request;
+  const { options, outputs } = request;
+  if (Array.isArray(outputs)) return { ...request, outputs: outputs.map(mapOutput) };
   if (!isTable(options)) return request;
   const changed: Record<string, unknown> = {};
   for (const role of INPUT_ROLES) {
@@ -43,6 +44,11 @@ export function mapFurther<T extends { options?: unknown }>(
     else if (isTable(given)) changed[role] = one(given, role);
   }
   return { ...request, options: { ...options, ...changed } };
+
+  function mapOutput(output: unknown, index: number): unknown {
+    if (!isTable(output)) return output;
+    return mapFurther(output, (url, role, param) => replace(url, role, `outputs.${index}.${param}`));
+  }
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {

@@ -1,8 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createRemoteClient } from "../../../src/client/remote/remote.ts";
 import { createIds } from "../../../src/core/ids.ts";
 import { createJobTasks, type Job } from "../../../src/core/jobs/job.ts";
 import { parseJobRequest } from "../../../src/core/jobs/job-request.ts";
@@ -105,27 +104,6 @@ test("five outputs of one input read it once, and each is a task of its own", as
   const retried = await rig.call(`/tasks/${small?.id}/retry`, { method: "POST" });
   expect([retried.status, retried.json.job, retried.json.input]).toEqual([201, undefined, input]);
   await rig.finished(retried.json.id);
-});
-
-test("the client creates a job of a file, waits for it and deletes it", async () => {
-  const client = createRemoteClient({ baseUrl: base, apiKey: "key-of-alpha" });
-  const input = new File([new Uint8Array(await readFile(film))], "own.mp4");
-  const outputs = [
-    { kind: "audio", name: "sound" },
-    { kind: "image", options: { format: "png" } },
-  ] as const;
-  const { id, tasks } = await client.jobs.create({ input, outputs });
-  const done = await client.jobs.wait(id);
-  expect([done.status, done.tasks.map((task) => task.id)]).toEqual([
-    "succeeded",
-    tasks.map((task) => task.id),
-  ]);
-  expect(await client.jobs.get(id)).toEqual(done);
-  await expect(client.jobs.cancel(id)).rejects.toMatchObject({ kind: "job_finished" });
-  expect((await client.jobs.list({ limit: 1 })).records).toEqual([done]);
-  await client.jobs.delete(id);
-  await expect(client.jobs.get(id)).rejects.toMatchObject({ kind: "job_not_found" });
-  await client.close();
 });
 
 test("an output that comes after another one reads its file, and fails when that fails", async () => {

@@ -1,0 +1,240 @@
+import type { Page } from "../../client/client.ts";
+import { nameOf } from "../../client/open-file.ts";
+import { MediaError, toMediaError } from "../../core/errors.ts";
+import type { CreateId } from "../../core/ids.ts";
+import { awaitedBy, neverMade, releaseAfter, type TaskEnd } from "../../core/jobs/after.ts";
+import { createJobTasks, describeJob, type Job } from "../../core/jobs/job.ts";
+import { runErrorOf } from "../../core/step.ts";
+import { keyIn, parseBlock } from "../../core/streams/encryption.ts";
+import type { Task } from "../../core/task.ts";
+import { failOpenStep, isFinished } from "../../core/transitions.ts";
+import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
+import { clearMedia } from "../../steps/media-keys.ts";
+import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { JobRecord } from "../../stores/indexeddb-schema.ts";
+import { errorFor } from "../../words/reason-words.ts";
+import { numberFurther } from "../files/further-files.ts";
+import { givenInput } from "../files/given-input.ts";
+import { furtherFileId, type InputFiles } from "../files/input-files.ts";
+import { fileUrl, type LocalUrls } from "../files/local-urls.ts";
+import type { LocalFile, MediaApi, Run } from "../media-api.ts";
+import { type LocalRules, parseLocalJob, parseLocalList } from "./local-requests.ts";
+import type { RunRecords } from "./run-records.ts";
+import { CONTENT_KEY } from "./run-work.ts";
+import type { RunStores } from "./terminal-buffer.ts";
+
+export interface LocalJobTools {
+  stores: RunStores;
+  storage: OpfsStorage;
+  files: InputFiles;
+  urls: LocalUrls;
+  records: RunRecords;
+  rules: LocalRules;
+  newId: CreateId;
+  /** Executes a run now, or when the tab that executes it closes. */
+  join(id: string): void;
+  cancel: MediaApi["cancel"];
+  remove: MediaApi["remove"];
+  /** Runs `work` while no tab sweeps up what has no record yet. */
+  unswept<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** The jobs of a page: their tasks are runs as any others, which share an input and wait for one another. */
+export interface LocalJobs {
+  api: Pick<MediaApi, "createJob" | "getJob" | "listJobs" | "cancelJob" | "removeJob">;
+  /** Returns whether a run waits for the output of another; one whose wait is over has its input from then on, or has failed. */
+  holds(id: string): Promise<boolean>;
+  /** Lets the tasks go on that waited for a finished one. */
+  follow(record: Run): Promise<void>;
+  /** Returns the input for the retry of a task; rejects with `invalid_input` when that was never made. */
+  inputOf(task: Task): Promise<string>;
+  /** Returns the ids of a run and of those that read the same file. */
+  sharing(record: Run): Promise<string[]>;
+  /** Removes what the tasks of a job share once they are finished, and the job once they are gone. */
+  tidy(id: string): Promise<void>;
+}
+
+export function createLocalJobs(tools: LocalJobTools): LocalJobs {
+  const { stores, storage, files, urls, records } = tools;
+
+  async function tasksOf({ tasks }: Pick<JobRecord, "tasks">): Promise<Task[]> {
+    const found = await Promise.all(tasks.map((id) => stores.get("task", id)));
+    return found.filter((task) => task !== null) as Task[];
+  }
+
+  async function find(id: string): Promise<{ job: JobRecord; tasks: Task[] }> {
+    const job = await stores.jobs.get(String(id));
+    const tasks = job ? await tasksOf(job) : [];
+    if (!job || tasks.length === 0) throw new MediaError("job_not_found", "There is no job with that id.");
+    return { job, tasks };
+  }
+
+  const get = async (id: string): Promise<Job> => {
+    const { job, tasks } = await find(id);
+    return describeJob(job, tasks);
+  };
+
+  // What a task makes stays on this machine, also when it is uploaded.
+  function outputOf({ output, steps }: Task): string | null {
+    const made = steps.find(({ kind }) => kind !== "probe" && kind !== "ingest")?.output?.url;
+    return made !== undefined && urls.key(made) !== null ? made : output;
+  }
+
+  async function readTask(id: string): Promise<Task | null> {
+    return (await stores.get("task", id)) as Task | null;
+  }
+
+  /** Lets a task run, or fails it, once what it waits for is over; resolves to false before that. */
+  async function release({ id, input }: Task, after: string): Promise<boolean> {
+    const before = await readTask(after);
+    const found = releaseAfter(before && { ended: endOf(before), output: outputOf(before) });
+    if (!found) return false;
+    if ("ended" in found)
+      throw errorFor("input_not_found", { code: "after", task: after, ended: found.ended });
+    const made = found.input ?? input;
+    if (made !== input)
+      await records.replace(id, (task) => ({ ...task, input: made, updated_at: Date.now() }) as Task);
+    return true;
+  }
+
+  async function tidy(id: string): Promise<void> {
+    const job = await stores.jobs.get(id);
+    const tasks = job ? await tasksOf(job) : [];
+    if (!tasks.every(isFinished)) return;
+    await clearMedia(storage, id, ["work"]);
+    await stores.pieces.clear(id);
+    if (tasks.length > 0) return;
+    await files.remove(id);
+    await stores.jobs.delete(id);
+  }
+
+  const api: LocalJobs["api"] = {
+    async createJob(asked, given, further) {
+      const numbered = numberOutputs(asked, further);
+      const local = await givenInput(asked, given, urls);
+      const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
+      const request = parseLocalJob(numbered.request, url, tools.rules);
+      const created_at = Date.now();
+      const head = { id: tools.newId("job", created_at), input: request.input, created_at };
+      const tasks = createJobTasks(head, request, tools.newId);
+
+      async function store(): Promise<void> {
+        if (local?.file) await files.add(head.id, local.file);
+        for (const [index, { id }] of tasks.entries()) {
+          const key = keyIn(request.outputs[index]?.request);
+          if (key !== null) await stores.pieces.put(id, CONTENT_KEY, await importContentKey(parseBlock(key)));
+          for (const [at, file] of numbered.files[index] ?? []) await files.add(furtherFileId(id, at), file);
+        }
+        await stores.jobs.create({ ...head, tasks: tasks.map(({ id }) => id) }, tasks);
+      }
+
+      await tools.unswept(async () => {
+        await store().catch(async (thrown) => {
+          const left = [head, ...tasks].flatMap(({ id }) => [files.remove(id), stores.pieces.clear(id)]);
+          await Promise.allSettled(left);
+          throw thrown;
+        });
+      });
+      for (const record of tasks) {
+        records.tell({ type: "changed", record, choice: null });
+        tools.join(record.id);
+      }
+      return describeJob(head, tasks);
+    },
+    getJob: get,
+    async listJobs(options): Promise<Page<Job>> {
+      const { records: jobs, more } = await stores.jobs.list(parseLocalList("job", options));
+      const described = jobs.map(async (job) => describeJob(job, await tasksOf(job)));
+      // The last task of one may just have been removed.
+      const listed = (await Promise.all(described)).filter(({ tasks }) => tasks.length > 0);
+      return { records: listed, more };
+    },
+    async cancelJob(id) {
+      const { tasks } = await find(id);
+      const open = tasks.filter((task) => !isFinished(task));
+      if (open.length === 0)
+        throw new MediaError("job_finished", "The job is finished and cannot be cancelled.");
+      const depth = ({ job }: Task): number => {
+        const before = tasks.find((task) => task.id === job?.after);
+        return before ? 1 + depth(before) : 0;
+      };
+      // Those that wait come first: else they would fail, because what they wait for was cancelled.
+      for (const task of open.toSorted((a, b) => depth(b) - depth(a)))
+        await unless(["task_finished", "task_not_found"], tools.cancel("task", task.id));
+      return get(id);
+    },
+    async removeJob(id) {
+      const { tasks } = await find(id);
+      if (!tasks.every(isFinished))
+        throw new MediaError("job_running", "The job still runs; cancel it first.");
+      for (const task of tasks) await unless(["task_not_found"], tools.remove("task", task.id));
+      await tidy(id);
+    },
+  };
+
+  return {
+    api,
+    async holds(id) {
+      const task = await readTask(id);
+      const after = task && !isFinished(task) ? awaitedBy(task) : null;
+      if (!task || after === null) return false;
+      try {
+        return !(await release(task, after));
+      } catch (thrown) {
+        // Such as a full store; the task must not be left hanging.
+        await records.apply(id, failOpenStep(task, runErrorOf(toMediaError(thrown))));
+        return false;
+      }
+    },
+    async follow(record) {
+      if (record.object === "step" || !record.job || !isFinished(record)) return;
+      const job = await stores.jobs.get(record.job.id);
+      for (const task of job ? await tasksOf(job) : [])
+        if (task.job?.after === record.id && !isFinished(task)) tools.join(task.id);
+    },
+    async inputOf(task) {
+      const after = awaitedBy(task);
+      if (after === null) return task.input;
+      const before = await readTask(after);
+      const made = before?.status === "succeeded" ? outputOf(before) : null;
+      if (made === null) throw neverMade(after);
+      return made;
+    },
+    async sharing(record) {
+      if (record.object === "step" || !record.job || record.job.after !== undefined) return [record.id];
+      const job = await stores.jobs.get(record.job.id);
+      const tasks = job ? await tasksOf(job) : [];
+      return tasks.filter((task) => task.job?.after === undefined && !isFinished(task)).map(({ id }) => id);
+    },
+    tidy,
+  };
+}
+
+function endOf(task: Task): TaskEnd | null {
+  return isFinished(task) ? (task.status as TaskEnd) : null;
+}
+
+/** Numbers the further files of each output by itself, as its task does. */
+function numberOutputs(
+  asked: unknown,
+  further: ReadonlyMap<string, LocalFile>,
+): { request: unknown; files: ReadonlyMap<number, LocalFile>[] } {
+  const outputs: unknown = Object(asked).outputs;
+  if (!Array.isArray(outputs)) return { request: asked, files: [] };
+  const numbered = outputs.map((output, index) => {
+    const start = `outputs.${index}.`;
+    const own = [...further].filter(([param]) => param.startsWith(start));
+    return numberFurther(output, new Map(own.map(([param, file]) => [param.slice(start.length), file])));
+  });
+  return {
+    request: { ...Object(asked), outputs: numbered.map(({ request }) => request) },
+    files: numbered.map(({ files }) => files),
+  };
+}
+
+// Ignores what another tab has done already.
+async function unless(kinds: readonly string[], work: Promise<unknown>): Promise<void> {
+  await work.catch((thrown: unknown) => {
+    if (!kinds.includes(toMediaError(thrown).kind)) throw thrown;
+  });
+}
