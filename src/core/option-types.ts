@@ -5,6 +5,7 @@ import type {
   ConcatOption,
   CropOption,
   EncryptionOption,
+  ImageOverlayOption,
   OverlayOption,
   SizeOption,
   SubtitleOption,
@@ -184,7 +185,7 @@ export type VideoOptions = (
    */
   speed?: number | undefined;
   /**
-   * A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, or GIF, of which the first frame counts.
+   * A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts.
    */
   overlay?: OverlayOption | undefined;
   /**
@@ -351,6 +352,10 @@ export type ImageOptions = {
    * Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone. 200 to 1,000,000,000.
    */
   max_bytes?: number | undefined;
+  /**
+   * A picture to lay over the image, such as a logo: PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts.
+   */
+  overlay?: ImageOverlayOption | undefined;
   /**
    * Seconds between stills of a video: a file for each, the first one at start. 0.1 to 3,600.
    */

@@ -25,7 +25,7 @@ import {
   VIDEO_CODECS,
 } from "./formats.ts";
 import { checkConcat, concat } from "./further/concat-options.ts";
-import { overlay } from "./further/overlay-options.ts";
+import { imageOverlay, overlay } from "./further/overlay-options.ts";
 import { checkSubtitles, subtitles } from "./further/subtitle-options.ts";
 import { placeholders } from "./images/placeholders.ts";
 import { checkStills, stills } from "./images/stills.ts";
@@ -141,6 +141,7 @@ export const ImageOptions = optionsOf("image", {
       "Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone.",
     example: 100_000,
   }),
+  overlay: imageOverlay,
   ...stills,
 })
   .superRefine(checkStills)

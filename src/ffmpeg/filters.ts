@@ -75,18 +75,24 @@ export function sizeFilters(source: Source, sizing: Sizing): string[] {
   return [...filters, "setsar=1"];
 }
 
+/** Returns the filters that convert sized pictures to the colors and the pixel format of the output. */
+export function colorFilters(sizing: Sizing): string[] {
+  return [scaleFilter(sizing, null, colorsOf(sizing)), `format=${sizing.pixels}`];
+}
+
 // Padding needs a canvas with a full color per pixel; the output format comes last.
 function finish(sizing: Sizing, scale: Size | null): string[] {
   const { geometry, canvas, pixels } = sizing;
   const { pad } = geometry;
-  const color = [
-    `out_range=${sizing.range}`,
-    ...(sizing.matrix ? [`out_color_matrix=${sizing.matrix}`] : []),
-  ];
+  const color = colorsOf(sizing);
   const bars = pad ? [`pad=${pad.width}:${pad.height}:${pad.x}:${pad.y}:${pad.color}`] : [];
   if (!pad || canvas === pixels) return [scaleFilter(sizing, scale, color), `format=${pixels}`, ...bars];
   const first = scale ? [scaleFilter(sizing, scale)] : [];
-  return [...first, `format=${canvas}`, ...bars, scaleFilter(sizing, null, color), `format=${pixels}`];
+  return [...first, `format=${canvas}`, ...bars, ...colorFilters(sizing)];
+}
+
+function colorsOf({ range, matrix }: Sizing): string[] {
+  return [`out_range=${range}`, ...(matrix ? [`out_color_matrix=${matrix}`] : [])];
 }
 
 function scaleFilter(sizing: Sizing, size: Size | null, color: readonly string[] = []): string {

@@ -2,7 +2,8 @@ import type { ImageFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { ImagePlan, Palette, Plan } from "../plan/plan.ts";
 import { isRgb, sourceColor } from "./color.ts";
-import { mendFilters, sizeFilters } from "./filters.ts";
+import { colorFilters, mendFilters, type Sizing, sizeFilters } from "./filters.ts";
+import { imageOverlayGraph } from "./further/overlay.ts";
 import type { Cut } from "./span.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
 
@@ -14,14 +15,13 @@ const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
 /** Returns the filter graph of an image, from `[0:V:0]` to `[video]`. */
 export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cut, toolset: Toolset): string {
-  const filters = [
+  const mended = [
     ...cut.video,
     ...mendFilters({ ...image, fps: image.motion?.fps ?? null, length: cut.length, ...image.geometry }),
     ...gamutFilters(source, image),
-    ...imageSizing(plan, source, image, toolset),
   ];
-  if (plan.format === "gif") filters.push(paletteFilter(image));
-  return `[0:V:0]${filters.join(",")}[video]`;
+  const last = plan.format === "gif" ? [paletteFilter(image)] : [];
+  return `[0:V:0]${[...mended, ...imageSizing(plan, source, image, toolset), ...last].join(",")}[video]`;
 }
 
 // Viewers take an image without a profile for sRGB. RGB tagged with wider primaries comes only from a host's decoder.
@@ -35,16 +35,22 @@ function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] 
   return [`format=${canvas}`, `zscale=${given}:p=bt709:t=iec61966-2-1:m=gbr:r=full`];
 }
 
-/** Returns the filters that size the pictures of an image. */
+/** Returns the filters that size the pictures of an image and lay its overlay over them. */
 export function imageSizing(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string[] {
-  const { geometry, tone_map } = image;
-  return sizeFilters(source, {
+  const { geometry, tone_map, overlay } = image;
+  const sizing: Sizing = {
     geometry,
     tone_map: tone_map ? toolset.toneMapper : null,
     alpha: image.alpha && source.has_alpha === true,
     flags: `${toolset.scaler}+${FULL_COLOR}`,
     ...pixelsOf(plan.format as ImageFormat, image),
-  });
+  };
+  if (!overlay) return sizeFilters(source, sizing);
+  // In RGB, where it lies to the pixel.
+  const { canvas, flags } = sizing;
+  const under = sizeFilters(source, { ...sizing, pixels: canvas, matrix: null, range: "pc" });
+  const over = [imageOverlayGraph(overlay, flags), ...colorFilters(sizing)];
+  return [`${under.join(",")}[under];${over.join(",")}`];
 }
 
 export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {

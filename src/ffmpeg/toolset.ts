@@ -246,7 +246,8 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
     return { code: "output_codec", codec: audio.codec };
   }
   if (audio && plan.speed !== undefined && !toolset.tempo) return { code: "tempo" };
-  if (video?.mode === "encode" && video.overlay && !toolset.overlays) return { code: "overlay" };
+  const overlay = video?.mode === "encode" ? video.overlay : image?.overlay;
+  if (overlay && !toolset.overlays) return { code: "overlay" };
   if (plan.concat && !toolset.concatenates) return { code: "concat" };
   const unreadable = plan.concat?.find(({ source: { codecs } }) =>
     toolset.unreadable.includes(codecs?.video ?? ""),

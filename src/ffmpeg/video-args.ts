@@ -33,7 +33,7 @@ export function videoGraph(
   const { overlay } = video;
   if (!overlay) return `[0:V:0]${filters.join(",")}[video]`;
   const over = overlayGraph(source, video, overlay, { at, flags: toolset.scaler });
-  return `[0:V:0]${filters.join(",")}[under];${over}`;
+  return `[0:V:0]${filters.join(",")}[under];${over}[video]`;
 }
 
 /** Returns the filters of a video that precede its sizing: cut, fixed, timed, turned. */

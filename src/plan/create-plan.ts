@@ -18,6 +18,7 @@ import { type ChunkHints, cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, copySoundAlone, soundFormat, videoFormat } from "./copied.ts";
 import { concatSources, createConcat } from "./further/concat.ts";
 import { furtherFiles } from "./further/further-file.ts";
+import { createOverlay } from "./further/overlay.ts";
 import type { PlanHints } from "./further/plan-hints.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
 import { createImage } from "./image/image.ts";
@@ -148,7 +149,7 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   };
 }
 
-function imagePlan(source: Source, options: ImageOptions): Plan {
+function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Plan {
   const stored = anyPicture(source, "image");
   const format = options.format ?? ownFormat(source, options) ?? DEFAULT_FORMAT.image;
   // A start time selects one frame, so only an animation used whole stays animated.
@@ -157,8 +158,12 @@ function imagePlan(source: Source, options: ImageOptions): Plan {
   const span = still ? stillSpan(options) : createSpan({ start: options.start }, source.duration);
   const { max_bytes } = options;
   const limit = max_bytes !== undefined && { max_bytes };
-  const image = { ...createImage(source, stored, format, options), animated, ...limit };
-  const plan = { ...blank("image", format, span), still, image };
+  const pictures = createImage(source, stored, format, options);
+  const overlay = options.overlay && {
+    overlay: createOverlay(options.overlay, 0, pictures.geometry),
+  };
+  const image = { ...pictures, animated, ...limit, ...overlay };
+  const plan = { ...blank("image", format, span), still, image, ...furtherFiles({ options }, hints.further) };
   if (asksStills(options)) {
     const sheet = createStills(span, options);
     return { ...plan, frames: sheet.sheets, image: { ...image, animated: true, sheet } };

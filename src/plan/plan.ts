@@ -98,6 +98,8 @@ export interface ImagePlan {
   matte: string | null;
   /** Bytes that the file must not exceed, for which quality and then size are lowered; absent for any. */
   max_bytes?: number;
+  /** What is laid over the sized pictures, at every time; absent for nothing. */
+  overlay?: Overlay;
   /** Of the kind `animation`: how it moves, and how its palette is chosen; absent for other kinds. */
   motion?: Motion;
   /** Of a storyboard: how its tiles are chosen and laid out, of which `geometry` is one. Of several stills, each is a sheet of one tile. */

@@ -248,6 +248,12 @@ export const ROWS: readonly Row[] = [
   image("png", "png"),
   image("webp", "webp", DRAWN),
   image("gif", "gif"),
+  {
+    ...image("jpeg", "mjpeg", [OTHER, OTHER, "overlay", OTHER, YES, OTHER, OTHER]),
+    ...{ name: "jpeg under an overlay", further: redPicture },
+    options: { format: "jpeg", width: 160, overlay: { url: "https://example.com/red.png", width: 90 } },
+    made: { picture: "mjpeg", still: true, like: "scale=160:90,drawbox=x=35:y=0:w=90:h=90:color=red:t=fill" },
+  },
   limited("jpeg", "mjpeg", 7000, DRAWN),
   limited("webp", "webp", 2500, DRAWN),
   limited("png", "png", 5000),
@@ -264,8 +270,12 @@ export const ROWS: readonly Row[] = [
     cells: [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER],
   },
   {
-    ...{ name: "several stills", clip: "mp4", kind: "image", options: { count: 2, width: 160 } },
-    made: { picture: "mjpeg", still: true, file: "still_0002.jpg", like: "select=eq(n\\,25),scale=160:90" },
+    ...{ name: "several stills under an overlay", clip: "mp4", kind: "image", further: redPicture },
+    options: { count: 2, width: 160, overlay: { url: "https://example.com/red.png", position: "top-left" } },
+    made: {
+      ...{ picture: "mjpeg", still: true, file: "still_0002.jpg" },
+      like: "select=eq(n\\,25),scale=160:90,drawbox=x=0:y=0:w=20:h=20:color=red:t=fill",
+    },
     cells: [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER],
   },
   {

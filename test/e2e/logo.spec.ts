@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { runNative } from "../judge/native.ts";
 import { convertTo, movingClip, named, openOptions } from "./result-flow.ts";
@@ -18,6 +19,21 @@ test("lays a logo over a video", async ({ workbench, folder, served }) => {
   const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
   const filter = `null[under];movie=${icon},scale=160:160[over];[under][over]overlay=0:0`;
   expect((await measureLikeness(output, original, { filter })).worst).toBeGreaterThan(0.85);
+  expect((await measureLikeness(output, original)).worst).toBeLessThan(0.8);
+});
+
+test("lays a logo over a picture", async ({ workbench, folder, served }) => {
+  const original = await makeClip("png", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=1:duration=1,format=rgb24 -frames:v 1".split(" "),
+  ]);
+  const card = await openOptions(workbench, await named(original, folder, "marked.png"));
+  await card.getByLabel("Logo or watermark").fill(new URL("icons/192.png", served.url).href);
+  await card.getByLabel("Logo width").selectOption("50 % of the width");
+
+  const output = await convertTo(workbench, card, folder);
+  const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
+  const filter = `null[under];movie=${icon},scale=160:160[over];[under][over]overlay=W-w:H-h:format=rgb`;
+  expect((await measureLikeness(output, original, { filter })).worst).toBeGreaterThan(0.95);
   expect((await measureLikeness(output, original)).worst).toBeLessThan(0.8);
 });
 

@@ -41,6 +41,14 @@ const IMAGE: [string, string, string][] = [
     `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
   ],
   [
+    "a WebP under a picture of half its opacity, sized in premultiplied RGB",
+    argsOf(imageSource(), "image", {
+      ...{ format: "webp", width: 40 },
+      overlay: { url: "https://example.com/a.png", width: "50%", opacity: 0.5, position: { x: 1, y: 2 } },
+    }),
+    `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgb24,setsar=1[under];[1:v:0]trim=end_frame=1,format=gbrap,premultiply=inplace=1,scale=20:-1:${STILL},unpremultiply=inplace=1,colorchannelmixer=aa=0.5,format=rgba[over];[under][over]overlay=x=1:y=2:format=rgb,scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p`)} -c:v libwebp -quality 78 ${ONE} -loop 0 -f webp OUT`,
+  ],
+  [
     "a transparent picture, scaled",
     argsOf(imageSource(CLEAR), "image", { width: 40 }),
     `-noautorotate -i IN ${graph(`format=gbrap,premultiply=inplace=1,scale=40:30:${STILL},unpremultiply=inplace=1,scale=${STILL}:out_range=pc,format=rgba,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,

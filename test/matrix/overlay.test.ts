@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ImageOptions } from "../../src/core/options.ts";
+import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { movingWebp } from "../fixtures/moving-webp.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -25,6 +27,7 @@ beforeAll(async () => {
 afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };
+const RED_SQUARE = ["-f", "lavfi", "-i", "color=red:size=20x20", "-frames:v", "1"] as const;
 const RED = [254, 0, 0, 255] as const;
 
 // What each makes of the source by ffmpeg's own box; `shown` are frames with it, `bare` without, and `at` a point in it.
@@ -101,6 +104,89 @@ test.for([
   const task = await rig.door.runTask({ input: rig.serve(source), kind: "video", options: { overlay } });
   expect(task.error).toMatchObject({
     kind: "input_unsupported",
-    message: `options.overlay.url: It must be a picture in PNG, JPEG, WebP that is not animated, or GIF; it is ${found}.`,
+    message: `options.overlay.url: It must be a picture in PNG, JPEG, WebP that is not animated, GIF, BMP or TIFF; it is ${found}.`,
   });
+});
+
+// Images, the picture over each, and how ffmpeg lays it there: filters of both, and the place.
+const IMAGES = [
+  {
+    name: "a JPEG under a PNG",
+    input: () => clip("jpeg", { size: "320x180" }),
+    options: { format: "jpeg", quality: "high", width: 160 },
+    overlay: { position: "bottom-right", width: "25%", opacity: 0.5 },
+    file: () => logo,
+    like: ["scale=160:90", "scale=40:20,format=rgba,colorchannelmixer=aa=0.5", "W-w:H-h"],
+  },
+  {
+    name: "an animated GIF under a JPEG",
+    input: () => clip("gif_animated", { size: "160x90" }),
+    options: { format: "gif" },
+    overlay: { position: { x: 7, y: "50%" }, width: 31 },
+    file: () => clip("jpeg", { size: "62x40" }),
+    like: ["null", "scale=31:20", "7:45"],
+  },
+  {
+    name: "a frame of a video under a BMP",
+    input: () => source,
+    options: { format: "png", start: 1 },
+    overlay: { position: "top" },
+    file: () => makeClip("bmp", [...RED_SQUARE, "-pix_fmt", "bgr24"]),
+    like: ["select=eq(n\\,25)", "null", "(W-w)/2:0"],
+  },
+  {
+    name: "a JPEG as AVIF under a TIFF",
+    input: () => clip("jpeg", { size: "320x180" }),
+    options: { format: "avif", quality: "high" },
+    overlay: { width: "40%", position: "right" },
+    file: () => makeClip("tiff", [...RED_SQUARE, "-pix_fmt", "rgb24"]),
+    like: ["null", "scale=128:128", "W-w:(H-h)/2"],
+    encoder: "native",
+  },
+] as const;
+
+test.for(IMAGES)("$name is as by ffmpeg's own overlay", LIMIT, async (given) => {
+  const [input, file] = [await given.input(), await given.file()];
+  const overlay = { url: rig.serve(file), ...given.overlay };
+  const options = { ...given.options, overlay };
+  const { path, task } = await rig.door.encode({ input: rig.serve(input), kind: "image", options });
+  expect(task.steps[2]?.output).toMatchObject({
+    encoder: "encoder" in given ? given.encoder : "light",
+    format: given.options.format,
+  });
+  const [under, over, place] = given.like;
+  const filter = `${under}[under];movie=${file},${over}[over];[under][over]overlay=${place}:format=rgb`;
+  const like = await measureLikeness(path, input, { filter });
+  expect(like.worst).toBeGreaterThan(0.97);
+  expect(like.frames).toBe((await readFacts(path)).picture?.times.length);
+  const bare = await measureLikeness(path, input, { filter: under });
+  expect(bare.mean).toBeLessThan(like.worst - 0.01);
+});
+
+test("an overlay is clear where its image is, and shrinks with one of limited size", LIMIT, async () => {
+  const clear = await clip("png_alpha", { size: "160x90" });
+  const laid = { url: rig.serve(logo), position: { x: 0, y: 0 } } as const;
+  const ask = (options: ImageOptions) => rig.door.encode({ input: rig.serve(clear), kind: "image", options });
+  const { path } = await ask({ overlay: laid });
+  const [picture, before] = [await readPicture(path), await readPicture(clear)];
+  expect(colorDistance(picture.at(30, 10), RED)).toBeLessThan(3);
+  for (const [x, y] of [
+    [10, 10],
+    [30, 30],
+    [2, 80],
+  ] as const)
+    expect([x, y, colorDistance(picture.at(x, y), before.at(x, y))]).toEqual([
+      x,
+      y,
+      expect.toSatisfy((far) => far < 3),
+    ]);
+
+  const small = await ask({ overlay: { ...laid, position: "bottom-right" }, max_bytes: 2000 });
+  const tiny = await readPicture(small.path);
+  const by = tiny.width / 160;
+  expect(by).toBeLessThan(0.7);
+  const [x, y] = [(160 - 10) * by, (90 - 10) * by].map(Math.round);
+  expect(colorDistance(tiny.at(x ?? 0, y ?? 0), RED)).toBeLessThan(30);
+  const out = Math.round((160 - 30) * by);
+  expect(colorDistance(tiny.at(out, y ?? 0), RED)).toBeGreaterThan(100);
 });

@@ -4,7 +4,7 @@ import {
   type EncodeKind,
   FORMATS,
   type OptionsOf,
-  type Position,
+  type parseTaskRequest,
   type Source,
   type viewOf,
 } from "../../src/index.ts";
@@ -44,7 +44,7 @@ export const OPTION_NAMES = {
     "metadata",
   ],
   audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
-  image: ["format", "quality", ...FRAME, "start", "max_bytes", "interval", "count"],
+  image: ["format", "quality", ...FRAME, "start", "max_bytes", "overlay", "interval", "count"],
   animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
   storyboard: ["format", "quality", "width", "interval", "columns", "rows", ...SPAN],
   waveform: [
@@ -55,15 +55,7 @@ export const OPTION_NAMES = {
   adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN, "subtitles"],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
 
-type Length = number | string | undefined;
-interface Overlay {
-  url: string;
-  position?: Position | { x?: Length; y?: Length } | undefined;
-  width?: Length;
-  opacity?: number | undefined;
-  start?: number | undefined;
-  end?: number | undefined;
-}
+type Parsed = Extract<ReturnType<typeof parseTaskRequest>, { kind: "video" }>;
 
 /** All options of all kinds by name, as the fields of a form read them. */
 export interface AnyOptions {
@@ -108,7 +100,7 @@ export interface AnyOptions {
   start?: number | undefined;
   end?: number | undefined;
   speed?: number | undefined;
-  overlay?: Overlay | undefined;
+  overlay?: NonNullable<Parsed["options"]>["overlay"];
   subtitles?:
     | {
         url: string;

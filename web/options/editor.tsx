@@ -64,7 +64,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {(wishes.kind === "video" || wishes.kind === "animation") && <FrameRate form={form} />}
           {wishes.kind === "animation" && <Loop form={form} />}
           {(wishes.kind === "video" || wishes.kind === "audio") && <SpeedField form={form} />}
-          {wishes.kind === "video" && <OverlayFields form={form} />}
+          {(wishes.kind === "video" || wishes.kind === "image") && <OverlayFields form={form} />}
           {source.kind === "video" && HAS_TEXT.has(wishes.kind) && <SubtitleFields form={form} />}
           {source.kind === "video" && wishes.kind === "video" && <ConcatFields form={form} />}
           {HAS_SOUND.has(wishes.kind) && <SoundFields form={form} />}

@@ -46,6 +46,7 @@ const rate = z.union([
 const overlay = z.looseObject({
   input: z.int().min(0).max(100),
   width: pixels.min(1).nullable(),
+  shrink: z.number().positive().max(1).exactOptional(),
   place: z.looseObject({
     x: z
       .number()
@@ -127,6 +128,7 @@ const image = z.looseObject({
   matte: color.nullable(),
   motion: motion.exactOptional(),
   sheet: sheet.exactOptional(),
+  overlay: overlay.exactOptional(),
 });
 
 const source = Source.superRefine(({ format, color: colors = {} }, context) => {

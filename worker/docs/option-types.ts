@@ -19,7 +19,7 @@ interface OptionsSchema {
 
 const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
 import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
-import type { CodecOf, ConcatOption, CropOption, EncryptionOption, OverlayOption, SizeOption, SubtitleOption } from "./options/option-shapes.ts";
+import type { CodecOf, ConcatOption, CropOption, EncryptionOption, ImageOverlayOption, OverlayOption, SizeOption, SubtitleOption } from "./options/option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 `;
 
@@ -51,6 +51,7 @@ const TYPES: Readonly<Record<string, string>> = {
   fit: "Fit",
   position: "Position",
   overlay: "OverlayOption",
+  "image.overlay": "ImageOverlayOption",
   concat: "ConcatOption[]",
   subtitles: "SubtitleOption[]",
   metadata: "MetadataMode",
@@ -80,7 +81,7 @@ function typeOf(kind: StepKind): string {
   const { properties, required } = schemaOf(kind);
   const lines = Object.entries(properties)
     .filter(([option]) => !(kind === "video" && (option === "format" || option === "codec")))
-    .map(([option, schema]) => member(option, schema, required.includes(option)));
+    .map(([option, schema]) => member(kind, option, schema, required.includes(option)));
   const body = lines.length > 0 ? `{\n${lines.join("")}}` : "Record<string, never>";
   const target = kind === "video" ? `${videoTargets(properties)} & ` : "";
   return `/** ${about} */\nexport type ${name} = ${target}${body};\n`;
@@ -95,8 +96,8 @@ function videoTargets(properties: OptionsSchema["properties"]): string {
   return `(${[one(first ?? "", "?"), ...others.map((format) => one(format, ""))].join(" | ")})`;
 }
 
-function member(option: string, schema: OptionSchema, required: boolean): string {
-  const named = isPixels(option, schema) ? undefined : TYPES[option];
+function member(kind: StepKind, option: string, schema: OptionSchema, required: boolean): string {
+  const named = isPixels(option, schema) ? undefined : (TYPES[`${kind}.${option}`] ?? TYPES[option]);
   const type = named ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
   const fallback =
     schema.default === undefined ? "" : `\n   *\n   * @default ${JSON.stringify(schema.default)}`;

@@ -42,6 +42,9 @@ export interface OverlayOption {
   end?: number | undefined;
 }
 
+/** A picture that is laid over an image. */
+export type ImageOverlayOption = Omit<OverlayOption, "start" | "end">;
+
 /** A file of subtitles that becomes a text track. */
 export interface SubtitleOption {
   /** URL of the file, in SRT, WebVTT, ASS or SSA: http://, https:// or s3://. The clients take a file in its place. */

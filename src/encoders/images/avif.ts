@@ -53,6 +53,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
       if (!image || plan.format !== "avif") return { code: "other_work" };
       if (image.tone_map) return { code: "tone_mapping" };
       if (image.deinterlace) return { code: "deinterlacing" };
+      if (image.overlay) return { code: "overlay" };
       const pixels = image.geometry.width * image.geometry.height;
       if (pixels > MOST_PIXELS) return { code: "pixels", pixels, max_pixels: MOST_PIXELS };
       if (source.kind !== "image") return decoders.refuse(source);

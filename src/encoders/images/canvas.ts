@@ -46,6 +46,7 @@ export function createCanvasEncoder(): CanvasEncoder {
       if (!DECODED.has(source.format)) return { code: "input_format", format: source.format };
       if (source.has_alpha !== false || image.alpha) return { code: "input_transparent" };
       if (image.tone_map) return { code: "tone_mapping" };
+      if (image.overlay) return { code: "overlay" };
       if ((image.quality ?? 0) > MOST_QUALITY[format]) return { code: "output_quality", format };
       const { geometry } = image;
       const { coded_width = 0, coded_height = 0 } = source;

@@ -14,7 +14,7 @@ const MATRICES: Readonly<Record<string, string>> = {
 const HDR_WHITE: Readonly<Record<string, number>> = { smpte2084: 0.58, "arib-std-b67": 0.75 };
 
 /**
- * Returns the filters from `[under]` and an overlay's input to `[video]`. `at` is when the chunk begins, in seconds of the output;
+ * Returns the filters from `[under]` and an overlay's input to the pictures of a video. `at` is when the chunk begins, in seconds of the output;
  * `flags` are those of the scaler.
  */
 export function overlayGraph(
@@ -23,28 +23,48 @@ export function overlayGraph(
   overlay: Overlay,
   { at, flags }: { at: number; flags: string },
 ): string {
-  const { input, opacity, width } = overlay;
   const { matrix } = videoColor(source, video);
   const { transfer } = sourceColor(source);
   const { geometry, depth } = video;
   const colorspace = matrix ?? assumedColor(geometry).matrix ?? "";
   const white = (depth === 10 && HDR_WHITE[transfer ?? ""]) || 1;
+  const over = [
+    ...pictureFilters(overlay, { white, flags }),
+    `scale=flags=${flags}:out_range=tv:out_color_matrix=${scaleMatrix(colorspace)}`,
+    `format=${depth === 10 ? "yuva420p10le" : "yuva420p"}`,
+  ];
+  return laid(overlay, over, placed(overlay, at));
+}
+
+/** Returns the filters from `[under]`, in RGB, and an overlay's input to the pictures of an image. */
+export function imageOverlayGraph(overlay: Overlay, flags: string): string {
+  const over = [...pictureFilters(overlay, { white: 1, flags }), "format=rgba"];
+  return laid(overlay, over, `${placed(overlay, 0)}:format=rgb`);
+}
+
+function laid({ input }: Overlay, over: readonly string[], where: string): string {
+  return `[${input + 1}:v:0]${over.join(",")}[over];[under][over]overlay=${where}`;
+}
+
+// The first picture of an overlay's input in RGB, of its size and opacity.
+function pictureFilters(
+  { width, shrink, opacity }: Overlay,
+  { white, flags }: { white: number; flags: string },
+): string[] {
   const colors = [
     ...(white === 1 ? [] : [`rr=${white}:gg=${white}:bb=${white}`]),
     ...(opacity === 1 ? [] : [`aa=${opacity}`]),
   ];
-  const over = [
+  const wide = width ?? (shrink === undefined ? null : `'max(1,round(iw*${shrink}))'`);
+  return [
     "trim=end_frame=1",
     "format=gbrap",
     // Premultiplied, so that the colors of transparent pixels do not bleed into the edges.
-    ...(width === null
+    ...(wide === null
       ? []
-      : ["premultiply=inplace=1", `scale=${width}:-1:flags=${flags}`, "unpremultiply=inplace=1"]),
+      : ["premultiply=inplace=1", `scale=${wide}:-1:flags=${flags}`, "unpremultiply=inplace=1"]),
     ...(colors.length > 0 ? [`colorchannelmixer=${colors.join(":")}`] : []),
-    `scale=flags=${flags}:out_range=tv:out_color_matrix=${scaleMatrix(colorspace)}`,
-    `format=${depth === 10 ? "yuva420p10le" : "yuva420p"}`,
   ];
-  return `[${input + 1}:v:0]${over.join(",")}[over];[under][over]overlay=${placed(overlay, at)}[video]`;
 }
 
 /** Returns the name that the filter scale has for the matrix of a color tag. */

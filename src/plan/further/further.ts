@@ -19,15 +19,16 @@ export function furtherFault(role: InputRole, source: Source): string | null {
   return FAULTS[role](source);
 }
 
+const LAID: ReadonlySet<string> = new Set(["png", "jpeg", "webp", "gif", "bmp", "tiff"]);
+
 const FAULTS: { readonly [R in InputRole]: (source: Source) => string | null } = {
   // What they hold is known once their text is read.
   subtitles: () => null,
   overlay: ({ kind, format, animated }) => {
-    // Encoders need the host's decoder for these, and it reads only the main input.
-    const decoded = /^(heic|avif|svg)$/.test(format) || (format === "webp" && animated === true);
-    if (kind === "image" && !decoded) return null;
+    // Encoders need the host's decoder for others, and it reads only the main input.
+    if (kind === "image" && LAID.has(format) && !(format === "webp" && animated)) return null;
     const found = animated ? `animated ${format}` : format;
-    return `It must be a picture in PNG, JPEG, WebP that is not animated, or GIF; it is ${found}.`;
+    return `It must be a picture in PNG, JPEG, WebP that is not animated, GIF, BMP or TIFF; it is ${found}.`;
   },
   concat: concatFault,
 };

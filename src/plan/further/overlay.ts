@@ -7,6 +7,8 @@ export interface Overlay {
   input: number;
   /** Width in pixels; null for its own. */
   width: number | null;
+  /** Factor of its own width, where that is kept and the output became smaller to fit its bytes; absent for 1. */
+  shrink?: number;
   /** Its place: pixels from the left and the top, or shares of the room that it leaves there. */
   place: { x: number; y: number; of: "pixels" | "room" };
   /** From 0 to 1. */
@@ -35,5 +37,17 @@ export function createOverlay(
         ? { x, y, of: "room" }
         : { x: pixels(position.x, on.width), y: pixels(position.y, on.height), of: "pixels" },
     ...{ opacity, start, end },
+  };
+}
+
+/** Returns the overlay of an output whose sides are multiplied by a factor. */
+export function shrinkOverlay(overlay: Overlay, by: number): Overlay {
+  const { width, place } = overlay;
+  const x = Math.round(place.x * by);
+  const y = Math.round(place.y * by);
+  return {
+    ...overlay,
+    ...(width === null ? { shrink: by } : { width: Math.max(1, Math.round(width * by)) }),
+    place: place.of === "room" ? place : { ...place, x, y },
   };
 }

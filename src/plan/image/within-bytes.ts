@@ -1,5 +1,6 @@
 import type { ImageFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
+import { shrinkOverlay } from "../further/overlay.ts";
 import type { Geometry, ImagePlan, Plan } from "../plan.ts";
 import { imageQuality } from "../rate.ts";
 import { type Size, storedPicture } from "../size.ts";
@@ -63,8 +64,10 @@ export function bestTrial<T extends TriedImage>(plan: Plan, tried: readonly T[])
 export function trialPlan(plan: Plan, source: Source, { quality, scale }: ImageTrial): Plan {
   const { image } = plan;
   if (!image) return plan;
-  const geometry = scale === 1 ? image.geometry : scaleGeometry(image.geometry, source, scale);
-  return { ...plan, image: { ...image, quality, geometry } };
+  if (scale === 1) return { ...plan, image: { ...image, quality } };
+  const geometry = scaleGeometry(image.geometry, source, scale);
+  const overlay = image.overlay && { overlay: shrinkOverlay(image.overlay, scale) };
+  return { ...plan, image: { ...image, quality, geometry, ...overlay } };
 }
 
 // The worst quality that has a name is the lowest that is tried.

@@ -7,7 +7,7 @@ import { POSITION_WORDS } from "../words.ts";
 const WIDTHS = ["10%", "20%", "30%", "50%", "100%"] as const;
 const OWN = "";
 
-/** A picture to lay over a video: its address, and where and how large it is. */
+/** A picture to lay over a video or an image: its address, and where and how large it is. */
 export function OverlayFields({ form: { options, change, faultAt } }: { form: Form }) {
   const { overlay } = options;
   const set = (changes: Partial<NonNullable<AnyOptions["overlay"]>>) =>
