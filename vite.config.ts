@@ -12,39 +12,40 @@ const TIMED = [
 ];
 // These take longest, the longest first: begun late, one of them would keep the others' end waiting.
 const LONG = [
-  "matrix/pairs",
-  "integrity/matrix",
-  "package/package",
-  "encoders/stitch-native",
-  "encoders/browser-webcodecs",
-  "local/service",
-  "browser/client-s3",
-  "local/demo",
-  "matrix/video",
-  "inputs/heavy",
-  "matrix/geometry",
-  "encoders/stitch-stream",
-  "encoders/last-picture",
-  "encoders/browser-pool-mt",
-  "matrix/color",
-  "player/hls-js",
-  "integrity/sources",
-  "matrix/rate",
-  "storage/opfs",
-  "matrix/audio",
-  "container/faults",
-  "browser/malformed",
-  "inputs/network",
-  "browser/client-bad",
-  "matrix/timing",
-  "worker/engine/native",
-  "worker/engine/engine",
-  "local/keys",
-  "encoders/browser-pool",
-  "matrix/adaptive",
-  "browser/client-life",
-  "inputs/malformed-service",
-  "encoders/browser-pool-faults",
+  "reliability/soak.suite",
+  "matrix/pairs.test",
+  "integrity/matrix.test",
+  "package/package.test",
+  "encoders/stitch-native.test",
+  "encoders/browser-webcodecs.test",
+  "local/service.test",
+  "browser/client-s3.test",
+  "local/demo.test",
+  "matrix/video.test",
+  "inputs/heavy.test",
+  "matrix/geometry.test",
+  "encoders/stitch-stream.test",
+  "encoders/last-picture.test",
+  "encoders/browser-pool-mt.test",
+  "matrix/color.test",
+  "player/hls-js.test",
+  "integrity/sources.test",
+  "matrix/rate.test",
+  "storage/opfs.test",
+  "matrix/audio.test",
+  "container/faults.test",
+  "browser/malformed.test",
+  "inputs/network.test",
+  "browser/client-bad.test",
+  "matrix/timing.test",
+  "worker/engine/native.test",
+  "worker/engine/engine.test",
+  "local/keys.test",
+  "encoders/browser-pool.test",
+  "matrix/adaptive.test",
+  "browser/client-life.test",
+  "inputs/malformed-service.test",
+  "encoders/browser-pool-faults.test",
 ];
 // Most time is spent waiting for a machine of two cores; a test that hangs still ends.
 const LIMITS = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 30_000 } } };
@@ -52,7 +53,7 @@ const LIMITS = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { t
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {
-      const at = LONG.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      const at = LONG.findIndex((name) => moduleId.endsWith(`/test/${name}.ts`));
       return at < 0 ? LONG.length : at;
     };
     // Stable: the others stay in the order of their size.
@@ -89,9 +90,18 @@ export default defineConfig({
       ...(process.env.FRAMEWRIGHT_FIREFOX
         ? [{ test: { name: "firefox", include: ["test/browser/firefox.suite.ts"], ...LIMITS } }]
         : []),
-      // So is an hour of crashes.
-      ...(process.env.SOAK_MINUTES
-        ? [{ test: { name: "soak", include: ["test/reliability/soak.suite.ts"], ...LIMITS } }]
+      // An hour of crashes is a command of its own; CI has five minutes of them beside its tests.
+      ...(Number(process.env.SOAK_MINUTES) > 0
+        ? [
+            {
+              test: {
+                name: "soak",
+                include: ["test/reliability/soak.suite.ts"],
+                ...LIMITS,
+                sequence: { groupOrder: 0 },
+              },
+            },
+          ]
         : []),
     ],
   },
