@@ -1,7 +1,7 @@
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import { isCopy, type Plan } from "../plan/plan.ts";
-import { NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
+import { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
 import { bestCut, type NativeHost, type NativeTime, placesOf, uncutTime } from "./native-time.ts";
 import type { Offer } from "./offer.ts";
 
@@ -29,7 +29,7 @@ export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): O
   const uncut = uncutTime(work, host);
   const cut = isCopy(plan) ? null : bestCut(plan, work, host);
   const offer = {
-    encoder: "native",
+    ...{ encoder: "native", start: NATIVE_COST.seconds.start },
     refusal: host.refusal ?? refuseMemory(work, host.memory ?? NATIVE_MEMORY),
   };
   if (uncut === null || cut === null || !isWorth(cut, uncut)) {

@@ -13,4 +13,6 @@ export interface Offer {
   at_once: number;
   /** Estimated seconds until the output is ready; null when unknown. */
   seconds: number | null;
+  /** Those of them in which the encoder starts, which it does once for several plans; absent for none. */
+  start?: number;
 }

@@ -1,5 +1,6 @@
 import type { Decision } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
+import { furtherInputs } from "../core/further/further-inputs.ts";
 import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
@@ -9,6 +10,7 @@ import { type Chunk, createPlan, cutPlan, type Plan } from "../plan/index.ts";
 import { sourceEnd } from "../plan/plan.ts";
 import { type Finder, hasEntries, withEntries } from "../probe/entries.ts";
 import { readKeyframes } from "../probe/keyframes.ts";
+import { offersBeside } from "../route/beside.ts";
 import { decide } from "../route/decide.ts";
 import type { Offer } from "../route/offer.ts";
 import { describeRefusals } from "../words/refusal-words.ts";
@@ -22,7 +24,7 @@ export interface Hosts {
 }
 
 /**
- * Decides how to encode a request. Rejects with the errors of `createPlan`, and with `encoder_unavailable` when no encoder
+ * Decides how to encode a request; `beside` are the job's other requests of the same source. Rejects with the errors of `createPlan`, and with `encoder_unavailable` when no encoder
  * can do it.
  */
 export async function decideEncode(
@@ -30,9 +32,26 @@ export async function decideEncode(
   source: Source,
   request: EncodeRequest,
   further: readonly Source[],
+  beside: readonly EncodeRequest[] = [],
 ): Promise<Decision> {
-  const uncut = uncutPlan(source, request, further);
-  return decide(uncut, await hosts.offers(uncut, source));
+  const plan = uncutPlan(source, request, further);
+  const own = { plan, offers: await hosts.offers(plan, source) };
+  const others = beside.flatMap((other) => planBeside(source, other) ?? []);
+  const offered = await Promise.all(
+    others.map(async (plan) => ({ plan, offers: await hosts.offers(plan, source) })),
+  );
+  return decide(plan, offersBeside(own, offered));
+}
+
+// Another output of the job may be impossible, or join files that only its own run reads: then it is not counted.
+function planBeside(source: Source, request: EncodeRequest): Plan | null {
+  if (furtherInputs(request).length > 0) return null;
+  try {
+    return uncutPlan(source, request, []);
+  } catch (thrown) {
+    if (thrown instanceof MediaError) return null;
+    throw thrown;
+  }
 }
 
 /**

@@ -36,8 +36,8 @@ export function decideOnce(
   context: StepContext,
 ): Promise<Decision> {
   const { format, filesize, duration } = source;
-  return context.durably(`decide ${format} ${filesize} ${duration}`, () =>
-    decideEncode(tools, source, wanted, further),
+  return context.durably(`decide ${format} ${filesize} ${duration}`, async () =>
+    decideEncode(tools, source, wanted, further, await tools.shared?.beside?.()),
   );
 }
 

@@ -1,3 +1,4 @@
+import type { EncodeRequest } from "../core/options.ts";
 import type { StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { MIB } from "../util/bytes.ts";
@@ -20,6 +21,8 @@ export interface SharedInput {
     signal: AbortSignal,
     onWait: () => Promise<void>,
   ): Promise<T>;
+  /** Returns what the other runs of the job make of it; absent where they do not wait for one encoder. */
+  beside?(): Promise<readonly EncodeRequest[]>;
   /** Keeps the probed input for the other runs. */
   keep(source: Source): Promise<void>;
 }

@@ -1,7 +1,11 @@
 import { RpcTarget } from "cloudflare:workers";
+import type { EncodeRequest } from "../../src/core/options.ts";
+import type { Source } from "../../src/core/source.ts";
+import type { SharedKnown } from "../../src/steps/shared-input.ts";
 import type { Pin } from "../../src/storage/pinned/pin.ts";
 import { createChanges } from "../run/changes.ts";
 import type { RunPinned } from "../run/run-pin.ts";
+import type { JobState } from "./job-state.ts";
 
 // How long a task keeps the input to itself without a further sign of life.
 const LEAD_MS = 30_000;
@@ -49,5 +53,33 @@ export class JobPin extends RpcTarget {
   /** Returns the pin; null when there is none or the job is over. */
   get(): RunPinned | null {
     return this.#get();
+  }
+}
+
+/** What the tasks of a job know of the input that they share. */
+export class JobKnown extends RpcTarget {
+  readonly #state: JobState | null;
+  readonly #keep: (source: Source) => boolean;
+
+  constructor(state: JobState | null, keep: (source: Source) => boolean) {
+    super();
+    this.#state = state;
+    this.#keep = keep;
+  }
+
+  get(): SharedKnown {
+    const { source = null, whole = false } = this.#state ?? {};
+    return { source, whole };
+  }
+
+  /** Returns what the other tasks make of it. */
+  beside(task_id: string): EncodeRequest[] {
+    const tasks = this.#state?.tasks ?? [];
+    return tasks.flatMap(({ id, wanted }) => (wanted && id !== task_id ? [wanted] : []));
+  }
+
+  /** Keeps the probed input for the other tasks. */
+  keep(source: Source): void {
+    this.#keep(source);
   }
 }

@@ -1,12 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
 import type { TaskEnd } from "../../src/core/jobs/after.ts";
 import type { JobHead } from "../../src/core/jobs/job.ts";
-import type { Source } from "../../src/core/source.ts";
 import { runErrorOf } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/steps/media-keys.ts";
-import type { SharedKnown } from "../../src/steps/shared-input.ts";
 import { errorFor } from "../../src/words/reason-words.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
@@ -15,7 +13,7 @@ import type { RunPinned } from "../run/run-pin.ts";
 import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { holdTasks } from "./hold-tasks.ts";
-import { JobLead, JobPin } from "./job-input.ts";
+import { JobKnown, JobLead, JobPin } from "./job-input.ts";
 import { isOver, type JobState, type NewJob, type Release, releasesOf, startJob } from "./job-state.ts";
 
 const STATE = "state";
@@ -87,15 +85,9 @@ export class JobObject extends DurableObject<Bindings> {
     return this.#lead;
   }
 
-  /** Returns what is known of the input. */
-  async known(): Promise<SharedKnown> {
-    const { source = null, whole = false } = this.#read() ?? {};
-    return { source, whole };
-  }
-
-  /** Keeps the probed input for the other tasks. */
-  async keepSource(source: Source): Promise<void> {
-    this.#change((state) => ({ ...state, source }));
+  /** What the tasks know of the shared input. */
+  get known(): JobKnown {
+    return new JobKnown(this.#read(), (source) => this.#change((state) => ({ ...state, source })));
   }
 
   /** Completes what was interrupted, asks the tasks that are not known to be over, and clears the shared input after the last one. */

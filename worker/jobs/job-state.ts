@@ -1,6 +1,7 @@
 import type { EncodeKind } from "../../src/core/formats.ts";
 import { releaseAfter, type TaskEnd } from "../../src/core/jobs/after.ts";
 import type { JobHead } from "../../src/core/jobs/job.ts";
+import type { EncodeRequest } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Pin } from "../../src/storage/pinned/pin.ts";
@@ -21,6 +22,8 @@ export interface JobTask {
   id: string;
   /** The task whose output it waits for. */
   after: string | null;
+  /** What it makes of the shared input; absent where it reads another. */
+  wanted?: EncodeRequest;
   /** True once it may run, or has failed because it never will. */
   released: boolean;
   ended: TaskEnd | null;
@@ -53,8 +56,9 @@ export interface JobState {
 export function startJob({ project, head, tasks, made, keys }: NewJob): JobState {
   return {
     ...{ project, head, base: made.base, phase: "creating", creating: { tasks, made, keys } },
-    tasks: tasks.map(({ id, job }) => ({
+    tasks: tasks.map(({ id, kind, options, job }) => ({
       ...{ id, after: job?.after ?? null, released: false, ended: null, output: null },
+      ...(job?.after === undefined && { wanted: { kind, options } as EncodeRequest }),
     })),
     ...{ pin: null, whole: tasks.filter(readsAll).length > 1, source: null, asked: 0, cleared: 0 },
   };

@@ -21,7 +21,7 @@ export function createSharedInput(env: Env, { id, job }: Task): SharedInput | nu
       }
       const beat = setInterval(() => void lead(0).catch(() => {}), BEAT_MS);
       try {
-        return await work(await patiently(() => object().known()));
+        return await work(await patiently(() => object().known.get()));
       } finally {
         clearInterval(beat);
         await object()
@@ -29,6 +29,7 @@ export function createSharedInput(env: Env, { id, job }: Task): SharedInput | nu
           .catch(() => {});
       }
     },
-    keep: (source) => patiently(() => object().keepSource(source)),
+    beside: () => patiently(() => object().known.beside(id)),
+    keep: (source) => patiently(() => object().known.keep(source)),
   };
 }

@@ -1,8 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Job } from "../../../src/core/jobs/job.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { clip } from "../../fixtures/clips.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
 import { MOVING_TIMES, movingWebp } from "../../fixtures/moving-webp.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { clearAvif, p3Photo, tiledPhoto } from "../../fixtures/photos.ts";
@@ -79,6 +81,19 @@ test.each([
   await expect
     .poll(() => keysOf(task.id))
     .toEqual([`out/${task.id}/${path.split("/").at(-1)?.replace(/^\d+-/, "")}`]);
+});
+
+test("outputs of a job that the light encoder would do one after another are encoded here", async () => {
+  const tone = await makeClip("m4a", "-f lavfi -i sine=d=50 -c:a aac".split(" "));
+  const output = { kind: "audio", options: { format: "mp3", normalize: true } };
+  const body = { input: serve(tone), outputs: [output, output] };
+  const { status, body: job } = await lab.door.request<Job>("POST", "/jobs", body);
+  expect(status).toBe(201);
+  for (const { id } of job.tasks) {
+    const { error, steps } = await finished(id);
+    const encoded = { encoder: "native", reason: expect.stringMatching(/^Faster here: 5 s, not \d+ s\.$/) };
+    expect([error, steps[2]?.output]).toEqual([null, expect.objectContaining(encoded)]);
+  }
 });
 
 test("encodes an image as avif", async () => {

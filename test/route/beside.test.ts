@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import type { Decision } from "../../src/core/choice.ts";
+import type { EncodeRequest } from "../../src/core/options.ts";
+import { createLightEncoder } from "../../src/encoders/light/light.ts";
+import { createNativeEncoder } from "../../src/encoders/native/native.ts";
+import { decideEncode } from "../../src/steps/decide-encode.ts";
+import { describeDecision } from "../../src/words/decision-words.ts";
+import { createOffers } from "../../worker/run/offers.ts";
+import { video } from "./sources.ts";
+
+const light = createLightEncoder({ fetch: async () => Response.json({ fast: true }) });
+const FILM = video(1280, 720, 30, { filesize: 16_000_000 });
+const large = { kind: "video", options: { height: 480 } } as const;
+const small = { kind: "video", options: { height: 240 } } as const;
+const still = { kind: "image", options: { format: "jpeg", start: 12 } } as const;
+const sound = { kind: "audio", options: { format: "mp3" } } as const;
+const copy = { kind: "video", options: {} } as const;
+const impossible = { kind: "video", options: { start: 100 } } as const;
+
+// Decides each output of a job, as each of its tasks does.
+function decideJob(outputs: readonly EncodeRequest[], natives = 1): Promise<Decision[]> {
+  const instances = Array.from({ length: natives }, (_, at) => ({
+    name: `native-${at}`,
+    fetch: () => Promise.reject(new Error("Nothing is encoded.")),
+  }));
+  const native = createNativeEncoder({ instances });
+  const offers = createOffers({ light, native, instances: natives, cores: 2, max_in_flight: 8 });
+  const hosts = { encoders: [light, native], offers };
+  const decided = outputs.map(async (output) => {
+    const beside = outputs.filter((other) => other !== output);
+    return decideEncode(hosts, FILM, output, [], beside);
+  });
+  return Promise.all(decided);
+}
+
+test.each<[string, EncodeRequest[], number, string[]]>([
+  ["one output", [small], 1, ["light"]],
+  ["one output, whose work is long", [large], 1, ["light"]],
+  [
+    "four that the light encoder would do one after another",
+    [large, small, still, sound],
+    1,
+    ["native", "native", "light", "light"],
+  ],
+  ["short ones", [still, sound], 1, ["light", "light"]],
+  ["two of which the second makes it long", [large, small], 1, ["native", "light"]],
+  ["two that both stay short", [small, sound], 1, ["light", "light"]],
+  ["two equally long ones", [small, { ...small }], 1, ["native", "native"]],
+  ["one beside a copy", [large, copy], 1, ["light", "light"]],
+  ["without a native encoder", [large, small], 0, ["light", "light"]],
+])("%s", async (_, outputs, natives, expected) => {
+  const decisions = await decideJob(outputs, natives);
+  expect(decisions.map(({ encoder }) => encoder)).toEqual(expected);
+});
+
+test("the reason counts all that waits for the light encoder", async () => {
+  const decisions = await decideJob([large, small]);
+  expect(decisions.map(describeDecision)).toEqual(["Faster here: 15 s, not 21 s.", "About 7 s of work."]);
+  const [first, second] = await decideJob([large, small, still, sound]);
+  expect([first?.reason, second?.reason]).toEqual([second?.reason, first?.reason]);
+});
+
+test("an impossible output is left out, and fails by itself", async () => {
+  const [own, other] = await Promise.allSettled([decideJob([large]), decideJob([impossible, large])]);
+  expect([own.status, other]).toMatchObject(["fulfilled", { reason: { kind: "invalid_options" } }]);
+});
