@@ -18,7 +18,7 @@ const OPEN = Number(process.env.SOAK_OPEN ?? 12);
 // A kill each so many seconds, on average.
 const KILL_SECONDS = 20;
 const VICTIMS = ["framewright", "framewright-encoder", "native", "all"] as const;
-// A step is attempted so often: a task that meets as many kills may fail with `worker_lost`.
+// How many attempts a step has: a task that meets as many kills may fail with `worker_lost`.
 const ATTEMPTS = 3;
 const MIB = 2 ** 20;
 const MINUTE = 60_000;
