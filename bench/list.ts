@@ -1,4 +1,5 @@
 import type { Benchmark } from "./benchmark.ts";
+import { gifBenchmarks } from "./cases/animation/gifski.ts";
 import { apiBenchmarks } from "./cases/api.ts";
 import { chunkedBenchmarks } from "./cases/chunked.ts";
 import { coreBenchmarks } from "./cases/core.ts";
@@ -41,6 +42,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...imageUrlBenchmarks,
   ...nativeBenchmarks,
   ...pictureBenchmarks,
+  ...gifBenchmarks,
   ...waveformBenchmarks,
   ...integrityBenchmarks,
   ...ladderBenchmarks,

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { isAbsolute } from "node:path";
 import { promisify } from "node:util";
 import { wrong } from "../worker/local/cli.ts";
 import { findProgram } from "../worker/local/system.ts";
@@ -6,7 +7,7 @@ import { findProgram } from "../worker/local/system.ts";
 const execute = promisify(execFile);
 
 /**
- * Runs a program to its end, with the given variables or else those of this process. Returns its output and the seconds it
+ * Runs a program, by its name or absolute path, to its end, with the given variables or else those of this process. Returns its output and the seconds it
  * took; rejects when it is missing or fails.
  */
 export async function runCommand(
@@ -14,7 +15,7 @@ export async function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<{ stdout: string; stderr: string; seconds: number }> {
-  const path = findProgram(program, process.env);
+  const path = isAbsolute(program) ? program : findProgram(program, process.env);
   if (!path) wrong(`${program} is missing on this machine: install it to have something to compare with.`);
   const started = performance.now();
   const { stdout, stderr } = await execute(path, [...args], { maxBuffer: 1 << 26, env });
