@@ -1,8 +1,5 @@
-import { within } from "../../src/util/time.ts";
+import { presentFrame } from "../ui/next-frame.ts";
 import { releasePlayer } from "../ui/release-player.ts";
-
-// In a hidden tab, and at times for a frame that is already shown, no frame is presented.
-const FRAME_MS = 2000;
 
 /**
  * Draws frames of a video into canvases, one after the other, evenly spread over its duration; stops when `signal` aborts.
@@ -19,15 +16,15 @@ export async function drawFrames(
   video.preload = "auto";
   if (!url.startsWith("blob:")) video.crossOrigin = "anonymous";
   try {
-    let frame = nextFrame(video);
-    video.src = url;
-    await heard(video, "loadeddata", signal);
-    if (video.videoWidth > 0) await within(frame, FRAME_MS, () => {});
+    await presentFrame(video, () => {
+      video.src = url;
+      return heard(video, "loadeddata", signal);
+    });
     for (const [index, canvas] of canvases.entries()) {
-      frame = nextFrame(video);
-      video.currentTime = ((index + 0.5) / canvases.length) * duration;
-      await heard(video, "seeked", signal);
-      if (video.videoWidth > 0) await within(frame, FRAME_MS, () => {});
+      await presentFrame(video, () => {
+        video.currentTime = ((index + 0.5) / canvases.length) * duration;
+        return heard(video, "seeked", signal);
+      });
       cover(canvas, video, video.videoWidth, video.videoHeight);
     }
   } catch (thrown) {
@@ -56,13 +53,6 @@ export async function drawDecoded(
       throw thrown;
     }
   }
-}
-
-// `seeked` may fire while the frame before it is still the one that is drawn.
-function nextFrame(video: HTMLVideoElement): Promise<void> {
-  // Firefox before 132.
-  if (!("requestVideoFrameCallback" in video)) return Promise.resolve();
-  return new Promise((resolve) => video.requestVideoFrameCallback(() => resolve()));
 }
 
 function heard(video: HTMLVideoElement, name: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import type { LocalClient } from "../../../src/browser/index.ts";
 import type { MediaInput, Source } from "../../../src/index.ts";
+import { presentFrame } from "../../ui/next-frame.ts";
 import { coreFrame } from "./core-frame.ts";
 import { brightnessSpread, PLAIN, thumbnailTimes } from "./pick-frame.ts";
 
@@ -81,8 +82,10 @@ async function frameOf(url: string, source: Source): Promise<ImageBitmap> {
     // For a codec that it does not know, a browser may play the sound alone.
     if (video.videoWidth === 0) throw new Error("The browser decodes no pictures of it.");
     return await liveliest(thumbnailTimes(source.duration ?? 0), async (at) => {
-      video.currentTime = at;
-      await happens(video, "seeked");
+      await presentFrame(video, () => {
+        video.currentTime = at;
+        return happens(video, "seeked");
+      });
       return createImageBitmap(video, sizeOf(source));
     });
   } finally {

@@ -1,0 +1,17 @@
+import { within } from "../../src/util/time.ts";
+
+// In a hidden tab, and at times for a frame that is already shown, no frame is presented.
+const FRAME_MS = 2000;
+
+/**
+ * Seeks a video by `seek`, and waits until it presents what it found: `seeked` may fire while the frame before it is still the one that
+ * is drawn. Does not wait in a hidden tab, or for a video without pictures.
+ */
+export async function presentFrame(video: HTMLVideoElement, seek: () => Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // Firefox has it since 132.
+  if (document.hidden || !("requestVideoFrameCallback" in video)) resolve();
+  else video.requestVideoFrameCallback(() => resolve());
+  await seek();
+  if (video.videoWidth > 0) await within(promise, FRAME_MS, () => {});
+}
