@@ -83,6 +83,21 @@ test("its packages install on an empty system, and bring ffmpeg and the tools to
   expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^libsvtav1enc/)]));
 });
 
+test("its build ends unless Debian's ffmpeg is 7.1", async () => {
+  const [, pattern = ""] = /ffmpeg -version \| grep --quiet '([^']+)'/.exec(all(image, "RUN")[0] ?? "") ?? [];
+  const found = async (text: string) =>
+    run("sh", ["-c", 'printf \'%s\' "$1" | grep --quiet "$2" && echo yes || echo no', "-", text, pattern]);
+  const own = await run("ffmpeg", ["-version"]);
+  const [, version = ""] = /^ffmpeg version (\d+\.\d+)/.exec(own.stdout) ?? [];
+  for (const [text, is] of [
+    ["ffmpeg version 7.1.5-0+deb13u1 Copyright (c) 2000-2025 the FFmpeg developers", "yes"],
+    ["ffmpeg version 7.1-3 Copyright (c) 2000-2024 the FFmpeg developers", "yes"],
+    ["ffmpeg version 7.10 Copyright (c) 2000-2027 the FFmpeg developers", "no"],
+    [own.stdout, version === "7.1" ? "yes" : "no"],
+  ] as const)
+    expect([text, (await found(text)).stdout.trim()]).toEqual([text, is]);
+});
+
 test("the server runs from the copied files and encodes", async () => {
   // Copies each file of the context to its place; .dockerignore must let it through.
   const ignore = (await readFile(join(ROOT, ".dockerignore"), "utf8")).split("\n");
