@@ -61,7 +61,7 @@ const CHANNELS = "urn:mpeg:dash:23003:3:audio_channel_configuration:2011";
 export function writeDash(facts: DashFacts): string {
   const { texts = [], fps } = facts;
   const { video, audio, all, starts, end } = timesOf(facts);
-  const longest = Math.max(0, ...all.flatMap(({ segments }) => segments.map(({ duration }) => duration)));
+  const longest = longestOf(all);
   const periods = starts.flatMap((start, index) => {
     const within = { start, end: starts[index + 1] ?? end };
     return [
@@ -101,6 +101,7 @@ function timesOf({ pictures, sounds }: Pick<DashFacts, "pictures" | "sounds">) {
   const video = pictures.map((stream) => timed(stream));
   const audio = sounds.map((sound) => ({ ...sound, ...timed(sound, sound.priming) }));
   const all = [...video, ...audio];
+  reachEnd(all);
   const starts = [...new Set([0, ...(video.length > 0 ? video : audio).flatMap(breaksOf)])];
   return { video, audio, all, starts: starts.sort((a, b) => a - b), end: Math.max(0, ...all.map(endOf)) };
 }
@@ -205,6 +206,20 @@ function timed(stream: DashStream, priming = 0): TimedStream {
     }),
   );
   return { ...stream, segments };
+}
+
+// Where one track ends a little before another, dash.js moves viewers who seek behind it back; with the last segment as long as the
+// stream it knows that there is nothing to wait for.
+function reachEnd(streams: readonly TimedStream[]): void {
+  const [end, longest] = [Math.max(...streams.map(endOf)), longestOf(streams)];
+  for (const { segments } of streams) {
+    const last = segments.at(-1);
+    if (last && end - last.time - last.duration < longest) last.duration = end - last.time;
+  }
+}
+
+function longestOf(streams: readonly TimedStream[]): number {
+  return Math.max(0, ...streams.flatMap(({ segments }) => segments.map(({ duration }) => duration)));
 }
 
 function breaksOf({ segments }: TimedStream): number[] {

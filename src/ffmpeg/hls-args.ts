@@ -51,7 +51,7 @@ export function hlsArgs(
     const sound = audioArgs(
       audio,
       heardSource(source, plan),
-      { ...cut, audio: [...cut.audio, STEADY] },
+      { ...cut, audio: [...cut.audio, STEADY, ...silenceAfter(plan, source)] },
       toolset,
       level,
     );
@@ -65,6 +65,15 @@ export function hlsArgs(
     );
   }
   return args;
+}
+
+// Players stop where one of the tracks ends, unless they have loaded the others to their ends.
+function silenceAfter({ video, start, end }: Plan, { streams }: Source): string[] {
+  if (!video) return [];
+  const pictures = streams?.find(({ kind }) => kind === "video");
+  const last = pictures?.end ?? pictures?.duration ?? 0;
+  const until = Math.min(end ?? last, last) - start;
+  return until > 0 ? [`apad=whole_dur=${Number(until.toFixed(6))}`] : [];
 }
 
 function videoOutput(

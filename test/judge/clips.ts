@@ -111,6 +111,13 @@ export async function lateSoundClip(seconds: number): Promise<string> {
   return makeClip("mp4", ["-i", clip, "-itsoffset", "0.4", "-i", clip, ...maps]);
 }
 
+/** A clip of pictures whose sound starts 0.4 seconds after them and ends at a third of their time. */
+export async function shortSoundClip(seconds: number): Promise<string> {
+  const clip = await noiseClip(seconds);
+  const sound = ["-itsoffset", "0.4", "-t", String(seconds / 3), "-i", clip];
+  return makeClip("mp4", ["-i", clip, ...sound, "-map", "0:v", "-map", "1:a", "-c", "copy"]);
+}
+
 /** A Matroska file with video, two audio streams of which the second is a tone, subtitles and a cover. */
 export async function crowdedClip(seconds: number): Promise<string> {
   const clip = await noiseClip(seconds);
