@@ -1,4 +1,5 @@
 import { basename, join } from "node:path";
+import type { Locator, Page } from "@playwright/test";
 import { unpackZip } from "./read-zip.ts";
 import {
   connect,
@@ -8,6 +9,7 @@ import {
   movingClip,
   named,
   openDownloading,
+  openOptions,
   playToEnd,
 } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
@@ -23,7 +25,7 @@ for (const place of [undefined, "Edge"] as const) {
     await openDownloading(page, served);
     if (place) await connect(page, served);
     const clip = await named(await movingClip(), folder, "in/stream.mp4");
-    const card = await convert(page, clip, "HLS for my site", place);
+    const card = place ? await convert(page, clip, "HLS for my site", place) : await convertBoth(page, clip);
     const seen = await playToEnd(card);
     expect(seen).toMatchObject({ at: expect.closeTo(2, 0), duration: expect.closeTo(2, 0), error: null });
     // Played by hls.js, not natively.
@@ -34,5 +36,23 @@ for (const place of [undefined, "Edge"] as const) {
     const names = await unpackZip(zip, folder);
     expect(names.every((name) => name.startsWith("stream/"))).toBe(true);
     await expectStream(join(folder, "stream", "master.m3u8"));
+    const more = names
+      .filter((name) => /manifest\.mpd|iframes\.m3u8/.test(name))
+      .map((name) => basename(name));
+    expect([...new Set(more)]).toEqual(place ? [] : ["iframes.m3u8", "manifest.mpd"]);
   });
+}
+
+/** Converts a file into a stream for players of HLS and of DASH, with pictures while seeking. */
+async function convertBoth(page: Page, clip: string): Promise<Locator> {
+  const card = await openOptions(page, clip);
+  await card.getByRole("button", { name: "HLS for my site" }).click();
+  await card.getByLabel("Pictures while seeking").selectOption("yes");
+  await card.getByLabel("Format").selectOption("dash");
+  await expect(card.getByLabel("Pictures while seeking")).toHaveCount(0);
+  await card.getByLabel("Format").selectOption("hls_dash");
+  await card.getByLabel("Pictures while seeking").selectOption("yes");
+  await card.getByRole("button", { name: "Convert this file" }).click();
+  await expect(card.getByRole("button", { name: "Send to S3" })).toBeVisible();
+  return card;
 }

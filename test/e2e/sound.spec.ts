@@ -1,7 +1,8 @@
-import { noiseClip } from "../judge/clips.ts";
+import { crowdedClip, noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { measureLoudness } from "../judge/loudness.ts";
+import { runNative } from "../judge/native.ts";
 import { convertTo, named, openOptions } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
@@ -32,6 +33,25 @@ test("cuts a video without encoding it", async ({ workbench, folder }) => {
   const output = await convertTo(workbench, card, folder);
   const { worst, frames } = await measureLikeness(output, source, { filter: "trim=start_frame=12" });
   expect([worst, frames]).toEqual([1, 38]);
+});
+
+test("takes a sound track out of a video without encoding it", async ({ workbench, folder }) => {
+  const source = await crowdedClip(2);
+  const card = await openOptions(workbench, await named(source, folder, "languages.mkv"));
+  await card.getByRole("radio", { name: "Audio", exact: true }).check();
+  await card.getByLabel("Sound track").selectOption("2 – FLAC");
+  await card.getByRole("radio", { name: "Keep original" }).check();
+  await expect(card.getByLabel("Format")).toHaveValue("flac");
+  await expect(card.locator(".outcome")).toContainText("FLAC");
+  // Another format needs an encode.
+  await card.getByLabel("Format").selectOption("wav");
+  await expect(card.getByRole("radio", { name: "Medium" })).toBeChecked();
+  await card.getByLabel("Format").selectOption("flac");
+  await card.getByRole("radio", { name: "Keep original" }).check();
+  const output = await convertTo(workbench, card, folder);
+  const hashOf = async (path: string, track: number) =>
+    (await runNative(["-i", path, "-map", `0:a:${track}`, "-f", "md5", "-"])).output.toString();
+  expect(await hashOf(output, 0)).toBe(await hashOf(source, 1));
 });
 
 test("mutes a video and speeds it up", async ({ workbench, folder }) => {

@@ -43,7 +43,7 @@ export const OPTION_NAMES = {
     "concat",
     "metadata",
   ],
-  audio: ["format", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
+  audio: ["format", "mode", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
   image: ["format", "quality", ...FRAME, "start", "max_bytes", "overlay", "interval", "count"],
   animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
   storyboard: ["format", "quality", "width", "interval", "columns", "rows", ...SPAN],
@@ -52,7 +52,7 @@ export const OPTION_NAMES = {
     ...["track", "width", "height", "waveform_color", "background_color"],
     ...SPAN,
   ] as const,
-  adaptive_video: ["format", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN, "subtitles"],
+  adaptive_video: ["format", "i_frames", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN, "subtitles"],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
 
 type Parsed = Extract<ReturnType<typeof parseTaskRequest>, { kind: "video" }>;
@@ -60,6 +60,7 @@ type Parsed = Extract<ReturnType<typeof parseTaskRequest>, { kind: "video" }>;
 /** All options of all kinds by name, as the fields of a form read them. */
 export interface AnyOptions {
   format?: string | undefined;
+  i_frames?: boolean | undefined;
   codec?: string | undefined;
   mode?: OptionsOf<"video">["mode"];
   quality?: OptionsOf<"video">["quality"];
@@ -143,10 +144,12 @@ export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
 /** Converts options to another kind, keeping those that both have. */
 export function turnInto(kind: EncodeKind, { options, kind: from, ...wishes }: Wishes): Wishes {
   const known: readonly string[] = OPTION_NAMES[kind];
-  // Formats, and what counts as a high bitrate, differ between kinds.
+  // Formats, what may be copied into them, and what counts as a high bitrate, differ between kinds.
   const kept = Object.entries(options).filter(
     ([name]) =>
-      known.includes(name) && !["format", "codec", "bitrate"].includes(name) && suits(kind, from, name),
+      known.includes(name) &&
+      !["format", "codec", "mode", "bitrate"].includes(name) &&
+      suits(kind, from, name),
   );
   return {
     ...wishes,

@@ -1,16 +1,17 @@
-import { type EncodeKind, FORMATS, VIDEO_CODECS } from "../../src/index.ts";
+import { type EncodeKind, FORMATS, type Source, VIDEO_CODECS } from "../../src/index.ts";
+import type { Wishes } from "../queue/item.ts";
 import { Field } from "../ui/field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { codecName, formatName } from "../words/names.ts";
-import { formatOf, kindsFor, turnInto } from "./choices.ts";
+import { checkWishes } from "./check-wishes.ts";
+import { type AnyOptions, formatOf, kindsFor, turnInto, withOptions } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 import { CODEC_USES, FORMAT_USES, KIND_WORDS } from "./words.ts";
 
 export function FormatFields({ form }: { form: Form }) {
-  const { source, wishes, options, change, faultAt } = form;
+  const { source, wishes, options, faultAt } = form;
   const kinds = kindsFor(source);
   const format = formatOf(wishes.kind, options, source);
-  const isWaveform = wishes.kind === "waveform";
   return (
     <>
       {kinds.length > 1 && (
@@ -28,10 +29,10 @@ export function FormatFields({ form }: { form: Form }) {
               {...control}
               value={format}
               onChange={({ currentTarget }) =>
-                change({ ...(isWaveform && UNDRAWN), format: currentTarget.value })
+                form.wish((now) => withFormat(now, currentTarget.value, source))
               }
             >
-              {offered(wishes.kind).map((key) => (
+              {Object.keys(FORMATS[wishes.kind]).map((key) => (
                 <option key={key} value={key}>
                   {formatName(key)} – {FORMAT_USES[key]}
                 </option>
@@ -40,21 +41,49 @@ export function FormatFields({ form }: { form: Form }) {
           )}
         </Field>
         {wishes.kind === "video" && <CodecField form={form} format={format} />}
+        {wishes.kind === "adaptive_video" && format !== "dash" && <IFramesField form={form} />}
       </div>
     </>
   );
 }
 
-// Peaks alone have none of these.
+// A picture has no bits, and peaks alone have none of the others.
 const UNDRAWN = {
-  ...{ width: undefined, height: undefined },
+  ...{ bits: undefined, width: undefined, height: undefined },
   waveform_color: undefined,
   background_color: undefined,
 };
 
-// The page plays streams with hls.js.
-function offered(kind: EncodeKind): string[] {
-  return Object.keys(FORMATS[kind]).filter((format) => format !== "dash");
+/** Changes the format, and takes back what it rules out. */
+function withFormat(wishes: Wishes, format: string, source: Source): Wishes {
+  const { mode } = wishes.options as AnyOptions;
+  const undone = {
+    ...(wishes.kind === "waveform" && UNDRAWN),
+    ...(format === "dash" && { i_frames: undefined }),
+  };
+  const changed = withOptions(wishes, { ...undone, format });
+  const isBarred = mode === "copy" && checkWishes(changed, source).fault !== null;
+  return isBarred ? withOptions(changed, { mode: undefined }) : changed;
+}
+
+// What Apple's players show while a viewer seeks; DASH has no such playlists.
+function IFramesField({ form: { options, change, faultAt } }: { form: Form }) {
+  return (
+    <Field label="Pictures while seeking" fault={faultAt("i_frames")}>
+      {(control) => (
+        <select
+          {...control}
+          value={options.i_frames ? "yes" : "no"}
+          onChange={({ currentTarget }) =>
+            change({ i_frames: currentTarget.value === "yes" ? true : undefined })
+          }
+        >
+          <option value="no">None</option>
+          <option value="yes">Every six seconds – I-frame playlists</option>
+        </select>
+      )}
+    </Field>
+  );
 }
 
 function CodecField({ form: { options, change, faultAt }, format }: { form: Form; format: string }) {

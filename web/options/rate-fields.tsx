@@ -70,14 +70,23 @@ export function RateFields({ form }: { form: Form }) {
 // Without a quality, nothing requires an encode.
 const AS_IT_IS = { value: "as_it_is", label: "Keep original" } as const;
 
+const COPIED: ReadonlySet<string> = new Set(["video", "audio"]);
+
+const COPY_WORDS = {
+  video: "Copied without re-encoding; the start moves back to a keyframe.",
+  audio: "Copied without re-encoding; a start and an end move by a few hundredths of a second.",
+} as const;
+
 function QualityField({ form, format }: { form: Form; format: string }) {
   const { source, wishes, options, change } = form;
-  const copies = (mode?: "copy") =>
-    checkWishes(withOptions(wishes, { quality: undefined, mode }), source).forecast?.copied === true;
-  const plainly = copies();
-  // A trimmed video is only copied when that is asked for.
-  const mode = !plainly && wishes.kind === "video" && copies("copy") ? "copy" : undefined;
-  const mayCopy = plainly || mode === "copy" || options.mode === "copy";
+  const copied = (mode?: "copy") => {
+    const { forecast } = checkWishes(withOptions(wishes, { quality: undefined, mode }), source);
+    return forecast?.copied ? forecast : null;
+  };
+  const plainly = copied() !== null;
+  // A trimmed file, and the sound of a video, are only copied when that is asked for.
+  const copy = plainly || !COPIED.has(wishes.kind) ? null : copied("copy");
+  const mayCopy = plainly || copy !== null || options.mode === "copy";
   const unasked = plainly || options.mode === "copy" ? AS_IT_IS.value : "medium";
   const quality = options.quality ?? unasked;
   const steps = QUALITIES.map((value) => ({ value, label: QUALITY_WORDS[value][0] }));
@@ -87,13 +96,17 @@ function QualityField({ form, format }: { form: Form; format: string }) {
       choices={mayCopy ? [AS_IT_IS, ...steps] : steps}
       value={quality}
       onChange={(value) =>
-        change(value === AS_IT_IS.value ? { quality: undefined, mode } : { quality: value, mode: undefined })
+        change(
+          value === AS_IT_IS.value
+            ? { quality: undefined, ...(copy && { mode: "copy", format: copy.format }) }
+            : { quality: value, mode: undefined },
+        )
       }
       hint={
         quality !== AS_IT_IS.value
           ? qualityHint(format, quality, options.codec)
           : options.mode === "copy"
-            ? "Copied without re-encoding; the start moves back to a keyframe."
+            ? COPY_WORDS[wishes.kind === "audio" ? "audio" : "video"]
             : "Copied without re-encoding."
       }
       fault={form.faultAt("quality")}
@@ -107,7 +120,7 @@ function usualBytes(filesize: number | undefined): number {
 }
 
 // browser-speed-vs-native in docs/benchmarks.md: 3.3 MB where the browser's encoder makes 9.8.
-const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls", "hls_dash"]);
+const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls", "dash", "hls_dash"]);
 const X264 = "Encoded with x264, to about a third of the size that the browser's own encoder makes.";
 
 function qualityHint(format: string, quality: Quality, codec = "h264"): string {

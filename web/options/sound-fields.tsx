@@ -1,6 +1,7 @@
 import { TARGET_LUFS } from "../../src/index.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
+import { TrackField } from "./track-field.tsx";
 import type { Form } from "./use-form.ts";
 
 // LUFS of what is published; the first is that of most services, the last of European television.
@@ -48,6 +49,7 @@ export function SoundFields({ form }: { form: Form }) {
           </Field>
         )}
       </div>
+      {!mute && <TrackField form={form} />}
       {!mute && (
         <div class="columns">
           <NumberField
@@ -92,6 +94,7 @@ function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: 
     const silent = {
       channels: undefined,
       sample_rate: undefined,
+      track: undefined,
       audio_codec: undefined,
       audio_bitrate: undefined,
     };

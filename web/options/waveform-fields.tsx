@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../src/index.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
+import { TrackField } from "./track-field.tsx";
 import type { Form } from "./use-form.ts";
 
 // What audiowaveform draws with.
@@ -37,7 +38,23 @@ export function WaveformFields({ form }: { form: Form }) {
           )}
         </Field>
       </div>
-      {isDrawn && <PictureFields form={form} />}
+      <TrackField form={form} />
+      {isDrawn ? (
+        <PictureFields form={form} />
+      ) : (
+        <Field label="Precision" fault={faultAt("bits")}>
+          {(control) => (
+            <select
+              {...control}
+              value={options.bits ?? 16}
+              onChange={({ currentTarget }) => change({ bits: currentTarget.value === "8" ? 8 : undefined })}
+            >
+              <option value={16}>16 bits</option>
+              <option value={8}>8 bits – half the size; peaks.js needs them</option>
+            </select>
+          )}
+        </Field>
+      )}
     </>
   );
 }

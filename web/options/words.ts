@@ -28,6 +28,7 @@ export const FORMAT_USES: Readonly<Record<string, string>> = {
   json: "peaks for wavesurfer.js and peaks.js",
   dat: "the same peaks, in a smaller file",
   hls: "plays in Safari and in most players",
+  dash: "for dash.js, Shaka Player and TVs",
   hls_dash: "for players of either",
 };
 

@@ -73,6 +73,9 @@ function Shown({ output, url, name }: { output: Output; url: string; name: strin
   if (source.kind === "data") {
     return <p class="soft">Data for players such as wavesurfer.js and peaks.js: give them this file.</p>;
   }
+  if (source.format === "dash") {
+    return <p class="soft">A stream for players such as dash.js and Shaka Player: give them manifest.mpd.</p>;
+  }
   const kind = source.kind === "audio" ? "audio" : "video";
   return (
     <Suspense fallback={<div class="player empty" />}>

@@ -1,5 +1,6 @@
 import { type Dropped, dropped, type Source } from "../../src/index.ts";
 import type { Wishes } from "../queue/item.ts";
+import { languageName } from "./names.ts";
 
 /**
  * Describes what the output will lack of a file: `Leaves out: subtitles (German), chapters.`; null when that is nothing, or
@@ -58,12 +59,4 @@ function coverWords(some: readonly Dropped[]): string {
 function languages(some: readonly Dropped[]): string {
   const names = some.flatMap(({ language }) => (language ? [languageName(language)] : []));
   return names.length > 0 ? ` (${names.join(", ")})` : "";
-}
-
-function languageName(language: string): string {
-  try {
-    return new Intl.DisplayNames(["en"], { type: "language" }).of(language) ?? language;
-  } catch {
-    return language;
-  }
 }

@@ -60,3 +60,12 @@ export function formatName(format: string): string {
 export function codecName(codec: string): string {
   return codec.startsWith("pcm_") ? "PCM" : (CODECS[codec] ?? codec.toUpperCase());
 }
+
+/** Returns the English name of a language, or its code where that is unknown. */
+export function languageName(language: string): string {
+  try {
+    return new Intl.DisplayNames(["en"], { type: "language" }).of(language) ?? language;
+  } catch {
+    return language;
+  }
+}
