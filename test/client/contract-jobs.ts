@@ -117,6 +117,10 @@ export const JOBS: ClientClauses = [
         [[{ ...video, after: 3 }], "request_invalid", "outputs.0.after"],
         [[{ ...video, after: 0 }], "request_invalid", "outputs.0.after"],
         [[{ ...video, output: "s3://bucket/key" }], "connection_required", "outputs.0.output"],
+        [
+          [video, { ...video, options: { overlay: { url: "s3://bucket/logo.png" } } }],
+          ...(["connection_required", "outputs.1.options.overlay.url"] as const),
+        ],
         [[video], "input_required", "input", null],
         [[video], "invalid_input", "input", "ftp://example.com/clip.mp4"],
       ];

@@ -15,16 +15,20 @@ export interface ConnectionNeed {
   wanted?: string;
 }
 
-/** Checks that a task may read its inputs, and returns whether it needs a connection; throws `invalid_input`. */
+/**
+ * Checks that a task may read its inputs, and returns whether it needs a connection; throws `invalid_input`. For an output of a
+ * job, `at` is its path in the request, such as `outputs.0.`.
+ */
 export async function checkTaskAccess(
   request: TaskRequest,
   project: string,
   needs: Needs,
+  at = "",
 ): Promise<ConnectionNeed | null> {
-  const need = await checkInputs(request, { url: request.input, param: "input" }, project, needs);
+  const need = await checkInputs(request, { url: request.input, param: "input" }, project, needs, at);
   // The output goes by the default connection, whichever the input is read by.
   const own = need?.wanted !== undefined || !need;
-  return own && request.output !== undefined ? { param: "output", what: "An S3 output" } : need;
+  return own && request.output !== undefined ? { param: `${at}output`, what: "An S3 output" } : need;
 }
 
 /** Checks that a standalone step may read its inputs, and returns whether it needs a connection; throws `invalid_input`. */
@@ -61,9 +65,11 @@ async function checkInputs(
   main: { url: string; param: string },
   project: string,
   needs: Needs,
+  at = "",
 ): Promise<ConnectionNeed | null> {
   let found: ConnectionNeed | null = null;
-  for (const { url, param } of [main, ...furtherInputs(request)]) {
+  const further = furtherInputs(request).map(({ url, param }) => ({ url, param: at + param }));
+  for (const { url, param } of [main, ...further]) {
     const need = await checkInput(url, param, project, needs);
     if (found && need && found.wanted !== need.wanted) {
       const message = `${param}: It is read by another connection than ${found.param}.`;

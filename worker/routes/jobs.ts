@@ -13,7 +13,7 @@ import { creating } from "../idempotency/creating.ts";
 import { countCreation, takeRoom } from "../limits/enforce.ts";
 import type { Services } from "../services.ts";
 import { checkWebhook } from "../webhooks/check-url.ts";
-import { type ConnectionNeed, checkTaskAccess, reserveConnection } from "./check-access.ts";
+import { checkTaskAccess, reserveConnection } from "./check-access.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of jobs. */
@@ -24,11 +24,12 @@ export function addJobRoutes(app: Api, services: Services): void {
     const project = c.get("project");
     const { webhook_url, input, outputs } = request;
     const needs = await Promise.all(
-      outputs.map(async ({ request, after }) => {
-        const need = await checkTaskAccess(request, project, services);
+      outputs.map(async ({ request, after }, index) => {
+        const at = `outputs.${index}.`;
+        const need = await checkTaskAccess(request, project, services, at);
         const from = after === null ? undefined : outputs[after]?.request.output;
         // The output that it waits for is in a bucket, which takes the default connection to read.
-        return from === undefined ? need : OUTPUT;
+        return from === undefined ? need : { param: `${at}output`, what: "An S3 output" };
       }),
     );
     await checkWebhook({ webhook_url }, project, services);
@@ -38,7 +39,7 @@ export function addJobRoutes(app: Api, services: Services): void {
     const head = { id: job_id, input, created_at: now() };
     const tasks = createJobTasks(head, request, id);
     for (const [index, task] of tasks.entries())
-      await reserveConnection(services, project, task.id, namedIn(index, needs[index] ?? null));
+      await reserveConnection(services, project, task.id, needs[index] ?? null);
     // The input is read on behalf of the job.
     const shared = needs.find((need, index) => need?.param === "input" && outputs[index]?.after === null);
     await reserveConnection(services, project, job_id, shared ?? null);
@@ -78,8 +79,6 @@ export function addJobRoutes(app: Api, services: Services): void {
   });
 }
 
-const OUTPUT: ConnectionNeed = { param: "output", what: "An S3 output" };
-
 async function sealKeys(
   { outputs }: JobRequest,
   tasks: readonly Task[],
@@ -90,8 +89,4 @@ async function sealKeys(
     return key === null ? [] : [[id, await seal.seal(key, id)]];
   });
   return Object.fromEntries((await Promise.all(keys)).flat());
-}
-
-function namedIn(index: number, need: ConnectionNeed | null): ConnectionNeed | null {
-  return need?.param === "output" ? { ...need, param: `outputs.${index}.output` } : need;
 }
