@@ -32,9 +32,9 @@ async function tasksOf(page: Page) {
   return { tasks, pieces: (await rowsOf(page, "framewright-page", "pieces")).length };
 }
 
-/** Downloads the output of a file. */
-async function outputOf(page: Page, name: string, folder: string): Promise<string> {
-  const card = cardOf(page, name);
+/** Downloads the output of a file; `at` counts the cards of that name. */
+async function outputOf(page: Page, name: string, folder: string, at = 0): Promise<string> {
+  const card = cardOf(page, name).nth(at);
   const way = card.getByRole("link", { name: "Download" }).or(card.getByRole("button", { name: "Download" }));
   const [download] = await Promise.all([page.waitForEvent("download"), way.click()]);
   const path = join(folder, `out-${download.suggestedFilename()}`);
@@ -42,26 +42,38 @@ async function outputOf(page: Page, name: string, folder: string): Promise<strin
   return path;
 }
 
-test("converts ten files of all kinds at once, each to the right codec and size", async ({
+test("converts ten files of all kinds at once, one of them to two outputs, each to the right codec and size", async ({
   workbench,
   folder,
 }) => {
   const paths = await Promise.all(MIXED.map(([name, args]) => clipNamed(name, args, folder)));
   await addFiles(workbench, ...paths);
-  await workbench.getByRole("button", { name: "Convert all (10)" }).click();
-  await expect(workbench.locator("[data-state=succeeded]")).toHaveCount(10);
+  const twice = cardOf(workbench, "picture.png");
+  await twice.getByRole("button", { name: "Options" }).click();
+  await twice.getByRole("button", { name: "Another output" }).click();
+  await expect(twice.nth(1)).toBeFocused();
+  await chooseFormat(twice.nth(1), "jpeg");
+  await workbench.getByRole("button", { name: "Convert all (11)" }).click();
+  await expect(workbench.locator("[data-state=succeeded]")).toHaveCount(11);
   for (const [name, , codec] of MIXED) {
     // With many files, results are collapsed.
-    await cardOf(workbench, name).getByRole("button", { name: "Result" }).click();
+    await cardOf(workbench, name).first().getByRole("button", { name: "Result" }).click();
     const { picture, sound, duration } = await readFacts(await outputOf(workbench, name, folder));
     expect([name, picture?.codec ?? sound?.codec]).toEqual([name, codec]);
     if (name.startsWith("film")) expect([picture?.width, picture?.times.length]).toEqual([160, 50]);
     if (name.startsWith("sound")) expect(duration).toBeCloseTo(2, 0);
     if (name.startsWith("picture")) expect([picture?.width, picture?.height]).toEqual([320, 180]);
   }
+  await twice.nth(1).getByRole("button", { name: "Result" }).click();
+  const second = await readFacts(await outputOf(workbench, "picture.png", folder, 1));
+  expect([second.picture?.codec, second.picture?.width]).toEqual(["mjpeg", 320]);
+  // The two are one job, which reads the file once.
+  const jobs = (await rowsOf(workbench, "framewright-page", "jobs")) as { tasks: string[] }[];
+  expect(jobs.map(({ tasks }) => tasks.length)).toEqual([2]);
   await workbench.getByRole("button", { name: "Remove finished" }).click();
   await expect(workbench.getByRole("heading", { level: 1 })).toHaveText("Drop video, audio and images here");
   await expect.poll(async () => (await tasksOf(workbench)).tasks).toEqual([]);
+  await expect.poll(() => rowsOf(workbench, "framewright-page", "jobs")).toEqual([]);
 });
 
 test("an encode resumes by itself after a reload, and its file is stored only once", async ({

@@ -6,7 +6,9 @@ import {
   type MetadataMode,
   type Source,
 } from "../../src/index.ts";
+import { awaitCopy } from "../card/awaited-copy.ts";
 import type { Item } from "../queue/item.ts";
+import { Icon } from "../ui/icon.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { ApplyToAll } from "./apply-to-all.tsx";
@@ -92,8 +94,9 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
 }
 
 // Visitors at the end of the options need not scroll back up.
-function Start({ item: { id, wishes } }: { item: Item }) {
+function Start({ item }: { item: Item }) {
   const { queue } = useWorkbench();
+  const { id, wishes } = item;
   const why = useId();
   return (
     <div class="row end">
@@ -102,6 +105,18 @@ function Start({ item: { id, wishes } }: { item: Item }) {
           {wishes.fault.message}
         </span>
       )}
+      <button
+        type="button"
+        onClick={({ detail }) => {
+          // Not for the second click of a double click.
+          if (detail > 1) return;
+          awaitCopy(item);
+          queue.again(id);
+        }}
+      >
+        <Icon name="copy" />
+        Another output
+      </button>
       <button
         type="button"
         class="primary"

@@ -8,6 +8,7 @@ import { takeFile, waitingFor } from "./add/waiting-file.ts";
 import { createItem, nextId } from "./create-item.ts";
 import { faultOf } from "./fault-of.ts";
 import { createFollower } from "./follow.ts";
+import { groupByFile } from "./group-by-file.ts";
 import type { Item } from "./item.ts";
 import { createItemList } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
@@ -78,9 +79,9 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     }
   }
 
-  async function start(id: string): Promise<void> {
-    await launcher.start(id);
-    followNow(id);
+  async function start(ids: readonly string[]): Promise<void> {
+    await launcher.start(ids);
+    for (const id of ids) followNow(id);
   }
 
   async function dropTask(item: Item): Promise<void> {
@@ -111,7 +112,8 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     async start(ids) {
       const all = list.all().filter(isStartable);
       const wanted = ids ?? all.map(({ id }) => id);
-      await Promise.all(wanted.map(start));
+      const groups = groupByFile(wanted.map(find).filter((item) => item !== undefined));
+      await Promise.all(groups.map(start));
     },
     async cancel(id) {
       launcher.stop(id);
@@ -126,7 +128,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         if (!item) return;
         change(id, { fault: null });
         if (!item.source) return probe(id);
-        if (!item.task) return start(id);
+        if (!item.task) return start([id]);
         const client = needClient(item);
         const task = await client.tasks.retry(item.task.id);
         change(id, { task, pace: null, waiting: null });
@@ -143,7 +145,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         if (!item.source) return probe(id, connection.client, "edge");
         await dropTask(item);
         change(id, { task: null, pace: null, wishes: { ...item.wishes, place: "edge" } });
-        await start(id);
+        await start([id]);
       });
     },
     again(id) {

@@ -26,7 +26,8 @@ export function createFollower(
 
   async function askForFile(id: string, task: Task, file: WaitingFile): Promise<void> {
     if (file.reason === "gone" && (await giveKept(id, task))) return;
-    if (list.find(id)?.task?.id === task.id) list.change(id, { waiting: file });
+    const current = list.find(id)?.task;
+    if (current?.id === task.id && !isFinished(current)) list.change(id, { waiting: file });
   }
 
   // The client stores no files, because the queue does.

@@ -1,27 +1,27 @@
 import type { LocalClient } from "../../src/browser/index.ts";
-import type { RemoteClient } from "../../src/client/index.ts";
-import {
-  type Client,
-  MediaError,
-  type MediaInput,
-  type NewTask,
-  type Source,
-  type Task,
-} from "../../src/index.ts";
+import type { NewJob, RemoteClient } from "../../src/client/index.ts";
+import { type Client, MediaError, type MediaInput, type NewTask, type Task } from "../../src/index.ts";
 import type { Edge } from "../edge/edge.ts";
 import { faultOf } from "./fault-of.ts";
-import type { Item, Wishes } from "./item.ts";
+import type { Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";
 import { createTurns } from "./turns.ts";
 
 export interface Launcher {
   /**
-   * Creates the task of a ready item, once however often and in however many tabs it is called; a failure becomes the item's
-   * fault.
+   * Creates the tasks of ready items of one file, of several as a job, once however often and in however many tabs it is called;
+   * a failure becomes the fault of its item.
    */
-  start(id: string): Promise<void>;
+  start(ids: readonly string[]): Promise<void>;
   stop(id: string): void;
+}
+
+/** An item to start, and what its task is asked for. */
+interface Prepared {
+  item: Item;
+  request: Omit<NewTask, "input">;
+  signal: AbortSignal;
 }
 
 // Files uploaded, or passed to the local client, in parallel.
@@ -32,78 +32,130 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
   const going = new Map<string, AbortController>();
   const inTurn = createTurns(AT_ONCE);
 
-  async function send(id: string, client: RemoteClient, input: MediaInput, signal: AbortSignal) {
+  const fail = (id: string, thrown: unknown) => list.change(id, { fault: faultOf(thrown) });
+
+  async function send(all: readonly Prepared[], client: RemoteClient, input: MediaInput) {
     if (typeof input === "string") return { input, drop: async () => {} };
-    list.change(id, { starting: { sent: 0 } });
+    const showSent = (sent: number) => {
+      for (const { item, signal } of all) if (!signal.aborted) list.change(item.id, { starting: { sent } });
+    };
+    showSent(0);
     const onProgress = (sent: number, size: number) =>
-      list.change(id, { starting: { sent: size > 0 ? Math.floor((100 * sent) / size) : 100 } });
+      showSent(size > 0 ? Math.floor((100 * sent) / size) : 100);
+    const signal = allOf(all.map((each) => each.signal));
     const upload = await client.uploads.send(input, { signal, onProgress });
     return { input: upload.url, drop: () => client.uploads.delete(upload.id).catch(() => {}) };
   }
 
-  async function create(item: Item, signal: AbortSignal): Promise<void> {
-    const { id, input, wishes, source } = item;
-    if (!input || !source) return;
-    if (wishes.fault) throw new MediaError("invalid_options", wishes.fault.message);
-    const request = { kind: wishes.kind, options: await optionsOf(wishes, source) };
-    const make = (client: Client, given: MediaInput) =>
-      client.tasks.create({ ...request, input: given } as NewTask);
-    const connection = wishes.place === "edge" ? edge.connection.value : null;
-    if (!connection) {
-      const task = await make(device, input);
-      if (signal.aborted) return discard(device, task);
-      return list.change(id, { task, service: null, wishes: { ...wishes, place: "device" } });
+  async function make(all: readonly Prepared[], client: Client, input: MediaInput): Promise<Task[]> {
+    const [first] = all;
+    if (first && all.length === 1) return [await client.tasks.create({ ...first.request, input } as NewTask)];
+    return (await client.jobs.create({ input, outputs: all.map(({ request }) => request) } as NewJob)).tasks;
+  }
+
+  /** Sets the tasks of the items; returns how many were not stopped meanwhile. */
+  async function settle(all: readonly Prepared[], client: Client, tasks: Task[], service: string | null) {
+    let kept = 0;
+    for (const [index, { item, signal }] of all.entries()) {
+      const task = tasks[index];
+      if (task && signal.aborted) await discard(client, task);
+      if (!task || signal.aborted) continue;
+      kept++;
+      const { wishes } = item;
+      list.change(item.id, {
+        task,
+        service,
+        ...(service === null && { wishes: { ...wishes, place: "device" } }),
+      });
     }
+    return kept;
+  }
+
+  async function create(all: readonly Prepared[], { input, wishes }: Item): Promise<void> {
+    if (!input) return;
+    const connection = wishes.place === "edge" ? edge.connection.value : null;
+    if (!connection) return void (await settle(all, device, await make(all, device, input), null));
     const { client, base_url } = connection;
-    const sent = await send(id, client, input, signal);
+    const sent = await send(all, client, input);
     try {
-      signal.throwIfAborted();
-      const task = await make(client, sent.input);
-      if (signal.aborted) await discard(client, task);
-      signal.throwIfAborted();
-      list.change(id, { task, service: base_url });
+      const tasks = await make(all, client, sent.input);
+      if ((await settle(all, client, tasks, base_url)) === 0) await sent.drop();
     } catch (thrown) {
       await sent.drop();
       throw thrown;
     }
   }
 
-  async function launch(id: string, { signal }: AbortController): Promise<void> {
+  async function createAll(items: readonly Item[]): Promise<void> {
+    const all: Prepared[] = [];
+    for (const item of items) {
+      const signal = going.get(item.id)?.signal ?? AbortSignal.abort();
+      try {
+        all.push({ item, request: await requestOf(item), signal });
+      } catch (thrown) {
+        fail(item.id, thrown);
+      }
+    }
+    const [first] = all;
+    if (!first) return;
+    try {
+      await create(all, first.item);
+    } catch (thrown) {
+      // The others need not wait for the one that is at fault.
+      if (all.length > 1 && thrown instanceof MediaError && thrown.param?.startsWith("outputs."))
+        for (const { item } of all) await createAll([item]);
+      else for (const { item, signal } of all) if (!signal.aborted) fail(item.id, thrown);
+    }
+  }
+
+  async function launch(ids: readonly string[], items: readonly Item[] = []): Promise<void> {
+    const [id, ...rest] = ids;
+    if (id === undefined) return createAll(items);
     await navigator.locks.request(`${name} start ${id}`, { ifAvailable: true }, async (lock) => {
       // After a reload, its task gets the file that has been stored by then.
       await list.saved(id);
       const item = lock && (await list.refresh(id));
-      if (!item || item.task || item.waiting || signal.aborted) return;
-      list.change(id, { fault: null });
-      try {
-        await create(item, signal);
-      } catch (thrown) {
-        if (!signal.aborted) list.change(id, { fault: faultOf(thrown) });
-      }
+      const isMeant = item?.source && !item.task && !item.waiting && !going.get(id)?.signal.aborted;
+      if (isMeant) list.change(id, { fault: null });
+      await launch(rest, isMeant ? [...items, item] : items);
       await list.saved(id);
     });
   }
 
   return {
-    async start(id) {
-      const item = list.find(id);
-      if (going.has(id) || !item || stateOf(item) !== "ready") return;
-      const controller = new AbortController();
-      going.set(id, controller);
-      list.change(id, { starting: { sent: null, waits: true } });
+    async start(ids) {
+      const ready = ids.filter((id) => {
+        const item = list.find(id);
+        return item && !going.has(id) && stateOf(item) === "ready";
+      });
+      for (const id of ready) {
+        going.set(id, new AbortController());
+        list.change(id, { starting: { sent: null, waits: true } });
+      }
       // After those before it, in the order of the calls.
       const turn = inTurn(async () => {
-        if (controller.signal.aborted) return;
-        list.change(id, { starting: { sent: null } });
-        await launch(id, controller);
+        const left = ready.filter((id) => !going.get(id)?.signal.aborted);
+        for (const id of left) list.change(id, { starting: { sent: null } });
+        await launch(left);
       });
       await turn.finally(() => {
-        going.delete(id);
-        list.change(id, { starting: null });
+        for (const id of ready) {
+          going.delete(id);
+          list.change(id, { starting: null });
+        }
       });
     },
     stop: (id) => going.get(id)?.abort(new DOMException("It was cancelled.", "AbortError")),
   };
+}
+
+/** Returns a signal that aborts once all of several have. */
+function allOf(signals: readonly AbortSignal[]): AbortSignal {
+  const over = new AbortController();
+  const check = () => signals.every(({ aborted }) => aborted) && over.abort(signals[0]?.reason);
+  for (const signal of signals) signal.addEventListener("abort", check, { once: true });
+  check();
+  return over.signal;
 }
 
 // The start was cancelled, or the item removed, while its task was created.
@@ -112,9 +164,11 @@ async function discard(client: Client, { id }: Task): Promise<void> {
   await client.tasks.delete(id).catch(() => {});
 }
 
-// Loaded later, because the first view does not need to derive options from a size.
-async function optionsOf(wishes: Wishes, source: Source): Promise<Wishes["options"]> {
-  if (wishes.target_size === null) return wishes.options;
+async function requestOf({ wishes, source }: Item): Promise<Prepared["request"]> {
+  if (wishes.fault) throw new MediaError("invalid_options", wishes.fault.message);
+  const { kind, options, target_size } = wishes;
+  if (target_size === null || !source) return { kind, options };
+  // Loaded later, because the first view does not need to derive options from a size.
   const { sizedOptions } = await import("./sized-options.ts");
-  return sizedOptions(wishes, source, wishes.target_size);
+  return { kind, options: await sizedOptions(wishes, source, target_size) };
 }

@@ -13,7 +13,7 @@ export interface Queue {
   add(inputs: readonly MediaInput[]): void;
   /** Changes the options of an unstarted item. */
   wish(id: string, wishes: Wishes): void;
-  /** Creates tasks from items that are ready; by default from all that can be started. */
+  /** Creates tasks from items that are ready, of those of one file as a job; by default from all that can be started. */
   start(ids?: readonly string[]): Promise<void>;
   cancel(id: string): Promise<void>;
   /** Restarts a failed or cancelled item; probes one again that could not be read. */
@@ -23,7 +23,7 @@ export interface Queue {
    * leaves the machine.
    */
   sendToEdge(id: string): Promise<void>;
-  /** Copies a finished item, so that it can be changed and started again. */
+  /** Copies an item that is ready or finished, so that its file can become something else too. */
   again(id: string): void;
   /**
    * Provides the file that an item waits for; without one, asks the visitor to allow reading the old one, which needs a

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
+import { parseJobRequest } from "../../../src/core/jobs/job-request.ts";
 import { type ApiCall, asCurl, asTypeScript } from "./api-call.ts";
 
 const URL_CALL: ApiCall = {
   base_url: "https://media.example",
   url: "https://example.com/it's.mov",
   name: "it's.mov",
-  kind: "video",
-  options: { format: "webm", width: "50%", fps: 24, codec: undefined },
+  outputs: [{ kind: "video", options: { format: "webm", width: "50%", fps: 24, codec: undefined } }],
 };
-const FILE_CALL: ApiCall = { base_url: null, url: null, name: 'my "clip" é.wav', kind: "audio", options: {} };
+const FILE_CALL: ApiCall = {
+  ...{ base_url: null, url: null, name: 'my "clip" é.wav' },
+  outputs: [{ kind: "audio", options: {} }],
+};
 
 test("writes a URL call as curl, quoted for the shell", () => {
   expect(asCurl(URL_CALL)).toBe(`curl 'https://media.example/tasks' \\
@@ -40,4 +43,21 @@ test("writes a URL call and a file call as TypeScript", () => {
   expect(asTypeScript(FILE_CALL)).toContain(
     'const file = new File([await openAsBlob("my \\"clip\\" é.wav")], "my \\"clip\\" é.wav");',
   );
+});
+
+test("writes several outputs as a job", () => {
+  const call = { ...URL_CALL, outputs: [...URL_CALL.outputs, { kind: "image", options: {} } as const] };
+  const curl = asCurl(call);
+  expect(curl).toContain("curl 'https://media.example/jobs'");
+  const body = curl.slice(curl.indexOf("{"), curl.lastIndexOf("}") + 1).replaceAll(`'\\''`, "'");
+  const options = { format: "webm", width: "50%", fps: 24 };
+  expect(parseJobRequest(JSON.parse(body))).toMatchObject({
+    input: URL_CALL.url,
+    outputs: [{ request: { kind: "video", options } }, { request: { kind: "image", options: {} } }],
+  });
+  const text = asTypeScript(call);
+  expect(text).toContain(
+    '  outputs: [\n    { kind: "video", options: { format: "webm", width: "50%", fps: 24 } },\n    { kind: "image" },\n  ],\n',
+  );
+  expect(text).toContain("await client.jobs.wait(job)");
 });

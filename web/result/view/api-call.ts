@@ -7,8 +7,13 @@ export interface ApiCall {
   /** URL of the input; null for a file on the visitor's machine. */
   readonly url: string | null;
   readonly name: string;
+  /** What becomes of it; several outputs are a job. */
+  readonly outputs: readonly ApiOutput[];
+}
+
+/** As in a task. */
+export interface ApiOutput {
   readonly kind: EncodeKind;
-  /** As in a task. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -17,9 +22,11 @@ export const KEY_PLACEHOLDER = "YOUR_API_KEY";
 const SERVICE_PLACEHOLDER = "https://media.example.com";
 
 /** Writes the call as a shell command; a visitor's file becomes a placeholder URL with a comment. */
-export function asCurl({ base_url, url, name, kind, options }: ApiCall): string {
+export function asCurl({ base_url, url, name, outputs: given }: ApiCall): string {
   const input = url ?? `https://example.com/${encodeURIComponent(name)}`;
-  const body = JSON.stringify({ input, kind, ...optionsOf(options) }, null, 2);
+  const outputs = given.map(({ kind, options }) => ({ kind, ...optionsOf(options) }));
+  const isJob = outputs.length > 1;
+  const body = JSON.stringify({ input, ...(isJob ? { outputs } : outputs[0]) }, null, 2);
   const note = [
     "# The service reads the file itself: put it at a URL",
     "# that it can reach, or upload it with POST /uploads first,",
@@ -28,7 +35,7 @@ export function asCurl({ base_url, url, name, kind, options }: ApiCall): string 
   ];
   return [
     ...(url === null ? note : []),
-    `curl ${quoted(`${base_url ?? SERVICE_PLACEHOLDER}/tasks`)} \\`,
+    `curl ${quoted(`${base_url ?? SERVICE_PLACEHOLDER}/${isJob ? "jobs" : "tasks"}`)} \\`,
     `  -H 'Authorization: Bearer ${KEY_PLACEHOLDER}' \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d ${quoted(body)}`,
@@ -39,11 +46,11 @@ export function asCurl({ base_url, url, name, kind, options }: ApiCall): string 
  * Writes the call, the wait for its end and the URL of the output in TypeScript for Node; a visitor's file is read and
  * uploaded.
  */
-export function asTypeScript({ base_url, url, name, kind, options }: ApiCall): string {
-  const request = [
-    url === null ? `input: file,` : `input: ${JSON.stringify(url)},`,
-    `kind: ${JSON.stringify(kind)},`,
-    ...Object.values(optionsOf(options)).map((given) => `options: ${literal(given)},`),
+export function asTypeScript({ base_url, url, name, outputs }: ApiCall): string {
+  const input = url === null ? `input: file,` : `input: ${JSON.stringify(url)},`;
+  const output = ({ kind, options }: ApiOutput) => [
+    `kind: ${JSON.stringify(kind)}`,
+    ...Object.values(optionsOf(options)).map((given) => `options: ${literal(given)}`),
   ];
   const file = `const file = new File([await openAsBlob(${JSON.stringify(name)})], ${JSON.stringify(name)});`;
   return [
@@ -55,13 +62,35 @@ export function asTypeScript({ base_url, url, name, kind, options }: ApiCall): s
     `  apiKey: ${JSON.stringify(KEY_PLACEHOLDER)},`,
     "});",
     ...(url === null ? ["// It is sent to the service first.", file] : []),
-    "const task = await client.tasks.create({",
-    ...request.map((line) => `  ${line}`),
-    "});",
-    "const done = await client.tasks.wait(task);",
-    'if (done.status !== "succeeded") throw new Error(done.error?.message);',
-    "console.log(await (await client.output(done)).url());",
+    ...(outputs.length > 1 ? job() : task()),
   ].join("\n");
+
+  function task(): string[] {
+    return [
+      "const task = await client.tasks.create({",
+      `  ${input}`,
+      ...outputs.flatMap(output).map((line) => `  ${line},`),
+      "});",
+      "const done = await client.tasks.wait(task);",
+      'if (done.status !== "succeeded") throw new Error(done.error?.message);',
+      "console.log(await (await client.output(done)).url());",
+    ];
+  }
+
+  function job(): string[] {
+    return [
+      "const job = await client.jobs.create({",
+      `  ${input}`,
+      "  outputs: [",
+      ...outputs.map((each) => `    { ${output(each).join(", ")} },`),
+      "  ],",
+      "});",
+      "for (const task of (await client.jobs.wait(job)).tasks) {",
+      '  if (task.status !== "succeeded") throw new Error(task.error?.message);',
+      "  console.log(await (await client.output(task)).url());",
+      "}",
+    ];
+  }
 }
 
 function optionsOf(options: Readonly<Record<string, unknown>>): { options?: Record<string, unknown> } {

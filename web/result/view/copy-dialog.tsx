@@ -8,18 +8,20 @@ import "./copy-dialog.css";
 
 /** Shows the API call that does what the page did with an item, for copying. */
 export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void }) {
-  const { edge } = useWorkbench();
+  const { edge, queue } = useWorkbench();
+  const job = item.task?.job?.id;
+  const others = queue.items.value.filter(({ task }) => job !== undefined && task?.job?.id === job);
   const call: ApiCall = {
     base_url: edge.connection.value?.base_url ?? null,
     url: typeof item.input === "string" ? item.input : null,
     name: item.name,
-    kind: item.task?.kind ?? item.wishes.kind,
-    options: item.task?.options ?? item.wishes.options,
+    outputs: (others.length > 0 ? others : [item]).map(({ task, wishes }) => task ?? wishes),
   };
   return (
     <Dialog title="Copy as code" onClose={onClose}>
       <p>
-        The same by the API of a service. Put your own key in the place of <code>{KEY_PLACEHOLDER}</code>
+        The same by the API of a service{others.length > 1 && ", with all outputs of this file"}. Put your own
+        key in the place of <code>{KEY_PLACEHOLDER}</code>
         {call.base_url === null && ", and the address of your service"}.
       </p>
       <Code title="curl" text={asCurl(call)} />
