@@ -31,6 +31,8 @@ export interface Decision {
 export type DecisionReason =
   /** Nothing is re-encoded. */
   | { code: "copied" }
+  /** Pictures are copied, and the sound of several videos is encoded. */
+  | { code: "joined" }
   /** Another encoder could do it too, and would take longer. */
   | { code: "faster"; seconds: number; than_seconds: number; chunks: number }
   /** It can be cut into chunks, which are encoded side by side. */

@@ -57,7 +57,7 @@ export function checkFrame(
 
 // What a copy leaves as it is.
 const COPYABLE: ReadonlySet<string> = new Set([
-  ...["mode", "format", "codec", "start", "end", "track", "mute", "subtitles", "metadata"],
+  ...["mode", "format", "codec", "start", "end", "track", "mute", "concat", "subtitles", "metadata"],
 ]);
 
 /** Checks that nothing asks for an encode where a copy is asked for. */

@@ -189,7 +189,7 @@ export type VideoOptions = (
    */
   overlay?: OverlayOption | undefined;
   /**
-   * Up to nine videos to play after the input, in order. All are encoded to the input's shape: its frame with bars, its frame rate, one layout of sound.
+   * Up to nine videos to play after the input, in order. Pictures that match the input's are copied; otherwise all are encoded to its shape: its frame with bars, its frame rate, one layout of sound.
    */
   concat?: ConcatOption[] | undefined;
   /**

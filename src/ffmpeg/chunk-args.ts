@@ -49,7 +49,7 @@ export function chunkArgs(
   const parts = placedParts(plan);
   for (const [at, { path, input: before }] of (io.further ?? []).entries()) {
     const part = parts.find((each) => each.input === at + 1);
-    if (part) input.push(...partInput(part), ...alphaArgs(part.source));
+    if (part) input.push(...partInput(part), ...(part.video ? alphaArgs(part.source) : []));
     input.push(...before, "-i", path);
   }
   if (plan.kind === "adaptive_video")

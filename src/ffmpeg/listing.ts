@@ -91,6 +91,7 @@ export function readLists(
 function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): Tally {
   const whole: PictureTally = { decoded: 0, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
   let heard: number | null = null;
+  const pictured = parts.some(({ video }) => video !== null);
   for (const part of parts) {
     const { source, at, seconds } = part;
     const text = (name: string) => read(listPrefix(part) + name) ?? "";
@@ -104,7 +105,7 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     if (part.sound !== null)
       heard = (heard ?? 0) + soundSeconds(text(LISTS.sound), at, { ...WHOLE, end: seconds });
   }
-  return { pictures: whole, ...(heard !== null && { sound: heard }) };
+  return { ...(pictured && { pictures: whole }), ...(heard !== null && { sound: heard }) };
 }
 
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };

@@ -249,8 +249,8 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   const overlay = video?.mode === "encode" ? video.overlay : image?.overlay;
   if (overlay && !toolset.overlays) return { code: "overlay" };
   if (plan.concat && !toolset.concatenates) return { code: "concat" };
-  const unreadable = plan.concat?.find(({ source: { codecs } }) =>
-    toolset.unreadable.includes(codecs?.video ?? ""),
+  const unreadable = plan.concat?.find(
+    ({ source: { codecs }, video: each }) => each && toolset.unreadable.includes(codecs?.video ?? ""),
   );
   if (unreadable) return { code: "input_codec", codec: unreadable.source.codecs?.video ?? "" };
   if (!image) return refuseSource(plan, source, toolset);

@@ -39,10 +39,12 @@ export function copyPictures(
   { codec, start = 0 }: VideoOptions,
 ): VideoPlan {
   const own = source.codecs?.video;
-  if (!TIMED.has(source.format)) throw refuse(`${source.format} does not say when its pictures are shown`);
-  if (start > 0 && !SEEKABLE.has(source.format)) throw refuse(`${source.format} can only be cut at its end`);
-  if (codec !== undefined && codec !== own) throw refuse(`the pictures are ${own}, not ${codec}`);
-  if (!holdsPictures(format, source)) throw refuse(`${format} cannot hold pictures in ${own} here`);
+  if (!TIMED.has(source.format))
+    throw refuseCopy(`${source.format} does not say when its pictures are shown`);
+  if (start > 0 && !SEEKABLE.has(source.format))
+    throw refuseCopy(`${source.format} can only be cut at its end`);
+  if (codec !== undefined && codec !== own) throw refuseCopy(`the pictures are ${own}, not ${codec}`);
+  if (!holdsPictures(format, source)) throw refuseCopy(`${format} cannot hold pictures in ${own} here`);
   return { mode: "copy", codec: own as VideoCodec, width, height };
 }
 
@@ -54,7 +56,7 @@ export function copyPictures(
 export function copySound({ codecs }: Source, format: VideoFormat): AudioPlan {
   const codec = SOUND_CODECS[format].find((each) => each === codecs?.audio);
   if (codec) return { mode: "copy", codec };
-  throw refuse(`${format} cannot hold sound in ${codecs?.audio} here; mute leaves it out`);
+  throw refuseCopy(`${format} cannot hold sound in ${codecs?.audio} here; mute leaves it out`);
 }
 
 // ffmpeg and the lookup of packets agree on the times of sound in these.
@@ -75,11 +77,12 @@ export function soundFormat({ format, mode }: AudioOptions, heard: Source): Audi
  */
 export function copySoundAlone(heard: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
   const own = heard.codecs?.audio;
-  if (!holdsSound(format, heard)) throw refuse(`${format} cannot hold sound in ${own} here`);
-  if (NO_PACKET_TIMES.has(heard.format)) throw refuse(`${heard.format} does not say when its sound plays`);
+  if (!holdsSound(format, heard)) throw refuseCopy(`${format} cannot hold sound in ${own} here`);
+  if (NO_PACKET_TIMES.has(heard.format))
+    throw refuseCopy(`${heard.format} does not say when its sound plays`);
   const { codec } = FORMATS.audio[format];
   const isPart = start > 0 || end !== null;
-  if (codec === "flac" && isPart) throw refuse("a cut of flac needs an encode, which loses nothing");
+  if (codec === "flac" && isPart) throw refuseCopy("a cut of flac needs an encode, which loses nothing");
   if (codec === "pcm_s16le" && isPart) {
     // Samples are their own packets: writing them again keeps each, and cuts between any two.
     const { channels = 2, sample_rate = 48_000 } = heard.audio ?? {};
@@ -87,7 +90,7 @@ export function copySoundAlone(heard: Source, format: AudioFormat, { start, end 
   }
   if (start > 0 && (heard.fragmented || !SOUND_SEEKABLE.has(heard.format))) {
     const what = heard.fragmented ? `fragmented ${heard.format}` : heard.format;
-    throw refuse(`${what} can only be cut at its end`);
+    throw refuseCopy(`${what} can only be cut at its end`);
   }
   return { mode: "copy", codec };
 }
@@ -100,6 +103,7 @@ function holdsPictures(format: VideoFormat, { codecs }: Source): boolean {
   return FORMATS.video[format].codecs.some((codec) => codec === codecs?.video);
 }
 
-function refuse(why: string) {
+/** Creates the error for a copy that cannot be made. */
+export function refuseCopy(why: string) {
   return invalid("options.mode", `cannot be "copy": ${why}.`, "invalid_options");
 }

@@ -16,9 +16,11 @@ import { errorFor } from "../words/reason-words.ts";
 import { findTrack, heardSource } from "./audio.ts";
 import { type ChunkHints, cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, copySoundAlone, soundFormat, videoFormat } from "./copied.ts";
-import { concatSources, createConcat } from "./further/concat.ts";
 import { furtherFiles } from "./further/further-file.ts";
+import { checkJoint, refuseJoinedSound } from "./further/join.ts";
+import { joinVideos } from "./further/joined-film.ts";
 import { createOverlay } from "./further/overlay.ts";
+import { joinsByCopy } from "./further/placed-parts.ts";
 import type { PlanHints } from "./further/plan-hints.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
 import { createImage } from "./image/image.ts";
@@ -29,7 +31,7 @@ import { createLadder } from "./ladder.ts";
 import { chapterBytes, planChapters, planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
-import { audibleTrack, soundPlan, streamSounds } from "./sound/plan-sound.ts";
+import { soundPlan, streamSounds } from "./sound/plan-sound.ts";
 import { createSpan, played, type Span } from "./span.ts";
 import { ownTextBytes, planSubtitles, subtitleBytes } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
@@ -87,18 +89,23 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const own = createSpan(options, source.duration, source.duration_estimated);
   const { speed = 1 } = options;
   const trimmed = isTrimmed(own) || speed !== 1 || options.concat !== undefined;
-  const planned = copies
-    ? copyPictures(source, stored, format, options)
-    : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
+  if (copies) checkJoint(hints.joint);
+  const planned =
+    copies || (hints.joint && "parts" in hints.joint)
+      ? copyPictures(source, stored, format, options)
+      : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // `bitrate` is that of the pictures.
   const sound = { ...options, bitrate: options.audio_bitrate };
   const joined = joinVideos(source, planned, options, hints);
   const { video = planned, span = own, concat } = joined ?? {};
   const heard = soundPlan(joined?.heard ?? source, options.audio_codec ?? facts.audio, sound, span, trimmed);
-  if (copies && heard.audio) heard.audio = copySound(heardSource(source, heard), format);
+  if (copies && heard.audio) {
+    if (options.concat) throw refuseJoinedSound();
+    heard.audio = copySound(heardSource(source, heard), format);
+  }
   const fps = video.mode === "encode" ? video.fps : null;
   // At a constant rate, faster pictures are fewer.
-  const frames = frameCount(source, fps === null ? span : played(span, speed), fps);
+  const frames = joined?.frames ?? frameCount(source, fps === null ? span : played(span, speed), fps);
   const shown = blank("video", format, span, speed);
   const plan = {
     ...shown,
@@ -110,24 +117,10 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     ...(concat && { concat }),
     ...furtherFiles({ options }, hints.further),
   };
-  return cutPlan(plan, hints);
-}
-
-// What a joined film has in place of its first part.
-function joinVideos(source: Source, video: VideoPlan, options: VideoOptions, hints: PlanHints) {
-  const others = concatSources(options, hints.further);
-  if (others.length === 0 || video.mode !== "encode" || video.fps === null) return null;
-  const concat = createConcat(source, { ...video, fps: video.fps }, options, others);
-  const frames = concat.reduce((sum, part) => sum + part.frames, 0);
-  const first = concat.find((part) => audibleTrack(part.source) !== null)?.source ?? source;
-  const heard = heardSource(first, { sound_track: audibleTrack(first) ?? 0 });
-  return {
-    ...{ concat, video: concat[0]?.video ?? video },
-    span: { start: 0, end: null, duration: frames / video.fps },
-    // Where its own sound ends is of no account.
-    heard: { ...heard, streams: [] },
-    sound_track: audibleTrack(source) ?? 0,
-  };
+  // Only the sound is encoded, and the pictures need no encoder.
+  const sounds =
+    plan.audio?.mode === "encode" ? [{ index: 0, track: "audio" as const, start: 0, end: null }] : [];
+  return joinsByCopy(plan) ? { ...plan, chunks: sounds } : cutPlan(plan, hints);
 }
 
 function audioPlan(source: Source, options: AudioOptions): Plan {

@@ -34,7 +34,8 @@ export function estimateWork(plan: Plan, source: Source): Estimate {
   const outputs = pictures(plan);
   const shrunk = 4 ** (plan.image?.shrink ?? 0);
   const areaOf = (picture: Size | null) => (picture ? picture.width * picture.height : 0);
-  const parts = (plan.concat ?? []).map(({ source: each, video, frames }) => {
+  const parts = (plan.concat ?? []).flatMap(({ source: each, video, frames }) => {
+    if (!video) return [];
     const seconds = frames / (video.fps ?? DEFAULT_FPS);
     return { area: areaOf(storedPicture(each)), frames: seconds * (each.fps ?? DEFAULT_FPS) };
   });

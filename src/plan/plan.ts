@@ -187,10 +187,12 @@ export interface ConcatPart {
   /** Its index among all inputs, of which 0 is the source. */
   input: number;
   source: Source;
-  /** How its pictures take the shape of the first one's. */
-  video: Extract<VideoPlan, { mode: "encode" }>;
-  /** Pictures of the output, at its constant frame rate. */
+  /** How its pictures take the shape of the first one's; null where they are copied. */
+  video: Extract<VideoPlan, { mode: "encode" }> | null;
+  /** Pictures of the output, which encoded ones show at a constant frame rate. */
   frames: number;
+  /** Of copied pictures: the seconds of the output that the part fills, and the ticks per second of their times. */
+  joined?: { seconds: number; ticks: number };
 }
 
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */

@@ -25,7 +25,7 @@ export function createVideoPlan(
   options: VideoOptions,
   trimmed: boolean,
 ): VideoPlan {
-  if (!trimmed && asksNothing(options) && isPlain(source, codec)) {
+  if (!trimmed && copiesPictures(source, codec, options)) {
     return { mode: "copy", codec, width: stored.width, height: stored.height };
   }
   const geometry = createGeometry(stored, options, { even: true, alpha: false });
@@ -70,9 +70,14 @@ export function matteFor(source: Source, background: string | undefined): string
   return background === undefined ? BLACK : parseColor(background, false);
 }
 
+/** Returns whether no option changes pictures that every player accepts as they are. */
+export function copiesPictures(source: Source, codec: VideoCodec, options: VideoOptions): boolean {
+  return asksNothing(options) && isPlain(source, codec);
+}
+
 function asksNothing(options: VideoOptions): boolean {
   const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip, speed = 1 } = options;
-  if (speed !== 1 || options.overlay !== undefined || options.concat !== undefined) return false;
+  if (speed !== 1 || options.overlay !== undefined) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }

@@ -1,6 +1,7 @@
 import type { Decision, DecisionReason } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
 import { OTHER_WORK, type Refusal } from "../core/refusal.ts";
+import { joinsByCopy } from "../plan/further/placed-parts.ts";
 import { isCopy, type Plan } from "../plan/plan.ts";
 import { describeRefusals } from "../words/refusal-words.ts";
 import type { Offer } from "./offer.ts";
@@ -16,6 +17,7 @@ export const KEEP_SECONDS = 8;
  * to finish sooner. Throws `encoder_unavailable` with every refusal when no encoder can.
  */
 export function decide(plan: Plan, offers: readonly Offer[]): Decision {
+  if (plan.chunks.length === 0) return JOINED;
   const able = offers.filter(({ refusal }) => refusal === null);
   const [first] = able;
   const refusals = offers.flatMap(({ encoder, refusal }) => (refusal ? [{ encoder, ...refusal }] : []));
@@ -39,6 +41,12 @@ export function decide(plan: Plan, offers: readonly Offer[]): Decision {
   };
 }
 
+// Pictures alone are joined where files are stitched, and need no encoder.
+const JOINED: Decision = {
+  ...{ encoder: "copy", chunk_seconds: null, seconds: null },
+  ...{ reason: { code: "copied" }, refusals: [] },
+};
+
 function fastest(able: readonly Offer[], first: Offer): Offer {
   const time = ({ seconds }: Offer) => seconds ?? Number.POSITIVE_INFINITY;
   return able.reduce((best, offer) => (time(offer) < time(best) ? offer : best), first);
@@ -51,6 +59,7 @@ function reasonOf(
   refusals: readonly Refusal[],
 ): DecisionReason {
   if (isCopy(plan)) return { code: "copied" };
+  if (joinsByCopy(plan)) return { code: "joined" };
   const times = slower.flatMap((offer) => (offer.seconds === null ? [] : [offer.seconds]));
   if (seconds !== null && times.length > 0) {
     return { code: "faster", seconds, than_seconds: Math.min(...times), chunks };

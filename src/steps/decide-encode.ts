@@ -5,6 +5,7 @@ import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Encoder } from "../encoders/encoder.ts";
+import type { PlanHints } from "../plan/further/plan-hints.ts";
 import { keyframesSuffice } from "../plan/image/storyboard.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../plan/index.ts";
 import { sourceEnd } from "../plan/plan.ts";
@@ -31,10 +32,12 @@ export async function decideEncode(
   hosts: Hosts,
   source: Source,
   request: EncodeRequest,
-  further: readonly Source[],
+  hints: PlanHints,
   beside: readonly EncodeRequest[] = [],
 ): Promise<Decision> {
-  const plan = uncutPlan(source, request, further);
+  const plan = uncutPlan(source, request, hints);
+  // Pictures alone are joined without an encoder.
+  if (plan.chunks.length === 0) return decide(plan, []);
   const own = { plan, offers: await hosts.offers(plan, source) };
   const others = beside.flatMap((other) => planBeside(source, other) ?? []);
   const offered = await Promise.all(
@@ -47,7 +50,7 @@ export async function decideEncode(
 function planBeside(source: Source, request: EncodeRequest): Plan | null {
   if (furtherInputs(request).length > 0) return null;
   try {
-    return uncutPlan(source, request, []);
+    return uncutPlan(source, request, {});
   } catch (thrown) {
     if (thrown instanceof MediaError) return null;
     throw thrown;
@@ -61,12 +64,12 @@ function planBeside(source: Source, request: EncodeRequest): Plan | null {
 export async function placeCuts(
   hosts: Hosts,
   source: Source,
-  request: EncodeRequest & { further: readonly Source[] },
+  request: EncodeRequest & { hints: PlanHints },
   { encoder, chunk_seconds }: Decision,
   open: () => Promise<ByteReader>,
   signal: AbortSignal,
 ): Promise<Chunk[]> {
-  const uncut = uncutPlan(source, request, request.further);
+  const uncut = uncutPlan(source, request, request.hints);
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
   const plan = await withKeyframes(cut([]), source, open, signal);
@@ -126,8 +129,8 @@ function copiesStart({ video, audio }: Plan): boolean {
   return (video ?? audio)?.mode === "copy";
 }
 
-function uncutPlan(source: Source, { kind, options }: EncodeRequest, further: readonly Source[]): Plan {
-  return createPlan(source, kind, options, { chunk_seconds: Number.POSITIVE_INFINITY, further });
+function uncutPlan(source: Source, { kind, options }: EncodeRequest, hints: PlanHints): Plan {
+  return createPlan(source, kind, options, { ...hints, chunk_seconds: Number.POSITIVE_INFINITY });
 }
 
 // When no entry point can be looked up, decoding starts this much earlier; a chunk that still lacks pictures is encoded again.

@@ -4,9 +4,11 @@ import type { EncodeRequest } from "../core/options.ts";
 import type { StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { runEncode } from "../encoders/run/run-encode.ts";
+import type { PlanHints } from "../plan/further/plan-hints.ts";
 import { createPlan } from "../plan/index.ts";
 import { describeDecision } from "../words/decision-words.ts";
 import { decideEncode, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
+import { matchParts } from "./match-parts.ts";
 import { furtherKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
@@ -32,12 +34,12 @@ export function decideOnce(
   tools: StepTools,
   source: Source,
   wanted: EncodeRequest,
-  further: readonly Source[],
+  hints: PlanHints,
   context: StepContext,
 ): Promise<Decision> {
   const { format, filesize, duration } = source;
   return context.durably(`decide ${format} ${filesize} ${duration}`, async () =>
-    decideEncode(tools, source, wanted, further, await tools.shared?.beside?.()),
+    decideEncode(tools, source, wanted, hints, await tools.shared?.beside?.()),
   );
 }
 
@@ -45,18 +47,22 @@ export function decideOnce(
 export async function encodeInput(tools: StepTools, encode: InputEncode, context: StepContext) {
   const { key, source, wanted, further, id, out, name } = encode;
   const { storage, remote } = tools;
-  const decision = await decideOnce(tools, source, wanted, further, context);
+  const open = (stored: string) => tools.open(stored);
+  const joint = await matchParts(open, encode, context);
+  const hints: PlanHints = { further, joint };
+  const decision = await decideOnce(tools, source, wanted, hints, context);
   const chunks = await context.durably("cut", (signal) =>
-    placeCuts(tools, source, { ...wanted, further }, decision, () => tools.open(key), signal),
+    placeCuts(tools, source, { ...wanted, hints }, decision, () => tools.open(key), signal),
   );
-  const plan = placePlan(createPlan(source, wanted.kind, wanted.options, { further }), chunks);
+  const plan = placePlan(createPlan(source, wanted.kind, wanted.options, hints), chunks);
   const furtherKeys = (plan.further ?? []).map((_, at) => furtherKey(context.run_id, at));
   const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
   if (plan.encryption && !content_key) throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
   const encoder = encoderOf(tools.encoders, decision.encoder);
   const { refusals } = decision;
   const choice = {
-    ...{ encoder: encoder.name, reason: describeDecision(decision) },
+    // Pictures alone are joined without an encoder.
+    ...{ encoder: chunks.length > 0 ? encoder.name : decision.encoder, reason: describeDecision(decision) },
     ...(refusals.length > 0 && { refusals }),
   };
   await context.chosen(choice);
@@ -65,7 +71,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
     if (!info || !remote) throw new MediaError("media_not_found", `Nothing is stored as ${stored}.`);
     return { url: await remote.url(stored), size: info.size, etag: info.etag };
   };
-  await tools.turn?.(encoder);
+  if (chunks.length > 0) await tools.turn?.(encoder);
   const encoded = await runEncode({
     ...{ plan, source, encoder, storage, content_key, id, out, name },
     max_in_flight: tools.inFlight(encoder),

@@ -138,7 +138,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       if (request) {
         const further = await ingestFurther(request, context);
         checkDuration({ duration: totalSeconds(source, request, further) }, tools.max_seconds);
-        await decideOnce(tools, source, request, further, context);
+        // Whether videos can be joined by copying is known once all of them are at hand.
+        if (!("concat" in request.options && request.options.concat))
+          await decideOnce(tools, source, request, { further }, context);
       }
       return alone(shared, "ingest", context, async (signal, known) => {
         const key = standalone
@@ -206,7 +208,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const { counts } = encoded;
         // Of sound alone, formats state its length after priming, or estimate it.
         const duration = plan.video ? described.duration : (counts.sound?.output ?? described.duration);
-        const asCopy = "mode" in options && options.mode === "copy" && duration !== undefined;
+        const asCopy = "mode" in options && options.mode === "copy" && duration !== undefined && !plan.concat;
         const cut = asCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
         const counted = counts.pictures || counts.sound ? { counts } : {};
         return {

@@ -11,6 +11,8 @@ export function describeDecision({
   switch (reason.code) {
     case "copied":
       return "Copied without re-encoding.";
+    case "joined":
+      return "The pictures are copied; only the sound is encoded.";
     case "faster": {
       const [own, other] = [reason.seconds, reason.than_seconds].map(wholeSeconds);
       if (own === other) return aboutSeconds(reason.seconds);

@@ -14,6 +14,11 @@ test("video accepts one to nine videos to play after the input", () => {
   }
 });
 
+test("video copies what it joins where a copy is asked for", () => {
+  const options = { concat: [{ url }], mode: "copy", mute: true };
+  expect(parseOptions("video", options)).toEqual(options);
+});
+
 test.for([
   [{ concat: { url } }, "request_invalid", "concat"],
   [{ concat: [] }, "invalid_options", "concat"],
@@ -21,7 +26,6 @@ test.for([
   [{ concat: [{ url: "b.mp4" }] }, "invalid_options", "concat.0.url"],
   [{ concat: [{ url }, {}] }, "invalid_options", "concat.1.url"],
   [{ concat: [{ url, start: 1 }] }, "request_invalid", "concat.0.start"],
-  [{ concat: [{ url }], mode: "copy" }, "invalid_options", "concat"],
   [{ concat: [{ url }], start: 1 }, "invalid_options", "start"],
   [{ concat: [{ url }], end: 1 }, "invalid_options", "end"],
   [{ concat: [{ url }], speed: 2 }, "invalid_options", "speed"],

@@ -46,7 +46,7 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Play a video faster": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   "Lay a logo over a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
   "Add subtitles to a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"], ["mov_text"]] },
-  "Play videos one after the other": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]], seconds: 6 },
+  "Play videos one after the other": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 6 },
   "Make it square, with bars": { leaves: "blob", streams: [["h264", 240, 240], ["aac"]] },
   "Show the time left and a cancel button": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
   "Convert many files": { leaves: "blobs[1]", streams: [["webp", 80, 45]] },

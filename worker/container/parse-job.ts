@@ -185,7 +185,12 @@ const plan = z
       .max(100)
       .exactOptional(),
     concat: z
-      .array(z.looseObject({ input: z.int().min(0).max(100), source, video: videoEncode, frames: count }))
+      .array(
+        z.looseObject({
+          ...{ input: z.int().min(0).max(100), source, video: videoEncode.nullable(), frames: count },
+          joined: z.looseObject({ seconds, ticks: z.int().min(1).max(0xffffffff) }).exactOptional(),
+        }),
+      )
       .max(100)
       .exactOptional(),
     renditions: z.array(z.looseObject({ name: fileName, geometry, rate, fps })).max(32),

@@ -27,7 +27,7 @@ export const concat = z
   .optional()
   .meta({
     description:
-      "Up to nine videos to play after the input, in order. All are encoded to the input's shape: its frame with bars, its frame rate, one layout of sound.",
+      "Up to nine videos to play after the input, in order. Pictures that match the input's are copied; otherwise all are encoded to its shape: its frame with bars, its frame rate, one layout of sound.",
   });
 
 // What each of the videos would need in its own way, or what would read the whole before it is joined.

@@ -71,7 +71,7 @@ export function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source
 export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number | null {
   const { audio, duration, codecs, format } = source;
   // The first track alone is extracted.
-  if (plan.sound_track || chunk.sound) return null;
+  if (plan.sound_track || chunk.sound || plan.concat) return null;
   const alone = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
   if (!alone || !codecs?.video || !audio || !duration || size <= SMALL) return null;
   if (!/^(mp4|mov|matroska|webm)$/.test(format) || codecs.audio === "opus") return null;

@@ -2,12 +2,12 @@ import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { type Box, findBox, listBoxes } from "../../probe/isobmff/boxes.ts";
 import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
-import { readHandler, readTimescale } from "../../probe/isobmff/track-boxes.ts";
+import { readHandler, readTimescale, readTrackId } from "../../probe/isobmff/track-boxes.ts";
 import { KIB } from "../../util/bytes.ts";
 import type { Bytes } from "./mp4-boxes.ts";
 import { type Mp4Edit, readEdit } from "./mp4-edit.ts";
 
-/** The only track of an MP4 or MOV, as its index describes it. */
+/** A track of an MP4 or MOV, as its index describes it. */
 export interface Mp4Track {
   input: ByteReader;
   /** The index, and its tables of samples. */
@@ -27,6 +27,8 @@ export interface Mp4Track {
   /** Boxes on relations between samples other than times, such as pre-roll of sound; copied unchanged. */
   groups: Bytes;
   packets: number;
+  /** Seconds from the start of the file to the end of its last sample; null when its edits leave that open. */
+  end: number | null;
 }
 
 // Usually enough for ftyp and the index of a stretch of pictures.
@@ -35,12 +37,13 @@ const KINDS = { vide: "vide", soun: "soun" } as const;
 const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000];
 
 /**
- * Parses the index of an MP4 or MOV with one track, as the encoders write them. Returns "empty" when there are no packets,
- * and null for any other file: fragmented, with more tracks, rotated, with two sample entries, or malformed.
+ * Parses the index of an MP4 or MOV with one track, as the encoders write them, or with one of a kind. Returns "empty" when there
+ * are no packets, and null for any other file: fragmented, with more tracks, rotated, with two sample entries, or malformed.
  */
 export async function openMp4Part(
   input: ByteReader,
   signal: AbortSignal | undefined,
+  only?: Mp4Track["kind"],
 ): Promise<Mp4Track | "empty" | null> {
   const head = await input.read({ start: 0, end: Math.min(HEAD, input.size) }, signal);
   if (String.fromCharCode(...head.subarray(4, 8)) !== "ftyp") return null;
@@ -56,19 +59,24 @@ export async function openMp4Part(
     throw thrown;
   });
   if (!index || index.fragmented) return null;
-  const [trak, ...more] = listBoxes(index.moov, 8, index.moov.byteLength).filter(
-    ({ kind }) => kind === "trak",
+  const { moov } = index;
+  const [trak, ...more] = listBoxes(moov, 8, moov.byteLength).filter(
+    (box) => box.kind === "trak" && (only === undefined || readHandler(moov, box) === only),
   );
   if (!trak) return "empty";
-  const [facts] = index.tracks.values();
+  const tkhd = findBox(moov, trak, "tkhd");
+  const facts = tkhd && index.tracks.get(readTrackId(moov, tkhd));
   if (more.length > 0 || !facts?.sound || facts.bytes > input.size) return null;
   if (facts.packets === 0) return "empty";
-  const track = readTrack(index.moov, trak);
+  const track = readTrack(moov, trak);
   const quicktime = String.fromCharCode(...head.subarray(8, 12)) === "qt  ";
-  return track && { ...track, input, quicktime, packets: facts.packets };
+  return track && { ...track, input, quicktime, packets: facts.packets, end: facts.end };
 }
 
-function readTrack(moov: DataView, trak: Box): Omit<Mp4Track, "input" | "quicktime" | "packets"> | null {
+function readTrack(
+  moov: DataView,
+  trak: Box,
+): Omit<Mp4Track, "input" | "quicktime" | "packets" | "end"> | null {
   const [mvhd, tkhd, mdhd, stbl, elst] = [
     findBox(moov, { kind: "moov", start: 8, end: moov.byteLength }, "mvhd"),
     findBox(moov, trak, "tkhd"),

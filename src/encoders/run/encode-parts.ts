@@ -1,9 +1,11 @@
 import type { VideoFormat } from "../../core/formats.ts";
 import type { Counts } from "../../core/source.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
+import { joinsByCopy, placedParts } from "../../plan/further/placed-parts.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
+import type { Stretch } from "../stitch/packets.ts";
 import { stitch } from "../stitch/stitch.ts";
 import { countContents } from "./count-output.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
@@ -47,16 +49,18 @@ export async function stitchParts(
   const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
   const sound = parts.find(({ chunk }) => chunk.track === "audio");
   const pictures = parts.filter(({ chunk }) => chunk.track === "video");
-  const video = pictures.map(async (part) => ({
+  const encoded = async (part: EncodedPart) => ({
     input: await open(part),
     at: (part.chunk.start - plan.start) / (plan.speed ?? 1),
-  }));
+  });
+  const joins = joinsByCopy(plan);
   const signal = AbortSignal.any([encoding.stopped, durable]);
   const body = stitch({
     format: plan.format as VideoFormat,
-    video: await Promise.all(video),
+    video: joins ? await openSources(encoding) : await Promise.all(pictures.map(encoded)),
     audio: sound ? await open(sound) : null,
-    until: constant ? null : shownEnd(source, plan),
+    until: constant ? null : joins ? plan.duration : shownEnd(source, plan),
+    ...(joins && { of_source: true, ticks: joinedTicks(encoding) }),
     metadata: await readMetadata(plan, encoding.input, signal),
     signal,
   });
@@ -69,4 +73,18 @@ export async function stitchParts(
     checkOutput(counts, await countContents(await storageReader(storage, stored.key), signal));
   }
   return { ...stored, files: 1 };
+}
+
+// The parts of a joined film are the sources themselves.
+async function openSources({ plan, input, further }: Encoding): Promise<Stretch[]> {
+  const inputs = [await input(), ...((await further?.()) ?? [])];
+  return placedParts(plan).flatMap(({ input: place, at }) => {
+    const file = inputs[place];
+    return file ? [{ input: file, at }] : [];
+  });
+}
+
+// The finest of all, which most others divide.
+function joinedTicks({ plan: { concat = [] } }: Encoding): number {
+  return Math.max(...concat.map(({ joined }) => joined?.ticks ?? 1));
 }

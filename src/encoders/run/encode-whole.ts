@@ -110,7 +110,7 @@ export async function placeWithSubtitles(
 ): Promise<StoredFile> {
   const { plan, source, storage, out, work } = encoding;
   const encoded = await storageReader(storage, key);
-  const origin = isCopy(plan) ? await startOf(encoded, signal) : 0;
+  const origin = isCopy(plan) && !plan.concat ? await startOf(encoded, signal) : 0;
   const { tracks, lost } = await subtitlesOf(encoding, signal, origin);
   const moved = plan.chapters ? moveChapters(source.chapters ?? [], plan) : [];
   // Matroska's were counted from where its pictures and sound start.

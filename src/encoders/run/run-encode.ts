@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
+import { joinsByCopy } from "../../plan/further/placed-parts.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import { sideBySide } from "../../util/side-by-side.ts";
 import { type Counted, sumCounts } from "./encode-counted.ts";
@@ -41,8 +42,9 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   };
   const adaptive = plan.kind === "adaptive_video";
   const [only, ...more] = plan.chunks;
-  if (!only) throw new MediaError("internal_error", "The plan has nothing to encode.");
-  if (more.length === 0)
+  const joins = joinsByCopy(plan);
+  if (!only && !joins) throw new MediaError("internal_error", "The plan has nothing to encode.");
+  if (only && more.length === 0 && !joins)
     return adaptive
       ? encodeStream(encoding, only)
       : plan.image?.sheet
@@ -71,7 +73,8 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   });
   parts.sort((a, b) => a.chunk.index - b.chunk.index);
   await encoding.tracker.finish();
-  const counts = sumCounts(parts.map((part) => part.counts));
+  const pictures = joins && plan.frames !== null && { source: plan.frames, output: plan.frames };
+  const counts = { ...sumCounts(parts.map((part) => part.counts)), ...(pictures && { pictures }) };
   const files = await durably("stitch", (signal) =>
     adaptive ? finishParts(encoding, parts, counts, signal) : stitchParts(encoding, parts, counts, signal),
   );

@@ -19,6 +19,8 @@ export interface Mp4Stitching {
   /** End of the last picture in seconds; null or absent when only its part knows. */
   until?: number | null | undefined;
   metadata?: FileMetadata | undefined;
+  /** Of files that other programs wrote: ticks per second of the joined pictures. */
+  ticks?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -82,8 +84,8 @@ async function joinPictures(
   return build;
 }
 
-// Presentation times of the samples of a part that starts at a second, in ticks of the whole file.
-function timesOf(
+/** Returns the presentation times of the samples of a part that starts at a second, in ticks of the whole file. */
+export function timesOf(
   { edit, ticks: own }: Mp4Track,
   { decoded, offsets }: Mp4Samples,
   at: number,
@@ -96,7 +98,8 @@ function timesOf(
   );
 }
 
-async function takeSound(
+/** Takes the only track of a file as the sound of another; null when it is not AAC as the encoders write it. */
+export async function takeSound(
   audio: ByteReader,
   quicktime: boolean,
   signal: AbortSignal | undefined,

@@ -17,6 +17,7 @@ import { MOVIE_EPOCH } from "../../probe/isobmff/movie-extras.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { type FileMetadata, muxerTags } from "../run/file-metadata.ts";
 import { createRehearsal, createReplay } from "./append-only.ts";
+import { planJoin } from "./join-mp4.ts";
 import { createOpener, misfit, openPictures, openSound, type Stretch } from "./packets.ts";
 import { createGatherer } from "./stitch-gather.ts";
 import { planMp4 } from "./stitch-mp4.ts";
@@ -30,6 +31,8 @@ export interface Stitching {
   until?: number | null | undefined;
   /** Whether a part is the source itself; its faults are then reported as the input's. */
   of_source?: boolean;
+  /** Of sources whose pictures are joined: ticks per second of their times. */
+  ticks?: number | undefined;
   /** Tags and cover, which the parts do not carry. */
   metadata?: FileMetadata | undefined;
   signal?: AbortSignal | undefined;
@@ -59,7 +62,8 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
   try {
     const { format, metadata } = stitching;
     const dated = format === "webm" ? write : setCreationTime(metadata?.tags[CREATION_TIME], write);
-    const copy = format === "webm" ? null : await planMp4({ ...stitching, format });
+    const planned = stitching.ticks === undefined ? planMp4 : planJoin;
+    const copy = format === "webm" ? null : await planned({ ...stitching, format });
     if (copy) return await copy(dated);
     // The index precedes what it lists, so the packets pass twice, the first time by size alone.
     const { rehearsal, writable } = createRehearsal();

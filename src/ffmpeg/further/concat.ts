@@ -21,17 +21,14 @@ export function partInput({ at, source }: PlacedPart): string[] {
   return ["-itsoffset", seconds(at - (source.priming ?? 0))];
 }
 
-/** Returns the arguments that join the parts of a plan: the graph, the streams, their codecs and the lists. */
+/** Returns the arguments that join the parts of a plan, or the sound alone of parts whose pictures are copied: graphs, streams, codecs and lists. */
 export function concatArgs(plan: Plan, source: Source, lists: string | undefined, toolset: Toolset) {
-  const { video, audio } = plan;
+  const { audio } = plan;
   const parts = placedParts(plan);
   const [first] = parts;
-  if (video?.mode !== "encode" || audio?.mode === "copy" || !first) {
-    throw new RangeError("Joined videos are encoded.");
-  }
-  const links = parts.map((part) => {
-    const pictures = `[${part.input}:V:0]${pictureFilters(plan, part, first, lists, toolset)}[v${part.input}]`;
-    if (!audio) return { pictures };
+  if (audio?.mode === "copy" || !first) throw new RangeError("Joined sound is encoded.");
+  const sounds = parts.flatMap((part) => {
+    if (!audio) return [];
     const format = `aformat=sample_fmts=fltp:sample_rates=${audio.sample_rate}:channel_layouts=${audio.channels}c`;
     const end = `atrim=end=${seconds(part.seconds)}`;
     const silence = `anullsrc=r=${audio.sample_rate}:cl=${audio.channels}c,${end},${format}`;
@@ -39,26 +36,26 @@ export function concatArgs(plan: Plan, source: Source, lists: string | undefined
       part.sound !== null
         ? `[${part.input}:a:${part.sound}]${shifted("asetpts", part)}${PLACED},${format},apad,${end}`
         : silence;
-    return { pictures, sound: `${sound}[a${part.input}]` };
+    return `${sound}[a${part.input}]`;
+  });
+  const pictures = parts.flatMap((part) => {
+    const filters = part.video && pictureFilters(plan, { ...part, video: part.video }, first, lists, toolset);
+    return filters ? [`[${part.input}:V:0]${filters}[v${part.input}]`] : [];
   });
   const pads = (kind: string) => parts.map(({ input }) => `[${kind}${input}]`).join("");
   // One picture of a part may last no time by itself; its place follows from the count.
-  const timed = `settb=1/(${fpsText(video.fps ?? 1)}),setpts=N[video]`;
-  const pictures = [
-    ...links.map((link) => link.pictures),
-    `${pads("v")}concat=n=${parts.length}:v=1:a=0,${timed}`,
-  ];
+  const timed = `settb=1/(${fpsText(first.video?.fps ?? 1)}),setpts=N[video]`;
+  pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${timed}`);
   const shape = audio ? ["asetpts=N/SR/TB", ...shapeFilters(audio, null)] : [];
-  const sounds = [
-    ...links.flatMap((link) => link.sound ?? []),
-    `${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`,
-  ];
+  sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
   return {
     tracks: [
       // A graph begins when all of its inputs have: in one graph, decoded pictures would wait for sound that begins late.
-      ...["-filter_complex", pictures.join(";")],
+      ...(first.video ? ["-filter_complex", pictures.join(";")] : []),
       ...(audio ? ["-filter_complex", sounds.join(";")] : []),
-      ...["-map", "[video]", ...videoArgs(plan, first.source, first.video, toolset, null)],
+      ...(first.video
+        ? ["-map", "[video]", ...videoArgs(plan, first.source, first.video, toolset, null)]
+        : []),
       ...(audio ? ["-map", "[sound]", ...codecArgs(audio, source, toolset)] : []),
     ],
     lists: lists === undefined ? [] : parts.flatMap((part) => listPart(part, lists)),
@@ -68,9 +65,11 @@ export function concatArgs(plan: Plan, source: Source, lists: string | undefined
 // Silence where the sound begins late or has a gap.
 const PLACED = "aresample=async=1:first_pts=0";
 
+type PicturedPart = PlacedPart & { video: NonNullable<ConcatPart["video"]> };
+
 function pictureFilters(
   plan: Plan,
-  part: PlacedPart,
+  part: PicturedPart,
   first: ConcatPart,
   lists: string | undefined,
   toolset: Toolset,
@@ -99,7 +98,7 @@ function shifted(filter: string, { at }: PlacedPart): string {
 }
 
 // Players assume the matrix of untagged pictures by their size, and ffmpeg assumes BT.601.
-function taggedAs({ source, video }: ConcatPart): string[] {
+function taggedAs({ source, video }: PicturedPart): string[] {
   const known =
     video.tone_map || isRgb(source) || video.matte !== null || videoColor(source, video).matrix !== null;
   const { width = 0, height = 0 } = source;
@@ -107,12 +106,12 @@ function taggedAs({ source, video }: ConcatPart): string[] {
 }
 
 // The output has one matrix, that of the first part.
-function recolored(part: ConcatPart, first: ConcatPart, { scaler }: Toolset): string[] {
-  const [from, to] = [matrixOf(part), matrixOf(first)];
+function recolored(part: PicturedPart, first: ConcatPart, { scaler }: Toolset): string[] {
+  const [from, to] = [matrixOf(part), matrixOf({ ...part, ...first, video: first.video ?? part.video })];
   return from === to ? [] : [`scale=flags=${scaler}:in_color_matrix=${from}:out_color_matrix=${to}`];
 }
 
-function matrixOf({ source, video }: ConcatPart): string {
+function matrixOf({ source, video }: PicturedPart): string {
   const { width = 0, height = 0 } = source;
   const own = videoColor(source, video).matrix;
   const size = isRgb(source) || video.matte !== null ? video.geometry : { width, height };
@@ -131,7 +130,7 @@ function codecArgs(
 
 function listPart(part: PlacedPart, folder: string): string[] {
   return listInput(part.source, folder + listPrefix(part), {
-    pictures: `${part.input}:V:0`,
+    pictures: part.video && `${part.input}:V:0`,
     sound: part.sound === null ? null : `${part.input}:a:${part.sound}`,
   });
 }

@@ -21,7 +21,7 @@ export function concatSources(options: VideoOptions, further: readonly Source[] 
  */
 export function createConcat(
   source: Source,
-  video: ConcatPart["video"] & { fps: number },
+  video: NonNullable<ConcatPart["video"]> & { fps: number },
   options: VideoOptions,
   others: ReturnType<typeof concatSources>,
 ): ConcatPart[] {

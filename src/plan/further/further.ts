@@ -5,8 +5,8 @@ import { concatFault } from "./concat.ts";
 import type { FurtherFile } from "./further-file.ts";
 
 /** Returns the further files that a chunk of a plan reads, which are all or none. */
-export function furtherOf({ further = [] }: Plan, { track }: Chunk): readonly FurtherFile[] {
-  return track === "audio" ? [] : further;
+export function furtherOf({ further = [], concat }: Plan, { track }: Chunk): readonly FurtherFile[] {
+  return track === "audio" && !concat ? [] : further;
 }
 
 /** Returns the bytes of the further files that a chunk reads. */

@@ -9,13 +9,21 @@ export interface PlacedPart extends ConcatPart {
   sound: number | null;
 }
 
+/** Returns whether the pictures of several videos are joined by copying. */
+export function joinsByCopy({ concat, video }: Pick<Plan, "concat" | "video">): boolean {
+  return concat !== undefined && video?.mode === "copy";
+}
+
 /** Returns the parts of a joined video in order, each with its place; none of any other. */
 export function placedParts({ concat = [], audio }: Plan): PlacedPart[] {
-  let frames = 0;
+  let [frames, copied] = [0, 0];
   return concat.map((part) => {
-    const fps = part.video.fps ?? 1;
-    const at = frames / fps;
+    const { video, joined } = part;
+    const fps = video?.fps ?? 1;
+    const at = joined ? copied : frames / fps;
     frames += part.frames;
-    return { ...part, at, seconds: part.frames / fps, sound: audio && audibleTrack(part.source) };
+    copied += joined?.seconds ?? 0;
+    const seconds = joined?.seconds ?? part.frames / fps;
+    return { ...part, at, seconds, sound: audio && audibleTrack(part.source) };
   });
 }

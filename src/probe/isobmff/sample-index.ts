@@ -1,5 +1,5 @@
 import { type Box, findBox, listBoxes } from "./boxes.ts";
-import { readEdits, readTimescale } from "./track-boxes.ts";
+import { readEdits, readTimescale, readTrackId } from "./track-boxes.ts";
 
 /** What the index of an MP4 or MOV says about the packets of one track. */
 export interface TrackIndex {
@@ -29,7 +29,7 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
     if (!tkhd || !stbl || tkhd.end - tkhd.start < 36) continue;
     // Version 1 of these boxes has 64-bit times.
     const wide = view.getUint8(tkhd.start) === 1;
-    const id = view.getUint32(tkhd.start + (wide ? 20 : 12));
+    const id = readTrackId(view, tkhd);
     const ticks = wide ? Number(view.getBigUint64(tkhd.start + 28)) : view.getUint32(tkhd.start + 20);
     const table = (kind: string) => findBox(view, stbl, kind);
     const times = readRuns(view, table("stts"));

@@ -10,6 +10,11 @@ export function readTimescale(view: DataView, box: Box | null): number {
   return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
 }
 
+/** Returns a track's id, from its tkhd (8.3.2). */
+export function readTrackId(view: DataView, tkhd: Box): number {
+  return view.getUint32(tkhd.start + (view.getUint8(tkhd.start) === 1 ? 20 : 12));
+}
+
 /** Returns a track's handler type, such as `vide` or `soun` (8.4.3); null when it is missing. */
 export function readHandler(view: DataView, trak: Box): string | null {
   const hdlr = findBox(view, trak, "mdia", "hdlr");
