@@ -81,6 +81,9 @@ const dropped = z
   .object({
     kind: z.enum(["video", "audio", "subtitle", "chapters", "data", "cover", "tags", "channels"]),
     index: z.int().min(0).optional().meta({ description: "Index of the source's stream." }),
+    part: z.int().min(1).optional().meta({
+      description: "Which video of concat has it, 1 for the first; absent for what the input itself has.",
+    }),
     language: z.string().optional(),
     reason: z
       .enum(["asked", "one_track", "no_place_in_format", "not_supported", "downmixed", "private"])

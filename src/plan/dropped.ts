@@ -5,6 +5,7 @@ import { CHAPTER_PLACES, holdsCover, holdsTag, isDescriptive, type MetadataMode 
 import { heardSource } from "./audio.ts";
 import { createPlan } from "./create-plan.ts";
 import { type Plan, soundsOf } from "./plan.ts";
+import { audibleTrack } from "./sound/plan-sound.ts";
 import { isPictured } from "./subtitles/subtitles.ts";
 
 /**
@@ -19,6 +20,27 @@ export function dropped<K extends EncodeKind>(kind: K, options: OptionsOf<K>, so
 
 /** Lists what a plan leaves out of a source. */
 export function listDropped(plan: Plan, source: Source, metadata: MetadataMode = "clean"): Dropped[] {
+  const others = plan.concat?.slice(1) ?? [];
+  return [
+    ...listOwn(plan, source, metadata),
+    ...others.flatMap((part) =>
+      listOwn(planOfPart(plan, part.source), part.source, metadata).map((lost) => ({
+        ...lost,
+        part: part.input,
+      })),
+    ),
+  ];
+}
+
+// Of the later videos of a joined one, the output has only the pictures and one sound track.
+function planOfPart({ tags, cover, subtitles, sound_track, ...plan }: Plan, part: Source): Plan {
+  // A tag that all of them have is not lost.
+  const shared = Object.entries(tags ?? {}).filter(([name, value]) => part.tags?.[name] === value);
+  const track = audibleTrack(part) ?? 0;
+  return { ...plan, tags: Object.fromEntries(shared), ...(track > 0 && { sound_track: track }) };
+}
+
+function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
   const streams = source.streams ?? [];
   return [
     ...streams.flatMap((stream): Dropped[] => {
@@ -102,8 +124,10 @@ function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[]
   if (names.length === 0) return [];
   if (isAlone(plan) || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
   const wanted = (name: string) => metadata === "keep" || isDescriptive(name);
-  const reasons = names.map((name) =>
-    wanted(name) && !holdsTag(plan.format, name) ? "no_place_in_format" : "private",
-  );
+  const reasons = names.map((name) => {
+    if (!wanted(name)) return "private";
+    // Only those of a later video of a joined one are left out for no reason of their own.
+    return holdsTag(plan.format, name) ? "not_supported" : "no_place_in_format";
+  });
   return [...new Set(reasons)].sort().map((reason) => ({ kind: "tags", reason }));
 }

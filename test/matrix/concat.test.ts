@@ -119,7 +119,7 @@ test("pictures do not wait in memory for sound that begins late", LIMIT, async (
   expect(pitch(samples.subarray(4.6 * sample_rate, 4.9 * sample_rate))).toBeCloseTo(440, -1);
 });
 
-test("tracks and chapters of the first video that are left out are listed", () => {
+test("what is left out of the videos is listed", () => {
   const source = {
     ...{ object: "source", url: "https://example.com/a.mp4", kind: "video", format: "mp4", duration: 2 },
     ...{ width: 64, height: 64, fps: 25, codecs: { video: "h264", audio: null } },
@@ -131,7 +131,8 @@ test("tracks and chapters of the first video that are left out are listed", () =
     ],
     chapters: [{ start: 0, end: 2, title: "One" }],
   } satisfies Source as Source;
-  const options = { concat: [{ url: "https://example.com/b.mp4" }] };
+  const url = "https://example.com/b.mp4";
+  const options = { concat: [{ url }, { url }] };
   const lost = (further: Source[], given = source) =>
     listDropped(createPlan(given, "video", options, { further }), given);
   const rest = [
@@ -141,9 +142,28 @@ test("tracks and chapters of the first video that are left out are listed", () =
   const unknown = { kind: "audio", index: 1, reason: "not_supported" };
   // As before the further inputs are read.
   expect(lost([])).toEqual([unknown, ...rest]);
-  expect(lost([source])).toEqual([unknown, ...rest]);
+  const ofPart = [unknown, ...rest].map((each) => ({ ...each, part: 1 }));
+  expect(lost([source])).toEqual([unknown, ...rest, ...ofPart]);
+  const tagged = {
+    ...{ ...source, chapters: undefined, audio: { channels: 6, sample_rate: 48_000 } },
+    ...{ codecs: { video: "h264", audio: "ac3" }, tags: { title: "B", artist: "Both", location: "+48+16/" } },
+    streams: [
+      { index: 0, kind: "video", codec: "h264" },
+      { index: 1, kind: "audio", codec: "ac3", language: "deu" },
+      { index: 2, kind: "audio", codec: "aac", channels: 2, sample_rate: 48_000, language: "eng" },
+      { index: 3, kind: "cover", codec: "mjpeg" },
+    ],
+  } satisfies Source as Source;
+  const plain = { ...source, streams: [], chapters: undefined, tags: { title: "A", artist: "Both" } };
+  expect(lost([plain, tagged], plain)).toEqual([
+    { kind: "audio", index: 2, language: "eng", reason: "one_track", part: 2 },
+    { kind: "cover", index: 3, reason: "not_supported", part: 2 },
+    { kind: "channels", index: 1, reason: "downmixed", part: 2 },
+    { kind: "tags", reason: "not_supported", part: 2 },
+    { kind: "tags", reason: "private", part: 2 },
+  ]);
   const silent = { ...source, streams: source.streams?.toSpliced(2, 1) ?? [] };
-  expect(lost([source], silent)).toEqual([unknown, ...rest]);
+  expect(lost([source], silent)).toEqual([unknown, ...rest, ...ofPart]);
 });
 
 test("muted videos are joined without sound", LIMIT, async () => {
