@@ -2,7 +2,14 @@ import type { Source } from "../core/source.ts";
 import { type PlacedPart, placedParts } from "../plan/further/placed-parts.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { type Cut, createCut, soundStream } from "./span.ts";
-import { type ListedPackets, type PictureTally, type Tally, tallyPictures, tallyRules } from "./tally.ts";
+import {
+  type ListedPackets,
+  type PictureTally,
+  SOUND_TOLERANCE,
+  type Tally,
+  tallyPictures,
+  tallyRules,
+} from "./tally.ts";
 
 // ffmpeg lists the packets that it reads and the pictures that it decodes, so that the two can be compared.
 
@@ -11,6 +18,7 @@ export const LISTS = {
   packets: "packets.txt",
   decoded: "decoded.txt",
   sound: "sound.txt",
+  heard: "heard.txt",
 } as const;
 
 /** Returns the path prefix of the lists of a part of a joined video, within that of all. */
@@ -65,6 +73,13 @@ export function listInput(
   ];
 }
 
+/** Returns the arguments that list the decoded sound of a part, whose gaps the output fills. */
+export function listHeard({ input, sound }: PlacedPart, folder: string): string[] {
+  if (sound === null) return [];
+  const decoded = ["-map", `${input}:a:${sound}`, "-c:a", "pcm_s16le", "-avoid_negative_ts", "disabled"];
+  return [...decoded, "-f", "framecrc", folder + LISTS.heard];
+}
+
 /** Compares the lists that ffmpeg wrote; `read` returns the text of one, or null when it does not exist. */
 export function readLists(
   plan: Plan,
@@ -90,7 +105,7 @@ export function readLists(
 // What is missing of any part is missing of the whole.
 function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): Tally {
   const whole: PictureTally = { decoded: 0, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
-  let heard: number | null = null;
+  let [heard, silenced]: [number | null, number] = [null, 0];
   const pictured = parts.some(({ video }) => video !== null);
   for (const part of parts) {
     const { source, at, seconds } = part;
@@ -102,11 +117,23 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     whole.missing += own.missing;
     whole.unreadable += own.unreadable;
     if (own.missing_at !== null) whole.missing_at ??= at + own.missing_at;
-    if (part.sound !== null)
-      heard = (heard ?? 0) + soundSeconds(text(LISTS.sound), at, { ...WHOLE, end: seconds });
+    if (part.sound === null) continue;
+    const span = { ...WHOLE, end: seconds };
+    const held = soundSeconds(text(LISTS.sound), at, span);
+    const lost = held - soundSeconds(text(LISTS.heard), at, span);
+    heard = (heard ?? 0) + held;
+    // Beside what an output may lack, what an encoder adds for its own priming.
+    if (lost > SOUND_TOLERANCE + PRIMING) silenced += lost;
   }
-  return { ...(pictured && { pictures: whole }), ...(heard !== null && { sound: heard }) };
+  return {
+    ...(pictured && { pictures: whole }),
+    ...(heard !== null && { sound: heard }),
+    ...(silenced > 0 && { silenced }),
+  };
 }
+
+// Seconds.
+const PRIMING = 0.05;
 
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 

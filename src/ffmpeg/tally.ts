@@ -6,7 +6,12 @@ export interface Tally {
   pictures?: PictureTally;
   /** Seconds of sound in the source's packets. */
   sound?: number;
+  /** Seconds of them that no decoder returned and that are silent in the output; absent where the output is that much shorter. */
+  silenced?: number;
 }
+
+/** Seconds of sound that may differ because of edges, priming and another codec's frame size. */
+export const SOUND_TOLERANCE = 0.1;
 
 /** The pictures of a span: packets of the source compared with what the decoder returned. */
 export interface PictureTally {

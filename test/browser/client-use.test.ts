@@ -118,12 +118,16 @@ test("makes MP3 from a blob and WebP from a URL", async () => {
   ]);
 });
 
-test("makes AVIF from a picture, and copies packets into another container", async () => {
+test("makes AVIF from a picture, copies packets into another container, and joins what matches", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client, base64 } = kit;
     const requests = [
       { input: await kit.file("/files/photo.jpg"), kind: "image", options: { format: "avif", width: 40 } },
       { input: await kit.file("/files/clip.mp4"), kind: "video", options: { format: "mov" } },
+      {
+        ...{ input: await kit.file("/files/clip.mp4"), kind: "video" },
+        options: { concat: [{ url: await kit.file("/files/clip.mp4") }] },
+      },
     ] as const;
     return Promise.all(
       requests.map(async (request) => {
@@ -135,8 +139,14 @@ test("makes AVIF from a picture, and copies packets into another container", asy
       }),
     );
   });
-  const [picture, copy] = seen;
-  expect(seen.map(({ encoder }) => encoder)).toEqual(["avif", "copy"]);
+  const [picture, copy, joined] = seen;
+  expect(seen.map(({ encoder }) => encoder)).toEqual(["avif", "copy", "wasm"]);
+  expect(joined?.reason).toBe("The pictures are copied; only the sound is encoded.");
+  const film = await rig.judge(joined?.bytes ?? "", "joined.mp4");
+  expect(film.streams.map(({ codec_name, nb_frames }) => [codec_name, nb_frames])).toEqual([
+    ["h264", "100"],
+    ["aac", expect.any(String)],
+  ]);
   expect(copy?.reason).toBe("Copied without re-encoding.");
   const looked = await rig.judge(picture?.bytes ?? "", "out.avif");
   expect(looked.streams[0]).toMatchObject({ codec_name: "av1", width: 40 });

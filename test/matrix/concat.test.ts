@@ -1,7 +1,9 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import type { Source } from "../../src/core/source.ts";
 import { createPlan, listDropped } from "../../src/plan/index.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
@@ -118,6 +120,40 @@ test("pictures do not wait in memory for sound that begins late", LIMIT, async (
   expect(levelOf(samples.subarray(1.2 * sample_rate, 4.4 * sample_rate))).toBeLessThan(-60);
   expect(pitch(samples.subarray(4.6 * sample_rate, 4.9 * sample_rate))).toBeCloseTo(440, -1);
 });
+
+test.for([{ fps: 25 }, { audio_bitrate: 96_000 }])(
+  "sound that cannot be decoded is missed, where the rest is encoded or copied (%o)",
+  LIMIT,
+  async (options) => {
+    const damaged = await withoutSound(first, 0.3, 0.7);
+    const concat = [{ url: rig.serve(damaged) }];
+    const task = await rig.door.runTask({
+      input: rig.serve(first),
+      kind: "video",
+      options: { ...options, concat },
+    });
+    expect(task).toMatchObject({ status: "failed", error: { kind: "encode_incomplete" } });
+    expect(task.error?.message).toMatch(
+      /^The encode is incomplete: 0\.[34]\d* of [12](\.\d+)? s of sound are missing\.$/,
+    );
+  },
+);
+
+// Overwrites the packets of sound in a stretch of a file by what no decoder takes.
+async function withoutSound(path: string, from: number, to: number): Promise<string> {
+  const shown = ["-select_streams", "a:0", "-show_entries", "packet=pts_time,pos,size"];
+  const { packets } = Packets.parse(await runFfprobe(path, shown));
+  const bytes = await readFile(path);
+  for (const { pts_time, pos, size } of packets) {
+    if (pts_time >= from && pts_time < to) bytes.fill(0, pos, pos + size);
+  }
+  const damaged = `${path}.damaged.mp4`;
+  await writeFile(damaged, bytes);
+  return damaged;
+}
+
+const number = z.coerce.number();
+const Packets = z.object({ packets: z.array(z.object({ pts_time: number, pos: number, size: number })) });
 
 test("what is left out of the videos is listed", () => {
   const source = {

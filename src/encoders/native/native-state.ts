@@ -46,6 +46,7 @@ const State = z.discriminatedUnion("state", [
         })
         .exactOptional(),
       sound: z.number().min(0).exactOptional(),
+      silenced: z.number().min(0).exactOptional(),
     }),
   }),
   z.object({

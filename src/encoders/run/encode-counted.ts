@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Counts } from "../../core/source.ts";
-import type { Tally } from "../../ffmpeg/tally.ts";
+import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
 import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
 import type { Contents } from "./count-output.ts";
 import { type Encoded, encodeChunk, type Place } from "./encode-chunk.ts";
@@ -27,8 +27,6 @@ interface Shortfall {
 
 // Seconds by which the second attempt starts earlier.
 const EARLIER = 30;
-// Seconds of sound that may differ because of edges, priming and another codec's frame size.
-const SOUND_TOLERANCE = 0.1;
 
 /**
  * Encodes a chunk and compares the result with what its span of the source holds. When pictures are missing at the start,
@@ -106,7 +104,7 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
   const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
   const expected = tally.pictures ? expectedPictures(plan, chunk, decoded) : 0;
   const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
-  const silent = expectedSound(plan, tally) - contents.sound;
+  const silent = expectedSound(plan, tally) - contents.sound + (tally.silenced ?? 0);
   const sound = silent > SOUND_TOLERANCE ? silent : 0;
   if (missing + unencoded === 0 && sound === 0) return null;
   const at = missing_at === null ? null : chunk.start + missing_at;

@@ -4,7 +4,7 @@ import type { Chunk, ConcatPart, Plan } from "../../plan/plan.ts";
 import { audioArgs } from "../audio-args.ts";
 import { assumedColor, isRgb, videoColor } from "../color.ts";
 import { fpsText } from "../filters.ts";
-import { listInput, listPictures, listPrefix } from "../listing.ts";
+import { listHeard, listInput, listPictures, listPrefix } from "../listing.ts";
 import { shapeFilters } from "../loudness.ts";
 import { type Cut, createCut } from "../span.ts";
 import type { Toolset } from "../toolset.ts";
@@ -129,10 +129,12 @@ function codecArgs(
 }
 
 function listPart(part: PlacedPart, folder: string): string[] {
-  return listInput(part.source, folder + listPrefix(part), {
+  const own = folder + listPrefix(part);
+  const packets = listInput(part.source, own, {
     pictures: part.video && `${part.input}:V:0`,
     sound: part.sound === null ? null : `${part.input}:a:${part.sound}`,
   });
+  return [...packets, ...listHeard(part, own)];
 }
 
 function seconds(value: number): string {
