@@ -121,13 +121,11 @@ test("makes MP3 from a blob and WebP from a URL", async () => {
 test("makes AVIF from a picture, copies packets into another container, and joins what matches", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client, base64 } = kit;
+    const concat = [{ url: await kit.file("/files/clip.mp4") }];
     const requests = [
       { input: await kit.file("/files/photo.jpg"), kind: "image", options: { format: "avif", width: 40 } },
       { input: await kit.file("/files/clip.mp4"), kind: "video", options: { format: "mov" } },
-      {
-        ...{ input: await kit.file("/files/clip.mp4"), kind: "video" },
-        options: { concat: [{ url: await kit.file("/files/clip.mp4") }] },
-      },
+      { input: await kit.file("/files/clip.mp4"), kind: "video", options: { concat } },
     ] as const;
     return Promise.all(
       requests.map(async (request) => {
