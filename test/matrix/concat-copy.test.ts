@@ -1,6 +1,8 @@
 import { appendFile, copyFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
 import { startsClean } from "../../src/encoders/mp4/clean-start.ts";
+import { asksJoint } from "../../src/plan/further/join.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
@@ -131,6 +133,18 @@ test("H.265 from MP4 and MOV is copied into a MOV, beside sound by a native enco
   const [samples = new Float32Array()] = heard.channels;
   expect(pitch(samples.subarray(2400, 18_000))).toBeCloseTo(440, -1);
   expect(levelOf(samples.subarray(24_000, 45_600))).toBeLessThan(-60);
+});
+
+test("a size of the file, and a width, have matching parts encoded", () => {
+  const source = {
+    ...{ object: "source", url: "https://example.com/a.mp4", kind: "video", format: "mp4", duration: 1 },
+    ...{ width: 64, height: 64, codecs: { video: "h264", audio: null }, pixel_format: "yuv420p" },
+  } satisfies Source as Source;
+  const asks = (options: object) =>
+    asksJoint(source, { ...options, concat: [{ url: source.url }] }, [source]);
+  expect([asks({}), asks({ volume: 2 }), asks({ target_size: 100_000 }), asks({ width: 32 })]).toEqual([
+    ...[true, true, false, false],
+  ]);
 });
 
 test("a copy that is asked for encodes nothing", LIMIT, async () => {

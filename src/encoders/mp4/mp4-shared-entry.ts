@@ -25,6 +25,8 @@ const PRIVATE = { start: 16, end: 32 };
 const SIZE = { start: 32, end: 36 };
 const NAME = { start: 50, end: 82 };
 const INSIDE = 86;
+// Pixel aspect, and what HDR pictures were made on.
+const KEPT = ["pasp", "mdcv", "clli"] as const;
 
 /** Reads a sample entry of pictures from another program, without what only that program knows; null for an unknown codec. */
 export function readSharedEntry(entry: Uint8Array, quicktime: boolean): SharedEntry | null {
@@ -39,8 +41,12 @@ export function readSharedEntry(entry: Uint8Array, quicktime: boolean): SharedEn
   const record = bytesOf(form.box);
   if (!record) return null;
   if (form.codec === "hvc1") completeArrays(record);
-  const [aspect, color] = [bytesOf("pasp"), bytesOf("colr")];
+  const color = bytesOf("colr");
   const colors = color && readColors(color);
+  const kept = KEPT.flatMap((kind) => {
+    const bytes = bytesOf(kind);
+    return bytes ? [{ kind, bytes }] : [];
+  });
   const header = entry.slice(0, INSIDE);
   header.fill(0, PRIVATE.start, PRIVATE.end);
   header.fill(0, NAME.start, NAME.end);
@@ -48,11 +54,12 @@ export function readSharedEntry(entry: Uint8Array, quicktime: boolean): SharedEn
     form.codec,
     [header.subarray(8)],
     box(form.box, [record]),
-    aspect ? box("pasp", [aspect]) : [],
+    ...kept.map(({ kind, bytes }) => box(kind, [bytes])),
     colors ? box("colr", [writeColors(colors, quicktime)]) : [],
   );
   const size = entry.subarray(SIZE.start, SIZE.end);
-  const config = [form.codec, ...size, ...record, aspect, colors?.all].join(" ");
+  const all = kept.map(({ kind, bytes }) => [kind, ...bytes].join(" "));
+  const config = [form.codec, ...size, ...record, ...all, colors?.all].join(" ");
   return { entry: concatBytes(written), config, codec: form.codec, record };
 }
 

@@ -43,6 +43,8 @@ export function asksJoint(
       ? { fault: "format", input }
       : null;
   if (options.mode === "copy") return fault ?? true;
+  // The size of a file is met by the bitrate of its pictures.
+  if (options.target_size !== undefined) return false;
   const codec = options.codec ?? FORMATS.video[format].codecs[0];
   return fault === null && all.every((each) => copiesPictures(each, codec, options));
 }
