@@ -13,6 +13,7 @@ import { segmentIv } from "../../src/ffmpeg/media-playlist.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { soundsOf } from "../../src/plan/plan.ts";
+import { readAll, streamOf } from "../../src/storage/read-all.ts";
 import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";
 import { finishStream } from "./finish-stream.ts";
 import { openFile } from "./native-encoder.ts";
@@ -101,7 +102,8 @@ export async function chunkedStream(
 
 async function encrypted(file: EncodedFile, key: CryptoKey): Promise<EncodedFile> {
   if (!file.name.endsWith(".m4s")) return file;
-  return { ...file, bytes: await encryptSegment(file.bytes, key, segmentIv(file.name)) };
+  const body = streamOf(file.bytes).pipeThrough(encryptSegment(key, segmentIv(file.name)));
+  return { ...file, bytes: await readAll(body) };
 }
 
 function isPlaylist({ name }: EncodedFile): boolean {

@@ -1,8 +1,10 @@
+import { createCipheriv } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
+import { encryptSegment, importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { lateSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
@@ -243,4 +245,31 @@ test("a sound track with nothing in the time range is left out", async () => {
   const { master, folder } = await chunkedStream(input, plan, source, []);
   const { audio } = parseMaster(await readFile(master, "utf8"), `file://${folder}/`);
   expect(Object.values(audio)).toEqual([`file://${folder}/audio_1/playlist.m3u8`]);
+});
+
+test("a segment is encrypted as it streams, to the same bytes as at once", async () => {
+  const secret = Uint8Array.from({ length: 16 }, (_, at) => at * 7);
+  const plain = Uint8Array.from({ length: 1003 }, (_, at) => (at * at) % 251);
+  const cipher = createCipheriv("aes-128-cbc", secret, Buffer.alloc(16, 0xa5));
+  const whole = Buffer.concat([cipher.update(plain), cipher.final()]);
+  const { readable, writable } = encryptSegment(await importContentKey(secret), "a5".repeat(16));
+  const [reader, writer] = [readable.getReader(), writable.getWriter()];
+  const first = reader.read();
+  await writer.write(plain.subarray(0, 40));
+  const sealed = [(await first).value ?? new Uint8Array()];
+  expect(sealed[0]).toEqual(new Uint8Array(whole.subarray(0, 32)));
+  const drain = async () => {
+    for (let next = await reader.read(); next.value; next = await reader.read()) sealed.push(next.value);
+  };
+  const drained = drain();
+  for (const [start, end] of [
+    [40, 41],
+    [41, 48],
+    [48, 500],
+    [500, 1003],
+  ] as const)
+    await writer.write(plain.subarray(start, end));
+  await writer.close();
+  await drained;
+  expect(Buffer.concat(sealed)).toEqual(whole);
 });

@@ -156,7 +156,10 @@ test("copying parts by their tables gives the same packets as packet by packet",
   const packetsOf = async (format: "mp4" | "mov") => {
     const input = parts();
     const path = join(home, `${Math.random()}.${format}`);
-    await writeFile(path, new Uint8Array(await read(stitch({ format, ...input }))));
+    let waits = 0;
+    const onWait = () => waits++;
+    await writeFile(path, new Uint8Array(await read(stitch({ format, ...input, onWait }))));
+    expect(waits).toBeGreaterThan(0);
     const shown = "packet=codec_type,pts_time,dts_time,flags,data_hash";
     const report = await runFfprobe(path, ["-show_data_hash", "md5", "-show_entries", shown]);
     const { packets } = Packets.parse(report);

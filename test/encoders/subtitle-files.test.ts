@@ -7,14 +7,16 @@ import { nameTracks } from "../../src/core/streams/track-names.ts";
 import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { editFile } from "../../src/encoders/subtitles/edit-file.ts";
+import { readMp4Cues } from "../../src/encoders/subtitles/mp4-cues.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { memoryReader } from "../../src/probe/file-start.ts";
+import { readMovieIndex } from "../../src/probe/isobmff/isobmff.ts";
 import { readAll } from "../../src/storage/read-all.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { captionedVideo, readCues } from "../judge/cues.ts";
-import { probeFile } from "../probe/probe-file.ts";
+import { diskReader, probeFile } from "../probe/probe-file.ts";
 import { fetchStored, trial } from "./encode-trial.ts";
 
 const SRT =
@@ -133,6 +135,17 @@ test.for([
   ]);
   const { source, fell_back } = await probeFile(input);
   expect(fell_back).toBe(false);
+  if (extension === "mp4") {
+    const reader = await diskReader(input);
+    const { size } = reader;
+    const index = await diskReader(input);
+    await readMovieIndex(index);
+    const reading = { signal: AbortSignal.timeout(10_000), onWait: () => {}, until: 10_000, rebased: true };
+    expect((await readMp4Cues(reader, [1], reading)).get(1)).toHaveLength(20);
+    // Neighbors are read together, and nothing else.
+    expect(reader.reads() - index.reads()).toBeLessThan(4);
+    expect(reader.bytes()).toBeLessThan(size + index.bytes());
+  }
   const path = await runWith([], input, { target_size: 150_000 });
   expect(source.streams?.at(-1)?.bitrate).toBeGreaterThan(200_000);
   expect((await stat(path)).size).toBeLessThan(150_000);

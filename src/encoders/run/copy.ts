@@ -26,13 +26,13 @@ export function createCopyEncoder(): Encoder {
       if (isPart) return { code: "other_work" };
       return source.format === UNREAD ? { code: "input_format", format: UNREAD } : null;
     },
-    async encode({ plan, source, input, signal, onTally }) {
+    async encode({ plan, source, input, signal, onTally, onWait }) {
       const audio = plan.audio ? input : null;
       const video = [{ input, at: 0 }];
       const until = picturesEnd(source, plan);
       const metadata = await readMetadata(plan, () => input, signal);
       const format = plan.format as VideoFormat;
-      const body = stitch({ format, video, audio, until, metadata, of_source: true, signal });
+      const body = stitch({ format, video, audio, until, metadata, of_source: true, signal, onWait });
       onTally?.(await tallySource(plan, input, signal));
       return body;
     },

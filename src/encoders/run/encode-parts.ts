@@ -63,6 +63,7 @@ export async function stitchParts(
     ...(joins && { of_source: true, ticks: joinedTicks(encoding) }),
     metadata: await readMetadata(plan, encoding.input, signal),
     signal,
+    onWait: encoding.tracker.waits,
   });
   const target = targetFile(encoding, plan.chunks[0] as Chunk);
   const stitched = await placeFile(storage, body, hasLaterParts(plan) ? work : out, target);

@@ -2,7 +2,7 @@ import type { Storage } from "../../core/ports.ts";
 import { segmentIv } from "../../ffmpeg/media-playlist.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { requireEncoded } from "../../storage/encoded-file.ts";
-import { readAll } from "../../storage/read-all.ts";
+import { concatBytes } from "../../util/bytes.ts";
 import type { WrittenFile } from "../encoder.ts";
 
 /** What encrypts the segments of a stream. */
@@ -39,25 +39,40 @@ export async function encryptSegments(
     signal.throwIfAborted();
     onFile();
     const stored = requireEncoded(await storage.read(from + file.name));
-    const plain = await readAll(stored.body);
     const isSegment = file.name.endsWith(".m4s");
-    const bytes = isSegment ? await encryptSegment(plain, key, iv ?? segmentIv(file.name)) : plain;
-    const { size } = await storage.write(to + file.name, bytes, file.mime);
+    const body = isSegment
+      ? stored.body.pipeThrough(encryptSegment(key, iv ?? segmentIv(file.name)), { signal })
+      : stored.body;
+    const { size } = await storage.write(to + file.name, body, file.mime);
     const { lead: _, ...facts } = file;
     encrypted.push({ ...facts, size });
   }
   return encrypted;
 }
 
-/** Encrypts a whole segment; the vector is in hexadecimal. */
-export async function encryptSegment(plain: Uint8Array, key: CryptoKey, iv: string): Promise<Uint8Array> {
-  const vector = Uint8Array.from({ length: 16 }, (_, at) =>
+const BLOCK = 16;
+
+/** Encrypts one segment as a stream, in constant memory; the vector is in hexadecimal. */
+export function encryptSegment(key: CryptoKey, iv: string): TransformStream<Uint8Array, Uint8Array> {
+  let vector = Uint8Array.from({ length: BLOCK }, (_, at) =>
     Number.parseInt(iv.slice(2 * at, 2 * at + 2), 16),
   );
-  const sealed = await crypto.subtle.encrypt(
-    { name: "AES-CBC", iv: vector },
-    key,
-    plain as Uint8Array<ArrayBuffer>,
-  );
-  return new Uint8Array(sealed);
+  let rest: Uint8Array<ArrayBuffer> = new Uint8Array();
+  const seal = async (bytes: Uint8Array<ArrayBuffer>) =>
+    new Uint8Array(await crypto.subtle.encrypt({ name: "AES-CBC", iv: vector }, key, bytes));
+  return new TransformStream({
+    async transform(piece, controller) {
+      const bytes = concatBytes([rest, piece]);
+      const whole = bytes.length - (bytes.length % BLOCK);
+      rest = bytes.slice(whole);
+      if (whole === 0) return;
+      // Each block is chained to the one before it. Only the end of a segment has padding.
+      const sealed = (await seal(bytes.subarray(0, whole))).subarray(0, whole);
+      vector = sealed.slice(-BLOCK);
+      controller.enqueue(sealed);
+    },
+    async flush(controller) {
+      controller.enqueue(await seal(rest));
+    },
+  });
 }

@@ -36,6 +36,8 @@ export interface Stitching {
   /** Tags and cover, which the parts do not carry. */
   metadata?: FileMetadata | undefined;
   signal?: AbortSignal | undefined;
+  /** Called from time to time, because a large file takes minutes. */
+  onWait?: (() => void) | undefined;
 }
 
 /**
@@ -48,7 +50,11 @@ export interface Stitching {
 export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  run(stitching, (bytes) => writer.write(bytes))
+  const write = (bytes: Uint8Array) => {
+    stitching.onWait?.();
+    return writer.write(bytes);
+  };
+  run(stitching, write)
     .then(
       () => writer.close(),
       (thrown: unknown) => writer.abort(thrown),
@@ -89,7 +95,7 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
 }
 
 async function mux(
-  { format, video, audio, until, metadata, signal }: Stitching,
+  { format, video, audio, until, metadata, signal, onWait }: Stitching,
   writable: WritableStream<StreamTargetChunk>,
   rehearsing: boolean,
 ): Promise<void> {
@@ -127,6 +133,7 @@ async function mux(
     };
     for await (const packet of pictures.packets(rehearsing)) {
       signal?.throwIfAborted();
+      onWait?.();
       await addSound(packet.timestamp);
       await pictureSource.add(packet, { decoderConfig: pictures.config });
     }

@@ -8,7 +8,8 @@ import { type CueReader, createCueList, MOST, type Room } from "./subtitle-track
 
 // A sample has its text, of 64 KiB at most, and its styles.
 const MOST_SAMPLE = 2 ** 18;
-const WAIT_SAMPLES = 500;
+// Texts so close to one another are read at once, up to so many bytes: over HTTP each read takes a round trip.
+const NEAR = { gap: 65_536, bytes: 1_048_576 } as const;
 
 /** Reads the cues of timed text in an MP4 or MOV. */
 export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, until }) => {
@@ -23,20 +24,54 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
     const stream = places.get(trackId(moov, trak));
     if (stream === undefined || !streams.includes(stream)) continue;
     const list = createCueList(room);
-    let [read, whole] = [0, true];
-    for (const { start, end, at, size } of samplesOf(moov, trak)) {
-      whole &&= size <= MOST_SAMPLE && read < MOST.cues * 2 && list.whole;
-      if (start >= until || !whole) break;
-      if (size > 2 && end > start) {
-        const bytes = await reader.read({ start: at, end: at + size }, signal);
-        list.add({ start, end }, readTimedText(bytes), size);
+    const wanted = shownUntil(samplesOf(moov, trak), until);
+    for (const group of groupSamples(wanted.samples())) {
+      onWait();
+      const [first, last] = [group[0] as Sample, group.at(-1) as Sample];
+      const bytes = await reader.read({ start: first.at, end: last.at + last.size }, signal);
+      for (const { start, end, at, size } of group) {
+        const text = bytes.subarray(at - first.at, at - first.at + size);
+        list.add({ start, end }, readTimedText(text), size);
       }
-      if (++read % WAIT_SAMPLES === 0) onWait();
+      if (!list.whole) break;
     }
-    if (whole && list.whole) found.set(stream, list.cues);
+    if (wanted.whole() && list.whole) found.set(stream, list.cues);
   }
   return found;
 };
+
+// The samples with text that begin before a time; `whole` is false once one of them is more than people read.
+function shownUntil(all: Iterable<Sample>, until: number) {
+  let whole = true;
+  return {
+    whole: () => whole,
+    *samples(): Generator<Sample, void> {
+      let read = 0;
+      for (const sample of all) {
+        const { start, end, size } = sample;
+        whole &&= size <= MOST_SAMPLE && read++ < MOST.cues * 2;
+        if (start >= until || !whole) return;
+        if (size > 2 && end > start) yield sample;
+      }
+    },
+  };
+}
+
+function* groupSamples(samples: Iterable<Sample>): Generator<Sample[], void> {
+  let group: Sample[] = [];
+  for (const sample of samples) {
+    const [first, last] = [group[0], group.at(-1)];
+    const gap = last ? sample.at - last.at - last.size : 0;
+    const isNear =
+      gap >= 0 && gap <= NEAR.gap && sample.at + sample.size - (first ?? sample).at <= NEAR.bytes;
+    if (!isNear) {
+      yield group;
+      group = [];
+    }
+    group.push(sample);
+  }
+  if (group.length > 0) yield group;
+}
 
 function trackId(moov: DataView, trak: Box): number {
   const tkhd = findBox(moov, trak, "tkhd");

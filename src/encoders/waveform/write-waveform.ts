@@ -79,10 +79,10 @@ const WRITERS: Readonly<Record<WaveformFormat, (plan: WaveformPlan) => Writer>> 
       head: (facts) => encoder.encode(`${JSON.stringify(facts).slice(0, -1)},"data":[`),
       body(peaks) {
         if (peaks.length === 0) return null;
-        const text = (bits === 8 ? inEight(peaks) : peaks).join(",");
-        const joined = isFirst ? text : `,${text}`;
+        const text = writeNumbers(bits === 8 ? inEight(peaks) : peaks);
+        const listed = isFirst ? text.subarray(1) : text;
         isFirst = false;
-        return encoder.encode(joined);
+        return listed;
       },
       tail: () => encoder.encode("]}\n"),
     };
@@ -111,6 +111,29 @@ const WRITERS: Readonly<Record<WaveformFormat, (plan: WaveformPlan) => Writer>> 
     };
   },
 };
+
+const ASCII = { comma: 44, minus: 45, zero: 48 } as const;
+// A comma, a sign and five digits.
+const WIDEST = 7;
+
+// Each after a comma. An hour of sound has over a million numbers, which `join` takes six times as long to write.
+function writeNumbers(values: Int16Array | Int8Array): Uint8Array {
+  const text = new Uint8Array(values.length * WIDEST);
+  let end = 0;
+  for (const value of values) {
+    text[end++] = ASCII.comma;
+    if (value < 0) text[end++] = ASCII.minus;
+    let left = Math.abs(value);
+    const digits = left < 10 ? 1 : left < 100 ? 2 : left < 1000 ? 3 : left < 10_000 ? 4 : 5;
+    end += digits;
+    for (let at = end - 1; at >= end - digits; at--) {
+      const rest = Math.trunc(left / 10);
+      text[at] = ASCII.zero + left - rest * 10;
+      left = rest;
+    }
+  }
+  return text.subarray(0, end);
+}
 
 // Toward zero, as audiowaveform divides.
 function inEight(peaks: Int16Array): Int8Array<ArrayBuffer> {

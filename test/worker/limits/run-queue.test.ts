@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { createHeavyTurn, type TurnStep } from "../../../worker/limits/heavy-turn.ts";
 import { createRunQueue, type RunLimits, type RunQueue } from "../../../worker/limits/run-queue.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 
@@ -180,4 +181,18 @@ test("serves a hundred projects with a thousand runs equally, within one turn", 
   }
   expect(served.size).toBe(100);
   expect([...new Set(served.values())].toSorted()).toEqual([4, 5, 6]);
+});
+
+test("a run whose wait for heavy work times out asks again", async () => {
+  const answers: ("granted" | "waits")[] = ["waits", "waits", "granted"];
+  const waits: string[] = [];
+  const step: TurnStep = {
+    do: (_, ask) => ask(),
+    async waitForEvent(name) {
+      waits.push(name);
+      throw new Error("Execution timed out after 604800000ms");
+    },
+  };
+  await createHeavyTurn(step, () => ({ askHeavy: async () => answers.shift() ?? "over" }))();
+  expect([answers, waits]).toEqual([[], ["turn", "turn"]]);
 });
