@@ -2,9 +2,11 @@ import { expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
 import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";
+import { refuseScans } from "../../src/encoders/light/jpeg-scans.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { choosePictureEncoder } from "../../src/route/picture.ts";
 import { imageSource } from "../plan/source.ts";
+import { progressiveJpeg } from "../worker/images/huge.ts";
 
 const coded = ({ width, height }: Partial<Source>) =>
   width && height ? { coded_width: width, coded_height: height } : {};
@@ -62,4 +64,16 @@ test.each(ROWS)("a picture %s", (_, facts, options, light, native, chosen) => {
     return expect([thrown.kind, codes]).toEqual(["encoder_unavailable", chosen]);
   }
   throw new Error("It was not refused.");
+});
+
+test("a progressive JPEG is too large for a Worker by its samples, another of the size is not", () => {
+  const refusal = (width: number, height: number, marker = 0xc2) => {
+    const source = imageSource({ format: "jpeg", pixel_format: "yuvj420p", ...coded({ width, height }) });
+    const jpeg = progressiveJpeg(width, height);
+    jpeg.set([marker], jpeg.indexOf(0xc2));
+    return refuseScans(jpeg, source)?.code;
+  };
+  expect(refusal(4000, 3200)).toBeUndefined();
+  expect(refusal(6400, 4800)).toBe("memory");
+  expect(refusal(6400, 4800, 0xc0)).toBeUndefined();
 });

@@ -3,6 +3,7 @@ import { FORMATS, type ImageFormat } from "../../src/core/formats.ts";
 import type { ImageUrlOptions } from "../../src/core/images/image-url.ts";
 import type { ImageOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
+import { refuseScans } from "../../src/encoders/light/jpeg-scans.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import type { EncodePicture } from "../../src/encoders/native/native-picture.ts";
 import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
@@ -59,7 +60,7 @@ export async function makeImage(
   const small = shrinkPlan(plan, source);
   await light.prepare();
   const chosen = choosePictureEncoder({
-    ...{ plan, source, light: light.refuse(small, source) },
+    ...{ plan, source, light: light.refuse(small, source) ?? refuseScans(bytes, source) },
     native: native ? refuseTools(plan, source, NATIVE_TOOLS) : { code: "not_configured" },
   });
   const [chunk] = plan.chunks;

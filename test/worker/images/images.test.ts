@@ -10,7 +10,7 @@ import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { createRig } from "../engine/rig.ts";
-import { hugePng } from "./huge-png.ts";
+import { hugePng } from "./huge.ts";
 
 const SECRET = "a-signing-key-of-32-characters-for-tests";
 const COUNTER = { name: "counting-encoder", configPath: "./test/worker/images/counter/wrangler.toml" };

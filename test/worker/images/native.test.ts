@@ -11,8 +11,9 @@ import { clearAvif, tiledPhoto } from "../../fixtures/photos.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { clearErrors } from "../../judge/photos.ts";
+import { colorDistance, readPicture } from "../../judge/picture.ts";
 import { createRig } from "../engine/rig.ts";
-import { hugePng } from "./huge-png.ts";
+import { hugePng, progressiveJpeg } from "./huge.ts";
 
 const TOKEN = "a-token-of-the-encoder";
 
@@ -124,6 +125,18 @@ test("makes a small picture of a PNG that is too large for the memory of a Worke
   // A small one stays where it was.
   expect((await get("w=80,f=png", await served(clip("png", { size: "320x240" })))).status).toBe(200);
   expect(road.pictures() - before).toBe(1);
+});
+
+test("sends a progressive JPEG away, of which even a small picture takes too much memory", async () => {
+  const before = road.pictures();
+  const { status, bytes } = await get(
+    "w=160,f=png",
+    origin.serve("/p.jpg", { file: progressiveJpeg(6400, 4800) }),
+  );
+  expect([status, road.pictures() - before]).toEqual([200, 1]);
+  const path = await saved("progressive.png", bytes);
+  expect(await readFacts(path)).toMatchObject({ picture: { width: 160, height: 120 } });
+  expect(colorDistance((await readPicture(path)).at(80, 60), [128, 128, 128, 255])).toBeLessThan(3);
 });
 
 test("refuses what is too large for both, with both reasons, and what is damaged", async () => {
