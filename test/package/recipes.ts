@@ -38,6 +38,8 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Keep a picture below a size": { leaves: "blob", streams: [["mjpeg", 320, 180]], bytes: 5000 },
   "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
   "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
+  "Take the sound out without encoding it": { leaves: "blob", streams: [["aac"]] },
+  "Bring sound to the loudness of podcasts": { leaves: "blob", streams: [["mp3"]] },
   "Draw a waveform as a picture": { leaves: "blob", streams: [["png", 320, 80]] },
   "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   "Cut a video without encoding it": {
