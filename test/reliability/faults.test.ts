@@ -95,7 +95,7 @@ const fail = async (thing: string) =>
   (await (await fetch(`${base}/failing/${thing}`, { method: "PUT" })).json()) as Record<string, number>;
 
 /** Fails each part in turn for a while, three times. */
-async function failInTurn(onTurn: (thing: string) => void): Promise<Record<string, number>> {
+async function failInTurn(onTurn: (thing: string) => void): Promise<void> {
   for (const thing of [TURNS, TURNS, TURNS].flat()) {
     await fail(thing);
     onTurn(thing);
@@ -103,7 +103,14 @@ async function failInTurn(onTurn: (thing: string) => void): Promise<Record<strin
     await sleep(TURN_MS);
     if (thing === "container") await native.restart();
   }
-  return fail("nothing");
+  // On a busy machine, one may not have been asked for anything in its turns.
+  for (const thing of TURNS.slice(0, -1)) {
+    const struck = async () => (await fail(thing))[thing] ?? 0;
+    if ((await struck()) > 0) continue;
+    onTurn(thing);
+    await expect.poll(struck, { timeout: 60_000, message: thing }).toBeGreaterThan(0);
+  }
+  await fail("nothing");
 }
 
 test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the engine and the container; each ends and its end is reported", async () => {
@@ -123,17 +130,14 @@ test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the 
     ...{ kind: "image", options: { format, width: 16 }, ...(index > 0 && { after: index - 1 }) },
   }));
   const starting: Promise<Job>[] = [];
-  const struck = await failInTurn((thing) => {
+  await failInTurn((thing) => {
     // The object of jobs has work in its turn only if one is created then.
     if (thing === "JOB") starting.push(create<Job>({ input: png, outputs, webhook_url }, "/jobs"));
   });
-  for (const thing of TURNS.slice(0, -1)) expect(struck[thing], thing).toBeGreaterThan(0);
-
-  const created = await Promise.all(creating);
+  const [created, jobs] = await Promise.all([Promise.all(creating), Promise.all(starting)]);
   const open = async () => (await listAll()).filter(({ finished_at }) => finished_at === null).length;
   await expect.poll(open, { timeout: 300_000, interval: 500 }).toBe(0);
   const ended = await listAll();
-  const jobs = await Promise.all(starting);
   // All tasks of each job, and none of one that was refused meanwhile.
   const all = [...created, ...jobs.flatMap(({ tasks }) => tasks)];
   expect(ended.map(({ id }) => id).toSorted()).toEqual(all.map(({ id }) => id).toSorted());
