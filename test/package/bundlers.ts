@@ -57,7 +57,10 @@ const BUNDLERS: readonly Bundler[] = [
   },
   {
     name: "parcel",
-    command: "parcel build index.html --no-cache --log-level error --dist-dir out/parcel".split(" "),
+    command:
+      "parcel build index.html --no-cache --no-autoinstall --log-level error --dist-dir out/parcel".split(
+        " ",
+      ),
     options: WORKERS,
     html: true,
   },

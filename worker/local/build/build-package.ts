@@ -124,9 +124,9 @@ async function bundle(
   return inside.filter((name) => name !== null);
 }
 
-// Without white space, strings are template literals, in which bundlers find no workers.
+// Without white space, strings are template literals, in which bundlers find no workers and no test for Node's `process`.
 function withQuotes(code: string): string {
-  return code.replace(/(new URL\(|import\(|\btype:)`([\w./-]+)`/g, '$1"$2"');
+  return code.replace(/(new URL\(|import\(|\btype:|\btypeof process==)`([\w./-]+)`/g, '$1"$2"');
 }
 
 function keepUrls(folder: string): Plugin {
