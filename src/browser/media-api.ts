@@ -36,6 +36,12 @@ export interface CoreFiles {
    */
   vp9?: string;
   /**
+   * URL of `dejavu-sans.bin`, the font of burnt-in subtitles, gzipped, or of `DejaVuSans.ttf`.
+   *
+   * @default that of the package
+   */
+  font?: string;
+  /**
    * Name of the cache that keeps it for the next visit; null disables caching.
    *
    * @default `framewright-core`
@@ -44,7 +50,7 @@ export interface CoreFiles {
 }
 
 /** Where to load ffmpeg's threaded core from, which the package does not contain. */
-export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast" | "vp9"> {
+export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast" | "vp9" | "font"> {
   wasm: string;
   glue: string;
   /** URL of `ffmpeg-core.worker.js`. */

@@ -193,7 +193,7 @@ export type VideoOptions = (
    */
   concat?: ConcatOption[] | undefined;
   /**
-   * Files of subtitles that become text tracks after those of the source: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
+   * Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
    */
   subtitles?: SubtitleOption[] | undefined;
   /**
@@ -675,7 +675,7 @@ export type AdaptiveVideoOptions = {
    */
   end?: number | undefined;
   /**
-   * Files of subtitles that become text tracks after those of the source: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
+   * Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
    */
   subtitles?: SubtitleOption[] | undefined;
 };

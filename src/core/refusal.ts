@@ -36,6 +36,7 @@ export const Refusal = z
     refusal("tempo", {}),
     refusal("overlay", {}),
     refusal("concat", {}),
+    refusal("burn", {}),
     refusal("bit_depth", { max_depth: z.int() }),
     // Memory and time.
     refusal("memory", { needed_bytes: bytes, available_bytes: bytes }),

@@ -1,9 +1,12 @@
 import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
+import { furtherOf } from "../plan/further/further.ts";
+import { isInput } from "../plan/further/further-file.ts";
 import { placedParts } from "../plan/further/placed-parts.ts";
 import { shownEnd } from "../plan/pictures-end.ts";
 import { type Chunk, isCopy, type Plan } from "../plan/plan.ts";
 import { audioArgs, sampleArgs } from "./audio-args.ts";
+import { burnFilters } from "./further/burn.ts";
 import { concatArgs, partInput } from "./further/concat.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
@@ -20,7 +23,7 @@ import { lastingFilter, timescaleArgs, videoArgs, videoGraph } from "./video-arg
 export interface ChunkFiles {
   input: string;
   output: string;
-  /** The plan's further files, each with the arguments before it; absent where the chunk reads none. */
+  /** The plan's further files, each with the arguments before it, a font alone in its folder; absent where the chunk reads none. */
   further?: readonly { path: string; input: readonly string[] }[] | undefined;
   /** Path prefix for the lists of packets and pictures, see {@link listPackets}; absent to list nothing. */
   lists?: string | undefined;
@@ -40,20 +43,24 @@ export function chunkArgs(
   toolset: Toolset,
 ): string[] {
   const cut = createCut(plan, chunk, source);
-  const joined = plan.concat ? concatArgs(plan, source, io.lists, toolset) : null;
+  const burnt = burnFilters(plan, chunk, io.further);
+  const joined = plan.concat ? concatArgs(plan, source, { ...io, after: burnt }, toolset) : null;
   if (io.lists !== undefined && decodesAll(plan, chunk)) cut.video.push(listPictures(io.lists));
   const lists =
     joined?.lists ?? (io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists));
   const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
   const input = [...cut.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
   const parts = placedParts(plan);
+  const roles = furtherOf(plan, chunk);
   for (const [at, { path, input: before }] of (io.further ?? []).entries()) {
+    const role = roles[at];
+    if (role && !isInput(role)) continue;
     const part = parts.find((each) => each.input === at + 1);
     if (part) input.push(...partInput(part), ...(part.video ? alphaArgs(part.source) : []));
     input.push(...before, "-i", path);
   }
   if (plan.kind === "adaptive_video")
-    return [...input, ...hlsArgs(plan, chunk, source, cut, io, toolset), ...lists];
+    return [...input, ...hlsArgs(plan, chunk, source, cut, { ...io, after: burnt }, toolset), ...lists];
   const { image } = plan;
   if (image?.sheet) {
     const what = { image, sheet: image.sheet, cut };
@@ -62,7 +69,7 @@ export function chunkArgs(
   return [
     ...input,
     ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
-    ...(joined?.tracks ?? ownTracks(plan, chunk, source, cut, io, toolset)),
+    ...(joined?.tracks ?? ownTracks(plan, chunk, source, cut, { ...io, after: burnt }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
     ...(isCopy(plan) ? partArgs(plan, chunk, cut) : []),
@@ -77,11 +84,11 @@ function ownTracks(
   chunk: Chunk,
   source: Source,
   cut: Cut,
-  io: ChunkFiles,
+  io: ChunkFiles & { after: readonly string[] },
   toolset: Toolset,
 ): string[] {
   return [
-    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, toolset)),
+    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, io.after, toolset)),
     ...(chunk.track === "video"
       ? []
       : audioTrack(plan, heardSource(source, plan), cut, toolset, io.level ?? null)),
@@ -109,7 +116,14 @@ function imageTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): str
   return ["-filter_complex", graph, "-map", "[video]", ...imageArgs(plan, image, toolset)];
 }
 
-function videoTrack(plan: Plan, chunk: Chunk, source: Source, cut: Cut, toolset: Toolset): string[] {
+function videoTrack(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  cut: Cut,
+  after: readonly string[],
+  toolset: Toolset,
+): string[] {
   const { video } = plan;
   if (!video) return [];
   const until = shownEnd(source, plan, chunk);
@@ -118,7 +132,7 @@ function videoTrack(plan: Plan, chunk: Chunk, source: Source, cut: Cut, toolset:
     return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastingArgs(plan, source, until)];
   }
   const at = (chunk.start - plan.start) / (plan.speed ?? 1);
-  const graph = videoGraph(source, video, cut, toolset, at);
+  const graph = videoGraph(source, video, cut, toolset, { at, after });
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];
 }
 

@@ -39,13 +39,13 @@ export function hlsArgs(
   chunk: Chunk,
   source: Source,
   cut: Cut,
-  { output: folder, level = null }: { output: string; level?: Level | null },
+  { output: folder, level = null, after }: { output: string; level?: Level | null; after: readonly string[] },
   toolset: Toolset,
 ): string[] {
   const { video, audio } = plan;
   const args: string[] = [];
   if (video?.mode === "encode" && chunk.track !== "audio") {
-    args.push(...videoOutput(plan, chunk, source, video, cut, folder, toolset));
+    args.push(...videoOutput(plan, chunk, source, video, cut, { folder, after }, toolset));
   }
   if (audio && chunk.track !== "video") {
     const sound = audioArgs(
@@ -82,14 +82,14 @@ function videoOutput(
   source: Source,
   video: VideoEncode,
   cut: Cut,
-  folder: string,
+  { folder, after }: { folder: string; after: readonly string[] },
   toolset: Toolset,
 ): string[] {
   const { renditions } = plan;
   const at = Math.max(0, chunk.start - plan.start);
   const offset = ["-output_ts_offset", String(Number(at.toFixed(6)))];
   return [
-    ...["-filter_complex", hlsGraph(plan, source, video, cut, toolset)],
+    ...["-filter_complex", hlsGraph(plan, source, video, { cut, after }, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
@@ -162,11 +162,17 @@ function hlsOutput(chunk: Chunk, folder: string, master: string, streams: readon
   ];
 }
 
-/** Returns the filter graph of all renditions, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
-function hlsGraph(plan: Plan, source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
+/** Returns the filter graph of all renditions, in which `after` follows the sizing, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
+function hlsGraph(
+  plan: Plan,
+  source: Source,
+  video: VideoEncode,
+  { cut, after }: { cut: Cut; after: readonly string[] },
+  toolset: Toolset,
+): string {
   const mending = videoMending(video, cut);
   const sizes = plan.renditions.map(({ geometry }) => geometry);
-  const sizing = (geometry: Geometry) => videoSizing(source, video, geometry, toolset);
+  const sizing = (geometry: Geometry) => [...videoSizing(source, video, geometry, toolset), ...after];
   return sizes.some(({ pad }) => pad !== null)
     ? apart(mending, sizes.map(sizing))
     : inTurn([...mending, ...sizing(sizes[0] as Geometry)], sizes, toolset.scaler);

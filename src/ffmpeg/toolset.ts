@@ -48,6 +48,8 @@ export interface Toolset {
   tempo: boolean;
   /** Whether it reads pictures and lays them over others. */
   overlays: boolean;
+  /** Whether it draws text into pictures (libass). */
+  burns: boolean;
   /** Whether it joins videos. */
   concatenates: boolean;
   /** Whether it joins short frames of sound, which saves time. */
@@ -104,6 +106,7 @@ export const WASM_TOOLS: Toolset = {
   toneMapper: "zscale",
   tempo: true,
   overlays: true,
+  burns: true,
   concatenates: true,
   joins: true,
   flattens: true,
@@ -142,6 +145,7 @@ export const FAST_TOOLS: Toolset = {
   toneMapper: "tonemap_bt709",
   tempo: false,
   overlays: false,
+  burns: false,
   concatenates: false,
   joins: false,
   flattens: false,
@@ -191,6 +195,7 @@ export const NATIVE_TOOLS: Toolset = {
   toneMapper: "zscale",
   tempo: true,
   overlays: true,
+  burns: true,
   concatenates: true,
   joins: true,
   flattens: true,
@@ -248,6 +253,7 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   if (audio && plan.speed !== undefined && !toolset.tempo) return { code: "tempo" };
   const overlay = video?.mode === "encode" ? video.overlay : image?.overlay;
   if (overlay && !toolset.overlays) return { code: "overlay" };
+  if (video?.mode === "encode" && video.burn && !toolset.burns) return { code: "burn" };
   if (plan.concat && !toolset.concatenates) return { code: "concat" };
   const unreadable = plan.concat?.find(
     ({ source: { codecs }, video: each }) => each && toolset.unreadable.includes(codecs?.video ?? ""),
@@ -258,9 +264,7 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   if (!imageTool(toolset, format, image)) {
     return { code: "output_format", format, animated: image.animated && !image.sheet };
   }
-  if (image.alpha && toolset.opaque.includes(format)) {
-    return { code: "output_transparent", format };
-  }
+  if (image.alpha && toolset.opaque.includes(format)) return { code: "output_transparent", format };
   return null;
 }
 

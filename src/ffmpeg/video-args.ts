@@ -21,19 +21,22 @@ const WEBM_TICKS = 1000;
 /** Makes an MP4 or MOV count in these ticks. */
 const TIMESCALES = ["-video_track_timescale", String(TICKS), "-movie_timescale", String(TICKS)];
 
-/** Returns the filter graph of a video, from `[0:V:0]` to `[video]`; `at` is when it begins, in seconds of the output. */
+/**
+ * Returns the filter graph of a video, from `[0:V:0]` to `[video]`; `at` is when it begins, in seconds of the output, and the
+ * filters of `after` come last.
+ */
 export function videoGraph(
   source: Source,
   video: VideoEncode,
   cut: Cut,
   toolset: Toolset,
-  at: number,
+  { at, after }: { at: number; after: readonly string[] },
 ): string {
   const filters = [...videoMending(video, cut), ...videoSizing(source, video, video.geometry, toolset)];
   const { overlay } = video;
-  if (!overlay) return `[0:V:0]${filters.join(",")}[video]`;
-  const over = overlayGraph(source, video, overlay, { at, flags: toolset.scaler });
-  return `[0:V:0]${filters.join(",")}[under];${over}[video]`;
+  if (!overlay) return `[0:V:0]${[...filters, ...after].join(",")}[video]`;
+  const over = [overlayGraph(source, video, overlay, { at, flags: toolset.scaler }), ...after];
+  return `[0:V:0]${filters.join(",")}[under];${over.join(",")}[video]`;
 }
 
 /** Returns the filters of a video that precede its sizing: cut, fixed, timed, turned. */

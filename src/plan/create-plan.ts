@@ -14,8 +14,9 @@ import { encryptionInPlaylists } from "../core/streams/encryption.ts";
 import type { WaveformOptions } from "../core/waveform/waveform-options.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { findTrack, heardSource } from "./audio.ts";
-import { type ChunkHints, cutPlan } from "./chunks.ts";
+import { cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, copySoundAlone, soundFormat, videoFormat } from "./copied.ts";
+import { planBurn } from "./further/burn.ts";
 import { furtherFiles } from "./further/further-file.ts";
 import { checkJoint, refuseJoinedSound } from "./further/join.ts";
 import { joinVideos } from "./further/joined-film.ts";
@@ -203,7 +204,7 @@ function waveformPlan(source: Source, options: WaveformOptions): Plan {
   return { ...blank("waveform", format, span), ...heard, waveform };
 }
 
-function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: ChunkHints): Plan {
+function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: PlanHints): Plan {
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = createSpan(options, source.duration, source.duration_estimated);
   // Copied packets may change layout between sources; HLS requires a uniform one.
@@ -223,11 +224,15 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
     rate: best.rate,
     fps: null,
     ...pictureNeeds(source, "h264", options.background),
+    ...planBurn(options),
   };
   const frames = frameCount(source, span, null);
   // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
   const usual = { chunk_seconds: Number.POSITIVE_INFINITY };
-  const pictured = { ...plan, ...planSubtitles(source, options), frames, video, renditions };
+  const pictured = {
+    ...{ ...plan, ...planSubtitles(source, options), ...furtherFiles({ options }, hints.further) },
+    ...{ frames, video, renditions },
+  };
   return cutPlan(pictured, hints.chunk_seconds === undefined ? usual : hints);
 }
 

@@ -1,6 +1,7 @@
 import type { AudioCodec, EncodeKind, VideoCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { Tags } from "../core/tags.ts";
+import type { Burn } from "./further/burn.ts";
 import type { FurtherFile } from "./further/further-file.ts";
 import type { Overlay } from "./further/overlay.ts";
 import type { WaveformPlan } from "./waveform/waveform-plan.ts";
@@ -22,9 +23,8 @@ export interface Geometry {
    * `0xRRGGBB` or `0xRRGGBBAA`; null for none.
    */
   pad: { width: number; height: number; x: number; y: number; color: string } | null;
-  /** Width of the output picture in pixels. */
+  /** Size of the output picture in pixels. */
   width: number;
-  /** Height of the output picture in pixels. */
   height: number;
 }
 
@@ -50,6 +50,8 @@ export type VideoPlan =
       matte: string | null;
       /** What is laid over the sized pictures; absent for nothing. */
       overlay?: Overlay;
+      /** Text that is drawn into them last; absent for none. */
+      burn?: Burn;
     };
 
 /** What is changed about the sound, in the order of the fields; times count from the start of the output. */
@@ -202,9 +204,8 @@ export interface Plan {
   format: string;
   /** Whether the input is a still image (no timeline). */
   still: boolean;
-  /** Start of the output in the source, in seconds. */
+  /** The stretch of the source, in seconds; its end is null up to the end. */
   start: number;
-  /** End of the output in the source, in seconds; null up to the end. */
   end: number | null;
   /** Expected seconds of output; null when unknown or for a still. */
   duration: number | null;

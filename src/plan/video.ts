@@ -2,6 +2,7 @@ import { BOUNDS, type VideoCodec } from "../core/formats.ts";
 import type { VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { BLACK, parseColor } from "./color.ts";
+import { burntInput, planBurn } from "./further/burn.ts";
 import { createOverlay } from "./further/overlay.ts";
 import { createGeometry } from "./geometry.ts";
 import type { VideoPlan } from "./plan.ts";
@@ -37,6 +38,7 @@ export function createVideoPlan(
     fps: outputFps(source, options),
     ...pictureNeeds(source, codec, options.background),
     ...(options.overlay && { overlay: createOverlay(options.overlay, 0, geometry) }),
+    ...planBurn(options),
   };
 }
 
@@ -77,7 +79,7 @@ export function copiesPictures(source: Source, codec: VideoCodec, options: Video
 
 function asksNothing(options: VideoOptions): boolean {
   const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip, speed = 1 } = options;
-  if (speed !== 1 || options.overlay !== undefined) return false;
+  if (speed !== 1 || options.overlay !== undefined || burntInput(options) !== null) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }

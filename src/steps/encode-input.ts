@@ -7,6 +7,7 @@ import { runEncode } from "../encoders/run/run-encode.ts";
 import type { PlanHints } from "../plan/further/plan-hints.ts";
 import { createPlan } from "../plan/index.ts";
 import { describeDecision } from "../words/decision-words.ts";
+import { furtherKeys } from "./burn.ts";
 import { decideEncode, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
 import { matchParts } from "./match-parts.ts";
 import { furtherKey, runFolder } from "./media-keys.ts";
@@ -55,7 +56,6 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
     placeCuts(tools, source, { ...wanted, hints }, decision, () => tools.open(key), signal),
   );
   const plan = placePlan(createPlan(source, wanted.kind, wanted.options, hints), chunks);
-  const furtherKeys = (plan.further ?? []).map((_, at) => furtherKey(context.run_id, at));
   const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
   if (plan.encryption && !content_key) throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
   const encoder = encoderOf(tools.encoders, decision.encoder);
@@ -71,17 +71,18 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
     if (!info || !remote) throw new MediaError("media_not_found", `Nothing is stored as ${stored}.`);
     return { url: await remote.url(stored), size: info.size, etag: info.etag };
   };
+  const further_keys = await furtherKeys(tools, { plan, source, wanted }, context);
   if (chunks.length > 0) await tools.turn?.(encoder);
   const encoded = await runEncode({
     ...{ plan, source, encoder, storage, content_key, id, out, name },
     max_in_flight: tools.inFlight(encoder),
     input: () => tools.open(key),
-    further: () => Promise.all(furtherKeys.map(tools.open)),
+    further: () => Promise.all(further_keys.map(tools.open)),
     text: (file) => tools.open(furtherKey(context.run_id, file)),
     ...(remote && {
       remote: {
         input: () => remoteInput(key),
-        further: () => Promise.all(furtherKeys.map(remoteInput)),
+        further: () => Promise.all(further_keys.map(remoteInput)),
         folder: remote.folder,
       },
     }),

@@ -97,8 +97,8 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
   };
 }
 
-// Otherwise the message would seem to be about the main input.
-function naming(param: string, thrown: unknown): unknown {
+/** Returns an error that names the option which it is about; otherwise it would seem to be about the main input. */
+export function naming(param: string, thrown: unknown): unknown {
   if (!(thrown instanceof MediaError)) return thrown;
   const { kind, message, retryable, cause } = toMediaError(thrown);
   return new MediaError(kind, `${param}: ${message}`, { param, retryable, cause });

@@ -42,6 +42,8 @@ export interface StepTools extends Hosts {
   stem: string;
   /** Returns the key that the run was given to encrypt its output by; null when it has none, or no longer. */
   contentKey?(): Promise<CryptoKey | null>;
+  /** Loads the font that burnt-in subtitles are drawn with, `BURN_FONT`; absent where there is none. */
+  font?(): Promise<Uint8Array>;
   url(key: string): Promise<string>;
   /** Returns the key behind one of our own URLs; null for any other. */
   key(url: string): Promise<string | null>;

@@ -78,6 +78,8 @@ export function describeRefusal(refusal: Refusal): string {
       return "it cannot lay a picture over others";
     case "concat":
       return "it cannot join videos";
+    case "burn":
+      return `${build} cannot draw subtitles into pictures`;
     case "bit_depth":
       return `it encodes ${refusal.max_depth} bits only`;
     case "memory":

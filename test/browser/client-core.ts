@@ -4,4 +4,5 @@ export const CORE = {
   glue: "/files/core/ffmpeg-core.js",
   fast: "/files/core/framewright-core.wasm.gz",
   vp9: "/files/core/framewright-core-vp9.wasm.gz",
+  font: "/files/core/dejavu-sans.bin",
 } as const;

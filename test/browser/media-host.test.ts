@@ -43,7 +43,8 @@ function fullHost() {
       },
       urls: createLocalUrls("host"),
       connections: createConnections([], full),
-      ...{ runs_at_once: 1, encoders: [], inFlight: () => 1, probe: full, offers: () => missing() },
+      ...{ runs_at_once: 1, encoders: [], inFlight: () => 1, probe: full, font: full },
+      offers: () => missing(),
     },
     () => {},
   );

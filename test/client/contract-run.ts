@@ -119,6 +119,26 @@ export const CALLS: ClientClauses = [
     },
   },
   {
+    name: "burns in subtitles from a file, and says which letters its font lacks",
+    async check({ client, inputs }) {
+      const burn = async (text: string) => {
+        const file = new File([`WEBVTT\n\n00:00.000 --> 00:01.000\n${text}\n`], "text.vtt");
+        const subtitles = [{ url: file, burn: true }];
+        const overlay = { url: redPicture(), width: "200%" } as const;
+        const options = { width: 32, end: 0.2, overlay, subtitles };
+        const { blob } = await client.run({ input: inputs.video, kind: "video", options });
+        const { blob: pixel } = await client.run({
+          ...{ input: blob, kind: "image", options: { format: "png", width: 1, height: 1 } },
+        });
+        return pixelOf(pixel);
+      };
+      // White blocks over red.
+      const [red = 0, green = 0, blue = 0] = await burn("\u2588\u2588\u2588");
+      ok(red > 200 && green > 40 && green < 200 && Math.abs(green - blue) < 20);
+      await rejects(burn("日本"), { name: "MediaError", kind: "input_unsupported" });
+    },
+  },
+  {
     name: "probes a file and leaves no step behind",
     async check({ client, inputs }) {
       const before = (await client.steps.list({ limit: 100 })).records.length;

@@ -6,7 +6,11 @@ const url = "https://example.com/en.srt";
 
 test.for(["video", "adaptive_video"] as const)("%s accepts files of subtitles unchanged", (kind) => {
   const full = { url, language: "pt-BR", label: "Português <\"'>", default: true };
-  const subtitles = [full, { url: "s3://bucket/de.vtt", default: false }];
+  const subtitles = [
+    full,
+    { url: "s3://bucket/de.vtt", default: false },
+    { url, language: "el", burn: true },
+  ];
   for (const given of [[], subtitles, Array.from({ length: 16 }, () => ({ url }))]) {
     expect(parseOptions(kind, { subtitles: given })).toEqual({ subtitles: given });
   }
@@ -24,6 +28,9 @@ test.for([
   [{ url, label: "\ud800" }, "invalid_options", "subtitles.0.label"],
   [{ url, label: "a".repeat(101) }, "invalid_options", "subtitles.0.label"],
   [{ url, default: "yes" }, "request_invalid", "subtitles.0.default"],
+  [{ url, burn: "yes" }, "request_invalid", "subtitles.0.burn"],
+  [{ url, burn: true, label: "A" }, "invalid_options", "subtitles"],
+  [{ url, burn: true, default: true }, "invalid_options", "subtitles"],
   [{ url, kind: "captions" }, "request_invalid", "subtitles.0.kind"],
 ] as const)("%o is refused", ([file, kind, name]) => {
   const fault = faultOf(() => parseOptions("video", { subtitles: [file] }));
@@ -31,18 +38,26 @@ test.for([
 });
 
 test("a list that is none, is too long, or has two defaults is refused as a whole", () => {
-  const shown = { url, default: true };
+  const [shown, burnt] = [
+    { url, default: true },
+    { url, burn: true },
+  ];
   for (const [subtitles, kind] of [
     [{ url }, "request_invalid"],
     [Array.from({ length: 17 }, () => ({ url })), "invalid_options"],
     [[shown, { url }, shown], "invalid_options"],
+    [[burnt, { url }, burnt], "invalid_options"],
   ] as const) {
     const fault = faultOf(() => parseOptions("adaptive_video", { subtitles }));
     expect(fault).toEqual([kind, "options.subtitles"]);
   }
-  expect(faultOf(() => parseOptions("audio", { subtitles: [] }))).toEqual([
-    "request_invalid",
+  expect(parseOptions("video", { mode: "copy", subtitles: [{ url }] })).toBeDefined();
+  expect(faultOf(() => parseOptions("video", { mode: "copy", subtitles: [burnt] }))).toEqual([
+    "invalid_options",
     "options.subtitles",
   ]);
-  expect(parseOptions("video", { mode: "copy", subtitles: [{ url }] })).toBeDefined();
+  for (const kind of ["audio", "image", "animation", "storyboard", "waveform"] as const) {
+    const fault = faultOf(() => parseOptions(kind, { subtitles: [burnt] }));
+    expect(fault).toEqual(["request_invalid", "options.subtitles"]);
+  }
 });

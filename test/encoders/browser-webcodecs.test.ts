@@ -226,6 +226,7 @@ test.each<[ClipName, VideoOptions, RefusalReason]>([
   ["mp4_hdr", { codec: "h264" }, { code: "tone_mapping" }],
   ["mp4_hdr", { codec: "av1" }, { code: "bit_depth", max_depth: 8 }],
   ["mp4_interlaced", { width: 80 }, { code: "deinterlacing" }],
+  ["mp4", { subtitles: [{ url: "https://example.com/a.srt", burn: true }] }, { code: "burn" }],
   ["mp4_h265", { width: 80 }, { code: "input_codec", codec: "h265" }],
   ["avi", { width: 80 }, { code: "input_format", format: "avi" }],
   ["mp4", {}, { code: "other_work" }],

@@ -67,6 +67,18 @@ test.for([
   ]);
 });
 
+test("the fast core alone does not draw subtitles", () => {
+  const source = videoSource();
+  const subtitles = [{ url: "https://example.com/a.srt", burn: true }];
+  for (const kind of ["video", "adaptive_video"] as const) {
+    const plan = createPlan(source, kind, { subtitles });
+    expect([FAST_TOOLS, WASM_TOOLS, NATIVE_TOOLS].map((tools) => refuseTools(plan, source, tools))).toEqual([
+      { code: "burn" },
+      ...[null, null],
+    ]);
+  }
+});
+
 test.for([
   ["bt2020nc", "smpte2084", null],
   ["bt2020-ncl", "hlg", null],

@@ -48,6 +48,7 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Play a video faster": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   "Lay a logo over a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
   "Add subtitles to a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"], ["mov_text"]] },
+  "Burn subtitles into a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
   "Play videos one after the other": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 6 },
   "Make it square, with bars": { leaves: "blob", streams: [["h264", 240, 240], ["aac"]] },
   "Show the time left and a cancel button": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },

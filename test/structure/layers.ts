@@ -51,9 +51,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // The settings of every host.
   "worker/settings": { layers: ["src/core"], packages: ["zod"] },
   worker: {
-    layers: [...ANYWHERE, "worker/settings"],
+    layers: [...ANYWHERE, "worker/settings", "worker/media/burn-font.ts"],
     packages: ["*", "cloudflare:*"],
   },
+  // The font that it comes with.
+  "worker/media/burn-font.ts": { layers: ["src/core", "dist/core"], packages: [] },
   "worker/docs/build-assets.ts": { layers: ["worker"], packages: ["node:*"] },
   "worker/encoder": { layers: [...ANYWHERE, "dist/core"], packages: ["*", "cloudflare:*"] },
   "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },

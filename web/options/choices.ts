@@ -108,6 +108,7 @@ export interface AnyOptions {
         language?: string | undefined;
         label?: string | undefined;
         default?: boolean | undefined;
+        burn?: boolean | undefined;
       }[]
     | undefined;
   concat?: { url: string }[] | undefined;

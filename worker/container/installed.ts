@@ -13,6 +13,8 @@ export interface Installed {
   prlimit: boolean;
   /** libheif's program that decodes HEIC and AVIF; null without it. */
   heif: string | null;
+  /** Whether ffmpeg draws subtitles (libass). */
+  burns: boolean;
   /** Whether libwebp's program that decodes stills is there. */
   dwebp: boolean;
   /** The command that has another one end when the server is gone, as a user of its own if there is one; empty without setpriv (util-linux). */
@@ -47,9 +49,10 @@ function setprivArgs(user: string | null): string[] {
  */
 export async function findInstalled(limits: Limits, user: string | null = null): Promise<Installed> {
   const setpriv = setprivArgs(user);
-  const [version, encoders, heif, dwebp, prlimit, changed] = await Promise.all([
+  const [version, encoders, filters, heif, dwebp, prlimit, changed] = await Promise.all([
     ask("ffmpeg", "-version"),
     ask("ffmpeg", "-hide_banner", "-encoders"),
+    ask("ffmpeg", "-hide_banner", "-filters"),
     findHeif(),
     ask("dwebp", "-version"),
     // The host's own limit may be lower, and no process may raise it.
@@ -71,7 +74,7 @@ export async function findInstalled(limits: Limits, user: string | null = null):
   }
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
-    ...{ heif, dwebp: dwebp !== null, prlimit: prlimit !== null },
+    ...{ heif, burns: filters?.includes(" ass ") === true, dwebp: dwebp !== null, prlimit: prlimit !== null },
     setpriv: changed === null ? [] : setpriv,
   };
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { MediaError } from "../../src/core/errors.ts";
 import { ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../../src/core/formats.ts";
-import { INPUT_ROLES } from "../../src/core/further/further-inputs.ts";
 import { Source } from "../../src/core/source.ts";
 import {
   MAX_PICTURE_BYTES,
@@ -10,6 +9,7 @@ import {
   type NativePicture,
 } from "../../src/encoders/native/native-wire.ts";
 import { furtherOf } from "../../src/plan/further/further.ts";
+import { FILE_ROLES } from "../../src/plan/further/further-file.ts";
 import { hasManyFiles, type Plan } from "../../src/plan/plan.ts";
 import { MOST_POINTS } from "../../src/plan/waveform/waveform-plan.ts";
 
@@ -74,6 +74,7 @@ const videoEncode = z.looseObject({
   depth: z.literal([8, 10]),
   matte: color.nullable(),
   overlay: overlay.exactOptional(),
+  burn: z.looseObject({ file: z.int().min(0).max(100) }).exactOptional(),
 });
 
 const video = z.discriminatedUnion("mode", [
@@ -181,7 +182,7 @@ const plan = z
     tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
     cover: z.int().min(0).max(1000).exactOptional(),
     further: z
-      .array(z.looseObject({ role: z.enum(INPUT_ROLES), format: word, size: count, pixels: count }))
+      .array(z.looseObject({ role: z.enum(FILE_ROLES), format: word, size: count, pixels: count }))
       .max(100)
       .exactOptional(),
     concat: z

@@ -11,6 +11,8 @@ export interface ProgramRun {
   cwd: string;
   installed: Installed;
   limits: Limits;
+  /** Path of the file that names the fonts it finds; absent for those of the system. */
+  fonts?: string | undefined;
   /** Kills it at once. */
   signal: AbortSignal;
   /** Called with every line of its output; of ffmpeg, those of progress, `name=value`. */
@@ -49,7 +51,7 @@ export function runProgram(name: string, run: ProgramRun): Promise<RunEnd> {
   const child = spawn(program, args, {
     cwd: run.cwd,
     // Nothing of ours: a proxy of the environment or a token is none of ffmpeg's business.
-    env: { PATH, HOME: run.cwd, TMPDIR: run.cwd, LANG: "C" },
+    env: { PATH, HOME: run.cwd, TMPDIR: run.cwd, LANG: "C", FONTCONFIG_FILE: run.fonts },
     stdio: ["ignore", "pipe", "pipe", run.onBytes ? "pipe" : "ignore"],
     detached: true,
   });

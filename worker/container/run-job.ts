@@ -1,5 +1,5 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform/peak-meter.ts";
@@ -12,6 +12,7 @@ import { checkRun, nothing, type RunEnd } from "../../src/ffmpeg/read-failure.ts
 import type { Tally } from "../../src/ffmpeg/tally.ts";
 import { refuseTools } from "../../src/ffmpeg/toolset.ts";
 import { furtherOf } from "../../src/plan/further/further.ts";
+import { isInput } from "../../src/plan/further/further-file.ts";
 import { outputSeconds } from "../../src/plan/plan.ts";
 import { describeRefusals } from "../../src/words/refusal-words.ts";
 import { checkSegments, isWhole, readSegments } from "./check-segments.ts";
@@ -21,6 +22,7 @@ import type { InputProxy, ServedInput } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
 import { inputArgs, jobTools } from "./job-tools.ts";
 import { createPuts, listOutput, type OutputFile, type Puts, readPlaylists } from "./put-output.ts";
+import { readInput } from "./read-input.ts";
 import { PIPE, type RunningFfmpeg, runFfmpeg } from "./run-ffmpeg.ts";
 import { removeFolder, type Scratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
@@ -59,7 +61,8 @@ export async function runJob(
 ): Promise<JobResult> {
   const { installed, settings } = bench;
   const threads = isShort(given) ? 1 : settings.threads;
-  const givenTools = jobTools(threads, readersOf(given.source.format));
+  const { burns } = installed;
+  const givenTools = { ...jobTools(threads, readersOf(given.source.format)), burns };
   const refusal = refuseTools(given.plan, given.source, givenTools);
   if (refusal) {
     const refusals = [{ encoder: "native", ...refusal }];
@@ -124,8 +127,10 @@ async function encode(
   const { settings, installed, proxy } = bench;
   const failed = new AbortController();
   const serve = (file: NativeJob["input"]) => proxy.serve(file, (error) => failed.abort(error));
-  const input = path ? onDisk(path) : serve(job.input);
-  const further = (job.further ?? []).map(serve);
+  const input = onDisk(path) ?? serve(job.input);
+  const roles = furtherOf(plan, chunk);
+  const drawn = await saveDrawn(job, folder, signal);
+  const further = (job.further ?? []).map((file, at) => onDisk(drawn.get(at)) ?? serve(file));
   const inputs = [input, ...further];
   const seconds = outputSeconds(plan, chunk);
   const moved = new Map<string, number>();
@@ -156,7 +161,8 @@ async function encode(
     const file = join("out", outputFile(plan, chunk).name);
     const meter = plan.waveform && createPeakMeter(plan.waveform);
     const output = meter ? PIPE : job.name === null ? "out" : file;
-    const run = { cwd: folder, installed, limits: settings };
+    const fonts = drawn.size > 0 ? join(folder, FONTS) : undefined;
+    const run = { cwd: folder, installed, limits: settings, fonts };
     const stop = AbortSignal.any([signal, failed.signal, puts.failed]);
     const leveling = findLevel(plan, chunk, source, input.url, tools);
     let found = leveling.next();
@@ -171,7 +177,7 @@ async function encode(
       ...{ input: input.url, output, lists: "", level: found.value },
       further: further.map(({ url }, at) => ({
         path: url,
-        input: inputArgs(readersOf(furtherOf(plan, chunk)[at]?.format ?? ""), bench.settings.threads),
+        input: inputArgs(readersOf(roles[at]?.format ?? ""), bench.settings.threads),
       })),
     };
     const end = await runFfmpeg({
@@ -208,9 +214,33 @@ async function encode(
   }
 }
 
-function onDisk(url: string): ServedInput {
-  return { url, given: () => 0, waits: () => false, close() {} };
+function onDisk(url: string | null | undefined): ServedInput | null {
+  return url ? { url, given: () => 0, waits: () => false, close() {} } : null;
 }
+
+// Without the fonts of this machine, which others do not have.
+const NO_FONTS = `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig/>`;
+
+/** Saves what a filter reads, subtitles and their font, each in a folder of its own; returns the paths by their numbers. */
+async function saveDrawn(
+  { plan, chunk, further = [] }: NativeJob,
+  folder: string,
+  signal: AbortSignal,
+): Promise<Map<number, string>> {
+  const drawn = furtherOf(plan, chunk).flatMap((file, at) => (isInput(file) ? [] : [at]));
+  const paths = drawn.map(async (at) => {
+    const file = further[at];
+    if (!file) throw new RangeError("A further file of the job is missing.");
+    const path = join(`further-${at}`, "input");
+    await mkdir(join(folder, dirname(path)));
+    await writeFile(join(folder, path), await readInput(file, { start: 0, end: file.size }, signal));
+    return [at, path] as const;
+  });
+  if (drawn.length > 0) await writeFile(join(folder, FONTS), NO_FONTS);
+  return new Map(await Promise.all(paths));
+}
+
+const FONTS = "fonts.conf";
 
 // ffmpeg wrote its lists beside the output.
 async function readTally({ plan, chunk, source }: NativeJob, folder: string): Promise<Tally> {

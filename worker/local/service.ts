@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { MediaError } from "../../src/core/errors.ts";
 import { buildAssets } from "../docs/build-assets.ts";
-import { buildFastCore } from "./build/build-core.ts";
+import { buildFastCore, buildFont } from "./build/build-core.ts";
 import { buildPage } from "./build/build-page.ts";
 import { type NativeOrder, nativeProgram } from "./native-program.ts";
 import { ROOT, type Settings } from "./settings.ts";
@@ -113,6 +113,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await requireFreePort(options.port);
     await buildAssets(pathToFileURL(`${assets}/`));
     await buildFastCore(undefined, tell);
+    await buildFont();
     if (options.page) await buildPage(assets);
     const [, ...started] = await Promise.all([
       encoder.start(order("framewright-encoder")),

@@ -88,6 +88,7 @@ export function createRunTools(
         : null,
     probe: (reader, given, signal, onWait) =>
       probeMedia(reader, given, (input, until) => light.probe(input, until, onWait), signal),
+    font: async () => (await import("../media/burn-font.ts")).loadBurnFont(),
     url: (key) => signer.sign(key, expires, base),
     key: (url) => signer.resolve(url),
   };

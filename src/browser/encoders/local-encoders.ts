@@ -38,7 +38,7 @@ const SILENCE_SECONDS = 300;
 /** Creates the encoders of this machine in order of preference; copying always comes first. `draw` has the page draw an SVG. */
 export function createLocalEncoders(settings: EncoderSettings, draw: PageAsks["draw"]): LocalEncoders {
   const { prefer, encoderWorkers, core, threadedCore, avif } = settings;
-  const { fast: url, vp9, ...stock } = core ?? {};
+  const { fast: url, vp9, font: _, ...stock } = core ?? {};
   const pool = createWasmPool({
     load: () => loadCore(stock),
     loadFast: () => loadFastCore({ wasm: url ?? undefined, cache: stock.cache }),

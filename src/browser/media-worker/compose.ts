@@ -1,4 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { loadFont } from "../../encoders/core/load-font.ts";
 import { probeMedia } from "../../probe/probe.ts";
 import { readStill } from "../../probe/still.ts";
 import { createRangeCache, type FetchRange } from "../../storage/http/range-cache.ts";
@@ -38,6 +39,7 @@ export async function compose(
       connections: createConnections(settings.connections, page.sign),
       // So that the next run encodes while one is stitched.
       runs_at_once: pool.workers + 1,
+      font: () => loadFont(settings.core ?? {}),
       offers: (plan, source) => localOffers(ordered, plan, source),
       inFlight: (encoder) => (encoder as LocalEncoder).workers ?? 1,
       probe(reader, given, signal, onWait) {

@@ -28,6 +28,7 @@ export interface RunWorkTools extends Hosts {
   urls: LocalUrls;
   inFlight: StepTools["inFlight"];
   probe: StepTools["probe"];
+  font: NonNullable<StepTools["font"]>;
   connections: Connections;
   uploads: RunUploads;
   pieces: PieceStore;
@@ -40,7 +41,7 @@ export const CONTENT_KEY = "content key";
 
 /** Creates the work of a run's steps; null while its file cannot be read. */
 export async function createRunWork(tools: RunWorkTools, record: Run): Promise<StepWork | null> {
-  const { files, urls, encoders, offers, inFlight, probe, connections, uploads, pieces } = tools;
+  const { files, urls, encoders, offers, inFlight, probe, font, connections, uploads, pieces } = tools;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   const taken = await uploads.taken(record.id);
   const input_id = inputIdOf(record);
@@ -62,7 +63,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   const inputs = createLocalInputs({ own, files, storage, urls, connections, open });
   const work = createStepWork(
     {
-      ...{ storage, encoders, offers, inFlight, probe, open, remote: null },
+      ...{ storage, encoders, offers, inFlight, probe, font, open, remote: null },
       inputs,
       shared: tools.shared(record),
       max_seconds: MOST_SECONDS,

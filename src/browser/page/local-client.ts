@@ -234,7 +234,7 @@ function typeOf(id: string): RecordType {
 // A worker would resolve a relative URL against its own file.
 function absolute<T extends CoreFiles>(files: T): T {
   const made = { ...files };
-  for (const name of ["wasm", "glue", "fast", "vp9", "threads"] as const) {
+  for (const name of ["wasm", "glue", "fast", "vp9", "font", "threads"] as const) {
     const url: unknown = Reflect.get(files, name);
     if (typeof url === "string") Reflect.set(made, name, new URL(url, location.href).href);
   }

@@ -29,20 +29,35 @@ const file = closed(
       description: "Whether players show it unless told otherwise; then no track of the source is.",
       default: false,
     }),
+    burn: z.boolean("must be true or false.").optional().meta({
+      description: "Whether it is drawn into the pictures in place of becoming a track; one file can be.",
+      default: false,
+    }),
   },
   "field",
   " of subtitles",
 );
 
-/** Schema of files of subtitles that become text tracks of an output. */
+/** Schema of files of subtitles that become text tracks of an output, or are drawn into its pictures. */
 export const subtitles = z.array(file, FILES).max(BOUNDS.subtitles.max, FILES).optional().meta({
   description:
-    "Files of subtitles that become text tracks after those of the source: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.",
+    "Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.",
 });
 
-/** Checks that at most one file of subtitles is shown by default. */
-export function checkSubtitles(options: { subtitles?: z.infer<typeof subtitles> }, report: Report): void {
-  const { subtitles: files = [] } = options;
-  if (files.filter((each) => each.default).length < 2) return;
-  report.addIssue(issue("subtitles", "can have one default track."));
+/** Checks that at most one file of subtitles is shown by default, and one burnt in, which has nothing of a track. */
+export function checkSubtitles(
+  options: { subtitles?: z.infer<typeof subtitles>; mode?: string | undefined },
+  report: Report,
+): void {
+  const { subtitles: files = [], mode } = options;
+  const burnt = files.filter((each) => each.burn);
+  if (files.filter((each) => each.default).length > 1)
+    report.addIssue(issue("subtitles", "can have one default track."));
+  if (burnt.length > 1) report.addIssue(issue("subtitles", "can have one file with burn."));
+  if (burnt.some((each) => each.default || each.label !== undefined))
+    report.addIssue(issue("subtitles", "cannot have a label or default together with burn."));
+  if (burnt.length > 0 && mode === "copy") {
+    const whole = 'options.subtitles with burn needs an encode, which options.mode "copy" rules out.';
+    report.addIssue(issue("subtitles", "cannot be burnt into a copy.", whole));
+  }
 }

@@ -45,7 +45,7 @@ export interface OverlayOption {
 /** A picture that is laid over an image. */
 export type ImageOverlayOption = Omit<OverlayOption, "start" | "end">;
 
-/** A file of subtitles that becomes a text track. */
+/** A file of subtitles that becomes a text track, or is drawn into the pictures. */
 export interface SubtitleOption {
   /** URL of the file, in SRT, WebVTT, ASS or SSA: http://, https:// or s3://. The clients take a file in its place. */
   url: string;
@@ -59,6 +59,13 @@ export interface SubtitleOption {
    * @default false
    */
   default?: boolean | undefined;
+  /**
+   * Whether its text is drawn into the pictures, in DejaVu Sans, in place of becoming a track. One file alone can be, without a
+   * label and `default`.
+   *
+   * @default false
+   */
+  burn?: boolean | undefined;
 }
 
 /** How the segments of HLS are encrypted, with a key of yours: 16 bytes in hexadecimal or base64, which no record shows. */

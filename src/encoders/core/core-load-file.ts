@@ -6,6 +6,8 @@ import { freeBuffer } from "./free-buffer.ts";
 
 export interface FileLoad {
   url: string | URL;
+  /** What it is, for messages; by default the encoder core. */
+  name?: string;
   /** What the downloaded file must match once uncompressed. */
   file: CoreFile;
   /** Name of the cache; null disables caching. */
@@ -150,13 +152,15 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return sha256Hex(bytes);
 }
 
-function unreachable({ url }: FileLoad, why: string, cause?: unknown): MediaError {
-  const message = `The encoder core could not be loaded (${nameOf(url)}: ${why}).`;
+const CORE = "encoder core";
+
+function unreachable({ url, name = CORE }: FileLoad, why: string, cause?: unknown): MediaError {
+  const message = `The ${name} could not be loaded (${nameOf(url)}: ${why}).`;
   return new MediaError("encoder_unavailable", message, { cause, retryable: true });
 }
 
-function wrong({ url }: FileLoad, why: string, cause?: unknown): MediaError {
-  const message = `The encoder core is not the expected file (${nameOf(url)}: ${why}).`;
+function wrong({ url, name = CORE }: FileLoad, why: string, cause?: unknown): MediaError {
+  const message = `The ${name} is not the expected file (${nameOf(url)}: ${why}).`;
   return new MediaError("encoder_unavailable", message, { cause });
 }
 

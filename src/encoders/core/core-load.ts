@@ -89,7 +89,8 @@ export interface MtCoreLoadOptions extends LoadOptions {
 
 /** Name of the default cache. */
 export const CORE_CACHE = "framewright-core";
-const STALL_SECONDS = 30;
+/** Default of `stallSeconds`. */
+export const STALL_SECONDS = 30;
 
 /**
  * Loads the stock core from the cache or the network, verifies that it is the exact build this package drives, and compiles

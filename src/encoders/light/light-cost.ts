@@ -34,6 +34,8 @@ export const LIGHT_COST = {
     held: 4,
     rendition: 12,
     further: 16,
+    /** Burnt-in subtitles: their font and the letters it has drawn. */
+    burn: 4,
   },
   seconds: {
     /** Startup and reading the input. */
@@ -46,6 +48,8 @@ export const LIGHT_COST = {
     /** Per Mpx encoded. */
     encode: { jpeg: 0.03, png: 0.18, webp: 0.1, gif: 0.2, avif: 0, vp9: 0.08 },
     tone_map: 0.13,
+    /** Drawing two lines of subtitles that change ten times a second, per Mpx encoded. */
+    burn: 0.009,
     /** Per second of sound. */
     sound: { aac: 0.025, mp3: 0.02, opus: 0.015, vorbis: 0.2, flac: 0.005, pcm_s16le: 0.003 },
     /** Extra per second of sound that gets a loudness: one pass to measure it, and four with a limiter. */
@@ -144,6 +148,7 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
     (plan.format === "webm" ? heap.vp9 : 0) +
     (plan.format === "gif" ? heap.palette : 0) +
     ((pixels_held ?? 0) / MPX) * heap.held +
+    (burns(plan) ? heap.burn : 0) +
     Math.max(0, outputs.length - 1) * heap.rendition +
     (plan.further ?? []).reduce((sum, { pixels }) => sum + (pixels / MPX) * heap.further, 0);
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
@@ -175,7 +180,10 @@ export function secondsOf(
     work.seconds === 0 && source.fps ? (work.frames_decoded ?? 0) / source.fps : sourceSeconds(plan);
   const share = source.duration && span ? Math.min(1, span / source.duration) : 1;
   const bits = decoded > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
-  const rate = encoding(plan, seconds.encode, level.seconds[core]) + (toneMaps(plan) ? seconds.tone_map : 0);
+  const rate =
+    encoding(plan, seconds.encode, level.seconds[core]) +
+    (toneMaps(plan) ? seconds.tone_map : 0) +
+    (burns(plan) ? seconds.burn : 0);
   const { audio } = plan;
   const decoding = decoded * seconds.decode + bits * seconds.bits;
   return {
@@ -219,6 +227,10 @@ function keepsAlpha(plan: Plan): boolean {
 
 function toneMaps(plan: Plan): boolean {
   return plan.image?.tone_map === true || (plan.video?.mode === "encode" && plan.video.tone_map);
+}
+
+function burns({ video }: Plan): boolean {
+  return video?.mode === "encode" && video.burn !== undefined;
 }
 
 function area({ width, height }: Geometry): number {

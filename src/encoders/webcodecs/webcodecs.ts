@@ -111,6 +111,7 @@ function refuseHidden({ codecs, has_alpha }: Source): RefusalReason | null {
 
 function refuseWork(video: VideoEncode): RefusalReason | null {
   if (video.overlay) return { code: "overlay" };
+  if (video.burn) return { code: "burn" };
   if (video.tone_map) return { code: "tone_mapping" };
   if (video.depth !== 8) return { code: "bit_depth", max_depth: 8 };
   return video.deinterlace ? { code: "deinterlacing" } : null;

@@ -21,8 +21,16 @@ export function partInput({ at, source }: PlacedPart): string[] {
   return ["-itsoffset", seconds(at - (source.priming ?? 0))];
 }
 
-/** Returns the arguments that join the parts of a plan, or the sound alone of parts whose pictures are copied: graphs, streams, codecs and lists. */
-export function concatArgs(plan: Plan, source: Source, lists: string | undefined, toolset: Toolset) {
+/**
+ * Returns the arguments that join the parts of a plan, or the sound alone of parts whose pictures are copied: graphs, streams, codecs
+ * and lists. The last filters of the pictures are `after`.
+ */
+export function concatArgs(
+  plan: Plan,
+  source: Source,
+  { lists, after }: { lists?: string | undefined; after: readonly string[] },
+  toolset: Toolset,
+) {
   const { audio } = plan;
   const parts = placedParts(plan);
   const [first] = parts;
@@ -44,8 +52,8 @@ export function concatArgs(plan: Plan, source: Source, lists: string | undefined
   });
   const pads = (kind: string) => parts.map(({ input }) => `[${kind}${input}]`).join("");
   // One picture of a part may last no time by itself; its place follows from the count.
-  const timed = `settb=1/(${fpsText(first.video?.fps ?? 1)}),setpts=N[video]`;
-  pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${timed}`);
+  const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...after].join(",");
+  pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${timed}[video]`);
   const shape = audio ? ["asetpts=N/SR/TB", ...shapeFilters(audio, null)] : [];
   sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
   return {

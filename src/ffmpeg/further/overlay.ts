@@ -13,6 +13,15 @@ const MATRICES: Readonly<Record<string, string>> = {
 // The level of graphics white in HDR (ITU-R BT.2408), as a share of the signal.
 const HDR_WHITE: Readonly<Record<string, number>> = { smpte2084: 0.58, "arib-std-b67": 0.75 };
 
+/** Returns the level of white that graphics have in the pictures of a video, as a share of the signal. */
+export function graphicsWhite(
+  source: Source,
+  { depth }: Pick<Extract<VideoPlan, { mode: "encode" }>, "depth">,
+) {
+  const { transfer } = sourceColor(source);
+  return (depth === 10 && HDR_WHITE[transfer ?? ""]) || 1;
+}
+
 /**
  * Returns the filters from `[under]` and an overlay's input to the pictures of a video. `at` is when the chunk begins, in seconds of the output;
  * `flags` are those of the scaler.
@@ -24,10 +33,9 @@ export function overlayGraph(
   { at, flags }: { at: number; flags: string },
 ): string {
   const { matrix } = videoColor(source, video);
-  const { transfer } = sourceColor(source);
   const { geometry, depth } = video;
   const colorspace = matrix ?? assumedColor(geometry).matrix ?? "";
-  const white = (depth === 10 && HDR_WHITE[transfer ?? ""]) || 1;
+  const white = graphicsWhite(source, video);
   const over = [
     ...pictureFilters(overlay, { white, flags }),
     `scale=flags=${flags}:out_range=tv:out_color_matrix=${scaleMatrix(colorspace)}`,

@@ -1,9 +1,6 @@
-import { furtherInputs } from "../../core/further/further-inputs.ts";
-import type { VideoOptions } from "../../core/options.ts";
 import type { Source, SourceStream } from "../../core/source.ts";
+import { firstSubtitles, type SubtitlesAsked } from "../further/burn.ts";
 import type { Plan, SubtitlePlan } from "../plan.ts";
-
-type Asked = Pick<VideoOptions, "subtitles">;
 
 /** Codecs of text that are read from a format. */
 const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -13,7 +10,7 @@ const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
 const PICTURES: ReadonlySet<string> = new Set(["hdmv_pgs_subtitle", "dvd_subtitle", "dvb_subtitle", "xsub"]);
 
 /** Plans the text tracks of an output: all of the source's that can be read, in their order, and then those of files. */
-export function planSubtitles(source: Source, options: Asked): Pick<Plan, "subtitles"> {
+export function planSubtitles(source: Source, options: SubtitlesAsked): Pick<Plan, "subtitles"> {
   const files = planFiles(options);
   const taken = files.some((track) => track.default);
   const codecs = READABLE[source.format];
@@ -31,19 +28,21 @@ export function planSubtitles(source: Source, options: Asked): Pick<Plan, "subti
   return subtitles.length > 0 ? { subtitles } : {};
 }
 
-function planFiles(options: Asked): SubtitlePlan[] {
+function planFiles(options: SubtitlesAsked): SubtitlePlan[] {
   const { subtitles = [] } = options;
-  const first = furtherInputs({ options }).findIndex(({ role }) => role === "subtitles");
-  return subtitles.map(({ language, label, default: shown }, at) => ({
-    file: first + at,
-    ...(language && { language }),
-    ...(label && { title: label }),
-    ...(shown && { default: shown }),
-  }));
+  const first = firstSubtitles(options);
+  return subtitles.flatMap(({ language, label, default: shown, burn }, at) => {
+    const facts = {
+      ...(language && { language }),
+      ...(label && { title: label }),
+      ...(shown && { default: shown }),
+    };
+    return burn ? [] : [{ file: first + at, ...facts }];
+  });
 }
 
 /** Returns the bytes of the files of subtitles of a request, of whose further inputs `sources` are known. */
-export function subtitleBytes(options: Asked, sources: readonly Source[] = []): number {
+export function subtitleBytes(options: SubtitlesAsked, sources: readonly Source[] = []): number {
   return planFiles(options).reduce((sum, { file = 0 }) => sum + (sources[file]?.filesize ?? 0), 0);
 }
 

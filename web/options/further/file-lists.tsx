@@ -6,9 +6,11 @@ import type { Form } from "../use-form.ts";
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 
 const MOST_SUBTITLES = 16;
+// What is no track has neither.
+const BURNT = { burn: true, label: undefined, default: undefined } as const;
 const MOST_VIDEOS = 9;
 
-/** Files of subtitles that become text tracks: their addresses, languages and names. */
+/** Files of subtitles, that become text tracks or are drawn into the pictures: their addresses, languages and names. */
 export function SubtitleFields({ form: { options, change, faultAt } }: { form: Form }) {
   const files = options.subtitles ?? [];
   const set = (index: number, changes: Partial<Subtitles>) =>
@@ -25,6 +27,20 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
       />
       {file && (
         <div class="columns">
+          <Field label={numbered("Shown as", index)} fault={faultAt("subtitles")}>
+            {(control) => (
+              <select
+                {...control}
+                value={file.burn ? "burn" : "track"}
+                onChange={({ currentTarget: { value } }) =>
+                  set(index, value === "burn" ? BURNT : { burn: undefined })
+                }
+              >
+                <option value="track">A track to turn on and off</option>
+                <option value="burn">Part of the picture</option>
+              </select>
+            )}
+          </Field>
           <Short
             label={numbered("Language of the subtitles", index)}
             placeholder="en"
@@ -32,13 +48,15 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
             onChange={(language) => set(index, { language })}
             fault={faultAt(`subtitles.${index}.language`)}
           />
-          <Short
-            label={numbered("Name in the menu", index)}
-            placeholder="English"
-            value={file.label}
-            onChange={(label) => set(index, { label })}
-            fault={faultAt(`subtitles.${index}.label`)}
-          />
+          {!file.burn && (
+            <Short
+              label={numbered("Name in the menu", index)}
+              placeholder="English"
+              value={file.label}
+              onChange={(label) => set(index, { label })}
+              fault={faultAt(`subtitles.${index}.label`)}
+            />
+          )}
         </div>
       )}
     </Fragment>

@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
 import { findBuilt } from "../../../core/cache.ts";
+import { BURN_FONT } from "../../../src/core/further/burn-font.ts";
 import {
   CORE_FILES,
   CORE_MT_FILES,
@@ -14,6 +15,7 @@ import {
 } from "../../../src/encoders/core/core-load-facts.ts";
 import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
+import { FONT_PACKAGE } from "./licenses.ts";
 
 // The limit for a static file of a Worker.
 const MOST = 25 * MIB;
@@ -34,6 +36,14 @@ export async function buildCore(folder = FOLDER, tell?: (line: string) => void):
   await pack(glue, CORE_FILES.glue, join(folder, "ffmpeg-core.js.gz"));
   await pack(wasm, CORE_FILES.wasm, join(folder, "ffmpeg-core.wasm.gz"));
   await buildFastCore(folder, tell);
+  await buildFont(folder);
+}
+
+/** Writes the font of burnt-in subtitles, gzipped, to a folder, `dist/core/` by default: `dejavu-sans.bin`, which Workers import as data. */
+export async function buildFont(folder = FOLDER): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const path = createRequire(import.meta.url).resolve(`${FONT_PACKAGE}/ttf/DejaVuSans.ttf`);
+  await pack(await readRight(path, BURN_FONT), BURN_FONT, join(folder, "dejavu-sans.bin"));
 }
 
 // What stands in for the fast core where it has not been built, as bundlers fail on a missing file: a module without contents.
@@ -65,7 +75,7 @@ async function readRight(path: string, file: CoreFile): Promise<Buffer> {
   const bytes = await readFile(path);
   if (isRight(bytes, file)) return bytes;
   const found = `${bytes.length} bytes, SHA-256 ${hashOf(bytes)}`;
-  throw new Error(`${basename(path)} is not the one in core-load-facts.ts: it has ${found}.`);
+  throw new Error(`${basename(path)} is not the one that src/ names: it has ${found}.`);
 }
 
 async function placeOnce(bytes: Buffer, path: string): Promise<void> {

@@ -40,7 +40,7 @@ export async function buildOffline(folder: string): Promise<void> {
   // The fast core is an empty file where it has not been built.
   const core = packed.filter((_, index) => sizes[index] !== 0);
   const isThreaded = (path: string) => path.includes("/ffmpeg-core-mt.");
-  const later = files.filter((path) => path.endsWith(".wasm") || path.includes("/libheif-"));
+  const later = files.filter((path) => /\.(wasm|bin)$/.test(path) || path.includes("/libheif-"));
   const facts = {
     version,
     files: files.filter((path) => !packed.includes(path) && !later.includes(path)),

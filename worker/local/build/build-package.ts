@@ -74,7 +74,7 @@ function namesOfFiles(text: string): string {
   return text
     .replace(/((?:from|import) ?\(?"\.[^"]*)\.ts"/g, '$1.js"')
     .replace('"../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm"', '"@ffmpeg/core/wasm"')
-    .replace('"../../dist/core/framewright-core.wasm"', '"../../../core/framewright-core.wasm"');
+    .replace(/"\.\.\/\.\.\/dist\/core\/([\w.-]+)"/g, '"../../../core/$1"');
 }
 
 // Bundlers drop unused exports of a namespace import only, and Parcel loses the `z` that zod exports by name.

@@ -50,6 +50,9 @@ ${Object.entries(SOURCES)
   .map(([name, { version, license, path }]) => `${name} ${version}: ${license}, ${DEBIAN.mirror}/${path}`)
   .join("\n")}`;
 
+/** The package whose font is drawn with. */
+export const FONT_PACKAGE = "dejavu-fonts-ttf";
+
 /** Returns the text of the GPL; null on a machine that does not have it. */
 export async function gplText(): Promise<string | null> {
   return readFile(findBuilt("license") ?? DEBIAN_GPL, "utf8").catch(() => null);
@@ -101,7 +104,7 @@ export function packageOf(id: string): string | null {
 
 async function licensesOf(cores: readonly string[], packages: Iterable<string>): Promise<string> {
   const texts = [...cores];
-  for (const name of [...packages].sort()) {
+  for (const name of [...packages, FONT_PACKAGE].sort()) {
     const folder = join(ROOT, "node_modules", name);
     const { license, version, repository } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
     const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));

@@ -1,0 +1,68 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { expect, test } from "vitest";
+import { BURN_FONT } from "../../src/core/further/burn-font.ts";
+import { fitText, readFontLetters } from "../../src/subtitles/font-letters.ts";
+import { readSubtitleFile } from "../../src/subtitles/subtitle-file.ts";
+import { writeAss } from "../../src/subtitles/write-ass.ts";
+
+const LOOK = { width: 1920, height: 1080, font: "DejaVu Sans", white: 1 };
+
+function eventsOf(text: string, look = LOOK): string[] {
+  const cues = [...(readSubtitleFile(text)?.cues ?? [])].flatMap((cue) => cue ?? []);
+  return writeAss(cues, look)
+    .split("\n")
+    .filter((line) => line.startsWith("Dialogue"))
+    .map((line) => line.replace("Dialogue: 0,", "").replace(",Default,,0,0,0,,", " "));
+}
+
+test("of a hostile file only text, times, faces and places are left", () => {
+  const hostile = [
+    "[V4+ Styles]",
+    "Style: Default,Comic,9000,&H00FFFFFF,&H0,&H0,&H0,0,0,0,0,900,900,0,0,1,99,99,2,0,0,0,1",
+    "[Fonts]",
+    "fontname: evil.ttf",
+    "[Events]",
+    "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text",
+    "Dialogue: 0,0:00:00.00,0:00:01.00,Default,,0,0,0,Banner;9,{\\fs9000\\p1}m 0 0 l 9 9{\\p0}a{\\an8\\i1\\pos(1,2)\\t(\\fscx9000)}b\\Nc \\clip {",
+    "Comment: 0,0:00:00.00,0:00:01.00,Default,,0,0,0,,no",
+  ].join("\n");
+  expect(eventsOf(hostile)).toEqual(["0:00:00.00,0:00:01.00 {\\an8}a{\\i1}b\\Nc \\\u2060clip \\{{\\i0}"]);
+  const written = writeAss([], LOOK);
+  expect(written).toContain("Style: Default,DejaVu Sans,72,&H00FFFFFF,");
+  expect(written).not.toMatch(/Comic|evil/);
+});
+
+test("tags that a text spells out are shown, and a cue says where it is", () => {
+  const vtt = (settings: string, text: string) =>
+    `WEBVTT\n\n00:01.234 --> 01:02:03.996${settings}\n${text}\n`;
+  const at = "0:00:01.23,1:02:04.00";
+  expect(eventsOf(vtt("", "&lt;b> {\\b1} \\N \\\\"))).toEqual([
+    `${at} {\\an2}<b> \\{\\\u2060b1\\} \\\u2060N \\\u2060\\\u2060`,
+  ]);
+  for (const [settings, place] of [
+    [" line:0", 8],
+    [" line:10% align:start", 7],
+    [" line:90% align:right", 3],
+    [" line:-1", 2],
+    [" align:left", 1],
+  ] as const) {
+    expect(eventsOf(vtt(settings, "x"))).toEqual([`${at} {\\an${place}}x`]);
+  }
+  // Of HDR, whose white is that of graphics.
+  expect(writeAss([], { ...LOOK, white: 0.58 })).toContain("&H00949494");
+});
+
+test("a text is fitted to the font, and says what the font lacks", async () => {
+  const path = createRequire(import.meta.url).resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf");
+  const font = new Uint8Array(await readFile(path));
+  expect(font.length).toBe(BURN_FONT.size);
+  const has = readFontLetters(font);
+  const all = "Ångström “quotes” – Ελληνικά Русский Українська Tiếng Việt עברית عربي ♪ € ½ \\{}\u2060";
+  expect(fitText(all, has)).toEqual({ text: all, missing: [] });
+  expect(fitText("e\u0301 日本日\u3000\u{e0101}x\n", has)).toEqual({
+    text: "é 日本日 x\n",
+    missing: ["日", "本"],
+  });
+  expect(() => readFontLetters(font.subarray(0, 12))).toThrow(RangeError);
+});
