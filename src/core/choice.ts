@@ -23,6 +23,8 @@ export interface Decision {
   /** Seconds until the output is there, by estimate; null when unknown. */
   seconds: number | null;
   reason: DecisionReason;
+  /** How many outputs of the job, this one included, that encoder can make of one decoding; absent for this one alone. */
+  together?: number;
   /** Why the encoders that the host asks before this one do not do it. */
   refusals: Refusal[];
 }

@@ -43,6 +43,14 @@ export interface RemoteFiles {
   name: string | null;
 }
 
+/** Jobs of the same source that may decode it once for all of them. */
+export interface TogetherJobs {
+  /** The same for all of them, at most 128 characters. */
+  id: string;
+  /** How many they are; the first waits a moment for the rest. */
+  size: number;
+}
+
 /** One chunk to encode. */
 export interface ChunkJob {
   plan: Plan;
@@ -63,6 +71,8 @@ export interface ChunkJob {
   onTally?: (tally: Tally) => void;
   /** Identifies the job: the same after a restart, so that a job still running is found again. */
   id?: string;
+  /** The jobs that it may be encoded together with; absent for none. */
+  together?: TogetherJobs;
   /** Returns where an encoder on another machine reads and writes; absent where the host has none. */
   remote?: () => Promise<RemoteFiles>;
 }

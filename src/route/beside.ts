@@ -1,5 +1,8 @@
+import type { Decision } from "../core/choice.ts";
+import { MediaError } from "../core/errors.ts";
 import { isCopy, type Plan } from "../plan/plan.ts";
-import { KEEP_SECONDS } from "./decide.ts";
+import { decodeKey } from "../plan/together/decode-key.ts";
+import { decide, KEEP_SECONDS } from "./decide.ts";
 import type { Offer } from "./offer.ts";
 
 /** An uncut plan, and what each encoder would do with it, in the host's order of preference. */
@@ -34,6 +37,37 @@ export function offersBeside(own: Offered, beside: readonly Offered[]): readonly
     ...offer,
     seconds: offer === first ? together : secondsTogether(offer, rest),
   }));
+}
+
+/**
+ * Decides on a plan whose input others read too, as `decide` does; says how many plans of the job can share one decoding of the
+ * source on that encoder.
+ */
+export function decideBeside(own: Offered, beside: readonly Offered[]): Decision {
+  const decision = decide(own.plan, offersBeside(own, beside));
+  const key = keyOf(own.plan, decision);
+  if (key === null) return decision;
+  const sharers = beside.filter((other) => {
+    const rest = [own, ...beside.filter((each) => each !== other)];
+    return keyOf(other.plan, decideOther(other, rest)) === key;
+  });
+  return sharers.length === 0 ? decision : { ...decision, together: sharers.length + 1 };
+}
+
+// Its own run says so when no encoder can do it.
+function decideOther(other: Offered, rest: readonly Offered[]): Decision | null {
+  try {
+    return decide(other.plan, offersBeside(other, rest));
+  } catch (thrown) {
+    if (thrown instanceof MediaError) return null;
+    throw thrown;
+  }
+}
+
+function keyOf({ chunks, ...plan }: Plan, decision: Decision | null): string | null {
+  const [chunk] = chunks;
+  const decoded = chunk && decision?.chunk_seconds === null && decodeKey({ ...plan, chunks }, chunk);
+  return decoded ? `${decision?.encoder} ${decoded}` : null;
 }
 
 // What the first encoder does is known for some plans only, and a copy takes no time.

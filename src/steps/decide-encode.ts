@@ -11,7 +11,7 @@ import { type Chunk, createPlan, cutPlan, type Plan } from "../plan/index.ts";
 import { sourceEnd } from "../plan/plan.ts";
 import { type Finder, hasEntries, withEntries } from "../probe/entries.ts";
 import { readKeyframes } from "../probe/keyframes.ts";
-import { offersBeside } from "../route/beside.ts";
+import { decideBeside } from "../route/beside.ts";
 import { decide } from "../route/decide.ts";
 import type { Offer } from "../route/offer.ts";
 import { describeRefusals } from "../words/refusal-words.ts";
@@ -43,7 +43,7 @@ export async function decideEncode(
   const offered = await Promise.all(
     others.map(async (plan) => ({ plan, offers: await hosts.offers(plan, source) })),
   );
-  return decide(plan, offersBeside(own, offered));
+  return decideBeside(own, offered);
 }
 
 // Another output of the job may be impossible, or join files that only its own run reads: then it is not counted.

@@ -59,7 +59,8 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
   const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
   if (plan.encryption && !content_key) throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
   const encoder = encoderOf(tools.encoders, decision.encoder);
-  const { refusals } = decision;
+  const { refusals, together: size } = decision;
+  const together = size && tools.shared && { id: tools.shared.id, size };
   const choice = {
     // Pictures alone are joined without an encoder.
     ...{ encoder: chunks.length > 0 ? encoder.name : decision.encoder, reason: describeDecision(decision) },
@@ -75,6 +76,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
   if (chunks.length > 0) await tools.turn?.(encoder);
   const encoded = await runEncode({
     ...{ plan, source, encoder, storage, content_key, id, out, name },
+    ...(together && { together }),
     max_in_flight: tools.inFlight(encoder),
     input: () => tools.open(key),
     further: () => Promise.all(further_keys.map(tools.open)),

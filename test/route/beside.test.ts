@@ -60,6 +60,14 @@ test("the reason counts all that waits for the light encoder", async () => {
   expect([first?.reason, second?.reason]).toEqual([second?.reason, first?.reason]);
 });
 
+test("outputs whose pictures one run can decode are counted", async () => {
+  const part = { kind: "video", options: { height: 240, codec: "h265", start: 1 } } as const;
+  const h265 = { kind: "video", options: { height: 240, codec: "h265" } } as const;
+  const leveled = { kind: "video", options: { height: 240, codec: "h265", normalize: true } } as const;
+  const decisions = await decideJob([large, h265, { ...h265 }, part, leveled, still]);
+  expect(decisions.map(({ together }) => together)).toEqual([3, 3, 3, ...[1, 2, 3].map(() => undefined)]);
+});
+
 test("an impossible output is left out, and fails by itself", async () => {
   const [own, other] = await Promise.allSettled([decideJob([large]), decideJob([impossible, large])]);
   expect([own.status, other]).toMatchObject(["fulfilled", { reason: { kind: "invalid_options" } }]);

@@ -5,6 +5,7 @@ import { sleep, within } from "../../src/util/time.ts";
 import { createJobQueue, type WaitingJob } from "./job-queue.ts";
 import type { Memory, Share } from "./memory.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
+import type { Batches } from "./together/batches.ts";
 
 /** What the table of jobs is built with. */
 export interface JobsOptions {
@@ -12,6 +13,7 @@ export interface JobsOptions {
   places: number;
   lease_seconds: number;
   memory: Memory;
+  batches: Batches;
   run(job: NativeJob, hooks: JobHooks): Promise<JobResult>;
 }
 
@@ -43,6 +45,8 @@ export interface Started {
 interface Entry {
   lane: string;
   short: boolean;
+  /** Whether it takes no place, as it shares the run of another. */
+  joins: boolean;
   state: NativeState;
   abort: AbortController;
   /** Resolves when nothing of it is left. */
@@ -68,7 +72,7 @@ const MOST_REMEMBERED = 1000;
 const CALLED_OFF_MS = 10_000;
 
 /** Builds the table of jobs. */
-export function createJobs({ places, lease_seconds, memory, run }: JobsOptions): Jobs {
+export function createJobs({ places, lease_seconds, memory, batches, run }: JobsOptions): Jobs {
   const entries = new Map<string, Entry>();
   const leaving = new Map<Promise<void>, string>();
   const called_off = new Map<string, number>();
@@ -90,7 +94,7 @@ export function createJobs({ places, lease_seconds, memory, run }: JobsOptions):
 
   // Images and sound leave the other places to a job that needs one and waits.
   function hasPlace(short: boolean, behind: boolean): boolean {
-    const all = active();
+    const all = active().filter(({ joins }) => !joins);
     const long = all.filter((entry) => !entry.short).length;
     if (all.length > places) return false;
     return short ? !behind || all.length === long : long < places;
@@ -101,10 +105,11 @@ export function createJobs({ places, lease_seconds, memory, run }: JobsOptions):
     take({ sent, short, lane }, behind) {
       const known = entries.get(sent.id);
       if (known && known.state.state !== "failed") return { state: tell(known), fresh: false };
-      if (ending || !hasPlace(short, behind)) return null;
+      const joins = batches.awaits(sent);
+      if (ending || !(joins || hasPlace(short, behind))) return null;
       const share = memory.take(nativeWork(sent.plan, sent.source).memory);
       if (!share) return null;
-      const entry = begin(sent, { lane, short }, share);
+      const entry = begin(sent, { lane, short, joins }, share);
       entries.delete(sent.id);
       entries.set(sent.id, entry);
       forgetOldest(entries);
@@ -112,7 +117,7 @@ export function createJobs({ places, lease_seconds, memory, run }: JobsOptions):
     },
   });
 
-  function begin(job: NativeJob, kind: Pick<Entry, "lane" | "short">, share: Share): Entry {
+  function begin(job: NativeJob, kind: Pick<Entry, "lane" | "short" | "joins">, share: Share): Entry {
     const abort = new AbortController();
     const entry: Entry = {
       ...{ ...kind, abort, over: Promise.resolve(), changed: Promise.withResolvers() },
@@ -136,7 +141,7 @@ export function createJobs({ places, lease_seconds, memory, run }: JobsOptions):
       told = Date.now();
       change(next);
     };
-    entry.over = run(job, { signal: abort.signal, onProgress, fits: share.fits })
+    entry.over = run(job, { signal: abort.signal, onProgress, fits: share.fits, batch: batches.enter(job) })
       .finally(share.end)
       .then(
         (result) => change({ state: "done", ...result }),

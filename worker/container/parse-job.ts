@@ -208,6 +208,7 @@ const input = z.object({ url, size: z.int().min(0), etag: z.string().max(512) })
 const work = {
   protocol: z.literal(NATIVE_PROTOCOL),
   lane: z.string().max(128).exactOptional(),
+  together: z.object({ id: z.string().max(128), size: z.int().min(2).max(100) }).exactOptional(),
   plan,
   chunk,
   source,

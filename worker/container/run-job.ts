@@ -26,6 +26,8 @@ import { readInput } from "./read-input.ts";
 import { PIPE, type RunningFfmpeg, runFfmpeg } from "./run-ffmpeg.ts";
 import { removeFolder, type Scratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
+import type { BatchPlace } from "./together/batches.ts";
+import { createRunBatch } from "./together/run-batch.ts";
 import { type Watchdog, watch } from "./watchdog.ts";
 
 /** What jobs are run with. */
@@ -43,6 +45,8 @@ export interface JobHooks {
   onProgress(share: number, speed: number | null): void;
   /** Returns whether the machine has so many bytes for this job, beside the others. */
   fits(bytes: number): boolean;
+  /** Its place among the jobs that it may be encoded together with; null for none. */
+  batch: BatchPlace | null;
 }
 
 /** What a job that went well gave. */
@@ -57,7 +61,7 @@ const DECODE_SHARE = 0.3;
 export async function runJob(
   given: NativeJob,
   bench: Bench,
-  { signal, onProgress, fits }: JobHooks,
+  { signal, onProgress, fits, batch }: JobHooks,
 ): Promise<JobResult> {
   const { installed, settings } = bench;
   const threads = isShort(given) ? 1 : settings.threads;
@@ -84,7 +88,10 @@ export async function runJob(
     const onRest: typeof onProgress = (share, speed) => onProgress(before + share * (1 - before), speed);
     const { plan, chunk } = job;
     const tools = path === null ? givenTools : jobTools(threads, readersOf(job.source.format), "file");
-    await encode(job, bench, { folder, path, tools, puts, signal, onProgress: onRest, fits });
+    const alone = () => encode(job, bench, { folder, path, tools, puts, signal, onProgress: onRest, fits });
+    const member = { job, folder, signal, onProgress: part(onRest), fits };
+    if (batch && path === null) await batch.encode(member, createRunBatch(bench, tools), alone);
+    else await alone();
     const tally = await readTally(job, folder);
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
@@ -103,6 +110,11 @@ export async function runJob(
   }
 }
 
+// Of a run without the putting up of what it wrote.
+function part(onProgress: JobHooks["onProgress"]): JobHooks["onProgress"] {
+  return (share, speed) => onProgress(share * ENCODE_SHARE, speed);
+}
+
 /** True for a job that takes little time and memory: an image, or sound alone. */
 export function isShort({ plan, chunk }: Pick<NativeJob, "plan" | "chunk">): boolean {
   return (
@@ -110,7 +122,7 @@ export function isShort({ plan, chunk }: Pick<NativeJob, "plan" | "chunk">): boo
   );
 }
 
-interface Encode extends JobHooks {
+interface Encode extends Omit<JobHooks, "batch"> {
   folder: string;
   /** The input where it is a file; null where it is read from its URL. */
   path: string | null;

@@ -12,6 +12,7 @@ import { createPictures } from "./pictures/pictures.ts";
 import { type JobHooks, runJob } from "./run-job.ts";
 import { createScratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
+import { createBatches } from "./together/batches.ts";
 
 /** A native encoder at work. */
 export interface NativeServer {
@@ -39,7 +40,7 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
   const { places, lease_seconds, token, origins } = settings;
   const memory = createMemory(settings.max_memory_bytes);
   const run = (job: NativeJob, hooks: JobHooks) => runJob(job, bench, hooks);
-  const jobs = createJobs({ places, lease_seconds, memory, run });
+  const jobs = createJobs({ places, lease_seconds, memory, batches: createBatches(scratch, places), run });
   // The extra place is for images and sound.
   const pictures = createPictures(jobs, desk);
   const app = createApp({ jobs, pictures, token, origins, ffmpeg: installed.version, places: places + 1 });

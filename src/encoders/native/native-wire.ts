@@ -4,7 +4,7 @@ import type { Source } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
-import type { RemoteFiles, WrittenFile } from "../encoder.ts";
+import type { RemoteFiles, TogetherJobs, WrittenFile } from "../encoder.ts";
 
 /** Version of the protocol between the service and the native encoder; each side rejects any other. */
 export const NATIVE_PROTOCOL = 4;
@@ -19,6 +19,8 @@ export interface NativeJob extends RemoteFiles {
   id: string;
   /** Jobs of different lanes take turns at a slot that is free, however many there are of each; at most 128 characters. */
   lane?: string;
+  /** The jobs that may be encoded by one ffmpeg with this one, because they decode the same; absent for none. */
+  together?: TogetherJobs;
   plan: Plan;
   chunk: Chunk;
   source: Source;

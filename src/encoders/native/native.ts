@@ -59,6 +59,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
       plan,
       chunk,
       source,
+      together,
       signal,
       onWait = () => {},
       onProgress = () => {},
@@ -71,7 +72,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
     const { id, files } = await placesOf(given);
     const job: NativeJob = {
       ...{ protocol: NATIVE_PROTOCOL, id, ...(lane !== undefined && { lane }) },
-      ...{ plan, chunk, source, ...files },
+      ...{ plan, chunk, source, ...files, ...(together && { together }) },
     };
     // Losses by encoder; the ones that lost jobs come last.
     const losses = new Map<NativeInstance, number>();

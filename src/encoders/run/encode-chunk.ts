@@ -39,6 +39,8 @@ export async function encodeChunk(
       ...(several && encoding.further && { further: await encoding.further() }),
       // The id of the first attempt names a job that has already ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
+      // Another attempt starts to decode elsewhere.
+      ...(encoding.together && attempt === 0 && { together: encoding.together }),
       onTally,
       onWait: tracker.waits,
       onProgress: (share) => tracker.share(chunk, share),

@@ -1,7 +1,7 @@
 import type { ByteReader, Durably, Storage } from "../../core/ports.ts";
 import type { Counts, Source, WaveformFacts } from "../../core/source.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { Encoder, RemoteFiles } from "../encoder.ts";
+import type { Encoder, RemoteFiles, TogetherJobs } from "../encoder.ts";
 import type { EncodeProgress } from "./encode-progress.ts";
 
 export interface EncodeRun {
@@ -19,6 +19,8 @@ export interface EncodeRun {
   /** Opens the further input of a number, of which a text track is made; absent where the plan has none. */
   text?: (file: number) => Promise<ByteReader>;
   encoder: Encoder;
+  /** The runs that may be encoded together with this one; absent for none. */
+  together?: TogetherJobs;
   max_in_flight: number;
   /**
    * Access for encoders on other machines: what they read, and the URL of a folder below a key prefix. Absent where there

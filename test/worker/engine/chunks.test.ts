@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createRemoteClient } from "../../../src/client/remote/remote.ts";
+import type { Job } from "../../../src/core/jobs/job.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { type Service, startService } from "../../../worker/local/service.ts";
 import { parseSettings } from "../../../worker/local/settings.ts";
+import { clip } from "../../fixtures/clips.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
@@ -140,4 +142,21 @@ test("cancelling a task cancels all its chunks at once", { timeout: 120_000 }, a
   // Sooner than any would end on its own.
   await expect.poll(() => native.running(), { timeout: 10_000, interval: 10 }).toEqual([]);
   expect(native.ended.toSorted()).toEqual([1, 2, 3]);
+});
+
+test("outputs of a job that decode the same are sent as one group", async () => {
+  const file = await clip("mp4");
+  const [large, small, later] = [{ width: 120 }, { width: 80 }, { width: 80, start: 0.5 }];
+  const outputs = [large, small, later].map((options) => ({
+    ...{ kind: "video", options: { ...options, codec: "h265" } },
+  }));
+  const { body: job } = await door.request<Job>("POST", "/jobs", {
+    ...{ input: origin.serve("/short.mp4", { file }), outputs },
+  });
+  const sent = () => job.tasks.flatMap(({ id }) => native.jobs().filter((each) => each.id.startsWith(id)));
+  await vi.waitUntil(() => sent().length === 3, POLL);
+  const groups = sent().map(({ together }) => together);
+  expect(groups).toEqual([{ id: job.id, size: 2 }, { id: job.id, size: 2 }, undefined]);
+  await door.request("POST", `/jobs/${job.id}/cancel`);
+  await vi.waitUntil(() => sent().length === 0, POLL);
 });

@@ -27,6 +27,8 @@ export interface HeldNative {
   started: number[];
   /** Chunks for which a start was requested, every time. */
   asked: number[];
+  /** The jobs that it has. */
+  jobs(): NativeJob[];
   /** Chunks that were cancelled. */
   ended: number[];
   /** Stores a chunk of gray pictures, one a second, and reports it done. */
@@ -112,6 +114,7 @@ export async function startHeldNative(): Promise<HeldNative> {
     urls: (await Promise.all(urls)).join(","),
     ...{ running, started, asked, ended },
     most: () => most,
+    jobs: () => [...jobs.values()].map(({ job }) => job),
     async finish(chunk) {
       const held = [...jobs.values()].find(
         ({ job, state }) => job.chunk.index === chunk && state === RUNNING,

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { clip } from "../fixtures/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { startRig, until } from "./rig.ts";
+
+const rig = await startRig({ PLACES: "1" });
+afterAll(() => rig.close());
+
+const short = await clip("mp4", { seconds: 2 });
+const long = await clip("mp4", { size: "640x360", seconds: 10 });
+
+// Jobs of one group, each with a URL of its own, so that it shows which of them read the input.
+async function jobsOf(file: string, id: string, widths: readonly number[], size = widths.length) {
+  const jobs: NativeJob[] = [];
+  for (const width of widths)
+    jobs.push({ ...(await rig.job(file, "video", { width })), together: { id, size } });
+  return jobs;
+}
+
+const start = async (job: NativeJob) =>
+  expect((await rig.call("POST", "/jobs?wait=60", job)).status, job.id).toBe(202);
+const readers = (jobs: readonly NativeJob[]) => {
+  const paths = new Set(rig.origin.log.map(({ path }) => path));
+  return jobs.map(({ input }) => paths.has(new URL(input.url).pathname));
+};
+const fileOf = ({ id, name }: NativeJob) => join(rig.sink.folder, id, String(name));
+const shapeOf = async (job: NativeJob) => {
+  const { picture, sound } = await readFacts(fileOf(job));
+  return [picture?.width, picture?.times.length, sound?.codec];
+};
+
+test("jobs of a group are encoded from one decoding, each with its own file and count", async () => {
+  const jobs = await jobsOf(short, "pair", [120, 80]);
+  await Promise.all(jobs.map(start));
+  const states = await Promise.all(jobs.map(({ id }) => rig.finish(id)));
+  expect(readers(jobs).filter(Boolean)).toHaveLength(1);
+  const alone = await rig.run(await rig.job(short, "video", { width: 80 }));
+  expect(alone).toMatchObject({ state: "done", tally: { pictures: { decoded: 50, missing: 0 } } });
+  const tally = alone.state === "done" && alone.tally;
+  expect(states).toMatchObject(jobs.map(({ name }) => ({ state: "done", tally, written: [{ name }] })));
+  expect(await Promise.all(jobs.map(shapeOf))).toEqual([
+    [120, 50, "aac"],
+    [80, 50, "aac"],
+  ]);
+  for (const job of jobs) {
+    const { picture } = await readFacts(fileOf(job));
+    const filter = `scale=${picture?.width}:${picture?.height}`;
+    expect((await measureLikeness(fileOf(job), short, { filter })).mean).toBeGreaterThan(0.9);
+  }
+  expect(await rig.left()).toEqual([]);
+});
+
+test("a job that is ended leaves the others of its group to go on", async () => {
+  const jobs = await jobsOf(long, "ended", [320, 160]);
+  await Promise.all(jobs.map(start));
+  await until(() => readers(jobs).some(Boolean));
+  const [first, other] = readers(jobs)[0] ? jobs : jobs.toReversed();
+  if (!first || !other) throw new Error("There are two jobs.");
+  expect((await rig.call("DELETE", `/jobs/${first.id}`)).status).toBe(204);
+  expect(await rig.finish(other.id)).toMatchObject({ state: "done" });
+  expect(readers([first, other])).toEqual([true, false]);
+  expect((await shapeOf(other))[1]).toBe(250);
+  expect((await rig.call("GET", `/jobs/${first.id}`)).status).toBe(404);
+  expect(await rig.left()).toEqual([]);
+});
+
+test("a group whose jobs are all ended leaves nothing", async () => {
+  const jobs = await jobsOf(long, "gone", [320, 160]);
+  await Promise.all(jobs.map(start));
+  await until(() => readers(jobs).some(Boolean));
+  await Promise.all(jobs.map(({ id }) => rig.call("DELETE", `/jobs/${id}`)));
+  expect([await rig.ffmpegs(), await rig.left()]).toEqual([[], []]);
+});
+
+test("a job that fails does not fail the others, and one that never comes holds up none", async () => {
+  const [bad, good] = await jobsOf(short, "mixed", [120, 80], 3);
+  if (!bad || !good) throw new Error("There are two jobs.");
+  // The source has one track.
+  const broken = { ...bad, plan: { ...bad.plan, sound_track: 7 } };
+  await Promise.all([broken, good].map(start));
+  const [first, second] = await Promise.all([rig.finish(bad.id), rig.finish(good.id)]);
+  expect(first).toMatchObject({ state: "failed", error: { kind: "input_unsupported" } });
+  expect(second).toMatchObject({ state: "done", tally: { pictures: { decoded: 50 } } });
+  expect(await rig.left()).toEqual([]);
+});

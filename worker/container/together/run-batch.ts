@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import { outputFile } from "../../../src/ffmpeg/output.ts";
+import { parseProgress } from "../../../src/ffmpeg/progress.ts";
+import { checkRun } from "../../../src/ffmpeg/read-failure.ts";
+import { togetherArgs } from "../../../src/ffmpeg/together/together-args.ts";
+import type { Toolset } from "../../../src/ffmpeg/toolset.ts";
+import { outputSeconds } from "../../../src/plan/plan.ts";
+import type { InputProxy } from "../input-proxy.ts";
+import type { Installed, Limits } from "../installed.ts";
+import { runFfmpeg } from "../run-ffmpeg.ts";
+import { type Watchdog, watch } from "../watchdog.ts";
+import type { RunBatch } from "./batches.ts";
+
+/** What a batch is run with. */
+export interface BatchBench {
+  proxy: InputProxy;
+  installed: Installed;
+  settings: Limits & { stall_seconds: number };
+}
+
+/** Creates what encodes a batch with the tools of its jobs, which are the same; the input is that of the first. */
+export function createRunBatch({ settings, installed, proxy }: BatchBench, tools: Toolset): RunBatch {
+  return async (members, home, signal) => {
+    const [first] = members;
+    if (!first) return;
+    const failed = new AbortController();
+    const input = proxy.serve(first.job.input, (error) => failed.abort(error));
+    const outputs = members.map(({ job: { plan, chunk, source } }, at) => {
+      const output = join(String(at), "out", outputFile(plan, chunk).name);
+      return { plan, chunk, source, output, lists: `${at}/` };
+    });
+    const seconds = outputSeconds(first.job.plan, first.job.chunk);
+    let speed: number | null = null;
+    let done = 0;
+    let watchdog: Watchdog | undefined;
+    try {
+      const end = await runFfmpeg({
+        ...{ cwd: home, installed, limits: settings, args: togetherArgs(outputs, input.url, tools) },
+        signal: AbortSignal.any([signal, failed.signal]),
+        onProgress(line) {
+          const [, name, value] = /^(speed|out_time_us)=\s*([\d.]+)/.exec(line) ?? [];
+          if (name === "speed") speed = Number(value);
+          else if (name) done = Math.max(done, Number(value));
+          const reached = parseProgress(line, seconds);
+          if (reached === null || !seconds) return;
+          for (const member of members) member.onProgress(reached / seconds, speed);
+        },
+        onStart(ffmpeg) {
+          watchdog = watch({
+            ...{ ffmpeg, folder: home, stall_seconds: settings.stall_seconds },
+            progress: () => done + input.given(),
+            waits: () => input.waits(),
+            fits: (bytes) => members.every(({ fits }) => fits(bytes / members.length)),
+          });
+        },
+      });
+      signal.throwIfAborted();
+      failed.signal.throwIfAborted();
+      const ended = watchdog?.fault();
+      if (ended) throw ended;
+      for (const { plan, chunk, source } of outputs) checkRun(end, plan, chunk, source);
+    } finally {
+      watchdog?.stop();
+      input.close();
+    }
+  };
+}
