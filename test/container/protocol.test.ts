@@ -219,6 +219,7 @@ test("makes one picture of a request at a time, beside other work, and wants a w
       await rest.promise;
       yield file.subarray(10);
     })(),
+    "30",
   );
   await begun.promise;
   await until(async () => (await send(head, file)).status === 503);
