@@ -67,12 +67,15 @@ export function hlsArgs(
   return args;
 }
 
+// Seconds by which sound may end before the pictures: no player stops there.
+const SLACK = 0.2;
+
 // Players stop where one of the tracks ends, unless they have loaded the others to their ends.
 function silenceAfter({ video, start, end }: Plan, { streams }: Source): string[] {
   if (!video) return [];
   const pictures = streams?.find(({ kind }) => kind === "video");
   const last = pictures?.end ?? pictures?.duration ?? 0;
-  const until = Math.min(end ?? last, last) - start;
+  const until = Math.min(end ?? last, last) - start - SLACK;
   return until > 0 ? [`apad=whole_dur=${Number(until.toFixed(6))}`] : [];
 }
 
