@@ -34,6 +34,8 @@ export interface StepTools extends Hosts {
    * where every input is copied.
    */
   pin?(pin: Pin): Promise<boolean>;
+  /** Rejects with `storage_full` when there is no room for so many bytes more; absent where storage has no end. */
+  ensureRoom?(bytes: number): Promise<void>;
   /** Waits, across restarts, until the run may use an encoder that is scarce; rejects when the run is over. Absent where none is. */
   turn?(encoder: Encoder): Promise<void>;
   /** The input that the run shares with the others of its job; null or absent where it has its own. */

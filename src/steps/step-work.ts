@@ -35,6 +35,12 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     const progress = throttle((received: number, size: number | null) =>
       context.progress(size ? (received / size) * 100 : null),
     );
+    try {
+      await tools.ensureRoom?.(input.file.size ?? 0);
+    } catch (thrown) {
+      await input.file.close();
+      throw thrown;
+    }
     return runIngest({ open: async () => input.file, storage, key, signal, progress });
   }
 

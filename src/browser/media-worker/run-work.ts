@@ -66,6 +66,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       ...{ storage, encoders, offers, inFlight, probe, font, open, remote: null },
       inputs,
       shared: tools.shared(record),
+      ensureRoom: tools.storage.ensureRoom,
       max_seconds: MOST_SECONDS,
       stem: outputStem(input),
       contentKey: async () =>
@@ -79,9 +80,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
     ...work,
     probe: async (url, context) => taken?.probe ?? work.probe(url, context),
     async ingest(source, context) {
-      if (taken) return taken.ingest;
-      if (!blob) await tools.storage.ensureRoom(source.filesize ?? 0);
-      return work.ingest(source, context);
+      return taken?.ingest ?? work.ingest(source, context);
     },
     async encode(source, request, context) {
       if (taken) return taken.encode;
