@@ -4,12 +4,12 @@ import { createLocalUrls } from "../../src/browser/files/local-urls.ts";
 import type { Run } from "../../src/browser/media-api.ts";
 import { createMediaHost } from "../../src/browser/media-worker/media-host.ts";
 import { MediaError } from "../../src/core/errors.ts";
+import { createIds } from "../../src/core/ids.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import type { InputRecord } from "../../src/stores/indexeddb-schema.ts";
 
 /** A host whose store has room for files but not for records. */
-function fullHost() {
-  const inputs = new Map<string, InputRecord>();
+function fullHost(name = "host", inputs = new Map<string, InputRecord>()) {
   const full = async () => {
     throw new MediaError("storage_full", "There is no room.");
   };
@@ -17,7 +17,7 @@ function fullHost() {
   const host = createMediaHost(
     {
       settings: {
-        ...{ name: "host", prefer: "quality", encoderWorkers: 1, core: null, threadedCore: null, avif: null },
+        ...{ name, prefer: "quality", encoderWorkers: 1, core: null, threadedCore: null, avif: null },
         ...{ host: "localhost", allowPrivate: false, keepSeconds: 60, keepInputBytes: 1000 },
         ...{ connections: [], fallback: false },
       },
@@ -69,4 +69,11 @@ test("drops the file of a run or job whose record could not be stored", async ()
   const further = new Map([["outputs.0.options.overlay.url", file]]);
   await expect(host.createJob(job, file, further)).rejects.toMatchObject({ kind: "storage_full" });
   expect([...inputs.keys()]).toEqual([]);
+});
+
+test("sweeps up the file of a job whose page was closed before its record was stored", async () => {
+  const row = (id: string) => ({ id, file: null, name: "a.wav", size: 5, type: "", fingerprint: "" });
+  const job = createIds(Math.random)("job", Date.now());
+  const { inputs } = fullHost("swept", new Map([[job, row(job)]]));
+  await expect.poll(() => [...inputs.keys()]).toEqual([]);
 });

@@ -56,8 +56,12 @@ export async function sweep(tools: SweepTools): Promise<void> {
       await files.remove(record.id);
       await stores.pieces.clear(record.id);
     }
-    for (const { id, tasks } of await stores.jobs.all()) {
-      await tidyJob(id);
+    const jobs = await stores.jobs.all();
+    const inputs = (await stores.inputs.all()).map(({ id }) => id);
+    // A page that is closed while it creates a job leaves a file without a record.
+    const stored = [...worked_on, ...(await stores.pieces.runs()), ...inputs].filter((id) => isId("job", id));
+    for (const id of new Set([...stored, ...jobs.map((job) => job.id)])) await tidyJob(id);
+    for (const { id, tasks } of jobs) {
       const left = tasks.flatMap((task) => known.get(task) ?? []);
       if (left.length > 0 && left.every(isOld)) await files.remove(id);
     }
