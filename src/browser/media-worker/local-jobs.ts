@@ -1,7 +1,7 @@
 import type { Page } from "../../client/client.ts";
 import { nameOf } from "../../client/open-file.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
-import type { CreateId } from "../../core/ids.ts";
+import { type CreateId, isId } from "../../core/ids.ts";
 import { awaitedBy, neverMade, releaseAfter, type TaskEnd } from "../../core/jobs/after.ts";
 import { createJobTasks, describeJob, type Job } from "../../core/jobs/job.ts";
 import { runErrorOf } from "../../core/step.ts";
@@ -175,14 +175,15 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
   return {
     api,
     async holds(id) {
-      const task = await readTask(id);
-      const after = task && !isFinished(task) ? awaitedBy(task) : null;
-      if (!task || after === null) return false;
+      if (isId("step", id)) return false;
       try {
-        return !(await release(task, after));
+        const task = await readTask(id);
+        const after = task && !isFinished(task) ? awaitedBy(task) : null;
+        return task !== null && after !== null && !(await release(task, after));
       } catch (thrown) {
-        // Such as a full store; the task must not be left hanging.
-        await records.apply(id, failOpenStep(task, runErrorOf(toMediaError(thrown))));
+        // Such as a full store, or one that fails for a moment; the task must not be left hanging.
+        const task = await readTask(id);
+        if (task) await records.apply(id, failOpenStep(task, runErrorOf(toMediaError(thrown))));
         return false;
       }
     },
