@@ -1,7 +1,10 @@
 /** Room in memory for pictures that are being made, shared by all of an isolate. */
 export interface ByteBudget {
-  /** Runs work that holds so many bytes as soon as there is room, in the order of the calls; more than all of it waits for all of it. */
-  hold<T>(bytes: number, work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs work that holds so many bytes as soon as there is room, in the order of the calls; more than all of it waits for all of it. Rejects
+   * with the signal's reason when that aborts first.
+   */
+  hold<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 }
 
 /** Creates a budget of so many bytes. */
@@ -18,10 +21,22 @@ export function createByteBudget(most: number): ByteBudget {
   }
 
   return {
-    async hold(asked, work) {
+    async hold(asked, signal, work) {
+      signal.throwIfAborted();
       const bytes = Math.min(asked, most);
-      await new Promise<void>((start) => {
-        waiting.push({ bytes, start });
+      await new Promise<void>((resolve, reject) => {
+        const leave = () => {
+          waiting.splice(waiting.indexOf(next), 1);
+          reject(signal.reason);
+          admit();
+        };
+        const start = () => {
+          signal.removeEventListener("abort", leave);
+          resolve();
+        };
+        const next = { bytes, start };
+        signal.addEventListener("abort", leave, { once: true });
+        waiting.push(next);
         admit();
       });
       try {

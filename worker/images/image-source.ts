@@ -37,7 +37,7 @@ export async function withSource<T>(
   const opened = await read(env, place, known, signal);
   if (!opened) return null;
   const { size, validator } = opened;
-  return room.hold(size ?? IMAGE_BYTES, async () => use({ bytes: await opened.read(), validator }));
+  return room.hold(size ?? IMAGE_BYTES, signal, async () => use({ bytes: await opened.read(), validator }));
 }
 
 interface Opened {
