@@ -18,8 +18,12 @@ export interface Pictures {
   ): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
-// For the bytes of a picture; its sender holds them in memory.
+// For what is sent, which its sender holds in memory.
 const READ_MS = 20_000;
+const readSoon = <T>(reading: Promise<T>) =>
+  within(reading, READ_MS, () => {
+    throw tooLong();
+  });
 
 /** Creates {@link Pictures} on the jobs of a server. */
 export function createPictures(jobs: Jobs, desk: PictureDesk): Pictures {
@@ -27,10 +31,8 @@ export function createPictures(jobs: Jobs, desk: PictureDesk): Pictures {
   let last: Promise<void> = Promise.resolve();
 
   async function make(frames: FrameReader, until: number, signal: AbortSignal) {
-    const { size, ...work } = parsePicture(await frames.json());
-    const bytes = await within(frames.bytes(size), READ_MS, () => {
-      throw tooLong();
-    });
+    const { size, ...work } = parsePicture(await readSoon(frames.json()));
+    const bytes = await readSoon(frames.bytes(size));
     const held = desk.hold(bytes);
     const id = randomUUID();
     const limit = limitTime(MAX_PICTURE_SECONDS * 1000, { signal });
@@ -75,7 +77,7 @@ export function createPictures(jobs: Jobs, desk: PictureDesk): Pictures {
         );
         const made = free ? await make(frames, until, signal) : null;
         // The sender is answered once all it sent has been read.
-        if (!made) await frames.drain();
+        if (!made) await readSoon(frames.drain());
         return made;
       } finally {
         void before.then(resolve);
