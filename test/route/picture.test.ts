@@ -67,13 +67,16 @@ test.each(ROWS)("a picture %s", (_, facts, options, light, native, chosen) => {
 });
 
 test("a progressive JPEG is too large for a Worker by its samples, another of the size is not", () => {
-  const refusal = (width: number, height: number, marker = 0xc2) => {
+  const refusal = (width: number, height: number, marker = 0xc2, fill = 0) => {
     const source = imageSource({ format: "jpeg", pixel_format: "yuvj420p", ...coded({ width, height }) });
     const jpeg = progressiveJpeg(width, height);
-    jpeg.set([marker], jpeg.indexOf(0xc2));
-    return refuseScans(jpeg, source)?.code;
+    const at = jpeg.indexOf(0xc2);
+    jpeg.set([marker], at);
+    const filled = Buffer.concat([jpeg.subarray(0, at), Buffer.alloc(fill, 0xff), jpeg.subarray(at)]);
+    return refuseScans(filled, source)?.code;
   };
   expect(refusal(4000, 3200)).toBeUndefined();
   expect(refusal(6400, 4800)).toBe("memory");
+  expect(refusal(6400, 4800, 0xc2, 3)).toBe("memory");
   expect(refusal(6400, 4800, 0xc0)).toBeUndefined();
 });

@@ -20,12 +20,13 @@ export function refuseScans(jpeg: Uint8Array, source: Source): RefusalReason | n
 // Per pixel.
 const SAMPLES: Readonly<Record<string, number>> = { yuvj420p: 1.5, yuvj422p: 2, gray: 1 };
 
-// ITU-T T.81, B.1.1.3: the marker of the frame comes before that of the first scan.
+// ITU-T T.81, B.1.1.2 and B.1.1.3: fill bytes may precede a marker, and that of the frame comes before that of the first scan.
 function isProgressive(view: DataView): boolean {
-  for (let at = 2; at + 4 <= view.byteLength; at += 2 + view.getUint16(at + 2)) {
+  for (let at = 2; at + 4 <= view.byteLength; ) {
     const marker = view.getUint16(at);
     if (marker === 0xffc2) return true;
     if (marker < 0xffc0 || marker === 0xffda) return false;
+    at += marker === 0xffff ? 1 : 2 + view.getUint16(at + 2);
   }
   return false;
 }
