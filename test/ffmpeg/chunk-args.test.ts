@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
+import { togetherArgs } from "../../src/ffmpeg/together/together-args.ts";
 import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { type Chunk, createPlan } from "../../src/plan/index.ts";
 import { audioSource, videoSource } from "../plan/source.ts";
@@ -140,4 +141,16 @@ test.for([
 ] as const)("a chunk of %s with %o, track %s, is named %s", ([kind, options, track, name, mime]) => {
   const plan = createPlan(videoSource(), kind, options);
   expect(outputFile(plan, { index: 0, track, start: 0, end: null })).toEqual({ name, mime });
+});
+
+test("outputs of one run have graphs of their own, and tags as they were given", () => {
+  const title = "A trip [video]";
+  const source = videoSource({ tags: { title } });
+  const plan = createPlan(source, "video", { codec: "h265" }, {});
+  const chunk = plan.chunks[0] as Chunk;
+  const outputs = ["a", "b"].map((output) => ({ plan, chunk, source, output, lists: `${output}/` }));
+  const args = togetherArgs(outputs, "IN", NATIVE_TOOLS);
+  expect(args.filter((arg) => arg === "-i")).toHaveLength(1);
+  expect(args.filter((arg) => /^\[video\d\]$/.test(arg))).toEqual(["[video0]", "[video1]"]);
+  expect(args.filter((arg) => arg.startsWith("title="))).toEqual([1, 2].map(() => `title=${title}`));
 });

@@ -16,7 +16,9 @@ export function togetherArgs(outputs: readonly Together[], input: string, toolse
     const args = chunkArgs(plan, chunk, source, { ...files, input }, toolset);
     const rest = args.indexOf("-i") + 2;
     // Each graph decodes nothing of its own: ffmpeg passes every picture to all of them.
-    const own = args.slice(rest).map((arg) => arg.replace(/\[video\]$/, `[video${at}]`));
+    const named = (arg: string, before = "") =>
+      before === "-map" || before === "-filter_complex" ? arg.replace(/\[video\]$/, `[video${at}]`) : arg;
+    const own = args.slice(rest).map((arg, index) => named(arg, args[rest + index - 1]));
     return at === 0 ? [...args.slice(0, rest), ...own] : own;
   });
 }
