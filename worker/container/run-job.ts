@@ -139,9 +139,9 @@ async function encode(
   const { settings, installed, proxy } = bench;
   const failed = new AbortController();
   const serve = (file: NativeJob["input"]) => proxy.serve(file, (error) => failed.abort(error));
-  const input = onDisk(path) ?? serve(job.input);
   const roles = furtherOf(plan, chunk);
   const drawn = await saveDrawn(job, folder, signal);
+  const input = onDisk(path) ?? serve(job.input);
   const further = (job.further ?? []).map((file, at) => onDisk(drawn.get(at)) ?? serve(file));
   const inputs = [input, ...further];
   const seconds = outputSeconds(plan, chunk);
