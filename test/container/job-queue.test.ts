@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
+import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { createPlan } from "../../src/plan/index.ts";
 import { createJobQueue, type WaitingJob } from "../../worker/container/job-queue.ts";
+import { createJobs } from "../../worker/container/jobs.ts";
+import { createMemory } from "../../worker/container/memory.ts";
 import { clip } from "../fixtures/clips.ts";
+import { videoSource } from "../plan/source.ts";
 import { startRig } from "./rig.ts";
 
 // A machine with some places; `end` frees that of a job.
@@ -95,4 +100,28 @@ test("an encoder starts a waiting job as soon as another ends, and ends the wait
   } finally {
     await rig.close();
   }
+});
+
+test("jobs that share a run keep its place to themselves until the last has ended", async () => {
+  const source = videoSource();
+  const plan = createPlan(source, "video", { codec: "h265" }, {});
+  const jobOf = (id: string) =>
+    ({ id, plan, source, chunk: plan.chunks[0], name: "output.mp4" }) as unknown as NativeJob;
+  let gathers = false;
+  const jobs = createJobs({
+    ...{ places: 1, lease_seconds: 60, memory: createMemory(2 ** 40) },
+    batches: { awaits: () => gathers, enter: () => null },
+    run: (_, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  });
+  const starts = async (id: string) => (await jobs.start(jobOf(id))) !== null;
+  expect([await starts("first"), await starts("other")]).toEqual([true, false]);
+  gathers = true;
+  expect(await starts("second")).toBe(true);
+  gathers = false;
+  await jobs.remove("first");
+  expect(await starts("other")).toBe(false);
+  await jobs.remove("second");
+  expect(await starts("other")).toBe(true);
+  await jobs.end();
 });

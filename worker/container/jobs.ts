@@ -45,8 +45,6 @@ export interface Started {
 interface Entry {
   lane: string;
   short: boolean;
-  /** Whether it takes no place, as it shares the run of another. */
-  joins: boolean;
   state: NativeState;
   abort: AbortController;
   /** Resolves when nothing of it is left. */
@@ -94,10 +92,12 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
 
   // Images and sound leave the other places to a job that needs one and waits.
   function hasPlace(short: boolean, behind: boolean): boolean {
-    const all = active().filter(({ joins }) => !joins);
-    const long = all.filter((entry) => !entry.short).length;
-    if (all.length > places) return false;
-    return short ? !behind || all.length === long : long < places;
+    const all = active();
+    const shorts = all.filter((entry) => entry.short).length;
+    // Those that share a run have one place together, up to the end of the last.
+    const long = Math.min(places, all.length - shorts);
+    if (shorts + long > places) return false;
+    return short ? !behind || shorts === 0 : long < places;
   }
 
   const queue = createJobQueue<WaitingJob & { sent: NativeJob }, Started>({
@@ -105,11 +105,10 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
     take({ sent, short, lane }, behind) {
       const known = entries.get(sent.id);
       if (known && known.state.state !== "failed") return { state: tell(known), fresh: false };
-      const joins = batches.awaits(sent);
-      if (ending || !(joins || hasPlace(short, behind))) return null;
+      if (ending || !(batches.awaits(sent) || hasPlace(short, behind))) return null;
       const share = memory.take(nativeWork(sent.plan, sent.source).memory);
       if (!share) return null;
-      const entry = begin(sent, { lane, short, joins }, share);
+      const entry = begin(sent, { lane, short }, share);
       entries.delete(sent.id);
       entries.set(sent.id, entry);
       forgetOldest(entries);
@@ -117,7 +116,7 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
     },
   });
 
-  function begin(job: NativeJob, kind: Pick<Entry, "lane" | "short" | "joins">, share: Share): Entry {
+  function begin(job: NativeJob, kind: Pick<Entry, "lane" | "short">, share: Share): Entry {
     const abort = new AbortController();
     const entry: Entry = {
       ...{ ...kind, abort, over: Promise.resolve(), changed: Promise.withResolvers() },
