@@ -1,6 +1,10 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { createBatches } from "../../worker/container/together/batches.ts";
 import { clip } from "../fixtures/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
@@ -85,4 +89,31 @@ test("a job that fails does not fail the others, and one that never comes holds 
   expect(first).toMatchObject({ state: "failed", error: { kind: "input_unsupported" } });
   expect(second).toMatchObject({ state: "done", tally: { pictures: { decoded: 50 } } });
   expect(await rig.left()).toEqual([]);
+});
+
+test("a job that is ended while it waits to be encoded alone ends at once", async () => {
+  const [one, two] = await jobsOf(short, "line", [120, 80]);
+  if (!one || !two) throw new Error("There are two jobs.");
+  const home = await mkdtemp(join(tmpdir(), "framewright-line-"));
+  const batches = createBatches({ create: async () => home }, 1);
+  const [begun, held, ended] = [
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+    new AbortController(),
+  ];
+  const encode = async (job: NativeJob, signal: AbortSignal, alone: () => Promise<void>) => {
+    const member = { job, folder: home, signal, onProgress() {}, fits: () => true };
+    await batches.enter(job)?.encode(member, () => Promise.reject(new Error("It fails.")), alone);
+  };
+  const first = encode(one, new AbortController().signal, () => {
+    begun.resolve();
+    return held.promise;
+  });
+  const second = encode(two, ended.signal, () => Promise.reject(new Error("It is encoded.")));
+  await begun.promise;
+  await setImmediate();
+  ended.abort(new Error("It is ended."));
+  await expect(second).rejects.toThrow("It is ended.");
+  held.resolve();
+  await first;
 });

@@ -102,10 +102,24 @@ async function encodeIn(
   if (batch.members.length >= (job.together?.size ?? 0)) batch.begin();
   if (await endOf(batch, member)) return;
   signal.throwIfAborted();
-  const turn = batch.line.then(() => (signal.aborted ? undefined : alone()));
-  batch.line = turn.catch(() => {});
-  await turn;
-  signal.throwIfAborted();
+  await inLine(batch, signal, alone);
+}
+
+// One that is ended while it waits leaves at once.
+async function inLine(batch: Batch, signal: AbortSignal, alone: () => Promise<void>): Promise<void> {
+  const before = batch.line;
+  const [over, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  batch.line = Promise.all([before, over.promise]);
+  const leave = () => left.resolve();
+  signal.addEventListener("abort", leave);
+  try {
+    await Promise.race([before, left.promise]);
+    signal.throwIfAborted();
+    await alone();
+  } finally {
+    signal.removeEventListener("abort", leave);
+    over.resolve();
+  }
 }
 
 // A run continues without a job that was ended; the last one ends it, and waits until nothing is left of it.
