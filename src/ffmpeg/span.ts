@@ -123,7 +123,8 @@ function originArgs({ track }: Chunk, { format }: Source): string[] {
   return track !== "all" && isTransport(format) ? ["-itsoffset", "0.000001"] : [];
 }
 
-function isTransport(format: string): boolean {
+/** Whether ffmpeg counts the time of a format from the first packet of the streams in use. */
+export function isTransport(format: string): boolean {
   return format === "mpegts" || format === "mpeg";
 }
 

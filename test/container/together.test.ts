@@ -117,3 +117,16 @@ test("a job that is ended while it waits to be encoded alone ends at once", asyn
   held.resolve();
   await first;
 });
+
+test("jobs are encoded together where they read the same streams of what ffmpeg decodes", async () => {
+  const [one, two] = await jobsOf(short, "streams", [120, 80]);
+  if (!one || !two) throw new Error("There are two jobs.");
+  const awaited = (source: object, plan: object) => {
+    const batches = createBatches({ create: async () => "" }, 1);
+    batches.enter({ ...one, source: { ...one.source, ...source } });
+    return batches.awaits({ ...two, source: { ...two.source, ...source }, plan: { ...two.plan, ...plan } });
+  };
+  const webp = { kind: "image", format: "webp", animated: true };
+  expect([awaited({}, { audio: null }), awaited({ format: "mpegts" }, {})]).toEqual([true, true]);
+  expect([awaited({ format: "mpegts" }, { audio: null }), awaited(webp, {})]).toEqual([false, false]);
+});

@@ -1,6 +1,8 @@
 import { mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { NativeJob } from "../../../src/encoders/native/native-wire.ts";
+import { isTransport, soundStream } from "../../../src/ffmpeg/span.ts";
+import { needsDecoder } from "../../../src/plan/image/decoded.ts";
 import { decodeKey } from "../../../src/plan/together/decode-key.ts";
 import { removeFolder, type Scratch } from "../scratch.ts";
 
@@ -165,9 +167,13 @@ async function runTogether(batch: Batch, scratch: Pick<Scratch, "create">): Prom
   }
 }
 
-function keyOf({ lane = "", together, plan, chunk, input }: NativeJob): string | null {
-  const decoded = together && decodeKey(plan, chunk);
-  return decoded ? JSON.stringify([lane, together.id, input.size, input.etag, decoded]) : null;
+function keyOf({ lane = "", together, plan, chunk, source, input }: NativeJob): string | null {
+  // What another program decodes first is a file of each job.
+  const decoded = together && !needsDecoder(source) && decodeKey(plan, chunk);
+  if (!decoded) return null;
+  // ffmpeg counts the time of a transport stream from the first packet of the streams that it reads.
+  const heard = isTransport(source.format) && plan.audio && soundStream(plan);
+  return JSON.stringify([lane, together.id, input.size, input.etag, decoded, heard]);
 }
 
 async function moveAll(from: string, to: string): Promise<void> {
