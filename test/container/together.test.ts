@@ -96,13 +96,20 @@ test("a job that is ended while it waits to be encoded alone ends at once", asyn
   if (!one || !two) throw new Error("There are two jobs.");
   const home = await mkdtemp(join(tmpdir(), "framewright-line-"));
   const batches = createBatches({ create: async () => home }, 1);
+  const noted: number[] = [];
   const [begun, held, ended] = [
     Promise.withResolvers<void>(),
     Promise.withResolvers<void>(),
     new AbortController(),
   ];
   const encode = async (job: NativeJob, signal: AbortSignal, alone: () => Promise<void>) => {
-    const member = { job, folder: home, signal, onProgress() {}, fits: () => true };
+    const member = {
+      job,
+      folder: home,
+      signal,
+      onProgress() {},
+      fits: (bytes: number) => noted.push(bytes) > 0,
+    };
     await batches.enter(job)?.encode(member, () => Promise.reject(new Error("It fails.")), alone);
   };
   const first = encode(one, new AbortController().signal, () => {
@@ -111,6 +118,7 @@ test("a job that is ended while it waits to be encoded alone ends at once", asyn
   });
   const second = encode(two, ended.signal, () => Promise.reject(new Error("It is encoded.")));
   await begun.promise;
+  expect(noted).toEqual([0, 0]);
   await setImmediate();
   ended.abort(new Error("It is ended."));
   await expect(second).rejects.toThrow("It is ended.");

@@ -160,7 +160,8 @@ async function runTogether(batch: Batch, scratch: Pick<Scratch, "create">): Prom
       });
     return true;
   } catch {
-    // Whose fault it is shows when each is encoded alone.
+    // Whose fault it is shows when each is encoded alone. Until then none takes the memory of the run that is over.
+    for (const { fits } of members) fits(0);
     return false;
   } finally {
     await removeFolder(home);

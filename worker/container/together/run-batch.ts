@@ -50,7 +50,11 @@ export function createRunBatch({ settings, installed, proxy }: BatchBench, tools
             ...{ ffmpeg, folder: home, stall_seconds: settings.stall_seconds },
             progress: () => done + input.given(),
             waits: () => input.waits(),
-            fits: (bytes) => members.every(({ fits }) => fits(bytes / members.length)),
+            // The share of a job ends with it.
+            fits: (bytes) =>
+              members
+                .filter((member) => !member.signal.aborted)
+                .every(({ fits }, _, left) => fits(bytes / left.length)),
           });
         },
       });
