@@ -135,7 +135,7 @@ test("H.265 from MP4 and MOV is copied into a MOV, beside sound by a native enco
   expect(levelOf(samples.subarray(24_000, 45_600))).toBeLessThan(-60);
 });
 
-test("a size of the file, and a width, have matching parts encoded", () => {
+test("a size of the file, a width, and sound other than AAC have matching parts encoded", () => {
   const source = {
     ...{ object: "source", url: "https://example.com/a.mp4", kind: "video", format: "mp4", duration: 1 },
     ...{ width: 64, height: 64, codecs: { video: "h264", audio: null }, pixel_format: "yuv420p" },
@@ -145,6 +145,8 @@ test("a size of the file, and a width, have matching parts encoded", () => {
   expect([asks({}), asks({ volume: 2 }), asks({ target_size: 100_000 }), asks({ width: 32 })]).toEqual([
     ...[true, true, false, false],
   ]);
+  const sounds = [{ audio_codec: "aac" }, { audio_codec: "opus" }, { audio_codec: "opus", mute: true }];
+  expect(sounds.map(asks)).toEqual([true, false, true]);
 });
 
 test("a copy that is asked for encodes nothing", LIMIT, async () => {

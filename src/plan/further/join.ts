@@ -43,8 +43,9 @@ export function asksJoint(
       ? { fault: "format", input }
       : null;
   if (options.mode === "copy") return fault ?? true;
-  // The size of a file is met by the bitrate of its pictures.
-  if (options.target_size !== undefined) return false;
+  // The size of a file is met by the bitrate of its pictures, and only AAC is put beside copied ones.
+  const { target_size, mute, audio_codec = "aac" } = options;
+  if (target_size !== undefined || (!mute && audio_codec !== "aac")) return false;
   const codec = options.codec ?? FORMATS.video[format].codecs[0];
   return fault === null && all.every((each) => copiesPictures(each, codec, options));
 }
