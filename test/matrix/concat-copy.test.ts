@@ -1,13 +1,15 @@
-import { appendFile, copyFile } from "node:fs/promises";
+import { appendFile, copyFile, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { startsClean } from "../../src/encoders/mp4/clean-start.ts";
+import { readJoint } from "../../src/encoders/stitch/join-mp4.ts";
 import { asksJoint } from "../../src/plan/further/join.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { levelOf, readSound } from "../judge/sound.ts";
+import { bytesReader } from "../probe/probe-file.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -199,6 +201,21 @@ test.for<[what: string, parts: () => Promise<string>[], options: object, why: st
   expect(task).toMatchObject({ status: "failed", error: { kind: "invalid_options" } });
   expect(task.error?.message).toMatch(/^options\.mode cannot be "copy": /);
   expect(task.error?.message).toContain(why);
+});
+
+test("a part whose last picture lasts no time is not joined: the next would begin with it", async () => {
+  const even = await clip({ frames: 10, step: 7, more: [...H264, "-bf", "0"] });
+  const late = ["-c", "copy", "-bsf:v", "setts=ts=TS+512*eq(N\\,9)"];
+  const bytes = await readFile(await makeClip("mp4", ["-i", even, ...late]));
+  bytes.write("free", bytes.indexOf("edts"));
+  const joint = () => readJoint([bytesReader(bytes), bytesReader(bytes)]);
+  expect(await joint()).toMatchObject({ parts: [{ pictures: 10, seconds: 0.44 }, { pictures: 10 }] });
+  // Runs of eight pictures of 512 ticks, one of 1024, and the last.
+  const runs = bytes.indexOf("stts") + 8;
+  const numbers = [0, 1, 2, 3, 4, 5, 6].map((at) => bytes.readUInt32BE(runs + at * 4));
+  expect(numbers).toEqual([3, 8, 512, 1, 1024, 1, 512]);
+  bytes.writeUInt32BE(0, runs + 24);
+  expect(await joint()).toEqual({ fault: "cut", input: 0 });
 });
 
 test("a picture that forgets no earlier ones is no start of a part", async () => {

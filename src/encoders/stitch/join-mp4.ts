@@ -99,7 +99,9 @@ async function openPart(
   // What an edit list hides would be shown, and a last picture that it shortens would stay.
   const isCut = edit.length !== null && Math.abs(edit.length - length) > 2 * edit.grain;
   const isHidden = (samples.decoded[0] ?? 0) + (samples.offsets?.[0] ?? 0) < edit.from;
-  if (isCut || isHidden || shown.some((time) => time < start)) return "cut";
+  // A last picture that lasts no time, or is shown after the end, would lie where the next part begins.
+  const isLate = shown.some((time) => time >= start + samples.end);
+  if (isCut || isHidden || isLate || shown.some((time) => time < start)) return "cut";
   if (end === null) return "index";
   const begin = start / ticks + length - end;
   const facts = { pictures: packets, seconds: begin > MOMENT ? end : start / ticks + length, ticks };
