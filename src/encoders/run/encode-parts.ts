@@ -85,7 +85,12 @@ async function openSources({ plan, input, further }: Encoding): Promise<Stretch[
   });
 }
 
+// Of coarse ones a multiple: others do not divide 24, and sound would be cut on its ticks. Of very fine ones the 32 bits of a
+// picture's duration would hold seconds.
+const TICKS = { fewest: 10_000, most: 1_000_000 } as const;
+
 // The finest of all, which most others divide.
 function joinedTicks({ plan: { concat = [] } }: Encoding): number {
-  return Math.max(...concat.map(({ joined }) => joined?.ticks ?? 1));
+  const finest = Math.max(...concat.map(({ joined }) => joined?.ticks ?? 1));
+  return Math.min(TICKS.most, finest * Math.ceil(TICKS.fewest / finest));
 }
