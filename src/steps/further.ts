@@ -64,9 +64,9 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
     }
     const given = { url, ...(info.mime && { mime: info.mime }) };
     const source = await tools.probe(reader, given, signal, alive);
-    const { duration = 0 } = source;
-    if (duration > tools.max_seconds) {
-      const message = `It lasts ${Math.round(duration)} seconds; the limit is ${tools.max_seconds}.`;
+    const length = longest(source);
+    if (length > tools.max_seconds) {
+      const message = `It lasts ${Math.round(length)} seconds; the limit is ${tools.max_seconds}.`;
       throw new MediaError("input_too_large", message);
     }
     const fault = furtherFault(role, source);
@@ -95,6 +95,17 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
     known ??= ingestAll(wanted, context);
     return known;
   };
+}
+
+// Seconds by which a stream may outlast the duration that its file states.
+const LATE = 60;
+
+/**
+ * Returns the seconds that a source lasts, 0 where nothing says: those that it states, or more where its streams end long after
+ * them, because silence and the last picture fill an output up to there.
+ */
+export function longest({ duration = 0, streams = [] }: Source): number {
+  return Math.max(duration, ...streams.map(({ end = 0 }) => (end > duration + LATE ? end : 0)));
 }
 
 /** Returns an error that names the option which it is about; otherwise it would seem to be about the main input. */

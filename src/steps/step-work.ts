@@ -1,5 +1,5 @@
 import { MediaError } from "../core/errors.ts";
-import { type FurtherInput, furtherInputs } from "../core/further/further-inputs.ts";
+import { furtherInputs } from "../core/further/further-inputs.ts";
 import type { EncodeRequest, ProbeOptions } from "../core/options.ts";
 import type { ByteReader, StepContext, StepWork } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
@@ -11,7 +11,7 @@ import { describeSheets } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
 import { describeWaveform } from "./describe-waveform.ts";
 import { decideOnce, encodeInput } from "./encode-input.ts";
-import { createFurtherIngest } from "./further.ts";
+import { createFurtherIngest, longest } from "./further.ts";
 import type { OpenInput } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
 import { placeholderRequest } from "./placeholder-request.ts";
@@ -143,7 +143,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       // Fail on impossible requests before copying anything.
       if (request) {
         const further = await ingestFurther(request, context);
-        checkDuration({ duration: totalSeconds(source, request, further) }, tools.max_seconds);
+        checkSeconds(totalSeconds(source, request, further), tools.max_seconds);
         // Whether videos can be joined by copying is known once all of them are at hand.
         if (!("concat" in request.options && request.options.concat))
           await decideOnce(tools, source, request, { further }, context);
@@ -180,7 +180,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         return { key, source };
       });
       const further = await ingestFurther(wanted, context);
-      checkDuration({ duration: totalSeconds(source, wanted, further) }, tools.max_seconds);
+      checkSeconds(totalSeconds(source, wanted, further), tools.max_seconds);
       const { plan, choice, encoded } = await encodeInput(
         tools,
         {
@@ -261,13 +261,19 @@ function bareEtag({ file }: OpenInput): string | undefined {
 }
 
 // An overlay has a duration too when it is a GIF that moves.
-function totalSeconds({ duration = 0 }: Source, { options }: EncodeRequest, further: readonly Source[]) {
-  const seconds = ({ role }: FurtherInput, at: number) => (role === "concat" && further[at]?.duration) || 0;
-  return furtherInputs({ options }).reduce((sum, input, at) => sum + seconds(input, at), duration);
+function totalSeconds(source: Source, { options }: EncodeRequest, further: readonly Source[]): number {
+  const parts = furtherInputs({ options }).flatMap(({ role }, at) =>
+    role === "concat" ? (further[at] ?? []) : [],
+  );
+  return parts.reduce((sum, part) => sum + longest(part), longest(source));
 }
 
-function checkDuration({ duration }: Pick<Source, "duration">, most: number): void {
-  if (duration === undefined || duration <= most) return;
-  const message = `The input lasts ${Math.round(duration)} seconds; the limit is ${most}.`;
+function checkDuration(source: Source, most: number): void {
+  checkSeconds(longest(source), most);
+}
+
+function checkSeconds(seconds: number, most: number): void {
+  if (seconds <= most) return;
+  const message = `The input lasts ${Math.round(seconds)} seconds; the limit is ${most}.`;
   throw new MediaError("input_too_large", message);
 }
