@@ -60,6 +60,7 @@ export async function planJoin({ format, video, audio, ...rest }: Mp4Stitching):
   const quicktime = format === "mov";
   let build: Mp4Build | null = null;
   let latest = 0;
+  const inWindows = createWindows();
   // One after the other, because each index may be large.
   for (const { input, at } of video) {
     const part = await openPart(input, quicktime, signal);
@@ -115,18 +116,26 @@ function withSync(samples: Mp4Samples): Mp4Samples {
 
 const WINDOW = 4 * MIB;
 
-// Pictures lie between pieces of sound: read alone, each would be a request of its own.
-function inWindows(input: ByteReader): ByteReader {
-  let held = { start: 0, end: 0, bytes: new Uint8Array(0) };
-  return {
-    size: input.size,
-    async read({ start, end }, signal) {
-      if (start < held.start || end > held.end) {
-        const to = Math.min(input.size, Math.max(end, start + WINDOW));
-        const bytes = await input.read({ start, end: to }, signal);
-        held = { start, end: start + bytes.length, bytes: new Uint8Array(bytes) };
-      }
-      return held.bytes.subarray(start - held.start, end - held.start);
-    },
+/**
+ * Returns a function that opens files for reading in windows, of which one is held for all of them: pictures lie between pieces of
+ * sound, and read alone, each would be a request of its own.
+ */
+function createWindows(): (input: ByteReader) => ByteReader {
+  let held = { of: null as ByteReader | null, start: 0, end: 0, bytes: new Uint8Array(0) };
+  return (input) => {
+    // Where pictures lie in disorder, windows would be read again and again.
+    let spare = 2 * input.size;
+    return {
+      size: input.size,
+      async read({ start, end }, signal) {
+        if (held.of !== input || start < held.start || end > held.end) {
+          const to = Math.min(input.size, Math.max(end, start + (spare > 0 ? WINDOW : 0)));
+          spare -= to - end;
+          const bytes = await input.read({ start, end: to }, signal);
+          held = { of: input, start, end: start + bytes.length, bytes: new Uint8Array(bytes) };
+        }
+        return held.bytes.subarray(start - held.start, end - held.start);
+      },
+    };
   };
 }
