@@ -90,7 +90,7 @@ export default defineConfig({
       ...(process.env.FRAMEWRIGHT_FIREFOX
         ? [{ test: { name: "firefox", include: ["test/browser/firefox.suite.ts"], ...LIMITS } }]
         : []),
-      // An hour of crashes is a command of its own; CI has five minutes of them beside its tests.
+      // An hour of crashes is a command of its own; CI runs some minutes of them beside its tests on request.
       ...(Number(process.env.SOAK_MINUTES) > 0
         ? [
             {
