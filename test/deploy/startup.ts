@@ -14,9 +14,11 @@ const PROGRAM = `
         ? { url: "data:text/javascript," + encodeURIComponent(classes), shortCircuit: true }
         : next(name, context),
     load(url, context, next) {
-      if (!url.endsWith(".wasm")) return next(url, context);
+      const isWasm = url.endsWith(".wasm");
+      if (!isWasm && !url.endsWith(".bin")) return next(url, context);
+      const bytes = readFileSync(fileURLToPath(url));
       globalThis.modules ??= new Map();
-      modules.set(url, new WebAssembly.Module(readFileSync(fileURLToPath(url))));
+      modules.set(url, isWasm ? new WebAssembly.Module(bytes) : new Uint8Array(bytes).buffer);
       const source = "export default modules.get(" + JSON.stringify(url) + ")";
       return { format: "module", source, shortCircuit: true };
     },
