@@ -71,12 +71,18 @@ export function hlsArgs(
 const SLACK = 0.2;
 
 // Players stop where one of the tracks ends, unless they have loaded the others to their ends.
-function silenceAfter({ video, start, end }: Plan, { streams }: Source): string[] {
+function silenceAfter({ video, start, end, sound_track = 0 }: Plan, { streams = [] }: Source): string[] {
   if (!video) return [];
-  const pictures = streams?.find(({ kind }) => kind === "video");
-  const last = pictures?.end ?? pictures?.duration ?? 0;
-  const until = Math.min(end ?? last, last) - start - SLACK;
-  return until > 0 ? [`apad=whole_dur=${Number(until.toFixed(6))}`] : [];
+  const endOf = (kind: "video" | "audio", index: number) => {
+    const stream = streams.filter((each) => each.kind === kind)[index];
+    return stream?.end ?? stream?.duration;
+  };
+  const last = endOf("video", 0) ?? 0;
+  const heard = endOf("audio", sound_track);
+  const until = Math.min(end ?? last, last);
+  // Sound of an unknown end may be as long as the pictures.
+  const seconds = heard === undefined ? until - SLACK - start : heard < until - SLACK ? until - start : 0;
+  return seconds > 0 ? [`apad=whole_dur=${Number(seconds.toFixed(6))}`] : [];
 }
 
 function videoOutput(

@@ -82,8 +82,14 @@ test("numbers and times a chunk of adaptive video within the whole stream, with 
       hls("init_4.mp4", "audio.m3u8", "a:0,name:audio"),
   );
   // Silence follows sound that ends well before the pictures.
-  const known = { ...wide, streams: [{ index: 0, kind: "video" as const, codec: "h264", duration: 9 }] };
-  expect(argsOf(known, "adaptive_video", { start: 0.5 })).toContain(`${STEADY},apad=whole_dur=8.3 -c:a`);
+  const ending = (seconds?: number) => {
+    const pictures = { index: 0, kind: "video" as const, codec: "h264", duration: 9 };
+    const sound = { index: 1, kind: "audio" as const, codec: "aac", ...(seconds && { end: seconds }) };
+    return argsOf({ ...wide, streams: [pictures, sound] }, "adaptive_video", { start: 0.5 });
+  };
+  expect(ending(8.7)).toContain(`${STEADY},apad=whole_dur=8.5 -c:a`);
+  expect(ending(8.9)).toContain(`${STEADY} -c:a`);
+  expect(ending()).toContain(`${STEADY},apad=whole_dur=8.3 -c:a`);
 });
 
 test("encodes a variable frame rate without B-frames and with each frame's own duration", () => {
