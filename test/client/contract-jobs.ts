@@ -100,6 +100,14 @@ export const JOBS: ClientClauses = [
       );
       equal(cancelled.status, "failed");
       for (const task of tasks) await client.tasks.delete(task.id);
+      // A service's job learns of the last one's end a moment later.
+      const isThere = () =>
+        client.jobs.get(id).then(
+          () => true,
+          () => false,
+        );
+      for (let left = 400; left > 0 && (await isThere()); left--)
+        await new Promise((resolve) => setTimeout(resolve, 50));
       await rejects(client.jobs.get(id), { kind: "job_not_found" });
     },
   },

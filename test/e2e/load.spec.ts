@@ -109,7 +109,7 @@ test("serves each file of the page with the right headers, and the API without t
   expect([facts.core.length, facts.core_others.length, facts.later.length]).toEqual([
     OFFLINE_CORE_FILES,
     3,
-    2,
+    3,
   ]);
   for (const path of [...facts.files, ...facts.core, ...facts.core_others, ...facts.later]) {
     const { status, headers } = await get(path);
