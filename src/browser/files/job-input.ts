@@ -5,7 +5,7 @@ import type { Run } from "../media-api.ts";
 
 const SOURCE = "source";
 
-/** Returns the id under which the input of a run is stored: that of its job, where the run shares it. */
+/** Returns the id that names a run's stored input: its job's where the job's tasks share one, else its own. */
 export function inputIdOf(record: Run): string {
   if (record.object !== "task" || !record.job || record.job.after !== undefined) return record.id;
   return record.job.id;

@@ -48,7 +48,7 @@ export interface LocalJobs {
   follow(record: Run): Promise<void>;
   /** Returns the input for the retry of a task; rejects with `invalid_input` when that was never made. */
   inputOf(task: Task): Promise<string>;
-  /** Returns the ids of a run and of those that read the same file. */
+  /** Returns the run's id and the ids of all other runs that read the same file. */
   sharing(record: Run): Promise<string[]>;
   /** Removes what the tasks of a job share once they are finished, and the job once they are gone. */
   tidy(id: string): Promise<void>;

@@ -3,7 +3,7 @@ import type { Chunk, Plan } from "../../plan/plan.ts";
 import { type ChunkFiles, chunkArgs } from "../chunk-args.ts";
 import type { Toolset } from "../toolset.ts";
 
-/** One of several outputs of a run. */
+/** One of the outputs of a single ffmpeg process. */
 export interface Together extends Pick<ChunkFiles, "output" | "lists"> {
   plan: Plan;
   chunk: Chunk;
