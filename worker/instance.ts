@@ -28,7 +28,7 @@ export async function startInstance(engines: Engines, id: string): Promise<void>
 }
 
 /** Returns a run's instance; rejects when there is none. */
-export async function findInstance(engines: Engines, id: string): Promise<RunInstance> {
+async function findInstance(engines: Engines, id: string): Promise<RunInstance> {
   let fault: unknown;
   // A run that began before a binding was added is under the binding it had then.
   for (const binding of bindingsOf(engines, id)) {

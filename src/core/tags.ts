@@ -9,7 +9,7 @@ interface TagPlaces {
 }
 
 /** The tags that describe a work, which `metadata: "clean"` keeps, by the names that ffmpeg uses in every format. */
-export const DESCRIPTIVE_TAGS = {
+const DESCRIPTIVE_TAGS = {
   title: { mp4: "\u00a9nam", mov: "\u00a9nam", wav: true },
   artist: { mp4: "\u00a9ART", mov: "\u00a9ART", wav: true },
   album: { mp4: "\u00a9alb", mov: "\u00a9alb", wav: true },
@@ -33,7 +33,7 @@ export const DESCRIPTIVE_TAGS = {
 } as const satisfies Record<string, TagPlaces>;
 
 /** Tags of the place and the device of a recording that have a field of their own in some format. */
-export const PRIVATE_TAGS = {
+const PRIVATE_TAGS = {
   location: { mp4: "\u00a9xyz", mov: "\u00a9xyz" },
   make: { mov: "\u00a9mak" },
   model: { mov: "\u00a9mod" },

@@ -4,10 +4,10 @@ import { brokenS3, closed, ruled, wholeWithin } from "./fields.ts";
 import { parseBody } from "./parse-body.ts";
 
 /** The states of an upload: waiting for parts, or stored as a whole. */
-export const UPLOAD_STATUSES = ["waiting", "stored"] as const;
+const UPLOAD_STATUSES = ["waiting", "stored"] as const;
 
 /** Bytes of each part of an upload but the last, unless there would be too many; a file up to that size is one part. */
-export const UPLOAD_PART_BYTES = 16 * MIB;
+const UPLOAD_PART_BYTES = 16 * MIB;
 
 /** Seconds for which an upload's URLs are valid: the default, and the bounds of `seconds`. */
 export const UPLOAD_SECONDS = { default: 86_400, min: 1, max: 604_800 } as const;

@@ -10,10 +10,10 @@ export interface ColorTags {
 }
 
 /** BT.709, the colors of HD video. */
-export const BT709: ColorTags = { primaries: "bt709", transfer: "bt709", matrix: "bt709" };
+const BT709: ColorTags = { primaries: "bt709", transfer: "bt709", matrix: "bt709" };
 
 /** BT.601 for 525 lines, the colors of SD video. */
-export const BT601: ColorTags = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" };
+const BT601: ColorTags = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" };
 
 // Players assume HD colors from this height on when none are specified.
 const HD_HEIGHT = 720;

@@ -85,7 +85,7 @@ const IMAGE = {
 const ANIMATED = { webp: tool("libwebp_anim"), gif: tool("gif") } as const satisfies Toolset["animated"];
 
 /** Pictures with a side below this many pixels use {@link Toolset.small}. */
-export const SMALL_SIDE = 64;
+const SMALL_SIDE = 64;
 
 /** The stock wasm core (ffmpeg 5.1.4, one thread), with x264 settings that keep look-ahead and references small in memory. */
 export const WASM_TOOLS: Toolset = {

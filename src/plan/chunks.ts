@@ -4,7 +4,7 @@ import { type Chunk, type Plan, sourceSeconds } from "./plan.ts";
 export const CHUNK_SECONDS = 60;
 
 /** Most chunks of pictures. Each is a durable step of its run, of which Cloudflare's Workflows allow 10,000 by default. */
-export const MAX_CHUNKS = 4000;
+const MAX_CHUNKS = 4000;
 
 /** Seconds per segment of adaptive video; its chunks are cut at multiples. */
 export const SEGMENT_SECONDS = 6;

@@ -22,7 +22,7 @@ interface Waiting {
  * all of them, and that of another encoder how long that one takes for the rest. `beside` are the other plans of the job; the
  * answer agrees with theirs.
  */
-export function offersBeside(own: Offered, beside: readonly Offered[]): readonly Offer[] {
+function offersBeside(own: Offered, beside: readonly Offered[]): readonly Offer[] {
   const [first] = own.offers;
   if (!first || beside.length === 0) return own.offers;
   const queue = [own, ...beside].flatMap((offered) => waitingFor(first.encoder, offered));

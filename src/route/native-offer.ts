@@ -14,7 +14,7 @@ export interface NativeEncoders extends NativeHost {
 }
 
 /** When a plan is cut into chunks for native encoders. */
-export const NATIVE_CUTS = {
+const NATIVE_CUTS = {
   /** A plan estimated at up to this many seconds stays whole: it is not worth starting more encoders. */
   short: 20,
   /** Chunks must take at most this share of the uncut plan's time. */

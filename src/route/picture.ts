@@ -7,7 +7,7 @@ import { nativeWork } from "./native-cost.ts";
 import type { Offer } from "./offer.ts";
 
 /** What a picture that is made while its request waits may take on a native encoder, which others use too. */
-export const PICTURE_LIMITS = { memory: 2 * GIB, seconds: 20 } as const;
+const PICTURE_LIMITS = { memory: 2 * GIB, seconds: 20 } as const;
 
 /** A picture to make while a request waits, and why an encoder cannot; null when it can. */
 export interface PictureChoice {

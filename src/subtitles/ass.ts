@@ -11,7 +11,7 @@ export function readAssBlock(event: string): Pick<Cue, "text" | "settings"> | nu
 }
 
 /** Returns what follows a number of comma-separated fields. */
-export function textAfter(event: string, fields: number): string {
+function textAfter(event: string, fields: number): string {
   let at = 0;
   for (let left = fields; left > 0; left--) {
     const comma = event.indexOf(",", at);

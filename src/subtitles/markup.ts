@@ -39,7 +39,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Replaces the entities that subtitles have; others stay as they are. */
-export function readEntities(text: string): string {
+function readEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal, hex, name) => {
     if (name) return ENTITIES[name.toLowerCase()] ?? whole;
     const code = decimal ? Number(decimal) : Number.parseInt(hex, 16);

@@ -135,7 +135,7 @@ export function explainRefusals(refusals: readonly Refusal[]): string {
 }
 
 /** Turns a clause into a sentence. */
-export function asSentence(clause: string): string {
+function asSentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }
 

@@ -30,7 +30,7 @@ export function nextId(): string {
 }
 
 /** Returns an input's name as the visitor knows it: the file's, or the last part of a URL. */
-export function nameOf(input: MediaInput): string {
+function nameOf(input: MediaInput): string {
   if (typeof input !== "string") return "name" in input ? String(input.name) : "Pasted file";
   const url = URL.parse(input);
   const part = url?.pathname.split("/").findLast((each) => each !== "");

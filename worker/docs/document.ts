@@ -3,7 +3,7 @@ import type { Route } from "../http/context.ts";
 import { routeNotFound } from "./operation.ts";
 
 /** Version of the API, the same as the package's. */
-export const API_VERSION = "0.1.0";
+const API_VERSION = "0.1.0";
 
 /** Body of `GET /health`. */
 export const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });

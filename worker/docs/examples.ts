@@ -58,7 +58,7 @@ export const TASK_REQUESTS = {
 } as const satisfies Record<EncodeKind, unknown>;
 
 /** The output of a probe of the example clip. */
-export const SOURCE: Source = {
+const SOURCE: Source = {
   object: "source",
   url: "https://example.com/clip.mov",
   kind: "video",

@@ -66,14 +66,6 @@ export function writeOptionTypes(): string {
   return `${HEADER}\n${types.join("\n")}${FOOTER}`;
 }
 
-/** Returns the text that documents each option of a kind, in an editor and in the OpenAPI document alike. */
-export function optionDocs(kind: StepKind): Record<string, string> {
-  const { properties } = schemaOf(kind);
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, optionDoc(name, schema)]),
-  );
-}
-
 function typeOf(kind: StepKind): string {
   const name = OPTIONS[kind].meta()?.id ?? "";
   const about =

@@ -26,7 +26,7 @@ const MAX_INSTANCES = 50_000;
 const NONE = { meaning: "none" };
 
 /** From which level on lines are logged. */
-export const LOG_LEVELS = ["info", "error"] as const;
+const LOG_LEVELS = ["info", "error"] as const;
 
 /** Settings of the service Worker: variables of its `wrangler.toml`, or secrets. The encoder Worker has none. */
 export const ServiceSettings = z.object({

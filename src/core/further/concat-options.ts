@@ -3,7 +3,7 @@ import { closed, fileUrl } from "../fields.ts";
 import { issue, type Report } from "../option-rules.ts";
 
 /** Most videos that play after the first one. */
-export const MOST_CONCAT = 9;
+const MOST_CONCAT = 9;
 
 const RULE = `must be a list of 1 to ${MOST_CONCAT} videos, each { url }.`;
 

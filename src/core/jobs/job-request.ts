@@ -6,7 +6,7 @@ import { parseBody } from "../parse-body.ts";
 import { parseTaskRequest, TaskRequest } from "../requests.ts";
 
 /** How many outputs a job has. */
-export const JOB_OUTPUTS = { min: 1, max: 10 } as const;
+const JOB_OUTPUTS = { min: 1, max: 10 } as const;
 
 // Neither makes a single file that another task could read.
 const NO_INPUT: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);

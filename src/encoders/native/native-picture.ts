@@ -33,7 +33,7 @@ export interface PictureWork extends Pick<ChunkJob, "plan" | "chunk" | "source" 
 export type EncodePicture = (work: PictureWork) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** Pictures that one caller sends at once: each is held in memory while it waits. */
-export const MOST_PICTURES = 4;
+const MOST_PICTURES = 4;
 // For a place, on all encoders together.
 const WAIT_MS = 4000;
 // For the start of a container and the way of the bytes.

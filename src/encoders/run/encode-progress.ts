@@ -13,7 +13,7 @@ export interface EncodeProgress {
 }
 
 /** Percentage reached when all chunks are encoded; stitching takes the rest. */
-export const ENCODED_PERCENT = 95;
+const ENCODED_PERCENT = 95;
 
 const EVERY_MS = 1000;
 

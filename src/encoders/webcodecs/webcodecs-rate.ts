@@ -7,7 +7,7 @@ import type { Size } from "../../plan/size.ts";
 export type Hold = { quantizer: number } | { bitrate: number };
 
 /** The quantizer closest in SSIM to a CRF of the native encoders, by codec; see bench/constants/webcodecs-rate.ts. */
-export const QUANTIZER = {
+const QUANTIZER = {
   h264: [
     [17, 17],
     [31, 31],

@@ -11,7 +11,7 @@ export interface SoundLength {
 }
 
 /** Files up to this many bytes have their frames counted by a probe: half an hour of sound at 128 kbit/s. */
-export const COUNTED = 32 * MIB;
+const COUNTED = 32 * MIB;
 // Least share of a file that its frames must make up; less means another type of frame.
 const SHARE = 0.5;
 const BLOCK = 2 * MIB;

@@ -26,7 +26,7 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
 };
 
 /** Most redirects to follow before a source counts as unreachable. */
-export const MAX_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 export interface HttpOptions {
   /** The platform's fetch; it must not add credentials. */

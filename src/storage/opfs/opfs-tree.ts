@@ -86,7 +86,7 @@ export async function listBelow(root: FileSystemDirectoryHandle, prefix: string)
 }
 
 /** Resolves to null when the file or folder does not exist. */
-export async function present<T>(promise: Promise<T>): Promise<T | null> {
+async function present<T>(promise: Promise<T>): Promise<T | null> {
   try {
     return await promise;
   } catch (thrown) {

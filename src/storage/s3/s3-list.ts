@@ -6,7 +6,7 @@ import { childrenOf, textOf } from "./s3-xml.ts";
 const DELETES_AT_ONCE = 16;
 
 /** Lists the keys that start with a prefix, in pages of up to a thousand. */
-export async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncGenerator<string[]> {
+async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncGenerator<string[]> {
   for (let after = ""; ; ) {
     const query = {
       "list-type": "2",

@@ -98,7 +98,7 @@ const KINDS: Readonly<Record<string, Declared["kind"]>> = {
 };
 
 /** Removes the stars of a doc comment. */
-export function plainDoc(value: string): string {
+function plainDoc(value: string): string {
   const lines = value.split("\n").map((line) => line.replace(/^\s*\*? ?/, ""));
   return lines.join("\n").trim();
 }

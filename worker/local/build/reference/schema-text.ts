@@ -34,7 +34,7 @@ export function nameType(schema: Schema): string {
 }
 
 /** Returns a link to a schema on the same page. */
-export function linkTo(name: string): string {
+function linkTo(name: string): string {
   return `[${name}](#${name.toLowerCase()})`;
 }
 
