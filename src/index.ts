@@ -1,24 +1,4 @@
-export type {
-  AnyMedia,
-  Client,
-  ListOptions,
-  MediaInput,
-  NewStep,
-  NewTask,
-  Output,
-  Page,
-  RunOptions,
-  RunRef,
-  RunResult,
-  Step,
-  Steps,
-  Task,
-  Tasks,
-  Update,
-  UploadProgress,
-  Waiting,
-  WaitingFile,
-} from "./client/client.ts";
+export type * from "./client/client.ts";
 export type { Chapter } from "./core/chapters/chapters.ts";
 export type { EncoderChoice } from "./core/choice.ts";
 export type { ErrorReason } from "./core/error-reason.ts";
@@ -75,7 +55,15 @@ export type {
   VideoOptions,
   WaveformOptions,
 } from "./core/option-types.ts";
-export type { CropOption, SizeOption } from "./core/options/option-shapes.ts";
+export type {
+  ConcatOption,
+  CropOption,
+  EncryptionOption,
+  ImageOverlayOption,
+  OverlayOption,
+  SizeOption,
+  SubtitleOption,
+} from "./core/options/option-shapes.ts";
 export type {
   ByteRange,
   ByteReader,
@@ -103,6 +91,7 @@ export { manifestEntries, manifestsOf } from "./ffmpeg/manifest-entries.ts";
 export { dropped } from "./plan/dropped.ts";
 export { type Forecast, forecast } from "./plan/forecast.ts";
 export { exactFps } from "./plan/rate.ts";
+export type { Size } from "./plan/size.ts";
 export { optionsForSize } from "./plan/target-size.ts";
 export { type View, viewOf } from "./plan/view.ts";
 export { describeRefusal, explainRefusals } from "./words/refusal-words.ts";

@@ -1,27 +1,7 @@
-export type {
-  AnyMedia,
-  Client,
-  ListOptions,
-  MediaInput,
-  NewStep,
-  NewTask,
-  Output,
-  Page,
-  RunOptions,
-  RunRef,
-  RunResult,
-  Step,
-  Steps,
-  Task,
-  Tasks,
-  Update,
-  UploadProgress,
-  Waiting,
-  WaitingFile,
-} from "../client/client.ts";
+export type * from "../client/client.ts";
 export type { Job, Jobs, NewJob, NewOutput } from "../client/jobs.ts";
 export type { S3Connection } from "../storage/s3/s3-connection.ts";
-export { type PresignRequest, presignS3 } from "../storage/s3/s3-sign.ts";
+export { type PresignRequest, presignS3, type SignedRequest } from "../storage/s3/s3-sign.ts";
 export type { CoreFiles, LocalFile, LocalUsage, ThreadedCoreFiles } from "./media-api.ts";
 export { createLocalClient, type LocalClient, type LocalClientOptions } from "./page/local-client.ts";
 export type { LocalOutput } from "./page/local-output.ts";

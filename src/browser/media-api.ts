@@ -51,7 +51,9 @@ export interface CoreFiles {
 
 /** Where to load ffmpeg's threaded core from, which the package does not contain. */
 export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast" | "vp9" | "font"> {
+  /** URL of `ffmpeg-core.wasm`, plain or gzipped. */
   wasm: string;
+  /** URL of `ffmpeg-core.js` (ESM), plain or gzipped. */
   glue: string;
   /** URL of `ffmpeg-core.worker.js`. */
   threads: string;
@@ -98,11 +100,13 @@ export interface LocalUsage {
   inputs: number;
   /** Working files of unfinished runs. */
   work: number;
+  /** Outputs of finished runs. */
   outputs: number;
   /** Approximate size of tasks, steps and their finished pieces in the database. */
   records: number;
   /** ffmpeg's core in the browser's cache. */
   core: number;
+  /** The sum of the others. */
   total: number;
 }
 

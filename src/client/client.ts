@@ -21,6 +21,7 @@ import type { Update, UploadProgress, Waiting, WaitingFile } from "./update.ts";
 
 export type {
   AnyMedia,
+  AnyRun,
   CreateOptions,
   EachOptions,
   ListOptions,
@@ -28,6 +29,7 @@ export type {
   NewStep,
   NewTask,
   Page,
+  RecordOf,
   RunRef,
   SendOptions,
   Step,
@@ -55,6 +57,7 @@ export interface RunResult<K extends EncodeKind = EncodeKind> {
   blob: Blob;
   /** Properties of the file. */
   source: Source;
+  /** The task, as it ended. */
   task: Task<K> & { status: "succeeded" };
   /** The bytes in other forms: a URL, a stream, a file on disk. */
   output: Output;
@@ -66,7 +69,9 @@ export interface Output {
   readonly source: Source;
   /** Returns a URL for a media element or a download, valid as long as the client is open. */
   url(): Promise<string>;
+  /** Reads the whole file; large ones are better read as a {@link Output.stream}. */
   blob(): Promise<Blob>;
+  /** Opens a stream of the file, which errors with a {@link MediaError}. */
   stream(): Promise<ReadableStream<Uint8Array>>;
   /** Writes the file to the place that the visitor chose; rejects with `storage_full` when there is no room. */
   saveTo(handle: FileSystemFileHandle): Promise<void>;
@@ -74,8 +79,16 @@ export interface Output {
 
 /** Tasks, wherever they run. Every method rejects with a {@link MediaError}. */
 export interface Tasks {
+  /**
+   * Creates a task and resolves once it is stored, before its work begins; a file is first uploaded to a service.
+   *
+   * @throws `invalid_options` and other kinds of a request at fault, with its `param`.
+   * @example const task = await client.tasks.create({ input: file, kind: "audio", options: { format: "opus" } });
+   */
   create<K extends EncodeKind>(request: NewTask<K>, options?: CreateOptions): Promise<Task<K>>;
+  /** Returns a task as it stands; rejects with `task_not_found`. */
   get(id: string): Promise<Task>;
+  /** Lists a page of tasks, the newest first. */
   list(options?: ListOptions<TaskStatus, EncodeKind>): Promise<Page<Task>>;
   /** Iterates over all tasks; fetches a page at a time, as they are consumed. */
   each(options?: EachOptions<TaskStatus, EncodeKind>): AsyncGenerator<Task, void>;
@@ -94,8 +107,16 @@ export interface Tasks {
 
 /** Standalone steps, wherever they run. */
 export interface Steps {
+  /**
+   * Creates a step and resolves once it is stored, before its work begins; a file is first uploaded to a service.
+   *
+   * @throws `invalid_options` and other kinds of a request at fault, with its `param`.
+   * @example const step = await client.steps.create({ kind: "probe", input: file });
+   */
   create<K extends StepKind>(request: NewStep<K>, options?: CreateOptions): Promise<Step<K>>;
+  /** Returns a step as it stands; rejects with `step_not_found`. */
   get(id: string): Promise<Step>;
+  /** Lists a page of standalone steps, the newest first; a task's own steps are in its record. */
   list(options?: ListOptions<StepStatus, StepKind>): Promise<Page<Step>>;
   /** Iterates over all standalone steps; fetches a page at a time, as they are consumed. */
   each(options?: EachOptions<StepStatus, StepKind>): AsyncGenerator<Step, void>;
@@ -104,6 +125,7 @@ export interface Steps {
     step: (AnyRun & { object: "step"; kind: K }) | string,
     options?: { signal?: AbortSignal },
   ): Promise<Step<K>>;
+  /** Stops the work and resolves to the cancelled step; rejects with `step_finished` when there is nothing to stop. */
   cancel(id: string): Promise<Step>;
   /** Removes a finished standalone step and its output; rejects with `step_running` while it runs. */
   delete(id: string): Promise<void>;
@@ -114,7 +136,9 @@ export interface Steps {
  * {@link MediaError}.
  */
 export interface Client {
+  /** One output of one input, through probe, ingest, encode and upload. */
   readonly tasks: Tasks;
+  /** One operation on one file, to compose a workflow of your own. */
   readonly steps: Steps;
   /** Several outputs of one input, which is read once. */
   readonly jobs: Jobs;

@@ -36,30 +36,7 @@ export {
   type WebhookEvent,
   type WebhookSecret,
 } from "../core/webhook.ts";
-export type {
-  AnyMedia,
-  Client,
-  CreateOptions,
-  EachOptions,
-  ListOptions,
-  MediaInput,
-  NewStep,
-  NewTask,
-  Output,
-  Page,
-  RunOptions,
-  RunRef,
-  RunResult,
-  SendOptions,
-  Step,
-  Steps,
-  Task,
-  Tasks,
-  Update,
-  UploadProgress,
-  Waiting,
-  WaitingFile,
-} from "./client.ts";
+export type * from "./client.ts";
 export { progressOf } from "./follow/progress.ts";
 export type { PollTimes } from "./follow/watch.ts";
 export type { Job, Jobs, NewJob, NewOutput } from "./jobs.ts";

@@ -6,7 +6,10 @@ import type { Task } from "./records.ts";
 import type { CreateOptions, EachOptions, ListOptions, NewTask, Page } from "./requests.ts";
 
 /** Several outputs of one input: a task for each, in the order of the request. Field names are those of the HTTP API. */
-export type Job = Omit<JobRecord, "tasks"> & { tasks: Task[] };
+export type Job = Omit<JobRecord, "tasks"> & {
+  /** A task for each output, in the order of the request. */
+  tasks: Task[];
+};
 
 /** One output of a new job: the request for a task, less its input. */
 export type NewOutput<K extends EncodeKind = EncodeKind> = K extends EncodeKind
@@ -20,6 +23,7 @@ export type NewOutput<K extends EncodeKind = EncodeKind> = K extends EncodeKind
 
 /** The request for a new job. */
 export interface NewJob {
+  /** The media that every output is made from, unless it names another by `after`. */
   input: AnyMedia;
   /** From 1 to 10. */
   outputs: readonly NewOutput[];
@@ -62,7 +66,8 @@ export interface Jobs {
    */
   each(options?: Omit<EachOptions, "status" | "kind">): AsyncGenerator<Job, void>;
   /**
-   * Resolves to the job once all its tasks are finished, whatever their status; rejects with the signal's reason on abort, while they continue.
+   * Resolves to the job once all its tasks are finished, whatever their status; rejects with the signal's reason on abort, while
+   * they continue.
    *
    * @example for (const { kind, status } of (await client.jobs.wait(job)).tasks) console.log(kind, status);
    */

@@ -15,11 +15,19 @@ type FilesIn<T> = T extends readonly (infer E)[]
 
 /** The request for a new task; its options depend on its kind. */
 export interface NewTask<K extends EncodeKind = EncodeKind> {
+  /** The media to encode: a file, a URL, or bytes in any other form. */
   input: AnyMedia;
+  /** What to make of it. */
   kind: K;
+  /** Options of the kind; each has a default. */
   options?: WithFiles<OptionsOf<K>>;
-  /** Destination `s3://<bucket>/<key>`. */
+  /**
+   * Destination `s3://<bucket>/<key>`.
+   *
+   * @default the client's own storage
+   */
   output?: string;
+  /** Data of your own, kept with the task: up to 16,384 bytes of JSON. */
   metadata?: Record<string, unknown>;
   /** URL to which a service posts the task's events; the local client refuses it. */
   webhook_url?: string;
@@ -27,8 +35,11 @@ export interface NewTask<K extends EncodeKind = EncodeKind> {
 
 /** The request for a new standalone step; its options depend on its kind. */
 export interface NewStep<K extends StepKind = StepKind> {
+  /** What to do with the input. */
   kind: K;
+  /** The output of an earlier step, or media in any form. */
   input: Source | ExternalFile | { url: string | URL } | AnyMedia;
+  /** Options of the kind; only those of `upload` are required. */
   options?: WithFiles<OptionsOf<K>>;
   /** URL to which a service posts the step's events; the local client refuses it. */
   webhook_url?: string;
@@ -45,10 +56,10 @@ export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
 /** How to upload the file of a new task or step to a service; the local client uploads none. */
 export type CreateOptions = Pick<SendOptions, "signal" | "onProgress">;
 
-/** Options of a list; `after` and `before` are ids. */
+/** Options of a list. */
 export interface ListOptions<Status extends string = string, Kind extends string = string> {
   /**
-   * From 1 to 100.
+   * Most records to return, from 1 to 100.
    *
    * @default 20
    */
@@ -59,9 +70,13 @@ export interface ListOptions<Status extends string = string, Kind extends string
    * @default `desc`
    */
   order?: "asc" | "desc";
+  /** Id of the record after which the page begins. */
   after?: string;
+  /** Id of the record before which the page ends; it goes without `after`. */
   before?: string;
+  /** Lists only records of this status. */
   status?: Status;
+  /** Lists only records of this kind. */
   kind?: Kind;
 }
 
@@ -71,8 +86,10 @@ export type EachOptions<Status extends string = string, Kind extends string = st
   "before"
 >;
 
-/** A page of a list, and whether more follow in the same direction. */
+/** A page of a list. */
 export interface Page<T> {
+  /** The records, in the order of the list. */
   records: T[];
+  /** Whether more follow in the same direction. */
   more: boolean;
 }

@@ -27,12 +27,21 @@ export interface Update<T> {
 }
 
 /** What a run in a page waits for: a free encoder, or its file, which cannot be read since a reload. */
-export type Waiting = { for: "encoder" } | ({ for: "file" } & WaitingFile);
+export type Waiting =
+  | {
+      /** A free encoder. */
+      for: "encoder";
+    }
+  | ({
+      /** The visitor's file. */
+      for: "file";
+    } & WaitingFile);
 
 /** The file that a run waits for, as the visitor knows it. */
 export interface WaitingFile {
+  /** Its name, without folders. */
   name: string;
-  /** In bytes. */
+  /** Size in bytes. */
   size: number;
   /** `permission`: the visitor has to allow reading it again; `gone`: the visitor has to choose it again. */
   reason: "gone" | "permission";

@@ -7,7 +7,9 @@ import type { RunEvent } from "./transitions.ts";
 
 /** A range of bytes from `start` (inclusive) to `end` (exclusive). */
 export interface ByteRange {
+  /** The first byte, from 0. */
   start: number;
+  /** One past the last byte. */
   end: number;
 }
 
@@ -17,6 +19,7 @@ export interface StoredInfo {
   size: number;
   /** Changes when the bytes change; without quotes. */
   etag: string;
+  /** Media type, such as `video/mp4`. */
   mime: string;
 }
 
@@ -42,8 +45,11 @@ export interface Storage {
 
 /** Stores tasks or standalone steps. */
 export interface Store<T extends { id: string } = Task | Step> {
+  /** Returns a record; null when there is none. */
   get(id: string): Promise<T | null>;
+  /** Adds a record, or replaces the one with its id. */
   put(record: T): Promise<void>;
+  /** Removes a record; does nothing when there is none. */
   delete(id: string): Promise<void>;
 }
 

@@ -14,6 +14,7 @@ export interface Forecast {
   format: string;
   /** Width in pixels, of the best rendition for adaptive video; null for sound alone. */
   width: number | null;
+  /** Height in pixels, likewise. */
   height: number | null;
   /** Duration in seconds; null for a still, and when unknown. */
   duration: number | null;

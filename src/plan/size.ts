@@ -5,7 +5,9 @@ import type { Source } from "../core/source.ts";
 
 /** Width and height in pixels. */
 export interface Size {
+  /** In pixels. */
   width: number;
+  /** In pixels. */
   height: number;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findPublicNames, findUndocumented } from "./docs.ts";
+import { findPublicNames, findUndocumented, findUndocumentedMembers } from "./docs.ts";
 import { ROOT, readSources } from "./source-files.ts";
 
 // The source files of the package's entry points.
@@ -26,6 +26,32 @@ test("every symbol of the public API has a doc comment", () => {
     findUndocumented(file, (name) => names.get(file.path)?.has(name) ?? false),
   );
   expect(missing).toEqual([]);
+});
+
+test("so has every member of the types that a page, a service's client or a receiver of webhooks uses", () => {
+  const files = readSources("src").filter(({ path }) => !path.endsWith(".d.ts"));
+  const entries = ["src/index.ts", "src/browser/index.ts", "src/client/index.ts", "src/webhooks/verify.ts"];
+  expect(readEntries()).toEqual(expect.arrayContaining(entries));
+  const names = findPublicNames(entries, files);
+  const missing = files.flatMap((file) =>
+    findUndocumentedMembers(file, (name) => names.get(file.path)?.has(name) ?? false),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("finds the members without a comment in interfaces and in unions of objects", () => {
+  const text = `
+    export interface A {
+      /** What it means. */
+      a: number;
+      // Not for readers of the type.
+      b(): void;
+      readonly c?: { inner: string };
+    }
+    export type B = { d: 1 } | ({ /** What it means. */ e: 2 } & A);
+    interface C { f: 1 }`;
+  const missing = findUndocumentedMembers({ path: "x.ts", text }, (name) => name !== "C");
+  expect(missing).toEqual(["x.ts: A.b", "x.ts: A.c", "x.ts: B.d"]);
 });
 
 // The undocumented exports of a file, as if it were an entry point.

@@ -61,6 +61,38 @@ export function findUndocumented(file: SourceFile, isPublic: (name: string) => b
   return missing.map((name) => `${path}: ${name}`);
 }
 
+/**
+ * Lists the members of a file's public interfaces and object types without a doc comment directly above, each as
+ * `file: Type.member`. Objects within a member are left to its own comment.
+ */
+export function findUndocumentedMembers(file: SourceFile, isPublic: (name: string) => boolean): string[] {
+  const { program, comments } = parse(file);
+  const { path, text } = file;
+  const isDocumented = ({ start }: ESTree.Node) =>
+    comments.some(
+      ({ type, value, end }) =>
+        type === "Block" && /^\*.*\w/s.test(value) && end <= start && text.slice(end, start).trim() === "",
+    );
+  return program.body.flatMap((node) => {
+    const declared = node.type === "ExportNamedDeclaration" ? node.declaration : node;
+    if (declared?.type !== "TSInterfaceDeclaration" && declared?.type !== "TSTypeAliasDeclaration") return [];
+    const { name } = declared.id;
+    if (!isPublic(name)) return [];
+    const body = declared.type === "TSInterfaceDeclaration" ? declared.body : declared.typeAnnotation;
+    const missing = membersOf(body).filter((member) => !isDocumented(member));
+    return missing.map((member) => `${path}: ${name}.${"key" in member ? nameOf(member.key) : member.type}`);
+  });
+}
+
+function membersOf(node: ESTree.Node): ESTree.Node[] {
+  if (node.type === "TSInterfaceBody") return node.body;
+  if (node.type === "TSTypeLiteral") return node.members;
+  if (node.type === "TSParenthesizedType") return membersOf(node.typeAnnotation);
+  return node.type === "TSUnionType" || node.type === "TSIntersectionType"
+    ? node.types.flatMap(membersOf)
+    : [];
+}
+
 function parse({ path, text }: SourceFile) {
   return parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
 }

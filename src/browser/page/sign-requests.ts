@@ -24,7 +24,13 @@ export type LocalConnection = {
    * @default true
    */
   parts?: boolean;
-} & (S3Connection | { sign: SignRequest });
+} & (
+  | S3Connection
+  | {
+      /** Has each request signed, so that no key reaches the page. */
+      sign: SignRequest;
+    }
+);
 
 /**
  * Has a request signed by a holder of the keys, such as a server with `presignS3`; resolves to the URL, or to the URL and

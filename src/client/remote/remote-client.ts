@@ -29,9 +29,13 @@ import type { Client, EachOptions, ListOptions, Page, SendOptions } from "../cli
 export interface Connections {
   /** Stores credentials; no response ever contains the secret. */
   create(request: ConnectionRequest): Promise<Connection>;
+  /** Returns a connection; rejects with `connection_not_found`. */
   get(id: string): Promise<Connection>;
+  /** Lists a page of connections, the newest first. */
   list(options?: Omit<ListOptions, "status">): Promise<Page<Connection>>;
+  /** Iterates over all connections; fetches a page at a time, as they are consumed. */
   each(options?: Omit<EachOptions, "status">): AsyncGenerator<Connection, void>;
+  /** Changes the named fields; runs that have started keep what they use. */
   update(id: string, change: ConnectionChange): Promise<Connection>;
   /** Writes a small object, reads it back and deletes it; resolves with the result. */
   test(id: string, place: ConnectionTestRequest): Promise<ConnectionTest>;
@@ -52,6 +56,7 @@ export interface Uploads {
   send(file: Blob | FileSystemFileHandle, options?: SendOptions): Promise<Upload>;
   /** Begins an upload whose parts someone else sends, such as a page that holds no key. */
   create(request: UploadRequest): Promise<Upload>;
+  /** Returns an upload; rejects with `media_not_found`. */
   get(id: string): Promise<Upload>;
   /** Assembles the file from its parts. */
   complete(id: string, completion?: UploadCompletion): Promise<Upload>;
@@ -61,6 +66,7 @@ export interface Uploads {
 
 /** Options of a list of deliveries. */
 export interface DeliveryFilter {
+  /** The state of the delivery. */
   status?: DeliveryStatus;
   /** The kind of the event. */
   kind?: EventKind;
@@ -72,18 +78,26 @@ export interface Webhooks {
   readonly endpoints: {
     /** Adds an endpoint; only this response contains its secret. */
     create(request: WebhookEndpointRequest): Promise<NewWebhookEndpoint>;
+    /** Returns an endpoint; rejects with `endpoint_not_found`. */
     get(id: string): Promise<WebhookEndpoint>;
+    /** Lists a page of endpoints, the newest first. */
     list(options?: Omit<ListOptions, "kind">): Promise<Page<WebhookEndpoint>>;
+    /** Iterates over all endpoints; fetches a page at a time, as they are consumed. */
     each(options?: Omit<EachOptions, "kind">): AsyncGenerator<WebhookEndpoint, void>;
+    /** Changes its URL, its topics, or whether it receives events. */
     update(id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint>;
     /** Replaces its secret; the previous one stays valid for a while. */
     rotate(id: string, request?: RotateRequest): Promise<WebhookSecret>;
+    /** Removes an endpoint; its pending deliveries fail. */
     delete(id: string): Promise<void>;
   };
   /** Deliveries, each of one event to one URL. */
   readonly deliveries: {
+    /** Returns a delivery; rejects with `delivery_not_found`. */
     get(id: string): Promise<WebhookDelivery>;
+    /** Lists a page of deliveries, the newest first. */
     list(options?: Omit<ListOptions, "status" | "kind"> & DeliveryFilter): Promise<Page<WebhookDelivery>>;
+    /** Iterates over all deliveries; fetches a page at a time, as they are consumed. */
     each(
       options?: Omit<EachOptions, "status" | "kind"> & DeliveryFilter,
     ): AsyncGenerator<WebhookDelivery, void>;
@@ -92,8 +106,11 @@ export interface Webhooks {
   };
   /** Everything that happened in the project, posted or not. */
   readonly events: {
+    /** Returns an event; rejects with `event_not_found`. */
     get(id: string): Promise<WebhookEvent>;
+    /** Lists a page of events, the newest first. */
     list(options?: Omit<ListOptions, "status">): Promise<Page<WebhookEvent>>;
+    /** Iterates over all events; fetches a page at a time, as they are consumed. */
     each(options?: Omit<EachOptions, "status">): AsyncGenerator<WebhookEvent, void>;
   };
   /** Replaces the project's secret, which signs posts to the `webhook_url` of a task or step; the previous one stays valid for a while. */
@@ -104,8 +121,11 @@ export interface Webhooks {
 export interface Keys {
   /** Creates a key; only this response contains its secret. */
   create(request: KeyRequest): Promise<NewApiKey>;
+  /** Returns a key; rejects with `key_not_found`. */
   get(id: string): Promise<ApiKey>;
+  /** Lists a page of keys, the newest first. */
   list(options?: Omit<ListOptions, "status" | "kind">): Promise<Page<ApiKey>>;
+  /** Iterates over all keys; fetches a page at a time, as they are consumed. */
   each(options?: Omit<EachOptions, "status" | "kind">): AsyncGenerator<ApiKey, void>;
   /** Replaces its secret; the previous one stays valid for a while. */
   roll(id: string, request?: RollRequest): Promise<NewApiKey>;
@@ -134,10 +154,16 @@ export interface ServiceInfo {
 
 /** The client of a service, which also has connections, uploads, images, webhooks and keys. */
 export interface RemoteClient extends Client {
+  /** Credentials of your own S3 storage. */
   readonly connections: Connections;
+  /** Files sent to the service, or straight to a bucket. */
   readonly uploads: Uploads;
+  /** Signed URLs of pictures in other sizes and formats. */
   readonly images: Images;
+  /** Events, and where they are posted. */
   readonly webhooks: Webhooks;
+  /** API keys of the project. */
   readonly keys: Keys;
+  /** Health, metrics and the OpenAPI document. */
   readonly service: ServiceInfo;
 }

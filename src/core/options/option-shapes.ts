@@ -6,7 +6,24 @@ export type SizeOption = number | `${number}%`;
 /** A part of a picture: the largest one with a ratio of sides such as `"16:9"`, or a rectangle within it. */
 export type CropOption =
   | `${number}:${number}`
-  | { x?: SizeOption | undefined; y?: SizeOption | undefined; width: SizeOption; height: SizeOption };
+  | {
+      /**
+       * Left edge.
+       *
+       * @default 0
+       */
+      x?: SizeOption | undefined;
+      /**
+       * Upper edge.
+       *
+       * @default 0
+       */
+      y?: SizeOption | undefined;
+      /** Width of the rectangle. */
+      width: SizeOption;
+      /** Height of the rectangle. */
+      height: SizeOption;
+    };
 
 /** A video that plays after the input. */
 export interface ConcatOption {

@@ -6,9 +6,11 @@ export interface S3Connection {
   endpoint: string;
   /** The service's name of the region: `auto` for R2; for Ceph and MinIO as configured, otherwise `us-east-1`. */
   region: string;
+  /** Id of the access key. */
   access_key_id: string;
+  /** Secret of the access key, with which requests are signed. */
   secret_access_key: string;
-  /** For temporary keys. */
+  /** Session token of temporary keys. */
   session_token?: string;
   /**
    * Whether the bucket is part of the path (true) or of the host name (false).

@@ -14,7 +14,9 @@ export interface S3Request {
 
 /** Where to send a signed request, and the headers it must have. */
 export interface SignedRequest {
+  /** The URL, which contains the signature where it is presigned. */
   url: string;
+  /** Headers that must be sent unchanged. */
   headers: Record<string, string>;
 }
 
@@ -28,8 +30,11 @@ export interface S3Signer {
 
 /** A request for a presigned URL: plain data that can be sent to the holder of the keys. */
 export interface PresignRequest {
+  /** HTTP method of the request. */
   method: S3Request["method"];
+  /** The bucket. */
   bucket: string;
+  /** The object's key; empty for a request to the bucket. */
   key: string;
   /** S3's `uploads`, `uploadId`, `partNumber` …; part of the URL. */
   query: Record<string, string>;

@@ -43,13 +43,25 @@ function readModule(path: string): Module {
  * Throws an Error for a name without a declaration.
  */
 export function listExports(path: string): Exported[] {
-  const names = new Set<string>();
-  for (const node of readModule(path).body) {
-    if (node.type !== "ExportNamedDeclaration") continue;
-    for (const { exported } of node.specifiers) names.add(nameOf(exported));
-    for (const name of declaredNames(node.declaration)) names.add(name);
-  }
-  return [...names].map((name) => ({ name, declarations: findDeclarations(path, name) }));
+  const found = readModule(path).body.flatMap((node) => {
+    if (node.type === "ExportAllDeclaration") return listExports(join(dirname(path), node.source.value));
+    if (node.type !== "ExportNamedDeclaration") return [];
+    const isType = node.exportKind === "type";
+    return [
+      ...node.specifiers.map((each) =>
+        describeExport(path, nameOf(each.exported), isType || each.exportKind === "type"),
+      ),
+      ...declaredNames(node.declaration).map((name) => describeExport(path, name, false)),
+    ];
+  });
+  return [...new Map(found.map((each) => [each.name, each])).values()];
+}
+
+// A schema has the name of its type, under which an export of the type alone does not pass it on.
+function describeExport(path: string, name: string, isType: boolean): Exported {
+  const found = findDeclarations(path, name);
+  const types = found.filter(({ kind }) => kind !== "const");
+  return { name, declarations: isType && types.length > 0 ? types : found };
 }
 
 function findDeclarations(path: string, name: string): Declared[] {

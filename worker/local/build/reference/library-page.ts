@@ -45,6 +45,7 @@ function fence(code: string): string {
 function splitDoc(doc: string): { about: string; examples: string[] } {
   const [head = "", ...parts] = doc.split(/^@example\b/m);
   const about = escapeText(withoutLinks(head).trim())
+    .replace(/^@param\s+(\w+)\s+/gm, "- `$1`: ")
     .replace(/^@(default|throws)\s+(.+)$/gm, (_, tag: string, text: string) => `\n${TAGS[tag]}: ${text}`)
     .trim();
   return { about, examples: parts.map((part) => withoutLinks(part).trim()) };
