@@ -41,13 +41,14 @@ export function planChapters(
   return moveChapters(source.chapters ?? [], span).length > 0 ? { chapters: true } : {};
 }
 
-// Of a chapter beside its title, in the format in which it takes the most.
-const CHAPTER = 100;
-// Bytes of UTF-8 that a unit of UTF-16 becomes at most.
-const MOST_BYTES = 3;
+// Of the track of titles, of a chapter beside its title, and of a unit of UTF-16 in UTF-8: in the format in which each takes the most.
+const MOST: Readonly<Record<"track" | "chapter" | "unit", number>> = { track: 1000, chapter: 100, unit: 3 };
+// MP4 and MOV hold each title twice.
+const TITLES = 2;
 
 /** Returns the most bytes that the chapters take in the finished file of a plan. */
 export function chapterBytes({ chapters, ...plan }: Plan, source: Source): number {
   const kept = chapters ? moveChapters(source.chapters ?? [], plan) : [];
-  return kept.reduce((sum, { title }) => sum + CHAPTER + title.length * MOST_BYTES, 0);
+  if (kept.length === 0) return 0;
+  return kept.reduce((sum, { title }) => sum + MOST.chapter + TITLES * title.length * MOST.unit, MOST.track);
 }

@@ -8,7 +8,7 @@ import { writeNeroList } from "../chapters/write-chapters.ts";
 import { type Bytes, box, lengthOf, letters, u32, u64 } from "../mp4/mp4-boxes.ts";
 import { misfit } from "../stitch/packets.ts";
 import type { Edit } from "./edit-file.ts";
-import { textSamples, writeTextTrak } from "./mp4-text.ts";
+import { textSamples, titleSamples, writeTextTrak } from "./mp4-text.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 
 const CONTAINERS: ReadonlySet<string> = new Set(["moov", "trak", "mdia", "minf", "stbl"]);
@@ -17,7 +17,7 @@ const MOST = 0xffffffff;
 
 /**
  * Plans text tracks and chapters for a finished MP4 or MOV: a new index, followed by their samples, in place of the old one. Everything else
- * stays as it is.
+ * stays as it is. Chapters are Nero's list, and a track of titles for Apple's players.
  */
 export async function addToMp4(
   reader: ByteReader,
@@ -38,11 +38,14 @@ export async function addToMp4(
   const length = wide ? Number(view.getBigUint64(mvhd.start + 24)) : view.getUint32(mvhd.start + 16);
   const until = Math.floor((length / movie) * 1000);
   const first = view.getUint32(mvhd.end - 4);
-  const texts = tracks.map((track, index) => ({
-    ...{ track, id: first + index, samples: textSamples(track, until) },
-  }));
+  const titles = titleSamples(chapters, until);
+  const texts = [
+    ...tracks.map((track) => ({ track, samples: textSamples(track, until) })),
+    ...(titles ? [{ track: null, samples: titles }] : []),
+  ].map((text, index) => ({ ...text, id: first + index }));
+  const chap = titles ? box("chap", [u32(first + tracks.length)]) : [];
   const bytes = texts.flatMap(({ samples }) => samples.bytes);
-  const mdat = tracks.length > 0 ? [u32(1), letters("mdat"), u64(lengthOf(bytes) + 16)] : [];
+  const mdat = texts.length > 0 ? [u32(1), letters("mdat"), u64(lengthOf(bytes) + 16)] : [];
   const list = chapters.length > 0 ? writeNeroList(chapters) : [];
 
   const write = (shift: number, large: boolean): Bytes => {
@@ -52,7 +55,7 @@ export async function addToMp4(
       place += lengthOf(text.samples.bytes);
       return trak;
     });
-    const next = u32(first + tracks.length);
+    const next = u32(first + texts.length);
     const boxes = listBoxes(view, whole.start, whole.end);
     const user = boxes.find(({ kind }) => kind === "udta");
     const content = boxes.flatMap((each) => {
@@ -61,7 +64,7 @@ export async function addToMp4(
       if (each.kind === "mvhd") {
         return [...box("mvhd", [moov.subarray(each.start, each.end - 4), next])];
       }
-      return moveOffsets(moov, each, { after: range.end, shift, large });
+      return moveOffsets(moov, each, { after: range.end, shift, large, chap });
     });
     const first_list = user || list.length === 0 ? [] : box("udta", list);
     return box("moov", [...content, ...traks.flat(), ...first_list]);
@@ -78,6 +81,8 @@ interface Move {
   shift: number;
   /** Whether they are written in 64 bits. */
   large: boolean;
+  /** Refers from each track to that of the titles. */
+  chap: Bytes;
 }
 
 function moveOffsets(
@@ -87,8 +92,18 @@ function moveOffsets(
 ): Bytes {
   const view = viewOf(moov);
   if (CONTAINERS.has(kind)) {
-    const inside = listBoxes(view, start, end).flatMap((each) => moveOffsets(moov, each, move));
-    return box(kind, inside);
+    const boxes = listBoxes(view, start, end);
+    const inside = boxes.flatMap((each) =>
+      each.kind === "tref" && move.chap.length > 0 ? [] : moveOffsets(moov, each, move),
+    );
+    if (kind !== "trak" || move.chap.length === 0) return box(kind, inside);
+    const others = boxes.filter((each) => each.kind === "tref");
+    const tref = box(
+      "tref",
+      others.map((each) => moov.subarray(each.start, each.end)),
+      move.chap,
+    );
+    return box(kind, inside, tref);
   }
   if (kind !== "stco" && kind !== "co64") return box(kind, [moov.subarray(start, end)]);
   const wide = kind === "co64";

@@ -1,3 +1,4 @@
+import type { Chapter } from "../../core/chapters/chapters.ts";
 import { flattenCues } from "../../subtitles/cue.ts";
 import { threeLetters } from "../../subtitles/language.ts";
 import { writeTimedText } from "../../subtitles/timed-text.ts";
@@ -16,6 +17,8 @@ const FORCED = 0xc0000000;
 
 /** The samples of a text track, and what its entry in an index needs to know of them. */
 export interface TextSamples {
+  /** Milliseconds before the first is shown, by which the last one then lasts longer than it is shown. */
+  delay: number;
   bytes: Bytes;
   sizes: number[];
   /** Milliseconds of each. */
@@ -24,7 +27,7 @@ export interface TextSamples {
 
 /** Writes cues as samples that follow one another; where nothing is shown, a sample is empty. */
 export function textSamples({ cues }: SubtitleTrack, until: number): TextSamples {
-  const samples: TextSamples = { bytes: [], sizes: [], lasts: [] };
+  const samples: TextSamples = { delay: 0, bytes: [], sizes: [], lasts: [] };
   const bytes: Uint8Array[] = [];
   let at = 0;
   const add = (sample: Uint8Array, end: number) => {
@@ -45,9 +48,38 @@ export function textSamples({ cues }: SubtitleTrack, until: number): TextSamples
   return { ...samples, bytes: [concatBytes(bytes)] };
 }
 
+// States that the text is UTF-8.
+const UTF8 = box("encd", [u32(0x100)]);
+
+/** Writes the titles of chapters as samples, each until the next begins; null where none begins before `until`. */
+export function titleSamples(chapters: readonly Chapter[], until: number): TextSamples | null {
+  const edges: number[] = [];
+  // Every sample lasts a while.
+  const add = (seconds: number) =>
+    edges.push(Math.max(Math.round(seconds * TICKS), (edges.at(-1) ?? -1) + 1));
+  for (const { start } of chapters) add(start);
+  const shown = chapters.slice(0, edges.filter((edge) => edge < until).length);
+  edges.length = shown.length;
+  add(shown.at(-1)?.end ?? 0);
+  const samples = shown.map(({ title }) => {
+    const text = new TextEncoder().encode(title);
+    return concatBytes([u16(text.length), text, ...UTF8]);
+  });
+  if (samples.length === 0) return null;
+  const [delay = 0] = edges;
+  const lasts = samples.map((_, index) => Math.min(edges[index + 1] ?? 0, until) - (edges[index] ?? 0));
+  // ffmpeg takes the length of the samples for the end of the last (5.1). The edit shows less of it.
+  lasts[lasts.length - 1] = (lasts.at(-1) ?? 0) + delay;
+  return {
+    ...{ delay, lasts, bytes: [concatBytes(samples)] },
+    sizes: samples.map(({ length }) => length),
+  };
+}
+
 export interface TextTrak {
   id: number;
-  track: SubtitleTrack;
+  /** Null for the titles of chapters. */
+  track: SubtitleTrack | null;
   samples: TextSamples;
   /** Offset of the first sample in the file. */
   place: number;
@@ -59,40 +91,59 @@ export interface TextTrak {
 /** Writes the entry of a text track in the index of an MP4 or MOV. */
 export function writeTextTrak({ id, track, samples, place, movie, quicktime }: TextTrak): Bytes {
   const ms = samples.lasts.reduce((sum, each) => sum + each, 0);
-  const length = Math.round((ms / TICKS) * movie);
-  const flags = track.default ? FLAGS.shown : FLAGS.hidden;
+  const inMovie = (each: number) => Math.round((each / TICKS) * movie);
+  const [delay, length] = [inMovie(samples.delay), inMovie(ms)];
+  const flags = track?.default ? FLAGS.shown : FLAGS.hidden;
+  const group = track ? GROUP : 0;
   const tkhd = fullBox("tkhd", 1, flags, [
-    ...[u64(0, 0), u32(id, 0), u64(length), u32(0, 0), u16(0, GROUP, 0, 0), MATRIX, u32(0, 0)],
+    ...[u64(0, 0), u32(id, 0), u64(length), u32(0, 0), u16(0, group, 0, 0)],
+    ...[MATRIX, u32(0, 0)],
   ]);
-  const language = packed(threeLetters(track.language));
+  // Nothing is shown at first.
+  const edits = [u32(2, delay, -1, 0x10000, length - delay, 0, 0x10000)];
+  const edts = delay > 0 ? box("edts", fullBox("elst", 0, 0, edits)) : [];
+  const language = packed(threeLetters(track?.language));
   const mdhd = fullBox("mdhd", 1, 0, [u64(0, 0), u32(TICKS), u64(ms), u16(language, 0)]);
   // Whole letters only.
   const room = new Uint8Array(255);
-  const name = room.subarray(0, new TextEncoder().encodeInto(track.title ?? "SubtitleHandler", room).written);
+  const label = track ? (track.title ?? "SubtitleHandler") : "ChapterHandler";
+  const name = room.subarray(0, new TextEncoder().encodeInto(label, room).written);
   const handler = (component: string, kind: string, text: Uint8Array) =>
     fullBox("hdlr", 0, 0, [
       ...[quicktime ? letters(component) : u32(0), letters(kind), u32(0, 0, 0)],
       ...(quicktime ? [Uint8Array.of(text.length), text] : [text, Uint8Array.of(0)]),
     ]);
-  // QuickTime has a header for media that are neither pictures nor sound.
-  const general = [u16(0x40, 0x8000, 0x8000, 0x8000), u16(0, 0)];
-  const header = quicktime ? box("gmhd", fullBox("gmin", 0, 0, general)) : fullBox("nmhd", 0, 0);
+  // QuickTime has a header for media that are neither pictures nor sound, and one for its text.
+  const general = fullBox("gmin", 0, 0, [u16(0x40, 0x8000, 0x8000, 0x8000), u16(0, 0)]);
+  const plain = quicktime ? box("gmhd", general) : fullBox("nmhd", 0, 0);
+  const header = track ? plain : box("gmhd", general, box("text", [MATRIX]));
   const data = quicktime ? handler("dhlr", "url ", letters("DataHandler")) : [];
   const dinf = box("dinf", fullBox("dref", 0, 0, [u32(1)], fullBox("url ", 0, 1)));
-  const minf = box("minf", header, data, dinf, writeTables(track, samples, place));
-  const title = track.title ? box("udta", box("name", [new TextEncoder().encode(track.title)])) : [];
-  return box("trak", tkhd, box("mdia", mdhd, handler("mhlr", "sbtl", name), minf), title);
+  const entry = track ? timedEntry(track) : TITLE_ENTRY;
+  const minf = box("minf", header, data, dinf, writeTables(entry, samples, place));
+  const title = track?.title ? box("udta", box("name", [new TextEncoder().encode(track.title)])) : [];
+  const kind = track ? "sbtl" : "text";
+  return box("trak", tkhd, edts, box("mdia", mdhd, handler("mhlr", kind, name), minf), title);
 }
 
-function writeTables({ forced }: SubtitleTrack, { sizes, lasts }: TextSamples, place: number): Bytes {
+// QuickTime's text: no flags, centered, black, a box of no size, reserved bytes, the usual font, white, no name of a font.
+const TITLE_ENTRY = box("text", [
+  ...[u32(0), u16(0, 1), u32(0, 1), u16(0, 0, 0), u16(0, 0, 0, 0), u32(0, 0), u16(0, 0)],
+  ...[new Uint8Array(3), u16(0xffff, 0xffff, 0xffff), Uint8Array.of(0)],
+]);
+
+function timedEntry({ forced }: SubtitleTrack): Bytes {
   const white = 0xffffffff;
   // Centered at the bottom, in a box and a color that players choose.
   const style = [u16(0, 0, 1), Uint8Array.of(0, 16), u32(white)];
   const fonts = box("ftab", [u16(1, 1), Uint8Array.of(5), letters("Arial")]);
-  const entry = box("tx3g", [
+  return box("tx3g", [
     ...[u32(0), u16(0, 1), u32(forced ? FORCED : 0), Uint8Array.of(1, 255), u32(0), u16(0, 0, 0, 0)],
     ...[...style, ...fonts],
   ]);
+}
+
+function writeTables(entry: Bytes, { sizes, lasts }: TextSamples, place: number): Bytes {
   return box(
     "stbl",
     fullBox("stsd", 0, 0, [u32(1), ...entry]),

@@ -3,7 +3,7 @@ import { CHAPTER_LIMITS } from "../../core/chapters/chapters.ts";
 import { bytesOf, viewOf } from "../../util/bytes.ts";
 import { type Box, findBox, listBoxes } from "./boxes.ts";
 import type { MovieIndex } from "./isobmff.ts";
-import { readTimescale } from "./track-boxes.ts";
+import { readEdits, readTimescale } from "./track-boxes.ts";
 
 // Titles are read at once where they lie this close together; some programs lay them among pictures and sound.
 const MOST_BYTES = 262_144;
@@ -70,6 +70,7 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
   const wide = stbl && findBox(moov, stbl, "co64");
   const places = wide ? table("co64", 8) : table("stco", 4);
   const samples: Sample[] = [];
+  const { delay, until } = readDelay(moov, trak);
   let [time, row, left] = [0, 0, times.rows > 0 ? times.value(0) : 0];
   for (let chunk = 0, run = 0; chunk < places.rows && scale > 0; chunk++) {
     while (run + 1 < runs.rows && runs.value(run + 1) <= chunk + 1) run++;
@@ -80,13 +81,26 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
       const done = samples.length >= CHAPTER_LIMITS.chapters;
       if (left === 0 || samples.length >= sizes.rows || done) return samples;
       const [size, ticks] = [sizes.value(samples.length), times.value(row, 4)];
-      samples.push({ ...{ at, size }, time: time / scale, length: ticks / scale });
+      const start = delay + time / scale;
+      samples.push({ ...{ at, size }, time: start, length: Math.min(ticks / scale, until - start) });
       at += size;
       time += ticks;
       left--;
     }
   }
   return samples;
+}
+
+// Seconds of an empty edit at the start, and at which the one after it ends.
+function readDelay(moov: DataView, trak: Box): { delay: number; until: number } {
+  const elst = findBox(moov, trak, "edts", "elst");
+  const mvhd = listBoxes(moov, 8, moov.byteLength).find(({ kind }) => kind === "mvhd");
+  const scale = readTimescale(moov, mvhd ?? null);
+  const [empty, shown] = elst && scale > 0 ? readEdits(moov, elst) : [];
+  if (!empty || !shown || empty.from >= 0 || shown.from < 0)
+    return { delay: 0, until: Number.POSITIVE_INFINITY };
+  const delay = empty.length / scale;
+  return { delay, until: shown.length > 0 ? delay + shown.length / scale : Number.POSITIVE_INFINITY };
 }
 
 // A length of two bytes and the text, in UTF-16 where it has a byte order mark.

@@ -1,0 +1,63 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
+import { runEncode } from "../../src/encoders/run/run-encode.ts";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+import { listPaths } from "../judge/boxes.ts";
+import { crowdedVideo, readChapters } from "../judge/tags.ts";
+import { probeFile } from "../probe/probe-file.ts";
+import { fetchStored, trial } from "./encode-trial.ts";
+
+const TITLES = ["Zwölf Uhr", "語".repeat(255), "End"];
+// Nothing is a chapter at first, nor between the last two.
+const CHAPTERS = [
+  { start: 0.5, end: 1.25, title: TITLES[0] },
+  { start: 1.25, end: 1.5, title: TITLES[1] },
+  { start: 2, end: 3, title: TITLES[2] },
+];
+
+test.for([
+  ["mp4", { width: 80 }, {}],
+  ["mov", { width: 80 }, { hints: { chunk_seconds: 1 } }],
+  ["mp4", { mode: "copy" }, { encoder: createCopyEncoder() }],
+] as const)(
+  "chapters are also a track of titles, which players of Apple read: %s %o",
+  async ([format, options, changes]) => {
+    const made = await trial(await crowdedVideo("mp4"), "video", { format, ...options }, changes);
+    const source = { ...made.source, chapters: CHAPTERS };
+    const { key } = await runEncode({ ...made, source });
+    const path = await fetchStored(made.storage, key);
+
+    const paths = listPaths(await readFile(path));
+    expect(paths.filter((each) => each === "moov/trak/tref/chap")).toHaveLength(2);
+    expect(paths).toContain("moov/trak/mdia/minf/gmhd/text");
+    expect(paths).toContain("moov/udta/chpl");
+    const { streams } = (await runFfprobe(path)) as { streams: Record<string, unknown>[] };
+    expect(streams.map(({ codec_type, codec_tag_string: tag }) => [codec_type, tag])).toEqual([
+      ["video", "avc1"],
+      ["audio", "mp4a"],
+      ["subtitle", "tx3g"],
+      ["data", "text"],
+    ]);
+    expect(streams.at(-1)).toMatchObject({
+      ...{ start_time: "0.500000", nb_frames: "3", disposition: { default: 0 } },
+    });
+
+    // Without Nero's list, the track alone says it.
+    const bytes = await readFile(path);
+    bytes.write("free", bytes.indexOf("chpl"), "latin1");
+    await writeFile(path, bytes);
+    expect(await readChapters(path)).toEqual([
+      `0.500 to 1.3 ${TITLES[0]}`,
+      `1.250 to 2.0 ${TITLES[1]}`,
+      "2.000 to 3.0 End",
+    ]);
+    const again = (await probeFile(path)).source;
+    expect(again.chapters).toEqual([
+      CHAPTERS[0],
+      { ...CHAPTERS[1], end: 2 },
+      { ...CHAPTERS[2], end: expect.closeTo(3, 1) },
+    ]);
+    expect(again.streams?.map(({ kind }) => kind)).toEqual(["video", "audio", "subtitle"]);
+  },
+);
