@@ -38,10 +38,13 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
     const seconds = over(times.sum, readTimescale(view, findBox(view, trak, "mdia", "mdhd")));
     const shown = over(ticks, movie);
     const first = over(offsets.first, readTimescale(view, findBox(view, trak, "mdia", "mdhd")));
-    stretches.set(id, readStretch(view, trak, movie, { first, seconds }));
+    const stretch = readStretch(view, trak, movie, { first, seconds });
+    stretches.set(id, stretch);
+    // Headers may state more than the packets have.
+    const most = stretch ? Math.max(seconds, stretch.end) : seconds + LATE;
     tracks.set(id, {
       ...{ packets: sizes.count, bytes: sizes.sum, seconds, end: null },
-      shown: shown > 0 && shown <= seconds + LATE ? shown : seconds,
+      shown: shown > 0 && shown <= seconds + LATE ? Math.min(shown, most) : seconds,
       sound:
         times.count === sizes.count &&
         offsets.count <= sizes.count &&
@@ -86,7 +89,8 @@ function readStretch(
     // The length is in coarse ticks of the file; when it means everything, the track's own are finer.
     const whole = length === 0 || Math.abs(given - rest) <= 2 / movie;
     const start = delay + Math.max(0, -skipped);
-    return { start, end: whole ? start + rest : delay + given };
+    // Nothing follows the last packet.
+    return { start, end: whole ? start + rest : Math.min(delay + given, start + rest) };
   }
   return null;
 }

@@ -29,7 +29,7 @@ export interface MatroskaStart {
 export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaStart | null> {
   const layout = await readLayout(reader);
   if (!layout) return null;
-  const { head, info, tracks, tags, clusters, end, segment, places } = layout;
+  const { head, info, tracks, tags, clusters, end, segment, cut, places } = layout;
   const extras = await readMatroskaExtras(reader, segment, { info, tracks }, places);
   const entries = readTracks(tracks);
   const delays = readDelays(info, entries);
@@ -43,7 +43,8 @@ export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaSta
     body: end - clusters,
     bitrate: "variable",
     fps: new Map(entries.flatMap(({ number, fps }) => (fps ? [[number, fps]] : []))),
-    ends: readEnds(info, tags, entries),
+    // What was cut off may be what the file states.
+    ends: cut ? new Map() : readEnds(info, tags, entries),
   };
   return { start, extras, delays };
 }
@@ -60,6 +61,8 @@ interface Layout {
   end: number;
   /** Offset of the segment's content. */
   segment: number;
+  /** Whether the file ends before its segment does. */
+  cut: boolean;
   places: ExtraElements;
 }
 
@@ -76,7 +79,8 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
   for (let count = 0; count < TOP_ELEMENTS; count++) {
     const element = await readElementAt(reader, at);
     if (element?.id === EBML.cluster && info && tracks) {
-      const edges = { clusters: at, end: reader.size, segment: segment.data };
+      const cut = (segment.end ?? 0) > reader.size;
+      const edges = { clusters: at, end: reader.size, segment: segment.data, cut };
       return { head: await read(0, header.end), info, tracks, tags: tags ?? null, ...edges, places };
     }
     if (element?.end == null || element.end > reader.size) return null;

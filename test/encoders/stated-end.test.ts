@@ -1,0 +1,68 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runEncode } from "../../src/encoders/run/run-encode.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { probeFile } from "../probe/probe-file.ts";
+import { fetchStored, trial } from "./encode-trial.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-stated-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const pictures = (extension: "mp4" | "mkv", seconds: number) =>
+  makeClip(extension, [
+    ...["-f", "lavfi", "-i", `testsrc2=size=160x90:rate=25:duration=${seconds}`],
+    ..."-c:v libx264 -preset ultrafast -g 25".split(" "),
+  ]);
+
+// An MP4 whose headers state 10 seconds, and whose pictures end at 6.
+async function overstated(): Promise<string> {
+  const bytes = await readFile(await pictures("mp4", 6));
+  const at = (kind: string) => bytes.indexOf(kind, 0, "latin1");
+  const movie = bytes.readUInt32BE(at("mvhd") + 16);
+  bytes.writeUInt32BE(10 * movie, at("mvhd") + 20);
+  bytes.writeUInt32BE(10 * movie, at("tkhd") + 24);
+  bytes.writeUInt32BE(10 * movie, at("elst") + 12);
+  bytes.writeUInt32BE(10 * bytes.readUInt32BE(at("mdhd") + 16), at("mdhd") + 20);
+  const path = join(folder, "overstated.mp4");
+  await writeFile(path, bytes);
+  return path;
+}
+
+// A Matroska of 10 seconds that was not stored to its end.
+async function cutOff(): Promise<string> {
+  const bytes = await readFile(await pictures("mkv", 10));
+  const path = join(folder, "cut.mkv");
+  await writeFile(path, bytes.subarray(0, Math.round(bytes.length * 0.6)));
+  return path;
+}
+
+test.for([
+  ["mp4", {}, overstated, 150],
+  ["mp4", { fps: 12 }, overstated, 72],
+  ["mp4", { fps: 12, end: 9 }, overstated, 72],
+  ["mkv", {}, cutOff, null],
+  ["mkv", { fps: 12 }, cutOff, null],
+] as const)(
+  "the last picture is not repeated up to an end that a file has not: %s %o",
+  async ([, options, make, count]) => {
+    const input = await make();
+    const { source } = await probeFile(input);
+    const held = await readFacts(input);
+    const last = held.picture?.times.at(-1) ?? 0;
+    const wanted = { format: "mp4", width: 80, ...options } as const;
+    const plan = createPlan(source, "video", wanted);
+    const run = await trial(input, "video", wanted, { source, plan });
+    const { picture, duration } = await readFacts(await fetchStored(run.storage, (await runEncode(run)).key));
+    if (count !== null) expect(picture?.times).toHaveLength(count);
+    expect(duration).toBeGreaterThan(last);
+    // Half a picture of the slower rate.
+    expect(duration).toBeLessThan(last + 1 / 25 + 1 / 24);
+  },
+);
