@@ -30,7 +30,10 @@ async function lightAt(listener: RequestListener, limits: Partial<LightLimits> =
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  return createLightEncoder({ fetch: (_, init) => fetch(url, init), limits });
+  return createLightEncoder({
+    fetch: (asked, init) => fetch(url + new URL(asked).pathname.slice(1), init),
+    limits,
+  });
 }
 
 const answering =
@@ -81,6 +84,35 @@ test.for(DEATHS)("an encoder that %s fails with a retryable worker_lost", async 
 test("an unreachable encoder fails with worker_lost", async () => {
   const light = createLightEncoder({ fetch: (_, init) => fetch("http://127.0.0.1:9/", init) });
   await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "worker_lost" });
+});
+
+test("awaits a lost encoder until it answers, and then fails, so that another attempt finds it", async () => {
+  let asked = 0;
+  const light = await lightAt(
+    (request, response) => {
+      if (request.method === "POST" || ++asked < 3) return void request.socket.destroy();
+      response.writeHead(200).end('{"status":"ok","fast":false}');
+    },
+    { awaySeconds: 600 },
+  );
+  let waits = 0;
+  const probed = light.probe(reader, signal(), () => waits++);
+  await expect(probed).rejects.toMatchObject({ kind: "worker_lost", retryable: true });
+  expect({ asked, waits }).toEqual({ asked: 3, waits: 2 });
+});
+
+test("awaits an encoder that stays away no longer than its limit", async () => {
+  const light = await lightAt((request) => void request.socket.destroy(), { awaySeconds: 1 });
+  const begun = performance.now();
+  await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "worker_lost" });
+  expect(performance.now() - begun).toBeGreaterThan(990);
+});
+
+test("an abort ends the wait for a lost encoder at once", async () => {
+  const light = await lightAt((request) => void request.socket.destroy(), { awaySeconds: 600 });
+  const leaving = new AbortController();
+  const probed = light.probe(reader, leaving.signal, () => leaving.abort(new Error("gone")));
+  await expect(probed).rejects.toThrow("gone");
 });
 
 test("rejects with the encoder's own error", async () => {

@@ -39,6 +39,7 @@ export const QUICK = {
     pollMs: 200,
     answerMs: 200,
     restartMs: 300,
+    awayMs: 300,
     queueMs: 100,
     busyMs: 20,
     busyMostMs: 50,

@@ -18,6 +18,23 @@ test("gives up with worker_lost when no encoder is reachable", async () => {
   });
 });
 
+test("awaits the only encoder while it is away, and one that refuses for a moment only", async () => {
+  const there = await encoder("there");
+  let tries = 0;
+  const away = {
+    name: "away",
+    fetch: (path: string, init?: RequestInit) =>
+      ++tries <= 20 ? Promise.reject(new Error("refused")) : there.fetch(path, init),
+  };
+  const timeouts = { ...QUICK, awayMs: 600_000 };
+  expect(await client([away], { timeouts }).encode(job())).toEqual(WRITTEN);
+  expect(posts(there)).toEqual([1]);
+  const denying = await encoder("denying", { start: [{ status: 401, text: "{}" }] });
+  await expect(client([denying], { timeouts }).encode(job())).rejects.toMatchObject({ kind: "worker_lost" });
+  const proxy = await encoder("proxy", { start: [...Array(20).fill({ status: 502, text: "" }), DONE] });
+  expect(await client([proxy], { timeouts }).encode(job())).toEqual(WRITTEN);
+});
+
 test("survives a brief network fault without a new start", async () => {
   const one = await encoder("one", {
     ask: ["cut", { status: 502, text: "<html>" }, running(0.9), "half", DONE],

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
+import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { startRig } from "../container/rig.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -140,4 +141,17 @@ test("runs a job on the real encoder", async () => {
   } finally {
     await rig.close();
   }
+});
+
+test.for([
+  ["its plan", 400, { kind: "request_invalid", message: "plan is wrong.", param: "plan" }, "encode_failed"],
+  ["its size", 413, { kind: "payload_too_large", message: "x".repeat(3000) }, "encode_failed"],
+  ["its bytes", 422, { kind: "input_unsupported", message: "It is damaged." }, "input_unsupported"],
+  ["its token", 401, { kind: "token_invalid", message: "The token is wrong." }, "worker_lost"],
+  ["its protocol", 400, { kind: "request_invalid", message: "It is 1.", param: "protocol" }, "worker_lost"],
+] as const)("a picture that an encoder rejects for %s fails as such", async ([, status, answer, kind]) => {
+  const one = { name: "one", fetch: async () => Response.json(answer, { status }) };
+  const { plan, chunk, source, signal } = job();
+  const picture = { plan, chunk, source, signal, lane: "", bytes: new Uint8Array(3) };
+  await expect(createPictureEncoder({ instances: [one] })(picture)).rejects.toMatchObject({ kind });
 });

@@ -61,7 +61,7 @@ function pad(bytes: Buffer, size: number): Buffer {
 }
 
 async function loseEncoders(): Promise<{ own: HeavyRig; ended: Task }> {
-  const own = await startHeavyRig(2);
+  const own = await startHeavyRig(2, { ENCODER_AWAY_SECONDS: "5" });
   try {
     const { task } = await startEncoding(own);
     await Promise.all(own.natives.map((native) => native.kill()));

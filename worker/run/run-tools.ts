@@ -50,9 +50,16 @@ export function createRunTools(
   const { settings } = env;
   const signer = createSigner(settings.MEDIA_SIGNING_KEY, () => Date.now());
   const storage = createPinnedMedia(env, signer);
-  const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
+  const awaySeconds = settings.ENCODER_AWAY_SECONDS;
+  const light = createLightEncoder({
+    fetch: (url, init) => env.ENCODER.fetch(url, init),
+    limits: { awaySeconds },
+  });
   const { instances, base: native_base, max_in_flight } = createNatives(env, base);
-  const native = createNativeEncoder({ instances, token: settings.NATIVE_ENCODER_TOKEN, lane: project });
+  const native = createNativeEncoder({
+    ...{ instances, token: settings.NATIVE_ENCODER_TOKEN, lane: project },
+    timeouts: { awayMs: awaySeconds * 1000 },
+  });
   const expires = outputExpires(record, settings.MEDIA_TTL);
   const own = createOwnStorage(env, project, record.id);
   const wanted = destinationOf(record);

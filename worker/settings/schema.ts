@@ -111,6 +111,11 @@ export const ServiceSettings = z.object({
     0,
     1000,
   ).prefault("0"),
+  ENCODER_AWAY_SECONDS: seconds(
+    "Time for which each of a task's three attempts awaits encoders that are away, such as while they restart, before it counts as lost.",
+    0,
+    3600,
+  ).prefault("120"),
   MAX_CHUNKS_IN_FLIGHT: whole("Chunks of one encode that native encoders encode at once.", 1, 1000).prefault(
     "8",
   ),

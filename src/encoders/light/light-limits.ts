@@ -20,6 +20,8 @@ export interface LightLimits {
   totalSeconds: number;
   /** Seconds of silence after which the encoder counts as lost; wasm takes several times longer until it is optimized. */
   silenceSeconds: number;
+  /** Seconds for which a lost encoder is awaited before its loss is reported, so that another attempt finds it again. */
+  awaySeconds: number;
 }
 
 export const LIGHT_LIMITS: Readonly<LightLimits> = {
@@ -28,6 +30,7 @@ export const LIGHT_LIMITS: Readonly<LightLimits> = {
   pieceSeconds: 30,
   totalSeconds: 120,
   silenceSeconds: 300,
+  awaySeconds: 0,
 };
 
 /** Seconds from the keyframe before a chunk to its start: `most` in nearly all files, `usual` in many. */

@@ -12,16 +12,11 @@ import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts
 import { joinReaders } from "./join-readers.ts";
 import { secondsOf } from "./light-cost.ts";
 import { chooseLevel, coreOf, lightChunkSeconds, refuseLight } from "./light-estimate.ts";
+import { askHealth, awaitHealth } from "./light-health.ts";
 import { firstRange, type LightJob } from "./light-job.ts";
 import { LIGHT_LIMITS, type LightLimits, soundBytes } from "./light-limits.ts";
 import type { FfprobeReport } from "./light-probe.ts";
-import {
-  type LightHealth,
-  type LightMessage,
-  type LightRequest,
-  readLightMessage,
-  toError,
-} from "./light-wire.ts";
+import { type LightMessage, type LightRequest, readLightMessage, toError } from "./light-wire.ts";
 
 /** Options of {@link createLightEncoder}. */
 export interface LightEncoderOptions {
@@ -87,7 +82,12 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       // Bytes that come from afar would keep other jobs waiting for the turn to end, so fetch them first.
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
       else await prefetchAll(ranges, sending);
-      const reply = await send(job, ranges, { ...sending, input });
+      const reply = await send(job, ranges, { ...sending, input }).catch(async (thrown: unknown) => {
+        const lost = thrown instanceof MediaError && thrown.kind === "worker_lost";
+        // Another attempt would be in vain before.
+        if (lost) await awaitHealth(options.fetch, limits.awaySeconds * 1000, sending);
+        throw thrown;
+      });
       if (reply === "busy") {
         await sleep(BUSY_WAIT.least + Math.random() * (BUSY_WAIT.most - BUSY_WAIT.least), sending.signal);
         sending.onWait();
@@ -148,7 +148,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   return {
     name: "light",
     async prepare() {
-      hasFast ??= await askForFast(options.fetch);
+      hasFast ??= (await askHealth(options.fetch))?.fast === true;
     },
     refuse: (plan, source) => refuseLight(plan, source, limits, coreFor(plan, source)),
     chunkSeconds: (plan, source) => lightChunkSeconds(plan, source, limits, coreFor(plan, source)),
@@ -188,15 +188,6 @@ async function findTables(job: LightJob, input: ByteReader): Promise<ByteRange[]
   const index = await findMovieIndex(input).catch(() => null);
   const fits = index && index.start >= end && index.end - index.start <= MOST_TABLES;
   return fits ? [index] : [];
-}
-
-async function askForFast(fetch: LightEncoderOptions["fetch"]): Promise<boolean> {
-  try {
-    const response = await fetch("http://framewright-encoder/health", { method: "GET" });
-    return ((await response.json()) as Partial<LightHealth>).fast === true;
-  } catch {
-    return false;
-  }
 }
 
 function needsCover({ cover }: Plan, { track }: Chunk): boolean {

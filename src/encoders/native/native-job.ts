@@ -13,8 +13,10 @@ export interface NativeTimeouts {
   pollMs: number;
   /** Extra time for the answer to a status request. */
   answerMs: number;
-  /** For an unreachable encoder to come back. */
+  /** For the encoder of a job to answer again before the job goes to another. */
   restartMs: number;
+  /** For any encoder to come back while none can be reached. */
+  awayMs: number;
   /** How long a job waits in the queue of one busy encoder before it tries the next one. */
   queueMs: number;
   /** The first pause after an encoder that does not queue the job; later ones grow up to `busyMostMs`. */
@@ -30,6 +32,7 @@ export const NATIVE_TIMEOUTS: Readonly<NativeTimeouts> = {
   pollMs: 15_000,
   answerMs: 10_000,
   restartMs: 7000,
+  awayMs: 120_000,
   queueMs: 5000,
   busyMs: 500,
   busyMostMs: 10_000,
@@ -76,7 +79,7 @@ export async function startJob(
     const answer = await callNative(instance, path, init, limits);
     if (answer.status === 503) return "busy";
     if (answer.status === 200 || answer.status === 202) return answer;
-    throw faulted(instance, answer) ?? refused(instance, answer);
+    throw faulted(instance, answer.text, "job") ?? refused(instance, answer);
   } catch (thrown) {
     throw thrown instanceof MediaError ? thrown : lost(instance, thrown);
   } finally {
@@ -153,21 +156,42 @@ function lost({ name }: NativeInstance, cause: unknown): MediaError {
   return new MediaError("worker_lost", `The native encoder ${name} cannot be reached.`, { cause });
 }
 
+// Of a message that an encoder wrote.
+const MOST_WORDS = 500;
+
 const Refusal = z.object({
   kind: z.literal(["request_invalid", "payload_too_large"]),
-  message: z.string().min(1).max(500),
+  message: z
+    .string()
+    .min(1)
+    .transform((text) => text.slice(0, MOST_WORDS)),
   param: z.string().exactOptional(),
 });
 
-// Another version speaks another protocol, and the next encoder may not.
-function faulted({ name }: NativeInstance, { text }: NativeAnswer): MediaError | null {
+/**
+ * Reads an answer that rejects a job or picture as any other encoder would; null for any other, and for that of another version of the
+ * protocol, which the next encoder may not speak.
+ */
+export function faulted({ name }: NativeInstance, text: string, what: "job" | "picture"): MediaError | null {
   const { data } = Refusal.safeParse(parseJson(text));
   if (!data || data.param === "protocol") return null;
-  const message = `The native encoder ${name} does not take the job: ${data.message}`;
-  return new MediaError("encode_failed", message);
+  return new MediaError(
+    "encode_failed",
+    `The native encoder ${name} does not take the ${what}: ${data.message}`,
+  );
 }
 
 function refused({ name }: NativeInstance, { status }: NativeAnswer): MediaError {
   const what = status === 404 ? "has lost the job" : `answered with status ${status}`;
-  return new MediaError("worker_lost", `The native encoder ${name} ${what}.`);
+  return new MediaError("worker_lost", `The native encoder ${name} ${what}.`, {
+    cause: status >= 500 ? AWAY : undefined,
+  });
+}
+
+// Of what stands before an encoder that is not there.
+const AWAY = new Error("There is no answer but that of a proxy.");
+
+/** Returns whether an encoder may be restarting: it did not answer itself. One that does, and refuses, will do so again. */
+export function isAway(thrown: unknown): boolean {
+  return thrown instanceof MediaError && thrown.kind === "worker_lost" && thrown.cause !== undefined;
 }

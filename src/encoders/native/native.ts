@@ -7,6 +7,7 @@ import type { NativeInstance } from "./native-call.ts";
 import {
   endJob,
   followJob,
+  isAway,
   NATIVE_TIMEOUTS,
   type NativeCall,
   type NativeTimeouts,
@@ -135,7 +136,8 @@ export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
       if (started) return started;
     }
     for (let turn = 0, pause = timeouts.busyMs; ; turn++) {
-      if (silent >= order.length && Date.now() - lastAnswer > timeouts.restartMs) throw fault;
+      const patience = isAway(fault) ? timeouts.awayMs : timeouts.restartMs;
+      if (silent >= order.length && Date.now() - lastAnswer > patience) throw fault;
       onWait();
       signal.throwIfAborted();
       const begun = Date.now();
