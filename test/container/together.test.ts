@@ -126,6 +126,21 @@ test("a job that is ended while it waits to be encoded alone ends at once", asyn
   await first;
 });
 
+test("where no folder can be made for a group, each of its jobs is encoded alone", async () => {
+  const jobs = await jobsOf(short, "full", [120, 80]);
+  const full = () => Promise.reject(new Error("ENOSPC: no space left on device"));
+  const batches = createBatches({ create: full }, 1);
+  const alone: string[] = [];
+  const { signal } = new AbortController();
+  const encoded = jobs.map(async (job) => {
+    const member = { job, folder: "", signal, onProgress() {}, fits: () => true };
+    const run = () => Promise.reject(new Error("It is run together."));
+    await batches.enter(job)?.encode(member, run, async () => void alone.push(job.id));
+  });
+  await Promise.all(encoded);
+  expect(alone).toEqual(jobs.map(({ id }) => id));
+});
+
 test("jobs are encoded together where they read the same streams of what ffmpeg decodes", async () => {
   const [one, two] = await jobsOf(short, "streams", [120, 80]);
   if (!one || !two) throw new Error("There are two jobs.");

@@ -150,8 +150,9 @@ async function runTogether(batch: Batch, scratch: Pick<Scratch, "create">): Prom
   const members = batch.members.filter(({ signal }) => !signal.aborted);
   if (run === null || members.length < 2) return false;
   batch.running = members;
-  const home = await scratch.create();
+  let home: string | null = null;
   try {
+    home = await scratch.create();
     for (const at of members.keys()) await mkdir(join(home, String(at), "out"), { recursive: true });
     await run(members, home, abort.signal);
     for (const [at, { folder, signal }] of members.entries())
@@ -164,7 +165,8 @@ async function runTogether(batch: Batch, scratch: Pick<Scratch, "create">): Prom
     for (const { fits } of members) fits(0);
     return false;
   } finally {
-    await removeFolder(home);
+    // What cannot be removed now goes with the server's folder, and is no fault of these jobs.
+    if (home !== null) await removeFolder(home).catch(() => {});
   }
 }
 
