@@ -26,6 +26,12 @@ test("health reports ffmpeg and places, and needs no token", async () => {
   });
 });
 
+test("keeps an idle connection open for longer than any client uses it", async () => {
+  const answer = await rig.call("GET", "/health");
+  await answer.body?.cancel();
+  expect(answer.headers.get("keep-alive")).toBe("timeout=75");
+});
+
 test.for([
   ["POST", "/jobs", undefined, "token_missing"],
   ["GET", "/jobs/a", undefined, "token_missing"],

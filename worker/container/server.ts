@@ -24,6 +24,10 @@ export interface NativeServer {
   end(): Promise<void>;
 }
 
+// Clients close an idle connection within a few seconds. Were the server the first to do so, a request that is being sent would be lost,
+// and one whose body is a stream cannot be repeated.
+const KEEP_ALIVE_MS = 75_000;
+
 /** Starts the native encoder; rejects with a MediaError when ffmpeg is not there or lacks an encoder, and as the system says when it cannot listen. */
 export async function startServer(settings: Settings): Promise<NativeServer> {
   const { ffmpeg_user } = settings;
@@ -45,6 +49,7 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
   const pictures = createPictures(jobs, desk);
   const app = createApp({ jobs, pictures, token, origins, ffmpeg: installed.version, places: places + 1 });
   const server = createAdaptorServer({ fetch: app.fetch });
+  if ("keepAliveTimeout" in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
   const end = async () => {
     await jobs.end();
     server.close();
