@@ -33,8 +33,9 @@ test.for(LONG)("cancelling %s on %i workers stops its use of the processor", asy
     [name, wish] as const,
   );
   const workers = rig.lab.page.workers().length;
-  const before = await processorSeconds(rig.lab);
   await rig.lab.page.evaluate((id) => kit.client.tasks.cancel(id), id);
+  // Until then the workers may work, for as long as a busy machine takes to hand the call over.
+  const before = await processorSeconds(rig.lab);
   await expect.poll(() => rig.lab.page.workers().length, { timeout: 20_000 }).toBe(workers - busy);
   expect((await processorSeconds(rig.lab)) - before).toBeLessThan(1);
   expect(await rig.lab.page.evaluate(() => kit.stored())).toEqual([]);

@@ -15,6 +15,8 @@ const film = (seconds: number, size: string) =>
 const ENCODED = 90;
 // Near the end a factor of two is a very small window; a display in seconds does not show an error of two.
 const SLACK = 2;
+// Parts of the time so far, up to now, in which the encode's share of the processor is taken.
+const WINDOWS = [0.125, 0.25, 0.5, 1];
 
 let rig: ClientLab;
 beforeAll(async () => {
@@ -77,15 +79,19 @@ test.for(JOBS)("from 20 percent on, every ETA of %s is right within a factor of 
     .filter(({ progress }) => progress >= 20 && progress < ENCODED)
     .map(({ began, at, progress, eta }) => {
       const left = end - at;
-      // The load of the machine cannot be predicted: this is the time left if the encode keeps its recent share of the processor.
-      const steady = (left * share.between(at, end)) / share.between((began + at) / 2, at);
-      return { progress, eta, left, steady };
+      // The load of the machine cannot be predicted: this is the time left if the encode keeps a share of the processor that it has had.
+      const work = left * share.between(at, end);
+      const shares = WINDOWS.map((part) => share.between(at - part * (at - began), at));
+      return { progress, eta, left, most: work / Math.min(...shares), least: work / Math.max(...shares) };
     });
   expect(late.length).toBeGreaterThan(2);
-  expect(late.filter(({ eta, left, steady }) => !isRight(eta, left) && !isRight(eta, steady))).toEqual([]);
+  expect(
+    late.filter(({ eta, left, most, least }) => !isRight(eta, left, left) && !isRight(eta, least, most)),
+  ).toEqual([]);
   expect(rig.lab.complaints).toEqual([]);
 });
 
-function isRight(eta: number | null, left: number): boolean {
-  return eta !== null && (Math.abs(eta - left) <= SLACK || (eta <= 2 * left && eta >= left / 2));
+function isRight(eta: number | null, least: number, most: number): boolean {
+  if (eta === null) return false;
+  return eta <= Math.max(2 * most, most + SLACK) && eta >= Math.min(least / 2, least - SLACK);
 }
