@@ -2,9 +2,10 @@ import { MediaError } from "../core/errors.ts";
 import { furtherInputs } from "../core/further/further-inputs.ts";
 import type { EncodeRequest, ProbeOptions } from "../core/options.ts";
 import type { ByteReader, StepContext, StepWork } from "../core/ports.ts";
-import type { Source } from "../core/source.ts";
+import type { Counts, Source } from "../core/source.ts";
 import { readPlaceholder } from "../encoders/images/placeholder.ts";
 import { listDropped } from "../plan/index.ts";
+import { constantFps, type Plan } from "../plan/plan.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
 import { describeSheets } from "./describe-sheets.ts";
@@ -214,6 +215,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const { counts } = encoded;
         // Of sound alone, formats state its length after priming, or estimate it.
         const duration = plan.video ? described.duration : (counts.sound?.output ?? described.duration);
+        checkSeconds(encodedSeconds(described, plan, counts, source.fps), tools.max_seconds * SLACK + 1);
         const asCopy = "mode" in options && options.mode === "copy" && duration !== undefined && !plan.concat;
         const cut = asCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
         const counted = counts.pictures || counts.sound ? { counts } : {};
@@ -266,6 +268,25 @@ function totalSeconds(source: Source, { options }: EncodeRequest, further: reado
     role === "concat" ? (further[at] ?? []) : [],
   );
   return parts.reduce((sum, part) => sum + longest(part), longest(source));
+}
+
+// An output that was padded at its ends is not too long.
+const SLACK = 1.01;
+
+// A header may state less than its file holds: what was encoded is counted.
+function encodedSeconds(
+  described: Source,
+  plan: Plan,
+  { sound, pictures }: Counts,
+  source_fps: number | undefined,
+): number {
+  const fps = constantFps(plan) ?? source_fps ?? null;
+  const seconds = [
+    described.duration ?? 0,
+    sound?.output ?? 0,
+    plan.kind === "adaptive_video" && pictures && fps !== null ? pictures.output / fps : 0,
+  ];
+  return Math.max(...seconds) * (plan.speed ?? 1);
 }
 
 function checkDuration(source: Source, most: number): void {

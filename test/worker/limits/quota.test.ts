@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createQuota } from "../../../worker/limits/quota.ts";
 import { clip } from "../../fixtures/clips.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
 import { type FrontDoor, openFrontDoor } from "../../judge/front-door.ts";
 import { type Rig, startRig } from "../../judge/rig.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
@@ -31,6 +32,7 @@ const KEYS = {
   storing: "key-of-storing",
   other: "key-of-other",
   lasting: "key-of-lasting",
+  understating: "key-of-understating",
 };
 const FETCHED = 5_000_000;
 const STORED = 60_000;
@@ -99,19 +101,52 @@ test("a project that has stored its bytes of the day makes no more, nor uploads"
   expect((await doors.other.request("POST", "/uploads", large)).status).toBe(429);
 });
 
-test("a server that shows the probe a shorter file of the same size does not evade the limit of seconds", async () => {
-  const long = await readFile(await clip("mp4", { size: "160x90", seconds: 2 * MAX_SECONDS }));
-  const short = await readFile(await clip("mp4", { size: "160x90", seconds: 1 }));
-  // A box of free space up to the same size.
-  const same = padded(short, long.length);
-  new DataView(same.buffer).setUint32(short.length, long.length - short.length);
-  same.set(new TextEncoder().encode("free"), short.length + 4);
-  let opened = 0;
-  const input = rig.origin.serve("/two-faced.mp4", (_, range) => {
-    if (range === undefined || range.startsWith("bytes=0-")) opened++;
-    return { file: opened > 1 ? long : same, etag: null };
-  });
-  const task = await doors.lasting.runTask({ input, kind: "video", options: { codec: "h264", width: 80 } });
-  expect(task.steps[0]?.output?.duration).toBeLessThan(2);
-  expect(task).toMatchObject({ status: "failed", error: { kind: "input_too_large" } });
-});
+test.each([
+  ["without an ETag", null, 1],
+  // It is opened, and read again as the source that is pinned.
+  ["under the same strong ETag", '"same"', 2],
+])(
+  "a server that shows the probe a shorter file of the same size, %s, does not evade the limit of seconds",
+  async (_, etag, seen) => {
+    const long = await readFile(await clip("mp4", { size: "160x90", seconds: 2 * MAX_SECONDS }));
+    const short = await readFile(await clip("mp4", { size: "160x90", seconds: 1 }));
+    // A box of free space up to the same size.
+    const same = padded(short, long.length);
+    new DataView(same.buffer).setUint32(short.length, long.length - short.length);
+    same.set(new TextEncoder().encode("free"), short.length + 4);
+    let opened = 0;
+    const input = rig.origin.serve("/two-faced.mp4", (_, range) => {
+      if (range === undefined || range.startsWith("bytes=0-")) opened++;
+      return { file: opened > seen ? long : same, etag };
+    });
+    const task = await doors.lasting.runTask({ input, kind: "video", options: { codec: "h264", width: 80 } });
+    expect(task.steps[0]?.output?.duration).toBeLessThan(2);
+    if (etag === null) expect(task).toMatchObject({ status: "failed", error: { kind: "input_too_large" } });
+    // What the probe has read is what is encoded.
+    else expect(task.steps[2]?.output?.duration ?? 0).toBeLessThan(2);
+  },
+);
+
+// Each says in its header that it lasts a second.
+const UNDERSTATED = {
+  flv: (bytes: Buffer) => bytes.writeDoubleBE(1, bytes.indexOf("duration\0") + 9),
+  // Samples of all, at 44.1 kHz.
+  flac: (bytes: Buffer) => bytes.writeUInt32BE(44_100, 22),
+};
+test.each([
+  ["flv", "-c:v libx264 -pix_fmt yuv420p -c:a aac", { kind: "video", options: { width: 80 } }],
+  ["flv", "-c:v libx264 -pix_fmt yuv420p -c:a aac", { kind: "video", options: { mode: "copy" } }],
+  ["flv", "-c:v libx264 -pix_fmt yuv420p -g 50 -an", { kind: "adaptive_video" }],
+  ["flac", "-map 1:a", { kind: "audio", options: { format: "mp3" } }],
+] as const)(
+  "a %s file (%s) that lasts longer than it says does not evade the limit of seconds",
+  async (format, coded, wish) => {
+    const inputs = "-f lavfi -i testsrc2=size=160x90:rate=25:duration=20 -f lavfi -i sine=duration=20";
+    const file = await readFile(await makeClip(format, `${inputs} ${coded}`.split(" ")));
+    UNDERSTATED[format](file);
+    const input = rig.origin.serve(`/understated.${format}`, { file });
+    const task = await doors.understating.runTask({ ...wish, input });
+    expect(task.steps[0]?.output?.duration).toBeLessThan(2);
+    expect(task).toMatchObject({ status: "failed", output: null, error: { kind: "input_too_large" } });
+  },
+);
