@@ -1,16 +1,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Connection } from "../../../src/core/connection.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { manifestEntries } from "../../../src/ffmpeg/manifest-entries.ts";
 import { clip } from "../../fixtures/clips.ts";
-import { runFfprobe } from "../../fixtures/make-clip.ts";
+import { makeClip, runFfprobe } from "../../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { noise, sha256, virtualFile } from "../../fixtures/virtual-file.ts";
 import { type Ceph, startCeph } from "../../s3/ceph.ts";
+import { startProxy } from "../../s3/proxy.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
 const rig = createRig();
@@ -201,4 +202,54 @@ test("signed requests let a page without keys write and read an object, with the
   expect((await fetch(url, { method: "DELETE" })).status).toBe(403);
   for (const wrong of [{ method: "PATCH" }, { method: "GET", seconds: 0 }, { method: "GET", key: "" }])
     expect((await sign(wrong)).status).toBe(400);
+});
+
+test("an object is read in part at the version that was probed, and fails when it changes meanwhile", async () => {
+  const key = "film.mp4";
+  const file = await readFile(
+    await makeClip("mp4", [
+      ..."-f lavfi -i testsrc2=size=640x360:rate=25:duration=30 -c:v libx264 -preset ultrafast".split(" "),
+      ..."-b:v 5M -minrate 5M -maxrate 5M -bufsize 5M -x264-params nal-hrd=cbr -g 50 -pix_fmt yuv420p".split(
+        " ",
+      ),
+    ]),
+  );
+  const put = (body: Uint8Array<ArrayBuffer>) => ceph.ask("bucket-in", { method: "PUT", key, body });
+  const etag = (await put(new Uint8Array(file))).headers.get("etag");
+  const proxy = await startProxy(ceph.connection.endpoint);
+  onTestFinished(() => proxy.close());
+  const { id } = await create<Connection>("/connections", {
+    ...{ name: "Watched", kind: "s3", ...ceph.connection, endpoint: proxy.url, is_default: true },
+  });
+  onTestFinished(async () => {
+    await rig.call(`/connections/${connection.id}`, { method: "PATCH", body: { is_default: true } });
+    await rig.call(`/connections/${id}`, { method: "DELETE" });
+  });
+  const still = async () => {
+    const options = { format: "png", start: 15.5 };
+    const task = await create<Task>("/tasks", { input: `s3://bucket-in/${key}`, kind: "image", options });
+    return rig.finished(task.id);
+  };
+  expect((await still()).error).toBeNull();
+  const [first, ...reads] = proxy.log.filter(({ path }) => path.startsWith(`/bucket-in/${key}`));
+  expect(first?.method).toBe("GET");
+  expect(reads.length).toBeGreaterThan(2);
+  expect(reads.map(({ headers }) => headers["if-match"])).toEqual(reads.map(() => etag));
+  const lengths = reads.map(({ headers }) => {
+    const [, start = 0, end = 0] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? "") ?? [];
+    return Number(end) - Number(start) + 1;
+  });
+  expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(file.length / 4);
+
+  // Another file takes its place before its middle is read.
+  let replaced: Promise<Response> | null = null;
+  proxy.fail(({ headers }) => {
+    const start = Number(/\d+/.exec(headers.range ?? "")?.[0] ?? 0);
+    if (start < 2_000_000 || start > file.length - 2_000_000) return null;
+    replaced ??= put(new Uint8Array(file.toReversed()));
+    return { late_ms: 1000 };
+  });
+  const task = await still();
+  expect(replaced).not.toBeNull();
+  expect(task.error).toMatchObject({ kind: "input_changed", retryable: false });
 });
