@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createIds } from "../../src/core/ids.ts";
+import { LIST_LIMIT } from "../../src/core/lists.ts";
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-limits.ts";
 import { runFolder } from "../../src/steps/media-keys.ts";
 import { outputStem } from "../../src/steps/output-name.ts";
@@ -7,6 +8,7 @@ import { LANES } from "../../src/storage/pinned/sparse-file.ts";
 import { PARTS_AT_ONCE } from "../../src/storage/s3/s3-upload.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
+import { ENGINES } from "../../worker/instance.ts";
 import { createSigner } from "../../worker/media/signer.ts";
 import { KEYS_AT_ONCE } from "../../worker/network/r2-storage.ts";
 import { ATTEMPTS, KV_TTL, MIRROR_MS, mirrorKey } from "../../worker/run/schedule.ts";
@@ -81,6 +83,19 @@ const BOUNDS: readonly Bound[] = [
     what: "instances at once",
     ...{ page: "workflows/reference/limits", documented: 50_000 },
     ours: () => largest("MAX_RUNNING_TOTAL", 25_000) + largest("MAX_HEAVY_TOTAL", 25_000),
+  },
+  {
+    what: "instances of a Workflow created in a second, at 10,000 tasks a minute",
+    ...{ page: "workflows/reference/limits", documented: 100, ours: () => 10_000 / 60 / ENGINES.length },
+  },
+  {
+    what: "instances of an account created in a second, at 10,000 tasks a minute",
+    ...{ page: "workflows/reference/limits", documented: 300, ours: () => 10_000 / 60 },
+  },
+  {
+    what: "bytes of a call between Workers and objects, with a list of the most and largest records",
+    ...{ page: "workers/runtime-apis/rpc", documented: 32 * MIB },
+    ours: () => LIST_LIMIT.max * MAX_BODY_BYTES,
   },
   {
     what: "bytes of an instance's parameters",
