@@ -146,24 +146,23 @@ interface Stretch {
   channels: number;
 }
 
-// The mean, toward zero, as audiowaveform computes it.
+// The mean, toward zero, as audiowaveform computes it. The sums in between have the same order.
 function scanMean(
   data: Int16Array,
   { from, to, channels }: Stretch,
   low: Int16Array,
   high: Int16Array,
 ): void {
-  let least = low[0] as number;
-  let most = high[0] as number;
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
   for (let at = from; at < to; ) {
     let sum = 0;
     for (const end = at + channels; at < end; at++) sum += data[at] as number;
-    const value = Math.trunc(sum / channels);
-    if (value < least) least = value;
-    if (value > most) most = value;
+    if (sum < least) least = sum;
+    if (sum > most) most = sum;
   }
-  low[0] = least;
-  high[0] = most;
+  low[0] = Math.min(low[0] as number, Math.trunc(least / channels));
+  high[0] = Math.max(high[0] as number, Math.trunc(most / channels));
 }
 
 function scanEach(
