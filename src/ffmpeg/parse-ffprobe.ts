@@ -215,6 +215,8 @@ function isInterlaced(video: Report, frame: Report): boolean | undefined {
 }
 
 function hasAlpha(video: Report): boolean {
+  // The fourth component of a JPEG is its black, which ffmpeg reports as alpha.
+  if (asText(video.codec_name) === "mjpeg") return false;
   const pixels = asText(video.pix_fmt) ?? "";
   const tag = asRecord(video.tags).alpha_mode ?? asRecord(video.tags).ALPHA_MODE;
   return /^(yuva|ayuv|rgba|bgra|argb|abgr|gbrap|ya8|ya16|pal8)/.test(pixels) || asNumber(tag) === 1;

@@ -18,7 +18,11 @@ export function refuseScans(jpeg: Uint8Array, source: Source): RefusalReason | n
 }
 
 // Per pixel.
-const SAMPLES: Readonly<Record<string, number>> = { yuvj420p: 1.5, yuvj422p: 2, gray: 1 };
+const SAMPLES: Readonly<Record<string, number>> = {
+  ...{ yuvj420p: 1.5, yuvj422p: 2, gray: 1 },
+  // CMYK and YCCK.
+  ...{ gbrap: 4, yuva444p: 4, yuva420p: 2.5 },
+};
 
 // ITU-T T.81, B.1.1.2 and B.1.1.3: fill bytes may precede a marker, and that of the frame comes before that of the first scan.
 function isProgressive(view: DataView): boolean {

@@ -203,8 +203,9 @@ function soundRate(
 function sortOf(plan: Plan, source: Source): keyof (typeof LIGHT_COST)["heap"]["decode"] {
   const depth = source.color?.bit_depth ?? 8;
   if (source.kind === "image") {
-    if (source.has_alpha) return "still_alpha";
-    return /^yuv/.test(source.pixel_format ?? "") && depth === 8 ? "still" : "still_rgb";
+    const pixels = source.pixel_format ?? "";
+    if (source.has_alpha || /^(yuva|gbrap)/.test(pixels)) return "still_alpha";
+    return /^yuv/.test(pixels) && depth === 8 ? "still" : "still_rgb";
   }
   if (source.has_alpha && plan.image === null) return "alpha";
   return depth > 8 ? "deep" : "moving";
