@@ -1,7 +1,7 @@
 import type { ListOptions, Page } from "../client/client.ts";
 import type { UploadProgress, Waiting, WaitingFile } from "../client/update.ts";
 import type { EncoderChoice } from "../core/choice.ts";
-import type { MediaError } from "../core/errors.ts";
+import { MediaError } from "../core/errors.ts";
 import type { Job } from "../core/jobs/job.ts";
 import type { Source } from "../core/source.ts";
 import type { RunError, Step } from "../core/step.ts";
@@ -183,3 +183,12 @@ export type MediaEvent =
   | { type: "sign"; asked: number; connection: string; request: PresignRequest }
   /** Asks the page to cancel the task at the fallback, if it exists there as `remote`. */
   | { type: "unfollow"; id: string; remote: string | null };
+
+/** How long a page may draw an SVG, in milliseconds. */
+export const DRAW_MS = 20_000;
+
+/** Returns the error of an SVG that takes longer than {@link DRAW_MS}, or would. */
+export function slowDrawing(): MediaError {
+  const message = `The SVG takes longer than ${DRAW_MS / 1000} seconds to draw.`;
+  return new MediaError("timeout", message, { retryable: false });
+}

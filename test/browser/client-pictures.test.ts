@@ -221,7 +221,7 @@ test("an SVG loads nothing that it names and runs no script, and its animation s
 });
 
 test.for([
-  ["repeats its parts too often", BOMBS.uses, "input_unsupported: The SVG repeats its parts"],
+  ["repeats its parts too often", BOMBS.uses, "input_unsupported: The SVG has so many parts"],
   [
     "is not well-formed",
     svg("", "<g>"),

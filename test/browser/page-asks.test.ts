@@ -30,7 +30,7 @@ test("pages draw one SVG after the other, each within 20 seconds of its own turn
   expect(await first).toBe(file);
   await vi.advanceTimersByTimeAsync(20_000);
   expect(await second).toMatchObject({
-    ...{ kind: "timeout", message: "The SVG took longer than 20 seconds to draw.", retryable: false },
+    ...{ kind: "timeout", message: "The SVG takes longer than 20 seconds to draw.", retryable: false },
   });
   await answer(2, { made: file, error: null });
   await answer(3, { made: null, error: { kind: "input_unsupported", message: "No.", retryable: false } });

@@ -1,7 +1,18 @@
 import { expect, test } from "vitest";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { sizeSvg } from "../../src/probe/svg/svg-root.ts";
-import { BOMBS, LAUGHS, LONG, pictured, QUARTERS, reaching, svg } from "../fixtures/svg.ts";
+import {
+  BOMBS,
+  LAUGHS,
+  LONG,
+  pictured,
+  QUARTERS,
+  RICH,
+  reaching,
+  SLOW,
+  svg,
+  TANGLES,
+} from "../fixtures/svg.ts";
 import { bytesReader } from "./probe-file.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -84,15 +95,18 @@ test.for([
   ["a picture in a picture", pictured(`;base64,${Buffer.from(QUARTERS).toString("base64")}`)],
   ["a plain picture in a picture", pictured(",&lt;svg width='100%' fill='%23fff'/>")],
   ["one pattern for many parts", patterned],
+  // What takes its time pixel by pixel, the page bounds while it draws.
+  ...Object.entries({ ...RICH, ...SLOW }),
 ] as const)("an SVG of %s may be drawn", async ([, text]) => {
   expect((await probe(encode(text))).format).toBe("svg");
 });
 
-const REPEATS = "The SVG repeats its parts so often that drawing it could take forever.";
+const REPEATS = "The SVG has so many parts, or repeats them so often, that drawing it could take forever.";
 const ENTITIES = "The SVG has entities that stand for more than text; save it without them.";
 
 test.for([
   ...Object.entries(BOMBS).map(([name, text]) => [name, encode(text), REPEATS] as const),
+  ...Object.entries(TANGLES).map(([name, text]) => [`a tangled ${name}`, encode(text), REPEATS] as const),
   [
     "a picture in a picture that repeats its parts",
     encode(pictured(`,${encodeURIComponent(BOMBS.uses ?? "")}`)),

@@ -3,7 +3,7 @@ import { createTurns } from "../../encoders/pool/wasm-pool-turns.ts";
 import type { Size } from "../../plan/size.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import { within } from "../../util/time.ts";
-import type { MediaApi, MediaEvent, PageAnswer } from "../media-api.ts";
+import { DRAW_MS, type MediaApi, type MediaEvent, type PageAnswer, slowDrawing } from "../media-api.ts";
 
 /** What only the page can do for the media worker. */
 export interface PageAsks extends Pick<MediaApi, "signed" | "drawn"> {
@@ -16,7 +16,7 @@ export interface PageAsks extends Pick<MediaApi, "signed" | "drawn"> {
   draw(file: Blob, size: Size, signal: AbortSignal): Promise<Blob>;
 }
 
-const [SIGN_MS, DRAW_MS] = [60_000, 20_000];
+const SIGN_MS = 60_000;
 
 /** Creates the media worker's requests to the page, which `tell` sends. */
 export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
@@ -24,7 +24,7 @@ export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
     throw new MediaError("upload_failed", "The page returned no signed URL within a minute.");
   });
   const drawing = createAsks<Blob>(DRAW_MS, () => {
-    throw new MediaError("timeout", "The SVG took longer than 20 seconds to draw.", { retryable: false });
+    throw slowDrawing();
   });
   // A page draws on one thread, and none is late for waiting on another.
   const turns = createTurns(1, Number.POSITIVE_INFINITY);

@@ -26,7 +26,9 @@ export async function probeSvg(reader: ByteReader, url: string, signal: AbortSig
   const root = findSvgRoot(text);
   if (!root) throw unsupported("The SVG is damaged or cut off.");
   if (costOf(text, root) > MOST_COST) {
-    throw unsupported("The SVG repeats its parts so often that drawing it could take forever.");
+    throw unsupported(
+      "The SVG has so many parts, or repeats them so often, that drawing it could take forever.",
+    );
   }
   const size = svgSize(root);
   const width = Math.max(1, Math.round(size.width));

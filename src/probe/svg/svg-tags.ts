@@ -1,3 +1,4 @@
+import { crossingsOf } from "./svg-lines.ts";
 import { endOfTag } from "./svg-root.ts";
 
 /** What a start tag names. Ids are in the form that `keyOf` returns. */
@@ -12,6 +13,8 @@ export interface Reading {
   painted: string[];
   /** Data URLs of text, SVGs among it. */
   pictures: string[];
+  /** How many lines of its shape a line through it meets, on average. */
+  crossed: number;
 }
 
 interface Rule {
@@ -23,6 +26,7 @@ interface Rule {
 export interface Sheet {
   rules: Map<string, Rule>;
   pictures: string[];
+  crossed: number;
 }
 
 interface Reader {
@@ -75,7 +79,15 @@ const INHERITED = /^\s*(?:fill|stroke|marker[\w-]*|--.*)\s*$/i;
 
 function readTag(tag: string): Reading {
   const name = /^<(?:[^\s:/>]+:)?([^\s:/>]*)/.exec(tag)?.[1] ?? "";
-  const reading: Reading = { name, id: null, names: [name, "*"], ids: [], painted: [], pictures: [] };
+  const reading: Reading = {
+    name,
+    id: null,
+    names: [name, "*"],
+    ids: [],
+    painted: [],
+    pictures: [],
+    crossed: 0,
+  };
   for (const [, attribute = "", double, single] of tag.matchAll(ATTRIBUTE)) {
     const value = unreferenced(double ?? single ?? "");
     if (attribute === "id") {
@@ -90,10 +102,14 @@ function readTag(tag: string): Reading {
         ...(INHERITED.test(attribute) ? ids : paintedIn(attribute === "style" ? value : "")),
       );
       reading.pictures.push(...picturesIn(value));
+      if (SHAPED.test(attribute)) reading.crossed = Math.max(reading.crossed, crossingsOf(value));
     }
   }
   return reading;
 }
+
+// Attributes that hold the lines of a shape, and those of an animation, whose first value is drawn.
+const SHAPED = /^(?:d|points|style|values|from|to)$/;
 
 const TEXT = /^data:\s*(?:image\/svg|text\/|application\/(?:xml|xhtml))/i;
 
@@ -158,7 +174,7 @@ const MOST_NAMED = 1_000_000;
 
 /** Reads all style sheets of an SVG; null where they name too much. */
 export function readSheets(text: string, start: number): Sheet | null {
-  const sheet: Sheet = { rules: new Map(), pictures: [] };
+  const sheet: Sheet = { rules: new Map(), pictures: [], crossed: 0 };
   if (!/[<:]style[\s>]/.test(text)) return sheet;
   let [depth, written, named] = [0, "", 0];
   scan(text, start, {
@@ -172,6 +188,7 @@ export function readSheets(text: string, start: number): Sheet | null {
     onEnd() {
       if (depth === 0 || --depth > 0) return;
       sheet.pictures.push(...picturesIn(unreferenced(written)));
+      sheet.crossed = Math.max(sheet.crossed, crossingsOf(written));
       named += addRules(unreferenced(written), sheet.rules, MOST_NAMED - named);
       written = "";
     },
