@@ -32,6 +32,7 @@ export {
   type Position,
   QUALITIES,
   type Quality,
+  SOUND_CODECS,
   STEP_KINDS,
   STORYBOARD_DEFAULTS,
   type StepKind,
@@ -74,7 +75,7 @@ export type {
 } from "./core/ports.ts";
 export type { Refusal } from "./core/refusal.ts";
 export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./core/requests.ts";
-export { TARGET_LUFS } from "./core/sound-options.ts";
+export { SAMPLE_RATES, TARGET_LUFS } from "./core/sound-options.ts";
 export type {
   Dropped,
   ExternalFile,

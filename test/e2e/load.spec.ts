@@ -55,7 +55,7 @@ test("encodes H.265 on this device, with the threaded core in an isolated page",
   await addFiles(workbench, film);
   const card = cardOf(workbench, film);
   await card.getByRole("button", { name: "Options" }).click();
-  await card.getByLabel("Codec").selectOption("h265");
+  await card.getByLabel("Codec", { exact: true }).selectOption("h265");
   await card.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(card).toContainText(/Made on this device/);
   const saving = workbench.waitForEvent("download");

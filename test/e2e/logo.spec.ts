@@ -69,3 +69,52 @@ test("adds a file of subtitles to a video, and another video after it", async ({
   expect(read.output.toString()).toContain("00:00:00,500 --> 00:00:01,500\nHello");
   expect(read.log).toMatch(/\(eng\).*: Subtitle: mov_text/);
 });
+
+test("burns subtitles into the pictures of a video, in their time alone", async ({
+  workbench,
+  folder,
+  served,
+}) => {
+  const original = await movingClip();
+  const body = "1\n00:00:00,520 --> 00:00:01,000\nÖl für Åsa,\nПривет!\n";
+  await workbench
+    .context()
+    .route("**/hello.srt", (route) => route.fulfill({ body, contentType: "text/plain" }));
+  const make = async (name: string, isBurnt: boolean) => {
+    const card = await openOptions(workbench, await named(original, folder, name));
+    await card.getByRole("radio", { name: "Highest" }).check();
+    if (isBurnt) {
+      await card.getByLabel("Subtitles", { exact: true }).fill(new URL("hello.srt", served.url).href);
+      await card.getByLabel("Name in the menu").fill("English");
+      await card.getByLabel("Shown as").selectOption("Part of the picture");
+      await expect(card.getByLabel("Name in the menu")).toHaveCount(0);
+    }
+    return convertTo(workbench, card, folder);
+  };
+  const [burnt, plain] = [await make("burnt.mp4", true), await make("plain.mp4", false)];
+  expect((await runNative(["-i", burnt, "-f", "null", "-"])).log).not.toContain("Subtitle");
+  const likeness = (part: string, shown: string) => {
+    const filter = `select=${shown},${part}`;
+    return measureLikeness(burnt, plain, { filter, output_filter: filter });
+  };
+  const [letters, above] = ["crop=iw*3/5:ih/4:iw/5:ih*3/4", "crop=iw:ih*2/3:0:0"];
+  const [during, before, after] = ["between(n\\,13\\,24)", "lt(n\\,13)", "gt(n\\,24)"];
+  const text = await likeness(letters, during);
+  expect(text.frames).toBe(12);
+  expect(text.mean).toBeLessThan(0.9);
+  for (const [part, shown] of [
+    [above, during],
+    [letters, before],
+    [letters, after],
+  ] as const) {
+    expect((await likeness(part, shown)).mean).toBeGreaterThan(0.97);
+  }
+  expect(await whitePixels(burnt)).toBeGreaterThan((await whitePixels(plain)) + 200);
+});
+
+/** Counts the white pixels where a text lies, in the frame of its middle. */
+async function whitePixels(path: string): Promise<number> {
+  const args = ["-i", path, "-vf", "select=eq(n\\,18),crop=iw*3/5:ih/4:iw/5:ih*3/4"];
+  const { output } = await runNative([...args, "-frames:v", "1", "-pix_fmt", "gray", "-f", "rawvideo", "-"]);
+  return output.filter((value) => value > 230).length;
+}

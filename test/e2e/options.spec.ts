@@ -136,10 +136,10 @@ test("shows conflicting options at their field, and disables Convert", async ({ 
   const notice = card.getByRole("region", { name: "Options" }).getByRole("alert");
   const wrongs: [field: Locator, set: () => Promise<unknown>, why: RegExp, mend: () => Promise<unknown>][] = [
     [
-      card.getByLabel("Codec"),
-      () => card.getByLabel("Codec").selectOption("vp9"),
+      card.getByLabel("Codec", { exact: true }),
+      () => card.getByLabel("Codec", { exact: true }).selectOption("vp9"),
       /mp4 cannot hold vp9 here; use h264, h265, av1\./,
-      () => card.getByLabel("Codec").selectOption(""),
+      () => card.getByLabel("Codec", { exact: true }).selectOption(""),
     ],
     [
       card.getByRole("group", { name: "Fit" }),
@@ -177,7 +177,7 @@ test("shows conflicting options at their field, and disables Convert", async ({ 
   await expect(card.locator(".outcome")).toContainText("MP4 · 320 × 180");
   const x264 = "a third of the size that the browser's own encoder makes";
   await expect(card.getByRole("group", { name: "Quality" })).toHaveAccessibleDescription(new RegExp(x264));
-  await card.getByLabel("Codec").selectOption("h265");
+  await card.getByLabel("Codec", { exact: true }).selectOption("h265");
   await expect(card).not.toContainText(x264);
   await card.getByLabel("Width").fill("1000");
   await expect(card).toContainText("the file grows, but the picture gets no sharper.");

@@ -2,14 +2,15 @@ import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { ROOT } from "../structure/source-files.ts";
-import { connect, convert, named } from "./result-flow.ts";
+import { connect, convert, named, openOptions } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-// Screenshots for review; they are not compared, but nothing may overflow.
+// Screenshots for review; they are not compared, but nothing may overflow or be cut off.
 const LOOKS = {
   light: { colorScheme: "light", width: 1280 },
   dark: { colorScheme: "dark", width: 1280 },
   phone: { colorScheme: "light", width: 390 },
+  narrow: { colorScheme: "dark", width: 360 },
 } as const;
 
 // A calm picture.
@@ -28,8 +29,26 @@ async function show(page: Page, name: string): Promise<void> {
     await page.screenshot({ path, fullPage: true, animations: "disabled" });
     const hidden = await page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
     expect([name, look, hidden]).toEqual([name, look, 0]);
+    expect([name, look, await cutChoices(page)]).toEqual([name, look, []]);
   }
   await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** Returns the chosen texts of selects that are too wide for them. */
+function cutChoices(page: Page): Promise<string[]> {
+  return page.locator("select:visible").evaluateAll((selects) => {
+    const context = new OffscreenCanvas(1, 1).getContext("2d");
+    // Of the arrow.
+    const arrow = 20;
+    return selects.flatMap((select) => {
+      const { font, paddingLeft, paddingRight } = getComputedStyle(select);
+      const text = (select as HTMLSelectElement).selectedOptions[0]?.text ?? "";
+      const room =
+        select.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight) - arrow;
+      if (context) context.font = font;
+      return (context?.measureText(text).width ?? 0) > room ? [text] : [];
+    });
+  });
 }
 
 test("the queue fits the screen in each of its states", async ({ workbench: page, folder }) => {
@@ -86,6 +105,25 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
       }
     }
     await made.getByRole("button", { name: /^Remove/ }).click();
+  }
+});
+
+test("the options of each kind fit the screen", async ({ workbench: page, folder }) => {
+  const args = [...scene("640x360", 2), ...TONE, ...H264, "-c:a", "aac", "-shortest"];
+  const film = await named(await makeClip("mp4", args), folder, "A holiday by the sea.mp4");
+  const card = await openOptions(page, film);
+  for (const kind of ["Audio", "Picture", "Animation", "Storyboard", "Waveform", "Stream for a website"]) {
+    await card.getByRole("radio", { name: kind, exact: true }).check();
+    const format = card.getByLabel("Format", { exact: true });
+    await show(page, `options-${kind.split(" ")[0]?.toLowerCase()}`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    for (const value of await format
+      .locator("option")
+      .evaluateAll((options) => options.map((each) => (each as HTMLOptionElement).value))) {
+      await format.selectOption(value);
+      expect([kind, value, await cutChoices(page)]).toEqual([kind, value, []]);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
   }
 });
 

@@ -64,3 +64,48 @@ test("mutes a video and speeds it up", async ({ workbench, folder }) => {
   const facts = await readFacts(await convertTo(workbench, card, folder));
   expect([facts.sound, facts.picture?.times.length]).toEqual([null, 25]);
 });
+
+test("stores the sound of a video as asked", async ({ workbench, folder }) => {
+  const file = await named(await noiseClip(4), folder, "stored.mp4");
+  const card = await openOptions(workbench, file);
+  const bitrate = card.getByLabel("Bitrate of the sound (kbit/s)");
+  await card.getByLabel("Codec of the sound").selectOption("MP3");
+  await bitrate.fill("500");
+  await expect(bitrate).toHaveAccessibleDescription(/must be a number from 32 to 320 kbit\/s\./);
+  await bitrate.fill("64");
+  await card.getByLabel("Sample rate").selectOption("24 kHz");
+  const { sound, picture } = await readFacts(await convertTo(workbench, card, folder));
+  expect(sound).toMatchObject({ codec: "mp3", sample_rate: 24_000 });
+  // Pictures that no option changes are copied.
+  expect(picture?.codec).toBe("h264");
+});
+
+test("takes back the sound of a format that another cannot hold", async ({ workbench, folder }) => {
+  const card = await openOptions(workbench, await named(await noiseClip(2), folder, "held.mp4"));
+  await card.getByLabel("Codec of the sound").selectOption("MP3");
+  await card.getByLabel("Sample rate").selectOption("22.05 kHz");
+  await card.getByLabel("Format", { exact: true }).selectOption("webm");
+  await expect(card.getByLabel("Codec of the sound")).toHaveValue("");
+  // All Opus has the same.
+  await expect(card.getByLabel("Sample rate")).toHaveCount(0);
+  await card.getByLabel("Codec of the sound").selectOption("Vorbis");
+  await expect(card.getByLabel("Sample rate")).toHaveValue("");
+  await expect(card.getByRole("button", { name: "Convert this file" })).toBeEnabled();
+});
+
+test("halves the volume of sound", async ({ workbench, folder }) => {
+  const source = await noiseClip(4);
+  const card = await openOptions(workbench, await named(source, folder, "loud.mp4"));
+  await card.getByRole("radio", { name: "Audio", exact: true }).check();
+  await card.getByLabel("Format", { exact: true }).selectOption("wav");
+  await card.getByLabel("Sample rate").selectOption("96 kHz");
+  await card.getByLabel("Loudness").selectOption("Louder or softer");
+  const volume = card.getByLabel("Volume", { exact: true });
+  await volume.fill("11");
+  await expect(volume).toHaveAccessibleDescription(/Volume must be a factor from 0 to 10\./);
+  await volume.fill("0.5");
+  const output = await convertTo(workbench, card, folder);
+  const [before, after] = [await measureLoudness(source), await measureLoudness(output)];
+  expect(after.integrated - before.integrated).toBeCloseTo(-6, 0);
+  expect((await readFacts(output)).sound).toMatchObject({ sample_rate: 96_000 });
+});

@@ -62,7 +62,9 @@ export const Card = memo(function Card({
         <Thumbnail item={item} />
         <div class="about">
           <div class="title">
-            <h2 id={`${id}-name`}>{item.name}</h2>
+            <h2 id={`${id}-name`} dir="auto" title={item.name}>
+              {item.name}
+            </h2>
             <span class={`state ${state}`}>{stateWords(item)}</span>
           </div>
           <p class="soft numbers">

@@ -47,9 +47,9 @@ export function judged(wishes: Wishes, source: Source): Wishes {
 
 // In the page's own words where it has them.
 function sayFault({ message, reason }: MediaError, field: string | null, kind: Wishes["kind"]): string {
-  if (field === "bitrate") {
-    const { min, max } = bitrateBounds(kind);
-    return `Bitrate must be a number from ${min / 1000} to ${max / 1000} kbit/s.`;
+  if (field === "bitrate" || field === "audio_bitrate") {
+    const { min, max } = bitrateBounds(field === "bitrate" ? kind : "audio");
+    return `${field === "bitrate" ? "Bitrate" : "Bitrate of the sound"} must be a number from ${min / 1000} to ${max / 1000} kbit/s.`;
   }
   return (reason && reasonWords(reason)) || message;
 }

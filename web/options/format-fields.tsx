@@ -49,10 +49,13 @@ export function FormatFields({ form }: { form: Form }) {
 
 // A picture has no bits, and peaks alone have none of the others.
 const UNDRAWN = {
-  ...{ bits: undefined, width: undefined, height: undefined },
+  ...{ bits: undefined, points: undefined, width: undefined, height: undefined },
   waveform_color: undefined,
   background_color: undefined,
 };
+
+// What formats hold differs in these.
+const OF_FORMAT = ["audio_codec", "channels", "sample_rate"] as const;
 
 /** Changes the format, and takes back what it rules out. */
 function withFormat(wishes: Wishes, format: string, source: Source): Wishes {
@@ -61,7 +64,11 @@ function withFormat(wishes: Wishes, format: string, source: Source): Wishes {
     ...(wishes.kind === "waveform" && UNDRAWN),
     ...(format === "dash" && { i_frames: undefined }),
   };
-  const changed = withOptions(wishes, { ...undone, format });
+  const changed = OF_FORMAT.reduce(
+    (now, name) =>
+      checkWishes(now, source).fault?.field === name ? withOptions(now, { [name]: undefined }) : now,
+    withOptions(wishes, { ...undone, format }),
+  );
   const isBarred = mode === "copy" && checkWishes(changed, source).fault !== null;
   return isBarred ? withOptions(changed, { mode: undefined }) : changed;
 }
@@ -79,7 +86,7 @@ function IFramesField({ form: { options, change, faultAt } }: { form: Form }) {
           }
         >
           <option value="no">None</option>
-          <option value="yes">Every six seconds – I-frame playlists</option>
+          <option value="yes">Every six seconds</option>
         </select>
       )}
     </Field>

@@ -43,8 +43,10 @@ export function Preview({
     objectPosition: (options.position ?? "center").replace("-", " "),
   };
   const clear = (format === "png" || format === "webp") && options.background === undefined;
-  const decoded = useDecoded(isBroken ? input : null, source, options.start ?? 0);
-  const shown = isBroken ? (decoded ?? small) : url;
+  // A browser may take long to draw an SVG, and draws it again whenever its size changes.
+  const isDecoded = isBroken || (source.format === "svg" && typeof input !== "string");
+  const decoded = useDecoded(isDecoded ? input : null, source, options.start ?? 0);
+  const shown = isDecoded ? (decoded ?? small) : url;
   return (
     <figure class="preview">
       <div>
@@ -59,7 +61,7 @@ export function Preview({
         >
           {shown &&
             framed(
-              source.kind === "image" || isBroken ? (
+              source.kind === "image" || isDecoded ? (
                 <img src={shown} alt="" crossOrigin="anonymous" style={look} onError={() => setBroken(url)} />
               ) : (
                 <Frame url={shown} at={options.start ?? 0} look={look} onError={() => setBroken(url)} />
@@ -92,14 +94,21 @@ function framed(media: ComponentChildren, placed: PlacedView | null): ComponentC
 }
 
 // The core decodes what the browser cannot show.
-function useDecoded(input: MediaInput | null, { kind, height = HEIGHT }: Source, at: number): string | null {
+function useDecoded(
+  input: MediaInput | null,
+  { kind, has_alpha, height = HEIGHT }: Source,
+  at: number,
+): string | null {
   const { device } = useWorkbench();
   const [frame, setFrame] = useState<Blob | null>(null);
   useEffect(() => {
     const controller = new AbortController();
     setFrame(null);
     if (input !== null && typeof input !== "string") {
-      const size = height > HEIGHT ? { height: HEIGHT } : {};
+      const size = {
+        ...(height > HEIGHT && { height: HEIGHT }),
+        ...(has_alpha && ({ format: "png" } as const)),
+      };
       coreFrame(device, input, kind === "image" ? size : { at, ...size }, controller.signal).then(
         (blob) => controller.signal.aborted || setFrame(blob),
         // Keep the thumbnail.
@@ -107,7 +116,7 @@ function useDecoded(input: MediaInput | null, { kind, height = HEIGHT }: Source,
       );
     }
     return () => controller.abort();
-  }, [device, input, kind, height, at]);
+  }, [device, input, kind, has_alpha, height, at]);
   return useMediaUrl(frame).url;
 }
 

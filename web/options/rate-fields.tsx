@@ -104,7 +104,7 @@ function QualityField({ form, format }: { form: Form; format: string }) {
       }
       hint={
         quality !== AS_IT_IS.value
-          ? qualityHint(format, quality, options.codec)
+          ? qualityHint(wishes.kind, format, quality, options.codec)
           : options.mode === "copy"
             ? COPY_WORDS[wishes.kind === "audio" ? "audio" : "video"]
             : "Copied without re-encoding."
@@ -123,8 +123,18 @@ function usualBytes(filesize: number | undefined): number {
 const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls", "dash", "hls_dash"]);
 const X264 = "Encoded with x264, to about a third of the size that the browser's own encoder makes.";
 
-function qualityHint(format: string, quality: Quality, codec = "h264"): string {
+// All frames of a GIF share one palette.
+const GIF_WORDS = {
+  very_low: "64 colors in a fixed pattern: the smallest file.",
+  low: "128 colors in a fixed pattern.",
+  medium: "256 colors in a fixed pattern.",
+  high: "256 colors, mixed more smoothly; a larger file.",
+  very_high: "256 colors, mixed more smoothly; a larger file.",
+} as const satisfies Record<Quality, string>;
+
+function qualityHint(kind: string, format: string, quality: Quality, codec = "h264"): string {
   const name = formatName(format);
+  if (kind === "animation" && format === "gif") return GIF_WORDS[quality];
   if (format === "png" || format === "wav") return `${name} is lossless, so quality changes nothing.`;
   if (format === "gif") return "GIF has at most 256 colors, so quality changes nothing here.";
   if (format === "flac") return "FLAC is lossless; a higher step makes smaller files, but takes longer.";

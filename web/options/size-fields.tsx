@@ -91,7 +91,8 @@ function withSide(options: AnyOptions, name: "width" | "height", text: string): 
   return { [name]: value, ...(both && options.fit === undefined && { fit: "contain" }) };
 }
 
-function parseSide(text: string): number | string | undefined {
+/** Parses a number of pixels or a percentage; undefined for nothing. */
+export function parseSide(text: string): number | string | undefined {
   const plain = text.replaceAll(" ", "");
   if (plain === "") return undefined;
   return /^\d+$/.test(plain) ? Number(plain) : plain;

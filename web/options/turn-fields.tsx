@@ -1,6 +1,8 @@
 import { type CropOption, FLIPS, type Flip, TURNS, type Turn } from "../../src/index.ts";
 import { Field } from "../ui/field.tsx";
+import type { AnyOptions } from "./choices.ts";
 import { PositionField } from "./fit-fields.tsx";
+import { parseSide } from "./size-fields.tsx";
 import type { Form } from "./use-form.ts";
 
 const TURN_WORDS = {
@@ -20,7 +22,8 @@ const NONE = "none";
 const OTHER = "other";
 
 /** Which way up pictures are shown, and which part of them. */
-export function TurnFields({ form: { options, change, faultAt } }: { form: Form }) {
+export function TurnFields({ form }: { form: Form }) {
+  const { options, change, faultAt } = form;
   const { rotate, flip, crop, position, fit, background } = options;
   const ratio = RATIOS.find((each) => each === crop);
   // The fit has a position of its own.
@@ -70,8 +73,13 @@ export function TurnFields({ form: { options, change, faultAt } }: { form: Form 
             <select
               {...control}
               value={ratio ?? (crop === undefined ? NONE : OTHER)}
-              onChange={({ currentTarget }) =>
-                change({ crop: RATIOS.find((each) => each === currentTarget.value) })
+              onChange={({ currentTarget: { value } }) =>
+                change({
+                  crop:
+                    value === OTHER
+                      ? { x: 0, y: 0, width: "100%", height: "100%" }
+                      : RATIOS.find((each) => each === value),
+                })
               }
             >
               <option value={NONE}>Whole picture</option>
@@ -80,14 +88,53 @@ export function TurnFields({ form: { options, change, faultAt } }: { form: Form 
                   {each}
                 </option>
               ))}
-              {crop !== undefined && ratio === undefined && <option value={OTHER}>Custom</option>}
+              <option value={OTHER}>Custom</option>
             </select>
           )}
         </Field>
       </div>
-      {crop !== undefined && !placed && (
+      {typeof crop === "object" && <Rectangle crop={crop} form={form} />}
+      {typeof crop === "string" && !placed && (
         <PositionField value={position ?? "center"} onChange={(position) => change({ position })} />
       )}
     </>
+  );
+}
+
+const EDGES = {
+  x: "Crop from the left",
+  y: "Crop from the top",
+  width: "Crop width",
+  height: "Crop height",
+} as const;
+
+type Edge = keyof typeof EDGES;
+
+/** The part to keep, in pixels or percentages of what is shown. */
+function Rectangle({
+  crop,
+  form: { change },
+}: {
+  crop: Exclude<AnyOptions["crop"], string | undefined>;
+  form: Form;
+}) {
+  return (
+    <div class="columns quarters">
+      {(Object.keys(EDGES) as Edge[]).map((edge) => (
+        <Field key={edge} label={EDGES[edge]}>
+          {(control) => (
+            <input
+              {...control}
+              autocomplete="off"
+              value={crop[edge] ?? ""}
+              onInput={({ currentTarget }) =>
+                change({ crop: { ...crop, [edge]: parseSide(currentTarget.value) } })
+              }
+            />
+          )}
+        </Field>
+      ))}
+      <span class="hint">Pixels, or percentages such as 50 %.</span>
+    </div>
   );
 }

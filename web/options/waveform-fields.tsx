@@ -7,22 +7,53 @@ import type { Form } from "./use-form.ts";
 // What audiowaveform draws with.
 const COLORS = { waveform_color: "#3f4d9b", background_color: "#d6d6d6" } as const;
 
+const ZOOMS = ["pixels_per_second", "points", "samples_per_pixel"] as const;
+const ZOOM_WORDS = {
+  pixels_per_second: "Points per second",
+  points: "Points in all",
+  samples_per_pixel: "Samples per point",
+} as const;
+const USUAL = { pixels_per_second: 100, points: 1000, samples_per_pixel: 512 } as const;
+const UNZOOMED = { pixels_per_second: undefined, points: undefined, samples_per_pixel: undefined } as const;
+
 /** How close the points of a waveform are, of which channels, and how it is drawn. */
 export function WaveformFields({ form }: { form: Form }) {
   const { options, change, faultAt } = form;
   const isDrawn = options.format === "png";
-  const { min, max } = BOUNDS.pixels_per_second;
+  const zooms = isDrawn ? ZOOMS.filter((name) => name !== "points") : ZOOMS;
+  const zoom = zooms.find((name) => options[name] !== undefined);
   return (
     <>
       <div class="columns">
-        <NumberField
-          label="Points per second"
-          value={options.pixels_per_second}
-          onChange={(value) => change({ pixels_per_second: value, samples_per_pixel: undefined })}
-          placeholder={isDrawn ? "as many as show all" : "a point every 256 samples"}
-          hint={`${min} to ${max}.`}
-          fault={faultAt("pixels_per_second")}
-        />
+        <Field label="Points">
+          {(control) => (
+            <select
+              {...control}
+              value={zoom ?? ""}
+              onChange={({ currentTarget: { value } }) => {
+                const chosen = zooms.find((name) => name === value);
+                change({ ...UNZOOMED, ...(chosen && { [chosen]: USUAL[chosen] }) });
+              }}
+            >
+              <option value="">{isDrawn ? "As many as show all" : "One every 256 samples"}</option>
+              {zooms.map((name) => (
+                <option key={name} value={name}>
+                  {ZOOM_WORDS[name]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {zoom && (
+          <NumberField
+            key={zoom}
+            label={ZOOM_WORDS[zoom]}
+            value={options[zoom]}
+            onChange={(value = Number.NaN) => change({ [zoom]: value })}
+            hint={`${BOUNDS[zoom].min} to ${BOUNDS[zoom].max.toLocaleString("en")}.`}
+            fault={faultAt(zoom)}
+          />
+        )}
         <Field label="Channels" fault={faultAt("split_channels")}>
           {(control) => (
             <select
@@ -50,7 +81,7 @@ export function WaveformFields({ form }: { form: Form }) {
               onChange={({ currentTarget }) => change({ bits: currentTarget.value === "8" ? 8 : undefined })}
             >
               <option value={16}>16 bits</option>
-              <option value={8}>8 bits – half the size; peaks.js needs them</option>
+              <option value={8}>8 bits – half the size</option>
             </select>
           )}
         </Field>

@@ -10,31 +10,32 @@ export const KIND_WORDS = {
   adaptive_video: "Stream for a website",
 } as const satisfies Record<EncodeKind, string>;
 
+// Short enough for a select on a phone.
 export const FORMAT_USES: Readonly<Record<string, string>> = {
   mp4: "plays everywhere",
-  webm: "open formats, for websites",
+  webm: "open, for websites",
   mov: "for Apple apps",
   mp3: "plays everywhere",
   aac: "a little better than MP3",
   ogg: "open format",
-  opus: "best sound in small files",
+  opus: "best in small files",
   wav: "lossless, large",
   flac: "lossless, smaller",
   jpeg: "photos, opens everywhere",
   png: "lossless",
   webp: "smaller than JPEG",
-  gif: "simple animations, 256 colors",
+  gif: "animations, 256 colors",
   avif: "smallest, for newer apps",
-  json: "peaks for wavesurfer.js and peaks.js",
-  dat: "the same peaks, in a smaller file",
-  hls: "plays in Safari and in most players",
-  dash: "for dash.js, Shaka Player and TVs",
-  hls_dash: "for players of either",
+  json: "peaks for web players",
+  dat: "the same, smaller",
+  hls: "Safari, most players",
+  dash: "dash.js, Shaka, TVs",
+  hls_dash: "for all players",
 };
 
 export const CODEC_USES: Readonly<Record<string, string>> = {
   h264: "plays everywhere",
-  h265: "smaller, for newer devices",
+  h265: "smaller, newer devices",
   vp9: "smaller, for browsers",
   av1: "smallest, takes longest",
 };

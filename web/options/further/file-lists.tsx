@@ -6,8 +6,17 @@ import type { Form } from "../use-form.ts";
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 
 const MOST_SUBTITLES = 16;
-// What is no track has neither.
-const BURNT = { burn: true, label: undefined, default: undefined } as const;
+/** How subtitles are shown; what is no track has neither a name nor a default. */
+const SHOWN = {
+  track: { burn: undefined, default: undefined },
+  default: { burn: undefined, default: true },
+  burn: { burn: true, label: undefined, default: undefined },
+} as const;
+const SHOWN_WORDS = {
+  track: "A track to turn on and off",
+  default: "A track that is on",
+  burn: "Part of the picture",
+} as const satisfies Record<keyof typeof SHOWN, string>;
 const MOST_VIDEOS = 9;
 
 /** Files of subtitles, that become text tracks or are drawn into the pictures: their addresses, languages and names. */
@@ -31,13 +40,14 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
             {(control) => (
               <select
                 {...control}
-                value={file.burn ? "burn" : "track"}
-                onChange={({ currentTarget: { value } }) =>
-                  set(index, value === "burn" ? BURNT : { burn: undefined })
-                }
+                value={file.burn ? "burn" : file.default ? "default" : "track"}
+                onChange={({ currentTarget: { value } }) => set(index, SHOWN[value as keyof typeof SHOWN])}
               >
-                <option value="track">A track to turn on and off</option>
-                <option value="burn">Part of the picture</option>
+                {Object.entries(SHOWN_WORDS).map(([value, words]) => (
+                  <option key={value} value={value}>
+                    {words}
+                  </option>
+                ))}
               </select>
             )}
           </Field>

@@ -1,17 +1,20 @@
 import { POSITIONS } from "../../../src/index.ts";
 import { Field } from "../../ui/field.tsx";
+import { NumberField } from "../../ui/number-field.tsx";
 import type { AnyOptions } from "../choices.ts";
 import type { Form } from "../use-form.ts";
 import { POSITION_WORDS } from "../words.ts";
 
 const WIDTHS = ["10%", "20%", "30%", "50%", "100%"] as const;
+const OPACITIES = [1, 0.75, 0.5, 0.25] as const;
 const OWN = "";
 
-/** A picture to lay over a video or an image: its address, and where and how large it is. */
-export function OverlayFields({ form: { options, change, faultAt } }: { form: Form }) {
+/** A picture to lay over a video or an image: its address, where and when it is shown, how large and how clearly. */
+export function OverlayFields({ form: { wishes, options, change, faultAt } }: { form: Form }) {
   const { overlay } = options;
+  const { opacity = 1 } = overlay ?? {};
   const set = (changes: Partial<NonNullable<AnyOptions["overlay"]>>) =>
-    overlay && change({ overlay: { ...overlay, ...changes } });
+    overlay && change({ overlay: given({ ...overlay, ...changes }) });
   const named = typeof overlay?.position === "object" ? null : (overlay?.position ?? "center");
   const widths = [...new Set([...WIDTHS, ...(overlay?.width === undefined ? [] : [overlay.width])])];
   return (
@@ -77,8 +80,48 @@ export function OverlayFields({ form: { options, change, faultAt } }: { form: Fo
               </select>
             )}
           </Field>
+          <Field label="Logo opacity" fault={faultAt("overlay.opacity")}>
+            {(control) => (
+              <select
+                {...control}
+                value={String(opacity)}
+                onChange={({ currentTarget: { value } }) =>
+                  set({ opacity: Number(value) === 1 ? undefined : Number(value) })
+                }
+              >
+                {[...new Set([...OPACITIES, opacity])].map((each) => (
+                  <option key={each} value={each}>
+                    {Number((each * 100).toFixed(1))} %
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+      )}
+      {overlay && wishes.kind === "video" && (
+        <div class="columns">
+          <NumberField
+            label="Logo appears (seconds)"
+            value={overlay.start}
+            onChange={(start) => set({ start })}
+            placeholder="at the start"
+            fault={faultAt("overlay.start")}
+          />
+          <NumberField
+            label="Logo disappears (seconds)"
+            value={overlay.end}
+            onChange={(end) => set({ end })}
+            placeholder="never"
+            fault={faultAt("overlay.end")}
+          />
         </div>
       )}
     </>
   );
+}
+
+// The request knows no fields that are undefined.
+function given<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

@@ -31,10 +31,15 @@ export function makeThumbnail(input: MediaInput, source: Source, device: LocalCl
 
 async function decode(input: MediaInput, source: Source, device: LocalClient): Promise<Blob | null> {
   if (typeof input === "string") return null;
-  const format = source.has_alpha && ({ format: "png" } as const);
+  const { width = WIDTH, height = WIDTH } = source;
+  const scale = WIDTH / Math.max(width, height);
+  const wanted = {
+    ...(source.has_alpha && ({ format: "png" } as const)),
+    ...(source.kind === "image" && scale < 1 && { height: Math.max(1, Math.round(height * scale)) }),
+  };
   const times = source.kind === "image" ? [0] : thumbnailTimes(source.duration ?? 0).slice(0, DECODED);
   const take = async (at: number) =>
-    createImageBitmap(await coreFrame(device, input, { at, ...format }), sizeOf(source));
+    createImageBitmap(await coreFrame(device, input, { at, ...wanted }), sizeOf(source));
   return smallOf(await liveliest(times, take));
 }
 

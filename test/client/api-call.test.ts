@@ -1,0 +1,119 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { createRemoteClient } from "../../src/client/index.ts";
+import { OPTIONS } from "../../src/core/options.ts";
+import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../src/index.ts";
+import { OPTION_NAMES } from "../../web/options/choices.ts";
+import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/view/api-call.ts";
+
+const CALL = { url: "https://example.com/it's.mov", name: "it's.mov" } as const;
+const RECTANGLE = { x: 10, y: "5%", width: "50%", height: 80 };
+const FRAME = { rotate: 90, flip: "both", width: 320, height: "50%", position: "top-left" };
+const BOXED = { ...FRAME, fit: "contain", background: "#102030" };
+const SOUND = { track: 1, channels: 2, sample_rate: 44_100, fade_in: 0.5, fade_out: 1 };
+const LEVELED = { normalize: true, target_lufs: -23 };
+const SPAN = { start: 1.5, end: 3 };
+const LOGO = { url: "https://example.com/it's a logo.png", position: "top", width: "20%", opacity: 0.5 };
+const SUBTITLES = [
+  { url: "https://example.com/en.srt", language: "en", label: 'It\'s "English"', default: true },
+];
+
+/** Every option of every kind, in as many outputs as contradictions need. */
+const ALL: Readonly<Record<EncodeKind, readonly object[]>> = {
+  video: [
+    {
+      ...{ format: "mp4", codec: "h264", mode: "auto", quality: "high", ...BOXED, crop: "16:9", fps: 24 },
+      ...{ bitrate: 2_000_000, audio_codec: "mp3", audio_bitrate: 96_000, ...SOUND, ...LEVELED, ...SPAN },
+      ...{ speed: 1.5, overlay: { ...LOGO, start: 1, end: 2 }, subtitles: SUBTITLES, metadata: "strip" },
+    },
+    { target_size: 4_000_000, volume: 0.5, concat: [{ url: "https://example.com/next.mp4" }] },
+    { mute: true, crop: RECTANGLE, subtitles: [{ url: "https://example.com/en.srt", burn: true }] },
+  ],
+  audio: [
+    { format: "mp3", mode: "auto", quality: "low", bitrate: 96_000, ...SOUND, ...LEVELED, ...SPAN },
+    { volume: 2, speed: 0.5, metadata: "keep" },
+  ],
+  image: [
+    {
+      format: "webp",
+      quality: "high",
+      ...BOXED,
+      crop: RECTANGLE,
+      start: 2,
+      max_bytes: 90_000,
+      overlay: LOGO,
+    },
+    { interval: 5 },
+    { count: 7 },
+  ],
+  animation: [{ format: "gif", quality: "low", ...BOXED, crop: "1:1", fps: 10, loop: 2, ...SPAN }],
+  storyboard: [{ format: "webp", quality: "low", width: 120, interval: 5, columns: 4, rows: 3, ...SPAN }],
+  waveform: [
+    { format: "json", samples_per_pixel: 512, bits: 8, split_channels: true, track: "en", ...SPAN },
+    { format: "dat", pixels_per_second: 50 },
+    { points: 800 },
+    { format: "png", width: 640, height: 120, waveform_color: "#123456", background_color: "#0000" },
+  ],
+  adaptive_video: [
+    {
+      ...{ format: "hls", i_frames: true, quality: "low", ...BOXED, crop: "9:16" },
+      ...{ ...SOUND, ...LEVELED, ...SPAN, subtitles: SUBTITLES },
+    },
+    { format: "dash", volume: 0.5 },
+    { mute: true },
+  ],
+};
+
+// Its key would stay in presets and in copied code.
+const LEFT_OUT = "encryption";
+// The page asks for it beside the options.
+const BESIDE = "target_size";
+
+test.for(ENCODE_KINDS)("the page offers, and its calls show, every option of %s", (kind) => {
+  const all = Object.keys(OPTIONS[kind].shape).filter((name) => name !== LEFT_OUT);
+  const shown = new Set(ALL[kind].flatMap((options) => Object.keys(options)));
+  expect([...shown].sort()).toEqual([...all].sort());
+  expect([...OPTION_NAMES[kind]].sort()).toEqual(all.filter((name) => name !== BESIDE).sort());
+});
+
+test("a service receives what both texts of a call ask for, with any options", async () => {
+  const bodies: string[] = [];
+  const service = createServer(async (request, response) => {
+    bodies.push(Buffer.concat(await Array.fromAsync(request)).toString());
+    response
+      .writeHead(400, { "Content-Type": "application/json" })
+      .end('{"kind":"request_invalid","message":"Kept."}');
+  }).listen(0, "127.0.0.1");
+  await once(service, "listening");
+  const base_url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  try {
+    const outputs = ENCODE_KINDS.flatMap((kind) =>
+      ALL[kind].map((options) => ({ kind, options }) as ApiOutput),
+    );
+    const calls = outputs.map((output): ApiCall => ({ ...CALL, base_url, outputs: [output] }));
+    await promisify(execFile)("bash", ["-ec", calls.map((call) => `${asCurl(call)} -sS`).join("\n")]);
+    for (const call of calls) await expect(runCode(asTypeScript(call))).rejects.toThrow("Kept.");
+    expect(bodies).toHaveLength(2 * outputs.length);
+    for (const [index, body] of bodies.entries()) {
+      const asked = outputs[index % outputs.length];
+      expect(parseTaskRequest(JSON.parse(body))).toMatchObject({ input: CALL.url, ...asked });
+    }
+  } finally {
+    service.close();
+  }
+});
+
+/** Runs a copied text as the module that it is, on this repository's client. */
+async function runCode(text: string): Promise<void> {
+  const body = text.replace('import { createRemoteClient } from "framewright/client";', "");
+  const run = new AsyncFunction("createRemoteClient", body);
+  await run(createRemoteClient);
+}
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...texts: string[]
+) => (client: typeof createRemoteClient) => Promise<void>;
