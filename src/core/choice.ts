@@ -7,7 +7,7 @@ export const EncoderChoice = z
     encoder: z.string().meta({ example: "native" }),
     reason: z.string().meta({ description: "One short sentence.", example: "Faster here: 8 s, not 16 s." }),
     refusals: z.array(Refusal).optional().meta({
-      description: "Why the encoders that are preferred to it do not do it; absent when there are none.",
+      description: "Why the preferred encoders do not do it; absent when there are none.",
     }),
   })
   .meta({ id: "EncoderChoice" });

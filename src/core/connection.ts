@@ -72,7 +72,7 @@ export const ConnectionRequest = closed({
   }),
   access_key_id: credential(256).meta({ example: "AKIAIOSFODNN7EXAMPLE" }),
   secret_access_key: credential(1024).meta({
-    description: "Write-only: no answer ever contains it.",
+    description: "Write-only: no response contains it.",
     example: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     writeOnly: true,
   }),
@@ -154,12 +154,12 @@ export const SignRequest = closed({
     .regex(/^[\x20-\x7e]{0,255}$/)
     .nullable()
     .optional()
-    .meta({ description: "Has to be sent exactly like this." }),
+    .meta({ description: "Must be sent unchanged." }),
   content_length: z
     .int("must be a whole number of bytes.")
     .min(0)
     .optional()
-    .meta({ description: "Bytes of the body, which has to be exactly this long." }),
+    .meta({ description: "Bytes of the body, which must have exactly this length." }),
   seconds: wholeWithin({ min: 1, max: MAX_SIGNED_SECONDS })
     .optional()
     .meta({ description: `How long the URL is valid; default ${MAX_SIGNED_SECONDS}.` }),
@@ -172,7 +172,7 @@ export const SignedRequest = z
   .object({
     object: z.literal("signed_request"),
     url: z.string(),
-    headers: z.record(z.string(), z.string()).meta({ description: "Headers that have to be sent." }),
+    headers: z.record(z.string(), z.string()).meta({ description: "Headers that must be sent." }),
     expires_at: z.int().meta({ description: "Milliseconds since the Unix epoch." }),
   })
   .meta({ id: "SignedRequest" });
@@ -188,8 +188,8 @@ export function parseSignRequest(body: unknown): SignRequest {
 export const Reencryption = z
   .object({
     object: z.literal("reencryption"),
-    connections: z.int().meta({ description: "How many there are." }),
-    webhook_secrets: z.int().meta({ description: "How many secrets of webhooks there are." }),
+    connections: z.int().meta({ description: "Number of secrets." }),
+    webhook_secrets: z.int().meta({ description: "Number of secrets of webhooks." }),
     reencrypted: z.int().meta({ description: "How many of these were encrypted with an older key." }),
     failed: z.array(z.string()).meta({
       description:

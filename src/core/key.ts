@@ -78,7 +78,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 export const NewApiKey = ApiKey.extend({
   secret: z.string().optional().meta({
     description:
-      "Goes after `Bearer`. Returned only once: the repeated answer to an `Idempotency-Key` lacks it.",
+      "Sent after `Bearer`. Returned only once: the repeated response to an `Idempotency-Key` lacks it.",
     example: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ01234",
   }),
 }).meta({ id: "NewKey" });

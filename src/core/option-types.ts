@@ -419,7 +419,7 @@ export type AnimationOptions = {
    */
   fps?: number | undefined;
   /**
-   * How often the animation plays; 0 plays it forever. 0 to 65,535.
+   * How many times the animation plays; 0 plays it forever. 0 to 65,535.
    *
    * @default 0
    */

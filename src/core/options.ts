@@ -161,7 +161,7 @@ export const AnimationOptions = optionsOf("animation", {
       description: `Frames per second; ${ANIMATION_DEFAULTS.fps}, or those of a slower video, or the times of an animated picture, when absent.`,
     }),
   loop: wholeWithin(BOUNDS.loop, "a whole number of times").optional().meta({
-    description: "How often the animation plays; 0 plays it forever.",
+    description: "How many times the animation plays; 0 plays it forever.",
     default: 0,
   }),
   ...span,

@@ -31,7 +31,7 @@ const stream = z
     language: z.string().optional(),
     title: z.string().optional().meta({ description: "Name of a subtitle track." }),
     default: z.literal(true).optional().meta({
-      description: "Whether players show a subtitle track unless told otherwise; else absent.",
+      description: "Whether players show a subtitle track by default; else absent.",
     }),
     forced: z.literal(true).optional().meta({
       description: "Whether a subtitle track holds only what every viewer needs; else absent.",
@@ -75,7 +75,7 @@ const counts = z
       })
       .optional(),
   })
-  .meta({ id: "Counts", description: "What an encode found and made, counted packet by packet." });
+  .meta({ id: "Counts", description: "Counts of an encode's source and output, packet by packet." });
 
 const dropped = z
   .object({
@@ -108,7 +108,7 @@ const waveform = z
     bits: z.literal([8, 16]),
     length: z.int().min(0).meta({ description: "Points of a channel." }),
   })
-  .meta({ id: "WaveformFacts", description: "What the header of a waveform's data says." });
+  .meta({ id: "WaveformFacts", description: "The header of a waveform's data." });
 
 // A Source written by hand may omit the codec that it does not have.
 const codec = z.string().nullable().default(null);
@@ -144,7 +144,7 @@ export const Source = z
       .meta({ description: "Seconds." }),
     duration_estimated: z.boolean().optional().meta({
       description:
-        "True where the duration is estimated: the file has no header that tells it, and is too large to count.",
+        "True where the duration is estimated: the file has no header that states it, and is too large to count.",
     }),
     fragmented: z.literal(true).optional().meta({
       description:
@@ -191,7 +191,7 @@ export const Source = z
       .meta({ description: "Tags of the file, by the names that ffmpeg uses.", example: { title: "Dawn" } }),
     chapters: Chapters.optional().meta({ description: "In order of time; absent when the file has none." }),
     dropped: z.array(dropped).optional().meta({
-      description: "On an encode's output: what of the source is not in it; absent when all of it is.",
+      description: "On an encode's output: the parts of the source that it lacks; absent when it lacks none.",
     }),
     renditions: z
       .array(
@@ -217,7 +217,7 @@ export const Source = z
       .optional()
       .meta({
         description:
-          "All files of an output of many: of a storyboard its WebVTT, its JSON and its sheets in order; of several stills each with its time.",
+          "All files of an output of several: the WebVTT, the JSON and the sheets of a storyboard, in order; each of several stills with its time.",
       }),
     waveform: waveform.optional().meta({ description: "On the output of the kind waveform." }),
     thumbhash: z.string().optional().meta({
@@ -249,7 +249,7 @@ export const Source = z
       .meta({ description: "On an encode's output: why that encoder was chosen, in one short sentence." }),
     refusals: z.array(Refusal).optional().meta({
       description:
-        "On an encode's output: why the encoders that are preferred to that one did not do the work; absent when there are none.",
+        "On an encode's output: why the preferred encoders did not do the work; absent when there are none.",
     }),
   })
   .meta({ id: "Source" });

@@ -32,8 +32,8 @@ export const RunError = z
       .optional()
       .meta({
         description:
-          "Of the browser library with a fallback alone: why that did not do the work. standalone_step: it does tasks only; " +
-          "missing: the page has no fallback any more; failed: it could not be reached, refused the task or did not get its file.",
+          "Only from a page with a fallback: why the fallback did not do the work. standalone_step: it runs only tasks; " +
+          "missing: the page no longer has one; failed: it could not be reached, refused the task or did not get its file.",
       }),
   })
   .meta({ id: "RunError" });

@@ -26,7 +26,7 @@ export const UploadRequest = closed({
   size: z
     .int(required("a whole number of bytes from 1."))
     .min(1)
-    .meta({ description: "Bytes of the file, which has to be exactly this long." }),
+    .meta({ description: "Bytes of the file, which must have exactly this length." }),
   content_type: z
     .string(required("a media type, such as video/mp4, of up to 128 characters."))
     .max(128)
@@ -70,7 +70,7 @@ export const UploadPart = z
     part: z.int().min(1).max(MOST_PARTS),
     size: z.int().min(1).meta({ description: "Bytes of this part, which follow those of the part before." }),
     url: z.string(),
-    headers: z.record(z.string(), z.string()).meta({ description: "Headers that have to be sent." }),
+    headers: z.record(z.string(), z.string()).meta({ description: "Headers that must be sent." }),
   })
   .meta({ id: "UploadPart" });
 /** A part of an upload, and where it goes. */

@@ -1,11 +1,24 @@
 import { expect, test } from "vitest";
-import { findTellTales } from "./prose.ts";
+import { createMemoryApi } from "../worker/api/memory-api.ts";
+import { findTellTales, tellTalesIn } from "./prose.ts";
 import { readSources } from "./source-files.ts";
 
 test("no comment has the tell-tale words of translated prose", () => {
   const files = readSources("src", "worker", "web", "bench", "core", "test");
   expect(files.length).toBeGreaterThan(700);
   expect(files.flatMap(findTellTales)).toEqual([]);
+});
+
+test("no description in the API's document has them", async () => {
+  const { app } = createMemoryApi();
+  const text = await (await app.request("/openapi.json")).text();
+  const descriptions: string[] = [];
+  JSON.parse(text, (name, value) => {
+    if ((name === "description" || name === "summary") && typeof value === "string") descriptions.push(value);
+    return value;
+  });
+  expect(descriptions.length).toBeGreaterThan(300);
+  expect(descriptions.filter((description) => tellTalesIn(description).length > 0)).toEqual([]);
 });
 
 test.for([

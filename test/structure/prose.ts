@@ -39,10 +39,13 @@ const TELL_TALES: readonly RegExp[] = [
 /** Lists the tell-tale words in a file's comments, each as `path:line: words`. */
 export function findTellTales({ path, text }: SourceFile): string[] {
   const { comments } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
-  return comments.flatMap(({ value, start }) =>
-    TELL_TALES.flatMap((pattern) => {
-      const [words] = pattern.exec(value.replaceAll(/\s*\n\s*\*?\s*/g, " ")) ?? [];
-      return words === undefined ? [] : [`${path}:${text.slice(0, start).split("\n").length}: ${words}`];
-    }),
-  );
+  return comments.flatMap(({ value, start }) => {
+    const line = text.slice(0, start).split("\n").length;
+    return tellTalesIn(value.replaceAll(/\s*\n\s*\*?\s*/g, " ")).map((words) => `${path}:${line}: ${words}`);
+  });
+}
+
+/** Lists the tell-tale words in a text. */
+export function tellTalesIn(text: string): string[] {
+  return TELL_TALES.flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
 }

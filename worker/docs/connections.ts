@@ -25,7 +25,7 @@ export const createConnection = operation({
   tag,
   summary: "Store a connection",
   description:
-    "Stores the credentials of S3-compatible storage, for inputs and outputs named `s3://<bucket>/<key>`. The secret is encrypted and never answered. The project's first connection is its default one.",
+    "Stores the credentials of S3-compatible storage, for inputs and outputs named `s3://<bucket>/<key>`. The secret is stored encrypted, and no response contains it. The project's first connection is its default.",
   body: { schema: "ConnectionRequest", examples: CONNECTION_REQUESTS },
   answers: { 201: { ...answer, examples: { stored: CONNECTION } } },
   errors: ["request_invalid", "invalid_kind", "payload_too_large"],
@@ -38,7 +38,7 @@ export const listConnections = operation({
   operationId: "listConnections",
   tag,
   summary: "List connections",
-  description: "Gives the project's connections, the newest first.",
+  description: "Returns the project's connections, newest first.",
   parameters: listParameters("connection", null, CONNECTION_KINDS, CONNECTION.id),
   answers: {
     200: {
@@ -71,7 +71,7 @@ export const changeConnection = operation({
   operationId: "changeConnection",
   tag,
   summary: "Change a connection",
-  description: "Changes the fields that the body names; tasks that run go on with what is new.",
+  description: "Changes the fields that the body names. Running tasks use the new values.",
   parameters: one,
   body: { schema: "ConnectionChange", examples: CONNECTION_CHANGES },
   answers: { 200: { ...answer, examples: { stored: CONNECTION } } },
@@ -84,9 +84,9 @@ export const reencryptConnections = operation({
   path: "/connections/reencrypt",
   operationId: "reencryptConnections",
   tag,
-  summary: "Encrypt all secrets anew",
+  summary: "Re-encrypt all secrets",
   description:
-    "Encrypts every secret of the project under the newest of the service's keys. After a change of keys, when none is told in `failed`, the older ones can be taken away. A secret is also encrypted anew when its connection is next used.",
+    "Encrypts every secret of the project with the newest of the service's keys. After a key rotation, once `failed` is empty, the older keys can be removed. A secret is also re-encrypted when its connection is next used.",
   answers: {
     200: { description: "What was done.", schema: "Reencryption", examples: REENCRYPTIONS },
   },
@@ -99,8 +99,9 @@ export const testConnection = operation({
   path: "/connections/{id}/test",
   operationId: "testConnection",
   tag,
-  summary: "Try a connection",
-  description: "Writes a small object, reads it back and deletes it; tells what went wrong where it did.",
+  summary: "Test a connection",
+  description:
+    "Writes a small object, reads it back and deletes it. The response says which of these failed, and why.",
   parameters: one,
   body: { schema: "ConnectionTestRequest", examples: CONNECTION_TEST_REQUESTS },
   answers: {
@@ -117,7 +118,7 @@ export const signRequest = operation({
   tag,
   summary: "Sign a request to the storage",
   description:
-    "Returns a URL, valid for an hour at most, by which a page that holds no keys reads, writes or deletes one object, whole or in parts. The connection's `signing` has to allow it; otherwise the answer is `forbidden`. Ask for it where your own users are checked, not in the page.",
+    "Returns a URL, valid for an hour at most, by which a page that holds no keys reads, writes or deletes one object, whole or in parts. The connection's `signing` has to allow it; otherwise the answer is `forbidden`. Request it on your own server, which knows its users, not in the page.",
   parameters: one,
   body: { schema: "SignRequest", examples: SIGN_REQUESTS },
   answers: { 200: { description: "The URL.", schema: "SignedRequest", examples: { put: SIGNED_REQUEST } } },
@@ -131,7 +132,8 @@ export const deleteConnection = operation({
   operationId: "deleteConnection",
   tag,
   summary: "Delete a connection",
-  description: "Removes a connection and its secret. When it was the default one, the oldest one left is.",
+  description:
+    "Removes a connection and its secret. If it was the default, the oldest one that is left takes its place.",
   parameters: one,
   answers: { 204: { description: "The connection is gone." } },
   errors: ["connection_not_found", "connection_in_use"],

@@ -19,7 +19,7 @@ export const signImage = operation({
   tag: "Images",
   summary: "Sign an image URL",
   description:
-    "Returns the URL of a picture in another size, shape or format, made when it is first asked for. Nothing is fetched before.",
+    "Returns the URL of a picture in another size, shape or format. The source is fetched, and the picture made, at the first request for it.",
   body: {
     schema: "ImageUrlRequest",
     examples: {
@@ -44,7 +44,7 @@ export const getImage = operation({
   tag: "Images",
   summary: "Fetch a picture in another form",
   description:
-    "Serves a picture made of another, by a signed URL or of an origin in the setting `IMAGE_ORIGINS`; needs no API key. Kept, and made anew when its source changes. A source that fails answers 403, 404, 413, 415, 422, 502 or 504 with the kind of its error; 503 while every native encoder that a large one needs is busy.",
+    "Serves a picture made of another, by a signed URL or of an origin in the setting `IMAGE_ORIGINS`; needs no API key. The result is stored, and made again when its source changes. If the source fails, the response is 403, 404, 413, 415, 422, 502 or 504 with the kind of its error; while every native encoder that a large picture needs is busy, it is 503.",
   open: true,
   parameters: [
     {

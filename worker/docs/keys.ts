@@ -25,7 +25,7 @@ export const createKey = operation({
   tag,
   summary: "Create a key",
   description:
-    "Creates an API key in the project of the requesting key. It can have only scopes of the requesting key; otherwise, and when the project has its maximum of keys, the answer is `forbidden`. Its secret is in this answer alone: only a hash of it is stored, so the repeated answer to an `Idempotency-Key` is without it.",
+    "Creates an API key in the project of the requesting key. It can only have scopes of the requesting key; otherwise, or when the project has its maximum of keys, the response is `forbidden`. Only this response contains the secret: the service stores a hash of it, so the repeated response to an `Idempotency-Key` lacks it.",
   body: {
     schema: "KeyRequest",
     examples: { usual: { name: "Web shop" }, reader: { name: "Dashboard", scopes: ["read"] } },
@@ -47,7 +47,7 @@ export const listKeys = operation({
   operationId: "listKeys",
   tag,
   summary: "List keys",
-  description: "Gives the project's keys, the newest first, but for those of the setting `API_KEYS`.",
+  description: "Returns the project's keys, newest first, except those of the setting `API_KEYS`.",
   parameters: listParameters("key", null, null, KEY.id),
   answers: {
     200: {
@@ -87,7 +87,7 @@ export const rollKey = operation({
   tag,
   summary: "Roll a key",
   description:
-    "Gives a key another secret, which is in this answer alone. The previous secret stays valid for a while, so that its users can change over; at most four previous secrets do. The requesting key needs all scopes of the key.",
+    "Replaces a key's secret; only this response contains the new one. The previous secret stays valid for a while, so that its users can switch; at most four previous secrets do. The requesting key needs all scopes of the key.",
   parameters: one,
   body: {
     schema: "RollRequest",
@@ -111,7 +111,7 @@ export const revokeKey = operation({
   tag,
   summary: "Revoke a key",
   description:
-    "Revokes a key with all its secrets: at once for changes of keys, within 5 seconds for everything else. Its tasks continue.",
+    "Revokes a key with all its secrets: immediately for changes of keys, within 5 seconds for everything else. Its tasks continue.",
   parameters: one,
   answers: { 204: { description: "The key is gone." } },
   errors: ["key_not_found"],

@@ -16,7 +16,7 @@ export const getMetrics = operation({
   tag: "Service",
   summary: "Read counts and timings",
   description:
-    "Gives counts and timings of the project's tasks, steps and encoders since it began, and how many have not ended, as Prometheus reads them. Each key sees its own project.",
+    "Returns counts and timings of the project's tasks, steps and encoders since it began, and how many are unfinished, in the text format of Prometheus. Each key sees its own project.",
   answers: {
     200: {
       description: "The metrics.",

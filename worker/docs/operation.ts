@@ -92,7 +92,7 @@ const idempotencyKey: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "A text of your choice, up to 255 characters: for a day, the same request with the same key returns the first record again, with 200, and creates none.",
+    "A text of your choice, up to 255 characters: for a day, the same request with the same key returns the first record again, with 200, and creates nothing.",
   schema: {
     type: "string",
     minLength: 1,

@@ -55,7 +55,7 @@ export const getHealth = operation({
   path: "/health",
   operationId: "getHealth",
   tag: "Service",
-  summary: "Ask whether the service answers",
+  summary: "Check the service's health",
   open: true,
   answers: {
     200: { description: "It does.", schema: "Health", examples: { ok: { status: "ok" } } },

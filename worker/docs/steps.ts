@@ -16,7 +16,7 @@ export const createStep = operation({
   tag,
   summary: "Create a step",
   description:
-    "Creates a single operation without a task. The `output` of a finished step is the `input` of the next: probe a file, then pass on what came out.",
+    "Creates a single operation without a task. The `output` of a finished step is the `input` of the next: probe a file, for example, then encode the result.",
   body: { schema: "StepRequest", examples: STEP_REQUESTS },
   answers: {
     201: { description: "The step, waiting.", schema: "Step", examples: { waiting: WAITING_STEP } },
@@ -31,7 +31,7 @@ export const listSteps = operation({
   operationId: "listSteps",
   tag,
   summary: "List steps",
-  description: "Gives the project's standalone steps, the newest first; a task's steps are in the task.",
+  description: "Returns the project's standalone steps, newest first; a task contains its own steps.",
   parameters: listParameters("step", STEP_STATUSES, STEP_KINDS, WAITING_STEP.id),
   answers: {
     200: {
@@ -52,7 +52,7 @@ export const getStep = operation({
   operationId: "getStep",
   tag,
   summary: "Get a step",
-  description: "Gives a step as it stands now, standing alone or inside a task.",
+  description: "Returns a step in its current state, standalone or of a task.",
   parameters: one,
   answers: {
     200: {

@@ -84,7 +84,7 @@ export const taskEvents = operation({
   tag,
   summary: "Follow a task",
   description:
-    "Server-sent events: how the task stands, then its changes, at most one a second, until it is finished; the last one comes at once. `data` is a TaskUpdate; `id` its version, by which a connection that broke goes on (`Last-Event-ID`). A comment every 15 seconds keeps the connection. What asks again after the last event is answered 204.",
+    "Server-sent events: the current state of the task, then its changes, at most one a second, until it is finished; the last one is sent immediately. `data` is a TaskUpdate, and `id` its version, from which a broken connection resumes (`Last-Event-ID`). A comment every 15 seconds keeps the connection open. A request after the last event gets 204.",
   parameters: [...one, ...lastEventId],
   answers: {
     200: {
@@ -103,7 +103,7 @@ export const cancelTask = operation({
   operationId: "cancelTask",
   tag,
   summary: "Cancel a task",
-  description: "Stops the work itself; what the task wrote is removed.",
+  description: "Stops the work and removes everything that the task wrote.",
   parameters: one,
   answers: {
     200: { description: "The task, cancelled.", schema: "Task", examples: { cancelled: CANCELLED_TASK } },
@@ -120,7 +120,7 @@ export const retryTask = operation({
   tag,
   summary: "Retry a task",
   description:
-    "Creates a new task from the request of a finished one, however that ended; the first one stays as it is.",
+    "Creates a new task from the request of a finished one, whatever its status. The finished task does not change.",
   parameters: one,
   answers: {
     201: { description: "The new task, queued.", schema: "Task", examples: { queued: RETRIED_TASK } },

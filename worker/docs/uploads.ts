@@ -28,7 +28,7 @@ export const createUpload = operation({
   tag,
   summary: "Begin an upload",
   description:
-    "Gives URLs by which a page that holds no key puts a file straight to storage: `PUT` each part's `size` bytes to its `url` with its `headers`, in any order, as often as it takes. Each URL is good for just that size and, for a file in one part, that type. Then complete the upload.",
+    "Returns URLs with which a page that holds no key sends a file straight to storage: `PUT` each part's `size` bytes to its `url` with its `headers`, in any order, and again after a failure. Each URL is bound to that size and, for a file in one part, to its type. Then complete the upload.",
   body: { schema: "UploadRequest", examples: UPLOAD_REQUESTS },
   answers: {
     201: {
@@ -73,7 +73,7 @@ export const completeUpload = operation({
   tag,
   summary: "Complete an upload",
   description:
-    "Makes the file of its parts and checks its size; from then on a task takes the upload's `url` as `input`. Again it gives the same.",
+    "Assembles the file from its parts and checks its size; then the upload's `url` is an `input` of tasks. A repeated request returns the same upload.",
   parameters: one,
   body: { schema: "UploadCompletion", examples: UPLOAD_COMPLETIONS },
   answers: {
@@ -88,9 +88,9 @@ export const deleteUpload = operation({
   path: "/uploads/{id}",
   operationId: "deleteUpload",
   tag,
-  summary: "Give up an upload",
+  summary: "Discard an upload",
   description:
-    "Drops the parts that were put, and a stored file in managed storage. A stored object in a bucket of your own stays.",
+    "Removes the parts that were sent, and a stored file in managed storage. An object in a bucket of your own stays.",
   parameters: one,
   answers: { 204: { description: "The upload is gone." } },
   errors: ["media_not_found"],

@@ -29,7 +29,7 @@ export const createWebhookEndpoint = operation({
   tag,
   summary: "Add an endpoint",
   description:
-    "Has the project's events posted to a URL, signed by [Standard Webhooks](https://www.standardwebhooks.com). This answer alone holds the secret. An event is posted at least once, in no fixed order, and again with growing delays for three days until it is answered with 200 to 299 within 10 seconds; redirects are not followed, and 410 disables the endpoint. Tell events that come twice by the header `webhook-id`.",
+    "Posts the project's events to a URL, signed as by [Standard Webhooks](https://www.standardwebhooks.com). Only this response contains the secret. Events are posted at least once, in no particular order, and retried with growing delays for three days until the response is 200 to 299 within 10 seconds. Redirects are not followed, and 410 disables the endpoint. The header `webhook-id` identifies an event that arrives twice.",
   body: { schema: "WebhookEndpointRequest", examples: ENDPOINT_REQUESTS },
   answers: {
     201: {
@@ -48,7 +48,7 @@ export const listWebhookEndpoints = operation({
   operationId: "listWebhookEndpoints",
   tag,
   summary: "List endpoints",
-  description: "Gives the project's endpoints, the newest first.",
+  description: "Returns the project's endpoints, newest first.",
   parameters: listParameters("endpoint", ENDPOINT_STATUSES, null, ENDPOINT.id),
   answers: {
     200: {
@@ -79,7 +79,7 @@ export const changeWebhookEndpoint = operation({
   tag,
   summary: "Change an endpoint",
   description:
-    "Changes the fields that the body names. What is on its way goes to the new URL. What a disabled endpoint missed is in `GET /events`, and not delivered later.",
+    "Changes the fields that the body names. Pending deliveries go to the new URL. Events that a disabled endpoint missed are in `GET /events`, and are not delivered later.",
   parameters: endpoint,
   body: { schema: "WebhookEndpointChange", examples: ENDPOINT_CHANGES },
   answers: { 200: { ...answer, examples: { stored: ENDPOINT } } },
@@ -93,7 +93,7 @@ export const deleteWebhookEndpoint = operation({
   operationId: "deleteWebhookEndpoint",
   tag,
   summary: "Delete an endpoint",
-  description: "Removes an endpoint and its secret. What is on its way is not delivered any more.",
+  description: "Removes an endpoint and its secret. Its pending deliveries fail.",
   parameters: endpoint,
   answers: { 204: { description: "The endpoint is gone." } },
   errors: ["endpoint_not_found"],
@@ -105,9 +105,9 @@ export const rotateEndpointSecret = operation({
   path: "/webhooks/endpoints/{id}/rotate",
   operationId: "rotateEndpointSecret",
   tag,
-  summary: "Change the secret of an endpoint",
+  summary: "Rotate an endpoint's secret",
   description:
-    "Makes a new secret, which this answer alone holds. The one so far is good for another day, or as long as the body says: until then everything carries a signature by each.",
+    "Replaces the secret; only this response contains the new one. The previous one stays valid for a day, or as long as the body says, during which every post carries a signature by each.",
   parameters: endpoint,
   body: { schema: "RotateRequest", examples: ROTATE_REQUESTS },
   answers: {
@@ -126,9 +126,9 @@ export const rotateWebhookSecret = operation({
   path: "/webhooks/secret/rotate",
   operationId: "rotateWebhookSecret",
   tag,
-  summary: "Change the secret of the project",
+  summary: "Rotate the project's secret",
   description:
-    "Makes the secret that signs what goes to the `webhook_url` of tasks and steps, which this answer alone holds. The one so far is good for another day, or as long as the body says. Until it is asked for here, they are signed by one that nobody knows.",
+    "Replaces the secret that signs posts to the `webhook_url` of tasks and steps; only this response contains the new one. The previous one stays valid for a day, or as long as the body says. Before the first rotation, posts are signed by a secret that was never shown.",
   body: { schema: "RotateRequest", examples: ROTATE_REQUESTS },
   answers: {
     200: { description: "The new secret.", schema: "WebhookSecret", examples: { made: PROJECT_SECRET } },
@@ -143,7 +143,7 @@ export const listWebhookDeliveries = operation({
   operationId: "listWebhookDeliveries",
   tag,
   summary: "List deliveries",
-  description: "Gives what was delivered or is to be, the newest first. Deliveries are kept for seven days.",
+  description: "Returns deliveries, newest first, pending ones included. They are kept for seven days.",
   parameters: listParameters("delivery", DELIVERY_STATUSES, EVENT_KINDS, DELIVERY.id),
   answers: {
     200: {
@@ -175,7 +175,8 @@ export const replayWebhookDelivery = operation({
   operationId: "replayWebhookDelivery",
   tag,
   summary: "Deliver again",
-  description: "Posts the same event again at once, whatever came of it before, and again for three days.",
+  description:
+    "Posts the event again immediately, whatever the delivery's status, and retries for three days.",
   parameters: delivery,
   answers: {
     200: {
@@ -195,7 +196,7 @@ export const listEvents = operation({
   tag,
   summary: "List events",
   description:
-    "Gives what happened in the project, the newest first: whatever endpoints are told, and told or not. Whoever reads on with `order=asc` and `after` misses none. Events are kept for seven days, also those of deleted tasks.",
+    "Returns every event of the project, newest first, whether or not an endpoint receives it. Reading on with `order=asc` and `after` misses none. Events are kept for seven days, those of deleted tasks included.",
   parameters: listParameters("event", null, EVENT_KINDS, EVENT.id),
   answers: {
     200: {

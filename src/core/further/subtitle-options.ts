@@ -26,7 +26,7 @@ const file = closed(
       .optional()
       .meta({ description: "Name of the track in a player's menu.", example: "English" }),
     default: z.boolean("must be true or false.").optional().meta({
-      description: "Whether players show it unless told otherwise; then no track of the source is.",
+      description: "Whether players show it by default; then no track of the source is shown.",
       default: false,
     }),
     burn: z.boolean("must be true or false.").optional().meta({

@@ -64,7 +64,7 @@ const input = inputUrl.meta({
 const webhook_url = nullable(
   webhookUrl.optional().meta({
     description:
-      "Where the events of every task are posted, https://; only the answers about deliveries show it.",
+      "Where the events of every task are posted, https://; only responses about deliveries contain it.",
     example: "https://example.com/hooks",
   }),
 );

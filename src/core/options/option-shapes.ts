@@ -71,7 +71,7 @@ export interface SubtitleOption {
   /** Name of the track in a player's menu, of at most 100 characters. */
   label?: string | undefined;
   /**
-   * Whether players show it unless told otherwise; then no track of the source is. One file alone can be.
+   * Whether players show it by default; then no track of the source is shown. One file alone can be.
    *
    * @default false
    */
@@ -89,7 +89,7 @@ export interface SubtitleOption {
 export type EncryptionOption = {
   /** Whole segments by AES-128 in CBC mode, as in RFC 8216. */
   method: "aes-128";
-  /** The key: 16 bytes, in hexadecimal or base64. No answer, event or log shows it. */
+  /** The key: 16 bytes, in hexadecimal or base64. No response, event or log contains it. */
   key: string;
   /** Where players get the key, as its 16 bytes; in every playlist. */
   key_url: string;

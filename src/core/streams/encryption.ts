@@ -17,7 +17,7 @@ export const encryption = closed(
       .string({ error: ({ input }) => `${input === undefined ? "is required" : "must be a text"}: ${BYTES}` })
       .regex(new RegExp(`^(?:[0-9A-Fa-f]{32}|${BASE64})$`), `must be ${BYTES}`)
       .meta({
-        description: "The key: 16 bytes, in hexadecimal or base64. No answer, event or log shows it.",
+        description: "The key: 16 bytes, in hexadecimal or base64. No response, event or log contains it.",
         writeOnly: true,
         example: "00112233445566778899aabbccddeeff",
       }),
