@@ -28,7 +28,8 @@ export interface Host<Order extends { port: number }> {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
-const START_MS = 60_000;
+// A machine at full load takes more than a minute to compile the light encoder.
+const START_MS = 180_000;
 const STOP_MS = 4_000;
 const HEALTHY_MS = 30_000;
 const BACK_OFF_MS = { first: 250, most: 10_000 } as const;

@@ -17,7 +17,7 @@ export interface Received {
 /** A real HTTP server on loopback that webhooks are posted to. */
 export interface Receiver {
   /** Sets how a path answers its requests, numbered from 0; returns its URL. */
-  take(path: string, how?: (request: number) => Taking): string;
+  take(path: string, how?: (request: number, received: Received) => Taking): string;
   /** The requests to a path, oldest first. */
   got(path: string): Received[];
   close(): Promise<void>;
@@ -25,15 +25,16 @@ export interface Receiver {
 
 /** Starts a receiver that answers 404 for unknown paths. */
 export async function startReceiver(port = 0): Promise<Receiver> {
-  const ways = new Map<string, (request: number) => Taking>();
+  const ways = new Map<string, (request: number, received: Received) => Taking>();
   const all: Received[] = [];
   const server = createServer((request, response) => {
     void readText(request).then((body) => {
       const path = request.url ?? "/";
       const before = all.filter((each) => each.path === path).length;
       const headers = request.headers as Record<string, string>;
-      all.push({ path, headers, body, event: JSON.parse(body), at: Date.now() });
-      answer(request, response, ways.get(path)?.(before) ?? 404);
+      const received = { path, headers, body, event: JSON.parse(body), at: Date.now() };
+      all.push(received);
+      answer(request, response, ways.get(path)?.(before, received) ?? 404);
     });
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
