@@ -21,9 +21,11 @@ import { answerList, readListQuery } from "./lists.ts";
 export function addTaskRoutes(app: Api, services: Services): void {
   const { tasks, settings, id, now } = services;
 
+  const unknown = () => new MediaError("task_not_found", "There is no task with that id.");
+
   async function find(project: string, id: string): Promise<Task> {
     const task = await tasks.get(project, id);
-    if (!task) throw new MediaError("task_not_found", "There is no task with that id.");
+    if (!task) throw unknown();
     return task;
   }
 
@@ -73,7 +75,10 @@ export function addTaskRoutes(app: Api, services: Services): void {
   });
 
   serve(app, docs.getTask, async (c) => {
-    return c.json(await find(c.get("project"), idInPath(c, "task")));
+    const text = await tasks.read(c.get("project"), idInPath(c, "task"));
+    if (text === null) throw unknown();
+    // The stored text passes through as it is.
+    return c.body(text, 200, { "Content-Type": "application/json" });
   });
 
   serve(app, docs.cancelTask, async (c) => {

@@ -15,7 +15,8 @@ import { mirrorKey } from "./schedule.ts";
 /** Creates the access to tasks or steps, each stored by its own TaskObject and listed from the index of its project. */
 export function createRuns<T extends Task | Step>(env: Env, object: T["object"]): Runs<T> {
   const unknown = (id: string) => new MediaError(`${object}_not_found`, `There is no ${object} ${id}.`);
-  const get = (project: string, id: string) => readRun<T>(env, object, project, id);
+  const read = (project: string, id: string) => readRun(env, object, project, id);
+  const get = (project: string, id: string) => findRun<T>(env, object, project, id);
   return {
     async create(project, record, made) {
       // The object ignores a record that it has already.
@@ -30,6 +31,7 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
     webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),
     sealedKey: (project, id) => env.TASK.getByName(id).sealedKey(project),
     get,
+    read,
     async follow(project, id, seen) {
       const events = isId(object, id) ? await env.TASK.getByName(id).follow(project, seen) : null;
       if (events !== null) return events;
@@ -63,10 +65,10 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
 /** Finds a step standing alone, or inside a task by the index of the project. */
 export function createFindStep(env: Env): FindStep {
   return async (project, id) => {
-    const alone = await readRun<Step>(env, "step", project, id);
+    const alone = await findRun<Step>(env, "step", project, id);
     if (alone) return { step: alone, task_id: null };
     const task_id = isId("step", id) ? await env.PROJECT.getByName(project).runs.parentOf(id) : null;
-    const task = task_id ? await readRun<Task>(env, "task", project, task_id) : null;
+    const task = task_id ? await findRun<Task>(env, "task", project, task_id) : null;
     const step = task?.steps.find((each) => each.id === id);
     return step && task ? { step, task_id: task.id } : null;
   };
@@ -80,24 +82,29 @@ async function removeArchived(env: Env, object: RunKind, project: string, id: st
   return true;
 }
 
-// The object is asked first: KV may be a minute behind, and is read only where the object is gone.
-async function readRun<T extends Task | Step>(
+async function findRun<T extends Task | Step>(
   env: Env,
   object: T["object"],
   project: string,
   id: string,
 ): Promise<T | null> {
+  const text = await readRun(env, object, project, id);
+  return text === null ? null : (JSON.parse(text) as T);
+}
+
+// The object is asked first: KV may be a minute behind, and is read only where the object is gone.
+async function readRun(env: Env, object: RunKind, project: string, id: string): Promise<string | null> {
   if (!isId(object, id)) return null;
   const text = await env.TASK.getByName(id).read(project);
   if (text === "foreign") return null;
-  if (text !== null) return JSON.parse(text) as T;
-  const mirror = await env.KV.get<{ project: string; record: T }>(mirrorKey({ id, object }), "json");
+  if (text !== null) return text;
+  const mirror = await env.KV.get<{ project: string; record: object }>(mirrorKey({ id, object }), "json");
   if (mirror && mirror.project !== project) return null;
   // KV still has a deleted record for up to a minute.
-  if (mirror) return (await env.PROJECT.getByName(project).runs.isGone(id)) ? null : mirror.record;
+  if (mirror)
+    return (await env.PROJECT.getByName(project).runs.isGone(id)) ? null : JSON.stringify(mirror.record);
   if (timeOfId(object, id) > Date.now() - youngestArchived(env)) return null;
-  const archived = await createArchive(mediaBucket(env), project).get(object, id);
-  return archived === null ? null : (JSON.parse(archived) as T);
+  return createArchive(mediaBucket(env), project).get(object, id);
 }
 
 const DAY_MS = 86_400_000;

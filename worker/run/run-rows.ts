@@ -25,6 +25,8 @@ const SELECT = `
 /** The stored row of one run. */
 export interface RunRows {
   get(): RunRow | null;
+  /** Returns the record as it is stored, as JSON, with its project. */
+  text(): { project: string; record: string } | null;
   insert(row: Pick<RunRow, "project" | "base" | "record" | "key_id">, now: number): void;
   update(change: Partial<Omit<RunRow, "project" | "base" | "key_id" | "turn" | "choice">>): void;
   setTurn(turn: Turn): void;
@@ -61,6 +63,11 @@ export function createRunRows(sql: SqlStorage): RunRows {
       if (!row || row.turn === "withdrawn") return null;
       const [record, choice] = [row.record, row.choice].map((text) => JSON.parse(String(text)));
       return { ...row, record, choice } as unknown as RunRow;
+    },
+    text() {
+      const row = select();
+      if (!row || row.turn === "withdrawn") return null;
+      return { project: String(row.project), record: String(row.record) };
     },
     insert({ project, base, record, key_id }, now) {
       sql.exec(SCHEMA);

@@ -26,6 +26,8 @@ export interface Runs<T extends Task | Step> {
   /** Returns a run's sealed encryption key; null when it has none. */
   sealedKey(project: string, id: string): Promise<string | null>;
   get(project: string, id: string): Promise<T | null>;
+  /** Returns a record as JSON; null for an unknown one. */
+  read(project: string, id: string): Promise<string | null>;
   /**
    * Streams how the run stands and its changes above the version `seen` as server-sent events, until it is finished; `over` when
    * that was seen, null when there is none.

@@ -56,8 +56,8 @@ export class TaskObject extends DurableObject<Bindings> {
 
   /** Returns the record as JSON, `foreign` for that of another project, null when this object has none. */
   async read(project: string): Promise<string | "foreign" | null> {
-    const row = this.#rows.get();
-    return row && (row.project === project ? JSON.stringify(row.record) : "foreign");
+    const found = this.#rows.text();
+    return found && (found.project === project ? found.record : "foreign");
   }
 
   /** Streams state and changes after version `seen` as server-sent events; `over` after the end, null for another project. */

@@ -9,7 +9,7 @@ afterEach(() => vi.restoreAllMocks());
 
 function failing(error: unknown) {
   const api = createMemoryApi();
-  api.tasks.get = () => Promise.reject(error);
+  api.tasks.read = () => Promise.reject(error);
   return api.app;
 }
 

@@ -42,6 +42,10 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
       const row = rows.get(id);
       return row?.project === project ? row.record : null;
     },
+    async read(project, id) {
+      const row = rows.get(id);
+      return row?.project === project ? JSON.stringify(row.record) : null;
+    },
     async follow(project, id, seen) {
       const row = rows.get(id);
       if (row?.project !== project) return null;
