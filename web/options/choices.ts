@@ -24,7 +24,7 @@ const SOUND = [
 ] as const;
 const SOUNDTRACK = [...SOUND, "mute"] as const;
 
-const OPTION_NAMES = {
+export const OPTION_NAMES = {
   video: [
     "format",
     "codec",
