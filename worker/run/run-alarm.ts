@@ -1,8 +1,14 @@
 import { logFault, nameRun } from "../observability/log.ts";
 import { pauseAfter } from "./schedule.ts";
 
+/** The alarm of a Durable Object, as its storage has it. */
+interface AlarmStorage {
+  setAlarm(at: number): Promise<void>;
+  deleteAlarm(): Promise<void>;
+}
+
 /** Manages the one alarm that a run's Durable Object has; `name` is the run's id, for the log. */
-export function createRunAlarm(storage: DurableObjectStorage, name: string | undefined) {
+export function createRunAlarm(storage: AlarmStorage, name: string | undefined) {
   // Remembered, because each setting of an alarm is a write.
   let due: number | null = null;
   let failures = 0;

@@ -3,14 +3,14 @@ import { createRunAlarm } from "../../../worker/run/run-alarm.ts";
 
 function open() {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
-  const storage = { setAlarm: vi.fn(async () => {}), deleteAlarm: vi.fn(async () => {}) };
-  return { alarm: createRunAlarm(storage as unknown as DurableObjectStorage, "task_1"), storage, log };
+  const storage = { setAlarm: vi.fn(async (_at: number) => {}), deleteAlarm: vi.fn(async () => {}) };
+  return { alarm: createRunAlarm(storage, "task_1"), storage, log };
 }
 
 test("a duty that fails keeps none of the others from being done, in their order", async () => {
   const { alarm, log } = open();
   const done: string[] = [];
-  const duty = (name: string, fails = false) => [
+  const duty = (name: string, fails = false): [string, () => Promise<void>] => [
     name,
     async () => {
       done.push(name);
