@@ -8,20 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 
-test("names what an account lacks, and exits with 1", async () => {
-  // No account is at hand; the checks end where the login is missing.
-  const doctor = runScript("doctor", [], { CLOUDFLARE_API_TOKEN: "", CLOUDFLARE_ACCOUNT_ID: "" });
-  expect(await doctor.ended).toBe(1);
-  const lines = doctor.output().split("\n");
-  expect(lines).toContain("ok       Bindings: wrangler.toml has all of them");
-  expect(lines).toContain(
-    "MISSING  KV id: run npx wrangler kv namespace create KV, and put the id that it prints into wrangler.toml",
-  );
-  expect(lines).toContain(
-    "MISSING  Account: wrangler is not logged in: run npx wrangler login, or set CLOUDFLARE_API_TOKEN",
-  );
-});
-
 test("runs a task on each encoder of a service, and leaves nothing behind", async () => {
   const { url, key } = rig;
   const doctor = runScript("doctor", ["--url", url, "--service"], { API_KEY: key });

@@ -8,17 +8,23 @@ import { runWrangler } from "../wrangler.ts";
 import type { Finding } from "./finding.ts";
 
 /** The parts of wrangler's configuration that are looked at. */
-interface Config {
+export interface Config {
   kv_namespaces: { binding: string; id?: string }[];
   r2_buckets: { binding: string; bucket_name?: string }[];
   durable_objects: { bindings: { name: string }[] };
   workflows: { binding: string }[];
   services?: { binding: string }[] | undefined;
+  assets?: { binding?: string } | undefined;
   containers?: { image?: string }[] | undefined;
 }
 
 // The id in the repository's wrangler.toml, which no account has.
 const PLACEHOLDER = /^0+$/;
+/** The bindings that the service asks for. */
+const BINDINGS = [
+  ...["KV", "MEDIA", "ASSETS", "ENCODER", "RUN", "RUN_2", "RUN_3"],
+  ...["TASK", "JOB", "PROJECT", "KEYS", "QUEUE", "UPLOAD", "IMAGE", "NATIVE"],
+] as const;
 const SECRETS = {
   MEDIA_SIGNING_KEY: "without it the service answers every request with 503",
   CONNECTION_KEYS: "without it there are no connections, webhooks or encrypted streams",
@@ -32,37 +38,26 @@ export async function checkAccount(): Promise<Finding[]> {
     const words = "wrangler is not logged in: run npx wrangler login, or set CLOUDFLARE_API_TOKEN";
     return [...checkConfig(config), { what: "Account", state: "missing", words }, await checkDocker(config)];
   }
-  return [
-    ...checkConfig(config),
-    { what: "Account", state: "ok", words: "wrangler is logged in" },
-    await checkNamespace(config),
-    await checkBucket(config),
-    await checkEncoder(),
-    ...(await checkSecrets()),
-    await checkDocker(config),
-    {
-      what: "Workers Paid",
-      state: "unknown",
-      words: "wrangler cannot read the plan; on the free one, deploying ends with an error about cpu_ms",
-    },
-  ];
+  const found = await Promise.all([
+    checkPlan(account),
+    checkNamespace(config),
+    checkBucket(config),
+    checkEncoder(),
+    checkSecrets(),
+    checkDocker(config),
+  ]);
+  const login: Finding = { what: "Account", state: "ok", words: "wrangler is logged in" };
+  return [...checkConfig(config), login, ...found.flat()];
 }
 
-function checkConfig({ kv_namespaces, durable_objects, workflows, services }: Config): Finding[] {
-  const bound = [kv_namespaces, durable_objects.bindings, workflows, services ?? []].flat();
-  const names = new Set(bound.map((each) => ("binding" in each ? each.binding : each.name)));
-  const lacking = [
-    "KV",
-    "TASK",
-    "PROJECT",
-    "QUEUE",
-    "KEYS",
-    "UPLOAD",
-    "IMAGE",
-    "NATIVE",
-    "RUN",
-    "ENCODER",
-  ].filter((name) => !names.has(name));
+/** Checks that a configuration has what the service asks for. */
+export function checkConfig(config: Config): Finding[] {
+  const { kv_namespaces, r2_buckets, durable_objects, workflows, services = [], assets = {} } = config;
+  const bound = [kv_namespaces, r2_buckets, durable_objects.bindings, workflows, services, assets].flat();
+  const names = new Set(
+    bound.map((each) => ("binding" in each ? each.binding : "name" in each ? each.name : "")),
+  );
+  const lacking = BINDINGS.filter((name) => !names.has(name));
   const placeholder = kv_namespaces.some(({ id }) => PLACEHOLDER.test(id ?? ""));
   return [
     lacking.length === 0
@@ -78,6 +73,27 @@ function checkConfig({ kv_namespaces, durable_objects, workflows, services }: Co
         ]
       : []),
   ];
+}
+
+// wrangler does not read the plan. https://developers.cloudflare.com/api/resources/accounts/subresources/subscriptions/
+async function checkPlan(account: string): Promise<Finding> {
+  const what = "Workers Paid";
+  const { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_ACCOUNT_ID: chosen } = process.env;
+  const { accounts = [] } = JSON.parse(account) as { accounts?: { id: string }[] };
+  const id = chosen || (accounts.length === 1 ? accounts[0]?.id : undefined);
+  const base = process.env.CLOUDFLARE_API_BASE_URL ?? "https://api.cloudflare.com/client/v4";
+  const headers = { Authorization: `Bearer ${token}` };
+  const asked = token && id && fetch(`${base}/accounts/${id}/subscriptions`, { headers });
+  const answer = await Promise.resolve(asked || null).catch(() => null);
+  if (!answer?.ok) {
+    const words =
+      "set CLOUDFLARE_API_TOKEN to a token that may read billing to see the plan; on the free one, deploying ends with an error about cpu_ms";
+    return { what, state: "unknown", words };
+  }
+  const { result = [] } = (await answer.json()) as { result?: { rate_plan?: { id?: string } }[] };
+  if (result.some(({ rate_plan }) => /^workers_paid/.test(rate_plan?.id ?? "")))
+    return { what, state: "ok", words: "the account has it" };
+  return { what, state: "missing", words: "the account is on the free plan, which has no containers" };
 }
 
 async function checkNamespace({ kv_namespaces }: Config): Promise<Finding> {
@@ -118,11 +134,16 @@ async function checkSecrets(): Promise<Finding[]> {
     return [{ what: "Service Worker", state: "missing", words }];
   }
   const names = new Set((JSON.parse(listed) as { name: string }[]).map(({ name }) => name));
-  return Object.entries(SECRETS).map(([name, without]) =>
+  const keys = ["API_KEYS", "OPERATOR_KEY"].some((name) => names.has(name));
+  const findings: Finding[] = Object.entries(SECRETS).map(([name, without]) =>
     names.has(name)
       ? { what: name, state: "ok", words: "it is set" }
       : { what: name, state: "missing", words: `${without}: run npx wrangler secret put ${name}` },
   );
+  const what = "API_KEYS or OPERATOR_KEY";
+  if (keys) return [...findings, { what, state: "ok", words: "one is set" }];
+  const words = "without either nobody has a key: run npx wrangler secret put OPERATOR_KEY";
+  return [...findings, { what, state: "missing", words }];
 }
 
 async function checkDocker({ containers = [] }: Config): Promise<Finding> {
