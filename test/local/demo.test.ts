@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
@@ -22,6 +22,18 @@ const demo = (...args: string[]) => runScript("demo", args, { INIT_CWD: here, TM
 
 // npm puts a cache there too.
 const ownFiles = async () => (await readdir(temp)).filter((name) => name.startsWith("framewright"));
+
+// Any page in the visitor's browser can reach the service of the demo.
+async function expectNoTrust(): Promise<void> {
+  const [own = ""] = await ownFiles();
+  const { url } = JSON.parse(await readFile(join(temp, own, "state", "service.json"), "utf8"));
+  for (const key of ["dev-key", "demo", ""]) {
+    const headers = { Authorization: `Bearer ${key}` };
+    expect((await fetch(`${url}/tasks`, { headers })).status).toBe(401);
+  }
+  const foreign = await fetch(`${url}/health`, { headers: { Origin: "https://evil.example" } });
+  expect([foreign.status, foreign.headers.get("Access-Control-Allow-Origin")]).toEqual([403, null]);
+}
 
 interface Probed {
   format: { format_name: string; duration: string };
@@ -115,6 +127,7 @@ test("Ctrl-C cancels the task and leaves nothing behind", async () => {
   const script = demo(await clip("mp4", { size: "640x360", seconds: 20 }), "--format", "webm");
   await script.line(/video …/);
   const pids = family(script.pid);
+  await expectNoTrust();
   script.child.kill("SIGINT");
   expect(await script.ended).toBe(130);
   expect(script.output()).toMatch(/^cancelled$/m);

@@ -108,7 +108,24 @@ test("a deleted task leaves nothing in its project's database", async () => {
   expect(events.size).toBe(3);
   const deliveries = await list<WebhookDelivery>("/webhooks/deliveries?limit=100");
   expect(deliveries.filter(({ event_id }) => events.has(event_id))).toEqual([]);
+  // Its id stands in one row, against changes that come late; and its own object is empty.
+  const tables = (exec: Exec) => exec("SELECT name FROM sqlite_master WHERE type = 'table'");
+  const { exec } = await rig.worker().getDurableObjectStorage("PROJECT", { name: "alpha" });
+  const rows: string[] = [];
+  for (const { name } of await tables(exec)) {
+    if (/^(sqlite|_cf)_/.test(String(name))) continue;
+    for (const row of await exec(`SELECT * FROM "${name}"`))
+      if (JSON.stringify(row).includes(task?.id ?? "none")) rows.push(String(name));
+  }
+  expect(rows).toEqual(["gone"]);
+  const own = await rig.worker().getDurableObjectStorage("TASK", { name: task?.id ?? "" });
+  await rig.until(
+    async () => (await tables(own.exec)).map(({ name }) => name),
+    (names) => !names.includes("run") && !names.includes("outbox"),
+  );
 });
+
+type Exec = Awaited<ReturnType<ReturnType<typeof rig.worker>["getDurableObjectStorage"]>>["exec"];
 
 const BETA = { key: "key-of-beta" };
 
@@ -128,6 +145,8 @@ test("a full project refuses new tasks whole; a task that runs ends, and is list
   const listed = async () => (await list<Task>("/tasks", BETA)).filter((task) => !earlier.has(task.id));
   await rig.until(read, ({ status }) => status === "processing");
 
+  const { MEDIA } = await rig.worker().getEnv();
+  await MEDIA.put(`work/${id}/left`, "of an encode");
   await fill(true);
   const asked = { input: origin.serve("/never.mp3", { file: await clip("png") }), kind: "audio" };
   const refused = await rig.call("/tasks", { method: "POST", body: asked, ...BETA });
@@ -140,6 +159,9 @@ test("a full project refuses new tasks whole; a task that runs ends, and is list
   await rig.until(mirror, (found) => found?.record.status === "cancelled");
   const run = () => instanceStatus(env, id);
   await rig.until(run, (status) => status !== "running");
+  // What it can do by itself waits for no mirror.
+  const files = async () => (await MEDIA.list({ prefix: `work/${id}/` })).objects.length;
+  await rig.until(files, (count) => count === 0);
   expect((await read()).status).toBe("cancelled");
   const [before, ...others] = await listed();
   expect([before?.status, others]).toEqual(["processing", []]);

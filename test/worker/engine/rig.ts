@@ -18,6 +18,7 @@ export interface Bindings {
   MEDIA: {
     list(options: { prefix: string }): Promise<{ objects: { key: string }[] }>;
     get(key: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;
+    put(key: string, value: string): Promise<unknown>;
   };
   TASK: DurableObjectNamespace;
   JOB: DurableObjectNamespace;
