@@ -8,7 +8,7 @@ import { crowdedVideo, readChapters } from "../judge/tags.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { fetchStored, trial } from "./encode-trial.ts";
 
-const TITLES = ["Zwölf Uhr", "語".repeat(255), "End"];
+const TITLES = ["Zwölf Uhr", "語".repeat(255), "End"] as const;
 // Nothing is a chapter at first, nor between the last two.
 const CHAPTERS = [
   { start: 0.5, end: 1.25, title: TITLES[0] },
