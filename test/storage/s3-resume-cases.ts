@@ -47,7 +47,7 @@ describe("an interrupted upload in parts resumes", () => {
     const { upload } = values.get("begun") as { upload: string };
     await ceph.ask("faults", { method: "DELETE", key: "restart", query: { uploadId: upload } });
     const bucket = createS3Bucket(createS3Signer(ceph.connection, "faults"));
-    expect(await listParts(bucket, "restart", upload)).toBe(null);
+    expect(await listParts({ bucket, key: "restart", id: upload })).toBe(null);
     proxy.fail(null);
     await put("restart", memory);
     expect(sent()).toEqual([1, 2, 3, 4]);

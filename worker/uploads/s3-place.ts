@@ -8,6 +8,7 @@ import {
   headObject,
   listParts,
   type S3Part,
+  type S3Upload,
 } from "../../src/storage/s3/s3-multipart.ts";
 import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/s3-send.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
@@ -40,7 +41,7 @@ export function createS3Place(
       told(async () => {
         const { bucket, key } = await reach(upload.output);
         if (partSizes(upload.size).length === 1) return null;
-        return beginUpload(bucket, key, upload.content_type);
+        return (await beginUpload(bucket, key, upload.content_type)).id;
       }),
     sign: ({ upload, begun }) =>
       told(async () => {
@@ -61,7 +62,7 @@ export function createS3Place(
         const { size, content_type } = upload;
         if (begun !== null) {
           const parts = given?.map((part): S3Part => ({ ...part, etag: bare(part.etag), size: null }));
-          const there = parts ?? (await listed(bucket, key, begun));
+          const there = parts ?? (await listed({ bucket, key, id: begun }));
           const count = partSizes(size).length;
           if (there === null) {
             // It may be done, and the answer was lost.
@@ -70,7 +71,7 @@ export function createS3Place(
           }
           const missing = count - (there?.length ?? 0);
           if (there === null || missing !== 0) throw lacking(missing);
-          return (await completeUpload(bucket, key, begun, there, size)).etag;
+          return (await completeUpload({ bucket, key, id: begun }, there, size)).etag;
         }
         const info = await headObject(bucket, key, "write");
         if (!info) throw lacking(1);
@@ -85,13 +86,13 @@ export function createS3Place(
       if (upload.status !== "waiting" || begun === null) return;
       // Without its connection it is left to the rules of the bucket.
       const found = await reach(upload.output).catch(() => null);
-      if (found) await abortUpload(found.bucket, found.key, begun);
+      if (found) await abortUpload({ bucket: found.bucket, key: found.key, id: begun });
     },
   };
 }
 
-async function listed(bucket: S3Bucket, key: string, begun: string): Promise<S3Part[] | null> {
-  const found = await listParts(bucket, key, begun);
+async function listed(upload: S3Upload): Promise<S3Part[] | null> {
+  const found = await listParts(upload);
   if (found === "unknown")
     throw new MediaError("request_invalid", "This storage does not list parts: send their ETags.", {
       param: "parts",

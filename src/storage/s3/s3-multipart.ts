@@ -14,6 +14,15 @@ export interface S3Part {
   size: number | null;
 }
 
+/** A multipart upload that has begun. */
+export interface S3Upload {
+  bucket: S3Bucket;
+  /** Of the object that it becomes. */
+  key: string;
+  /** The service's id of the upload. */
+  id: string;
+}
+
 /** Most parts that an object can have. */
 export const MAX_PARTS = 10_000;
 
@@ -22,45 +31,41 @@ export const UNKNOWN_TYPE = "application/octet-stream";
 
 const WRITE: Asked = { purpose: "write" };
 
-/** Starts a multipart upload and returns its id. */
+/** Begins a multipart upload. */
 export async function beginUpload(
   bucket: S3Bucket,
   key: string,
   mime: string,
   signal?: AbortSignal,
-): Promise<string> {
+): Promise<S3Upload> {
   const headers = { "content-type": mime };
   const request = { method: "POST", key, query: { uploads: "" }, headers } as const;
   const { xml } = await bucket.ask(request, { ...WRITE, signal });
-  const upload = xml ? textOf(xml, "UploadId") : "";
-  if (upload === "") throw lackingAnswer("id of the upload");
-  return upload;
+  const id = xml ? textOf(xml, "UploadId") : "";
+  if (id === "") throw lackingAnswer("id of the upload");
+  return { bucket, key, id };
 }
 
 /** Uploads a part, replacing an earlier one, and returns its ETag. */
 export async function putPart(
-  bucket: S3Bucket,
-  key: string,
-  upload: string,
+  { bucket, key, id }: S3Upload,
   part: number,
   body: Uint8Array<ArrayBuffer> | Blob,
   signal?: AbortSignal,
 ): Promise<S3Part> {
-  const query = { partNumber: String(part), uploadId: upload };
+  const query = { partNumber: String(part), uploadId: id };
   const { response } = await bucket.ask({ method: "PUT", key, query, body }, { ...WRITE, signal });
   return { part, etag: etagOf(response), size: body instanceof Blob ? body.size : body.length };
 }
 
 /** Lists the uploaded parts; null when the upload does not exist, `unknown` when the service cannot list parts. */
 export async function listParts(
-  bucket: S3Bucket,
-  key: string,
-  upload: string,
+  { bucket, key, id }: S3Upload,
   signal?: AbortSignal,
 ): Promise<S3Part[] | null | "unknown"> {
   const found: S3Part[] = [];
   for (let after = "0"; ; ) {
-    const query = { uploadId: upload, "part-number-marker": after };
+    const query = { uploadId: id, "part-number-marker": after };
     const asked = { ...WRITE, signal, expected: [404, 501] };
     const { response, xml } = await bucket.ask({ method: "GET", key, query }, asked);
     if (response.status === 404) return null;
@@ -78,9 +83,7 @@ export async function listParts(
 
 /** Completes an upload of `size` bytes and returns what is stored; rejects with `upload_failed` when the stored size differs. */
 export async function completeUpload(
-  bucket: S3Bucket,
-  key: string,
-  upload: string,
+  { bucket, key, id }: S3Upload,
   parts: readonly S3Part[],
   size: number,
   signal?: AbortSignal,
@@ -93,7 +96,9 @@ export async function completeUpload(
     );
   const xml = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join("")}</CompleteMultipartUpload>`;
   const request: S3Request = {
-    ...{ method: "POST", key, query: { uploadId: upload } },
+    method: "POST",
+    key,
+    query: { uploadId: id },
     headers: { "content-type": "application/xml" },
     body: Uint8Array.from(new TextEncoder().encode(xml)),
   };
@@ -110,8 +115,8 @@ export async function completeUpload(
  * Aborts an upload so that nothing of it remains; if the service cannot be reached, the bucket's rules must clean up. Never
  * rejects.
  */
-export async function abortUpload(bucket: S3Bucket, key: string, upload: string): Promise<void> {
-  const request = { method: "DELETE", key, query: { uploadId: upload } } as const;
+export async function abortUpload({ bucket, key, id }: S3Upload): Promise<void> {
+  const request = { method: "DELETE", key, query: { uploadId: id } } as const;
   await bucket.ask(request, { ...WRITE, expected: [404] }).catch(() => {});
 }
 

@@ -11,6 +11,7 @@ import {
   putObject,
   putPart,
   type S3Part,
+  type S3Upload,
 } from "./s3-multipart.ts";
 import type { S3Bucket } from "./s3-send.ts";
 import { MIN_PART_BYTES, PARTS_AT_ONCE, type PartOptions } from "./s3-upload.ts";
@@ -34,11 +35,19 @@ export interface PutFileOptions extends PartOptions {
   onProgress?(sent: number): void;
 }
 
+/** How an upload began, as it is remembered. */
 interface Begun {
   key: string;
   upload: string;
   partBytes: number;
   size: number;
+}
+
+/** A multipart upload and the parts of it that are stored. */
+interface Progress {
+  upload: S3Upload;
+  begun: Begun;
+  done: Map<number, S3Part>;
 }
 
 /**
@@ -59,16 +68,16 @@ export async function putS3File(
     onProgress?.(size);
     return info;
   }
-  const { begun, done } = await beginOrGoOn(bucket, key, size, mime, options);
+  const progress = await beginOrResume(bucket, key, size, mime, options);
   try {
-    const parts = await putParts(bucket, key, body, begun, done, options);
-    const info = await completeUpload(bucket, key, begun.upload, parts, size, signal);
+    const parts = await putParts(progress, body, options);
+    const info = await completeUpload(progress.upload, parts, size, signal);
     await memory?.put("begun", null);
     return info;
   } catch (thrown) {
     const passing = !signal.aborted && thrown instanceof MediaError && thrown.retryable;
     if (!memory || !passing) {
-      await abortUpload(bucket, key, begun.upload);
+      await abortUpload(progress.upload);
       await memory?.put("begun", null);
     }
     throw thrown;
@@ -78,28 +87,29 @@ export async function putS3File(
 /** Removes what an upload that will not continue has left behind. Never rejects. */
 export async function dropUpload(bucket: S3Bucket, memory: UploadMemory): Promise<void> {
   const begun = (await memory.get("begun").catch(() => null)) as Begun | null;
-  if (begun) await abortUpload(bucket, begun.key, begun.upload);
+  if (begun) await abortUpload(uploadOf(bucket, begun));
 }
 
-async function beginOrGoOn(
+async function beginOrResume(
   bucket: S3Bucket,
   key: string,
   size: number,
   mime: string,
   { signal, memory, partBytes }: PutFileOptions,
-): Promise<{ begun: Begun; done: Map<number, S3Part> }> {
+): Promise<Progress> {
   const before = ((await memory?.get("begun")) ?? null) as Begun | null;
   if (before && memory) {
     const same = before.size === size && before.key === key;
-    const there = same ? await listParts(bucket, key, before.upload, signal) : null;
-    if (there) return { begun: before, done: await known(before, there, memory) };
-    if (!same) await abortUpload(bucket, before.key, before.upload);
+    const upload = uploadOf(bucket, before);
+    const there = same ? await listParts(upload, signal) : null;
+    if (there) return { upload, begun: before, done: await known(before, there, memory) };
+    if (!same) await abortUpload(upload);
   }
   const most = Math.max(MIN_PART_BYTES, partBytes ?? 0, Math.ceil(size / MAX_PARTS));
   const upload = await beginUpload(bucket, key, mime, signal);
-  const begun: Begun = { key, upload, partBytes: most, size };
+  const begun: Begun = { key, upload: upload.id, partBytes: most, size };
   await memory?.put("begun", begun);
-  return { begun, done: new Map() };
+  return { upload, begun, done: new Map() };
 }
 
 // The service's list takes precedence; without one, what was remembered.
@@ -122,11 +132,8 @@ async function known(
 }
 
 async function putParts(
-  bucket: S3Bucket,
-  key: string,
+  { upload, begun, done }: Progress,
   body: FileBody,
-  begun: Begun,
-  done: Map<number, S3Part>,
   { signal, memory, onProgress, partsAtOnce = PARTS_AT_ONCE }: PutFileOptions,
 ): Promise<S3Part[]> {
   const stop = new AbortController();
@@ -135,9 +142,9 @@ async function putParts(
   const missing = Array.from({ length: countOf(begun) }, (_, n) => n + 1).filter((part) => !done.has(part));
   const put = async (part: number) => {
     const bytes = await body.open(rangeOf(begun, part));
-    const sent = await putPart(bucket, key, begun.upload, part, bytes, either);
+    const sent = await putPart(upload, part, bytes, either);
     done.set(part, sent);
-    await memory?.put(`part ${part}`, { ...sent, upload: begun.upload });
+    await memory?.put(`part ${part}`, { ...sent, upload: upload.id });
     tell();
   };
   tell();
@@ -146,6 +153,10 @@ async function putParts(
     if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
   });
   return [...done.values()];
+}
+
+function uploadOf(bucket: S3Bucket, { key, upload: id }: Begun): S3Upload {
+  return { bucket, key, id };
 }
 
 function countOf({ size, partBytes }: Begun): number {

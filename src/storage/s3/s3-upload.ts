@@ -11,6 +11,7 @@ import {
   putObject,
   putPart,
   type S3Part,
+  type S3Upload,
 } from "./s3-multipart.ts";
 import type { S3Bucket } from "./s3-send.ts";
 
@@ -53,10 +54,10 @@ export async function uploadStream(
     if (first.last) return await putObject(bucket, key, first.bytes, mime);
     const upload = await beginUpload(bucket, key, mime);
     try {
-      const sent = await sendParts(bucket, key, upload, first.bytes, parts, options);
-      return await completeUpload(bucket, key, upload, sent.parts, sent.size);
+      const sent = await sendParts(upload, first.bytes, parts, options);
+      return await completeUpload(upload, sent.parts, sent.size);
     } catch (thrown) {
-      await abortUpload(bucket, key, upload);
+      await abortUpload(upload);
       throw thrown;
     }
   } catch (thrown) {
@@ -66,9 +67,7 @@ export async function uploadStream(
 }
 
 async function sendParts(
-  bucket: S3Bucket,
-  key: string,
-  upload: string,
+  upload: S3Upload,
   first: Uint8Array<ArrayBuffer>,
   reader: PartReader,
   { partsAtOnce = PARTS_AT_ONCE }: PartOptions,
@@ -81,7 +80,7 @@ async function sendParts(
 
   const start = (part: number, bytes: Uint8Array<ArrayBuffer>) => {
     size += bytes.length;
-    const run = putPart(bucket, key, upload, part, bytes, stop.signal)
+    const run = putPart(upload, part, bytes, stop.signal)
       .then((done) => {
         sent.push(done);
         reader.recycle(bytes);

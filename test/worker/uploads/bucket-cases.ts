@@ -49,7 +49,7 @@ test.each([
     const bucket = createS3Bucket(createS3Signer(ceph.connection, "bucket-in"));
     const id = new URL(part.url).searchParams.get("uploadId") ?? "";
     const whole_parts = parts.map(({ part, etag }) => ({ part, etag: etag.replaceAll('"', ""), size: null }));
-    await completeUpload(bucket, key, id, whole_parts, size);
+    await completeUpload({ bucket, key, id }, whole_parts, size);
   }
   // With the parts that the page saw, or those that the storage lists.
   const done = await post(`/uploads/${upload.id}/complete`, size < MIB ? { parts } : {});
