@@ -4,6 +4,7 @@ export interface RunInstance {
   sendEvent(event: { type: string; payload: object }): Promise<void>;
   resume(): Promise<void>;
   terminate(): Promise<void>;
+  delete(): Promise<void>;
 }
 
 /** One of the engine's bindings. */
@@ -66,6 +67,15 @@ export async function terminateInstance(engines: Engines, id: string): Promise<v
     await (await findInstance(engines, id)).terminate();
   } catch {
     // Nothing runs under that id.
+  }
+}
+
+/** Stops an instance and removes what it has stored; one that is not there is left at that. */
+export async function deleteInstance(engines: Engines, id: string): Promise<void> {
+  try {
+    await (await findInstance(engines, id)).delete();
+  } catch {
+    // Nothing is stored under that id, or it is removed with the instances that ended long ago.
   }
 }
 

@@ -4,7 +4,7 @@ import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/steps/media-keys.ts";
-import { startInstance, terminateInstance, wakeInstance } from "../instance.ts";
+import { deleteInstance, startInstance, wakeInstance } from "../instance.ts";
 import { HeldRun } from "../jobs/held-run.ts";
 import { reportEnd } from "../jobs/report-end.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
@@ -153,7 +153,7 @@ export class TaskObject extends DurableObject<Bindings> {
     if (!isFinished(row.record)) return "running";
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.#mirror.remove(project, row.record, row.version);
-    await terminateInstance(this.env, row.record.id);
+    await deleteInstance(this.env, row.record.id);
     await this.#turn.leave();
     this.#rows.delete();
     this.#events.changed();
