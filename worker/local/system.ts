@@ -5,7 +5,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import { runMain } from "./cli.ts";
 
 /**
- * The system programs that the local host calls, and those of Ceph and AOM, which only tests call, each with its Debian package.
+ * The system programs that the local host calls, and those of Ceph, AOM and Tesseract, which only tests call, each with its Debian package.
  */
 export const TOOLS = {
   ffmpeg: "ffmpeg",
@@ -18,6 +18,7 @@ export const TOOLS = {
   "ceph-osd": "ceph-osd",
   aomenc: "aom-tools",
   "firefox-esr": "firefox-esr",
+  tesseract: "tesseract-ocr",
 } as const;
 /** A system program that the local host or the tests call. */
 export type Tool = keyof typeof TOOLS;
