@@ -6,8 +6,10 @@ import { expect, test } from "vitest";
 import { createRemoteClient } from "../../src/client/index.ts";
 import { EVENT } from "../../worker/docs/webhook-examples.ts";
 import { clip } from "../fixtures/clips.ts";
+import { heicOf } from "../fixtures/heic.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { openRig } from "../judge/rig.ts";
+import { crowdedVideo } from "../judge/tags.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { addFiles, codeBelow, codeIn, runIn, serveFolder } from "./rig.ts";
 
@@ -36,16 +38,29 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Keep a video below a size": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], bytes: 100_000 },
   "Take a picture out of a video": { leaves: "blob", streams: [["mjpeg", 160, 90]] },
   "Keep a picture below a size": { leaves: "blob", streams: [["mjpeg", 320, 180]], bytes: 5000 },
+  "Lay a logo over a picture": { leaves: "blob", streams: [["png", 320, 180]] },
   "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
+  "Make an animated WebP of a scene": {
+    leaves: `await (async () => {
+      const decoder = new ImageDecoder({ data: await blob.arrayBuffer(), type: blob.type });
+      await decoder.completed;
+      const { frameCount, repetitionCount } = decoder.tracks.selectedTrack;
+      return [blob.type, frameCount, repetitionCount];
+    })()`,
+    value: ["image/webp", 10, 0],
+  },
   "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
   "Take the sound out without encoding it": { leaves: "blob", streams: [["aac"]] },
   "Bring sound to the loudness of podcasts": { leaves: "blob", streams: [["mp3"]] },
+  "Fade sound in and out": { leaves: "blob", streams: [["flac"]], seconds: 2 },
+  "Remove the sound of a video": { leaves: "blob", streams: [["h264", 320, 180]] },
   "Draw a waveform as a picture": { leaves: "blob", streams: [["png", 320, 80]] },
   "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   "Cut a video without encoding it": {
     ...{ leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   },
   "Play a video faster": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
+  "Crop, turn and mirror a video": { leaves: "blob", streams: [["h264", 120, 120], ["aac"]] },
   "Lay a logo over a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
   "Add subtitles to a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"], ["mov_text"]] },
   "Burn subtitles into a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
@@ -138,6 +153,9 @@ export function testRecipes(rig: () => RecipeRig): void {
     const [server, service] = await Promise.all([serveFolder(project), openRig()]);
     await copyFile(await clip("mp4"), join(project, "clip.mp4"));
     await copyFile(await clip("mp4"), join(project, "holiday.mp4"));
+    await copyFile(await crowdedVideo("mp4"), join(project, "lecture.mp4"));
+    const photo = { tile: { width: 80, height: 90 }, width: 160, height: 90 };
+    await copyFile(await heicOf(await clip("png"), photo), join(project, "photo.heic"));
     const client = createRemoteClient({ baseUrl: service.url, apiKey: service.key });
     try {
       const missing = await client.tasks.create({ input: `${server.url}none.mp4`, kind: "audio" });
@@ -147,7 +165,9 @@ export function testRecipes(rig: () => RecipeRig): void {
         const real = rest
           .replace("https://media.example.com", service.url)
           .replace("your-key", service.key)
-          .replace("https://example.com/holiday.mov", `${server.url}clip.mp4`);
+          .replace("https://example.com/holiday.mov", `${server.url}clip.mp4`)
+          .replace("https://example.com/lecture.mov", `${server.url}lecture.mp4`)
+          .replace("https://example.com/photo.heic", `${server.url}photo.heic`);
         await addFiles(project, { "recipe.ts": `${imports}${before}${real}${after}` });
         return (await runIn(project, process.execPath, ["recipe.ts"])).trim().split("\n");
       };
@@ -165,6 +185,10 @@ export function testRecipes(rig: () => RecipeRig): void {
           expect(await cook("Build a workflow of steps")).toEqual(["succeeded webp 160"]),
         "Show a picture in the size that a page needs": async () =>
           expect(await cook("Show a picture in the size that a page needs")).toEqual(["200 image/webp"]),
+        "Convert a photo of an iPhone": async () =>
+          expect(await cook("Convert a photo of an iPhone")).toEqual(["jpeg 80 45"]),
+        "Make an animated AVIF of a scene": async () =>
+          expect(await cook("Make an animated AVIF of a scene")).toEqual(["avif 80 native"]),
         "Make tiles for the seek bar of a player": async () =>
           expect(await cook("Make tiles for the seek bar of a player")).toEqual(["2"]),
         "Draw a waveform": async () => expect(await cook("Draw a waveform")).toEqual(["true true"]),
@@ -172,6 +196,12 @@ export function testRecipes(rig: () => RecipeRig): void {
           const shown = { encryption: { method: "aes-128", key_url: "https://example.com/keys/7" } };
           expect(await cook("Encrypt a stream")).toEqual([`succeeded ${JSON.stringify(shown)}`]);
         },
+        "Stream every language, with pictures to seek by": async () =>
+          expect(await cook("Stream every language, with pictures to seek by")).toEqual(["en, fr true"]),
+        "Take the sound of one language out of a video": async () =>
+          expect(await cook("Take the sound of one language out of a video")).toEqual(["mp3 1"]),
+        "Keep the chapters of a video": async () =>
+          expect(await cook("Keep the chapters of a video")).toEqual(["0 s: Dawn, 0.5 s: Zwölf Uhr"]),
         "Take several pictures out of a video": async () =>
           expect(await cook("Take several pictures out of a video")).toEqual([
             "0 s: image/jpeg, 1 s: image/jpeg",
