@@ -1,23 +1,17 @@
 import type { EncodeRequest } from "../core/options.ts";
 import type { StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { MIB } from "../util/bytes.ts";
-
-/** What the runs of a job know about the input that they share. */
-export interface SharedKnown {
-  /** The probed input; null while none has probed it. */
-  source: Source | null;
-  /** Whether several of them read all of it, so that it is copied rather than pinned. */
-  whole: boolean;
-}
 
 /** The input that a run shares with the others of its job. */
 export interface SharedInput {
   /** Id of the job, in whose folder the input is. */
   id: string;
-  /** Works on the input while no other run does; calls `onWait` from time to time while it waits for its turn. */
+  /**
+   * Works on the input while no other run does, with what the others have probed of it, if any; calls `onWait` from time to time
+   * while it waits for its turn.
+   */
   alone<T>(
-    work: (known: SharedKnown) => Promise<T>,
+    work: (known: Source | null) => Promise<T>,
     signal: AbortSignal,
     onWait: () => Promise<void>,
   ): Promise<T>;
@@ -27,20 +21,12 @@ export interface SharedInput {
   keep(source: Source): Promise<void>;
 }
 
-// Runs that read parts of an input may read one part each; of a small one that may be all of it.
-const COPIED_BYTES = 8 * MIB;
-
-/** Whether a shared input of a size is copied rather than pinned. */
-export function isCopied({ whole }: SharedKnown, size: number): boolean {
-  return whole || size <= COPIED_BYTES;
-}
-
 /** Works durably on a run's input. Runs that share one take turns, and each receives what the others have found out. */
 export function alone<T>(
   shared: SharedInput | null,
   name: string,
   context: StepContext,
-  work: (signal: AbortSignal, known: SharedKnown | null) => Promise<T>,
+  work: (signal: AbortSignal, known: Source | null) => Promise<T>,
 ): Promise<T> {
   return context.durably(name, (signal) => {
     if (!shared) return work(signal, null);

@@ -16,7 +16,7 @@ import { createFurtherIngest, longest } from "./further.ts";
 import type { OpenInput } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
 import { placeholderRequest } from "./placeholder-request.ts";
-import { alone, isCopied, type SharedKnown } from "./shared-input.ts";
+import { alone } from "./shared-input.ts";
 import type { StepTools } from "./step-tools.ts";
 import { throttle } from "./throttle.ts";
 import { uploadOutput } from "./upload-output.ts";
@@ -46,8 +46,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   }
 
   // A standalone step reads its input once, and copies what it ingests.
-  async function pinInput({ pin }: OpenInput, known: SharedKnown | null): Promise<boolean> {
-    if (standalone || !pin || (known && isCopied(known, pin.size))) return false;
+  async function pinInput({ pin }: OpenInput): Promise<boolean> {
+    if (standalone || !pin) return false;
     return (await tools.pin?.(pin)) ?? false;
   }
 
@@ -63,17 +63,12 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
   }
 
-  async function probeInput(
-    url: string,
-    context: StepContext,
-    signal: AbortSignal,
-    known: SharedKnown | null,
-  ): Promise<Source> {
+  async function probeInput(url: string, context: StepContext, signal: AbortSignal): Promise<Source> {
     const input = await inputs.open(url, signal);
     const key = inputKey(context.run_id);
     try {
       // Of a pinned input, the encode uses what the probe has read.
-      const pinned = await pinInput(input, known);
+      const pinned = await pinInput(input);
       const reader = pinned ? await tools.open(key) : input.reader;
       if (reader) {
         const seen = await probe(reader, url, input.mime, context, signal);
@@ -128,8 +123,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   return {
     async probe(url, context) {
       const source = await alone(shared, "probe", context, async (signal, known) => {
-        if (known?.source) return known.source;
-        const source = await probeInput(url, context, signal, known);
+        if (known) return known;
+        const source = await probeInput(url, context, signal);
         await shared?.keep(source);
         return source;
       });
@@ -157,7 +152,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const there = await storage.head(key);
         const info = there ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
         // A source that is read again may be another one than that of the probe, whatever its size and ETag say.
-        const found = there && !standalone ? (known?.source ?? source) : null;
+        const found = there && !standalone ? (known ?? source) : null;
         const seen = found ?? (await probeStored(key, source.url, context, signal));
         if (!there) await shared?.keep(seen);
         checkDuration(seen, tools.max_seconds);

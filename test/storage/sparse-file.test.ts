@@ -2,14 +2,18 @@ import { expect, test, vi } from "vitest";
 import type { ByteRange } from "../../src/core/ports.ts";
 import { createByteSource } from "../../src/storage/http/byte-source.ts";
 import { createExtents } from "../../src/storage/pinned/extents.ts";
-import { createSparseFile } from "../../src/storage/pinned/sparse-file.ts";
+import { createSparseFile, type FetchTurns } from "../../src/storage/pinned/sparse-file.ts";
 import { MIB } from "../../src/util/bytes.ts";
 
 const film = Uint8Array.from({ length: 20 * MIB }, (_, index) => (index * 31 + (index >> 12)) % 251);
 
 /** A file over a source that answers no request before `enough` are open. */
-function openFile(enough = 1, fails: (range: ByteRange) => boolean = () => false) {
-  const objects = new Map<string, Uint8Array>();
+function openFile(
+  enough = 1,
+  fails: (range: ByteRange) => boolean = () => false,
+  turns?: FetchTurns,
+  objects = new Map<string, Uint8Array>(),
+) {
   const asked: ByteRange[] = [];
   let [open, most] = [0, 0];
   const extents = createExtents(
@@ -25,6 +29,7 @@ function openFile(enough = 1, fails: (range: ByteRange) => boolean = () => false
     size: film.length,
     extents,
     later: (work) => void later.push(work),
+    turns,
     async open(range) {
       asked.push(range);
       most = Math.max(most, ++open);
@@ -84,4 +89,55 @@ test("prefetching fetches what is not kept, over several connections", async () 
   expect([most(), asked.length]).toEqual([4, 8]);
   expect(Buffer.compare(await read(0, 8 * MIB), film.subarray(0, 8 * MIB))).toBe(0);
   expect(asked).toHaveLength(8);
+});
+
+/** Turns at one source, with how often a reader had to wait. */
+function createTurns(): FetchTurns & { waits: number } {
+  const open = new Map<ByteRange, PromiseWithResolvers<void>>();
+  return {
+    waits: 0,
+    async take(range) {
+      const others = [...open].filter(([{ start, end }]) => start < range.end && range.start < end);
+      if (others.length === 0) {
+        const over = Promise.withResolvers<void>();
+        open.set(range, over);
+        return async () => {
+          open.delete(range);
+          over.resolve();
+        };
+      }
+      this.waits++;
+      await Promise.all(others.map(([, { promise }]) => promise));
+      return null;
+    },
+  };
+}
+
+test("readers that take turns fetch each byte once, though they read at the same time", async () => {
+  const turns = createTurns();
+  const objects = new Map<string, Uint8Array>();
+  const readers = Array.from({ length: 3 }, () => openFile(1, () => false, turns, objects));
+  const ranges = [
+    [0, film.length],
+    [MIB / 2 + 5, 6 * MIB + 7],
+    [5, film.length - 3],
+  ] as const;
+  const read = await Promise.all(readers.map(({ read }, at) => read(...(ranges[at] ?? [0, 0]))));
+  for (const [at, [start, end]] of ranges.entries())
+    expect(Buffer.compare(read[at] ?? Buffer.alloc(0), film.subarray(start, end))).toBe(0);
+  const asked = readers.flatMap((reader) => reader.asked).toSorted((one, other) => one.start - other.start);
+  for (const [at, { start }] of asked.entries()) expect(start).toBe(asked[at - 1]?.end ?? 0);
+  expect(asked.at(-1)?.end).toBe(film.length);
+  expect(turns.waits).toBeGreaterThan(0);
+});
+
+test("what another reader failed to fetch is fetched by the one that waited for it", async () => {
+  const turns = createTurns();
+  const objects = new Map<string, Uint8Array>();
+  const failing = openFile(1, ({ start }) => start === MIB, turns, objects);
+  const waiting = openFile(1, () => false, turns, objects);
+  const [failed, read] = await Promise.allSettled([failing.read(0, 3 * MIB), waiting.read(0, 3 * MIB)]);
+  expect(failed.status).toBe("rejected");
+  expect(read.status === "fulfilled" && Buffer.compare(read.value, film.subarray(0, 3 * MIB))).toBe(0);
+  expect(waiting.asked).toContainEqual({ start: MIB, end: 2 * MIB });
 });

@@ -115,11 +115,11 @@ function part(onProgress: JobHooks["onProgress"]): JobHooks["onProgress"] {
   return (share, speed) => onProgress(share * ENCODE_SHARE, speed);
 }
 
-/** True for a job that takes little time and memory: an image, or sound alone. */
+/** True for a job that takes little time and memory: an image, a storyboard of keyframes, or sound alone. */
 export function isShort({ plan, chunk }: Pick<NativeJob, "plan" | "chunk">): boolean {
-  return (
-    chunk.track === "audio" || (plan.video?.mode !== "encode" && !plan.image?.motion && !plan.image?.sheet)
-  );
+  const { video, image } = plan;
+  if (chunk.track === "audio") return true;
+  return video?.mode !== "encode" && !image?.motion && (!image?.sheet || chunk.keyframes_only === true);
 }
 
 interface Encode extends Omit<JobHooks, "batch"> {

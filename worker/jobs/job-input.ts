@@ -1,7 +1,7 @@
 import { RpcTarget } from "cloudflare:workers";
 import type { EncodeRequest } from "../../src/core/options.ts";
+import type { ByteRange } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
-import type { SharedKnown } from "../../src/steps/shared-input.ts";
 import type { Pin } from "../../src/storage/pinned/pin.ts";
 import { createChanges } from "../run/changes.ts";
 import type { RunPinned } from "../run/run-pin.ts";
@@ -30,6 +30,36 @@ export class JobLead extends RpcTarget {
   leave(task_id: string): void {
     if (this.#holder?.task_id !== task_id) return;
     this.#holder = null;
+    this.#changes.tell();
+  }
+}
+
+// A reader that has not come back by then is gone.
+const FETCH_MS = 15_000;
+
+/** Which ranges of the shared input are being fetched, each by one reader. Nothing of it is stored, as of {@link JobLead}. */
+export class JobFetches extends RpcTarget {
+  readonly #changes = createChanges();
+  readonly #open = new Map<number, ByteRange & { until: number }>();
+  #last = 0;
+
+  /** Lets the caller fetch a range and returns the number to `leave` with; null once others, who were fetching parts of it, are done. */
+  async take({ start, end }: ByteRange): Promise<number | null> {
+    const others = [...this.#open].filter(([, other]) => other.start < end && start < other.end);
+    const goOn = () => others.filter(([id, { until }]) => this.#open.has(id) && Date.now() < until);
+    if (goOn().length === 0) {
+      for (const [id] of others) this.#open.delete(id);
+      this.#open.set(++this.#last, { start, end, until: Date.now() + FETCH_MS });
+      return this.#last;
+    }
+    for (let left = goOn(); left.length > 0; left = goOn())
+      await this.#changes.wait(Math.min(...left.map(([, { until }]) => until)) - Date.now());
+    return null;
+  }
+
+  /** Ends what `take` began. */
+  leave(id: number): void {
+    this.#open.delete(id);
     this.#changes.tell();
   }
 }
@@ -67,9 +97,8 @@ export class JobKnown extends RpcTarget {
     this.#keep = keep;
   }
 
-  get(): SharedKnown {
-    const { source = null, whole = false } = this.#state ?? {};
-    return { source, whole };
+  get(): Source | null {
+    return this.#state?.source ?? null;
   }
 
   /** Returns what the other tasks make of it. */

@@ -13,7 +13,7 @@ import type { RunPinned } from "../run/run-pin.ts";
 import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { holdTasks } from "./hold-tasks.ts";
-import { JobKnown, JobLead, JobPin } from "./job-input.ts";
+import { JobFetches, JobKnown, JobLead, JobPin } from "./job-input.ts";
 import { isOver, type JobState, type NewJob, type Release, releasesOf, startJob } from "./job-state.ts";
 
 const STATE = "state";
@@ -28,6 +28,7 @@ const FAULT_MS = 5000;
 export class JobObject extends DurableObject<Bindings> {
   readonly #kv = this.ctx.storage.kv;
   readonly #lead = new JobLead();
+  readonly #fetches = new JobFetches();
   #settling: Promise<boolean> | null = null;
 
   /** Stores a job and creates its tasks; false when its project cannot list them: then nothing is left of it. */
@@ -83,6 +84,11 @@ export class JobObject extends DurableObject<Bindings> {
   /** Which task has the shared input to itself. */
   get lead(): JobLead {
     return this.#lead;
+  }
+
+  /** Which parts of the shared input are being fetched. */
+  get fetches(): JobFetches {
+    return this.#fetches;
   }
 
   /** What the tasks know of the shared input. */

@@ -1,4 +1,3 @@
-import type { EncodeKind } from "../../src/core/formats.ts";
 import { releaseAfter, type TaskEnd } from "../../src/core/jobs/after.ts";
 import type { JobHead } from "../../src/core/jobs/job.ts";
 import type { EncodeRequest } from "../../src/core/options.ts";
@@ -43,8 +42,6 @@ export interface JobState {
   tasks: JobTask[];
   /** The version at which the input is read. */
   pin: Pin | null;
-  /** Whether several tasks read all of the input, so that it is copied instead. */
-  whole: boolean;
   /** The probed input. */
   source: Source | null;
   /** How often the unfinished tasks were asked since the last one ended, and how often the shared input was cleared after all. */
@@ -60,16 +57,8 @@ export function startJob({ project, head, tasks, made, keys }: NewJob): JobState
       ...{ id, after: job?.after ?? null, released: false, ended: null, output: null },
       ...(job?.after === undefined && { wanted: { kind, options } as EncodeRequest }),
     })),
-    ...{ pin: null, whole: tasks.filter(readsAll).length > 1, source: null, asked: 0, cleared: 0 },
+    ...{ pin: null, source: null, asked: 0, cleared: 0 },
   };
-}
-
-// What else there is asks for parts of its input, as a task with a span does.
-const READS_ALL: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video", "waveform"]);
-
-function readsAll({ kind, options, job }: Task): boolean {
-  const span = ("start" in options && options.start) || ("end" in options && options.end !== undefined);
-  return READS_ALL.has(kind) && !span && job?.after === undefined;
 }
 
 /** The end of a wait: the task runs, with its input, or fails by how the one before it ended. */

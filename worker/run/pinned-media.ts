@@ -5,6 +5,7 @@ import { runFolder, runOf, sourceKey } from "../../src/steps/media-keys.ts";
 import { createExtents } from "../../src/storage/pinned/extents.ts";
 import type { Pin } from "../../src/storage/pinned/pin.ts";
 import { createPinnedStorage } from "../../src/storage/pinned/pinned-storage.ts";
+import type { FetchTurns } from "../../src/storage/pinned/sparse-file.ts";
 import { toBase64Url } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
 import type { Signer } from "../media/signer.ts";
@@ -36,10 +37,27 @@ export function createPinnedMedia(env: Env, signer: Signer): Storage {
         pin,
         extents: createExtents(objects, extentsFolder(run_id, pin)),
         open: (range) => inputs.openPinned(pin, range),
+        turns: isId("job", run_id) ? fetchTurns(env, run_id) : undefined,
       };
     },
     later: waitUntil,
   });
+}
+
+// The tasks of a job read one input side by side.
+function fetchTurns(env: Env, job_id: string): FetchTurns {
+  const fetches = () => env.JOB.getByName(job_id).fetches;
+  return {
+    async take(range) {
+      const number = await patiently(() => fetches().take(range));
+      return number === null
+        ? null
+        : () =>
+            fetches()
+              .leave(number)
+              .catch(() => {});
+    },
+  };
 }
 
 // What was read of one version is never taken for a part of another.

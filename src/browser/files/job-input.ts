@@ -19,9 +19,7 @@ export function sharedInput(name: string, pieces: PieceStore, record: Run): Shar
     id,
     alone: (work, signal) =>
       navigator.locks.request(`${name} input ${id}`, { signal }, async () => {
-        const source = ((await pieces.get(id, SOURCE))?.value ?? null) as Source | null;
-        // A page copies every input that is not a file.
-        return work({ source, whole: true });
+        return work(((await pieces.get(id, SOURCE))?.value ?? null) as Source | null);
       }),
     keep: (source) => pieces.put(id, SOURCE, source),
   };

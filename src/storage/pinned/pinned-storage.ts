@@ -2,7 +2,7 @@ import type { ByteRange, Storage, StoredInfo } from "../../core/ports.ts";
 import type { ByteSource } from "../http/byte-source.ts";
 import type { Extents } from "./extents.ts";
 import type { Pin } from "./pin.ts";
-import { createSparseFile, type SparseFile } from "./sparse-file.ts";
+import { createSparseFile, type FetchTurns, type SparseFile } from "./sparse-file.ts";
 
 /** A pinned source and what is kept of it. */
 export interface PinnedSource {
@@ -10,6 +10,8 @@ export interface PinnedSource {
   extents: Extents;
   /** Opens a range of the pinned version; reading rejects with `input_changed` when the source has another by now. */
   open(range: ByteRange): Promise<ByteSource>;
+  /** Its turns with other readers; absent where one run alone reads it. */
+  turns?: FetchTurns | undefined;
 }
 
 export interface PinnedStorageOptions {

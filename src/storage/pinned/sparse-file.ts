@@ -13,6 +13,17 @@ export interface SparseOptions {
   open(range: ByteRange): Promise<ByteSource>;
   /** Keeps a promise alive that is not awaited. */
   later(work: Promise<unknown>): void;
+  /** Turns at the source with other readers of the same extents; absent where there are none. */
+  turns?: FetchTurns | undefined;
+}
+
+/** Keeps several readers of one source from fetching the same bytes. */
+export interface FetchTurns {
+  /**
+   * Lets one reader fetch a range and returns what to call once it is kept; null as soon as another is done that was fetching a part
+   * of it.
+   */
+  take(range: ByteRange): Promise<(() => Promise<void>) | null>;
 }
 
 /** A file of which those parts are kept that were read once. */
@@ -34,7 +45,8 @@ const WRITES_AT_ONCE = 3;
 export const LANES = 4;
 // The most bytes that each fetches.
 const LANE_BYTES = MIB;
-// A longer range is read in turn: its reader may hang up early, and is not to be charged for what it never sees.
+// A longer range is read in turn: its reader may hang up early, and is not to be charged for what it never sees. Where others read
+// the source too, a slow reader must not keep them waiting.
 const TOGETHER_BYTES = 8 * MIB;
 
 interface Piece {
@@ -49,7 +61,7 @@ interface Part extends ByteRange {
 }
 
 /** Creates a file over a source and what is kept of it. Reads of one file share what each has found. */
-export function createSparseFile({ size, extents, open, later }: SparseOptions): SparseFile {
+export function createSparseFile({ size, extents, open, later, turns }: SparseOptions): SparseFile {
   const known = new Map<number, Promise<ByteRange[]>>();
   const writes = new Set<Promise<void>>();
 
@@ -106,9 +118,31 @@ export function createSparseFile({ size, extents, open, later }: SparseOptions):
     const bytes = kept && (await extents.read(kept, part).catch(() => null));
     if (bytes?.length === part.end - part.start) return yield { at: part.start, bytes };
     let at = part.start;
-    for await (const fetched of fetchGap(part)) {
+    for await (const fetched of turns ? fetchShared(part, turns) : fetchGap(part)) {
       yield { at, bytes: fetched };
       at += fetched.length;
+    }
+  }
+
+  // What another reader has fetched by the time of the turn is read from where that one has kept it.
+  async function* fetchShared(gap: ByteRange, turns: FetchTurns): AsyncGenerator<Uint8Array> {
+    for (let at = gap.start; at < gap.end; ) {
+      const end = Math.min(gap.end, laneEnd(at));
+      const leave = await turns.take({ start: at, end });
+      try {
+        known.delete(stretchAt(at));
+        for (const { kept, ...part } of partsOf({ start: at, end }, await keptIn(stretchAt(at)), size)) {
+          const bytes = kept && (await extents.read(kept, part).catch(() => null));
+          const whole = bytes?.length === part.end - part.start;
+          // The other one has failed, or has kept nothing.
+          if (!whole && !leave) break;
+          if (whole) yield bytes;
+          else yield* fetchGap(part);
+          at = part.end;
+        }
+      } finally {
+        if (leave) later(Promise.all(writes).then(leave));
+      }
     }
   }
 
@@ -150,7 +184,7 @@ export function createSparseFile({ size, extents, open, later }: SparseOptions):
   return {
     async *read(range) {
       const { start, end } = range;
-      const pieces = end - start <= TOGETHER_BYTES ? readTogether(range) : readInTurn(range);
+      const pieces = turns || end - start <= TOGETHER_BYTES ? readTogether(range) : readInTurn(range);
       for await (const { at, bytes } of pieces) {
         const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at));
         if (piece.length > 0) yield piece;
@@ -160,11 +194,15 @@ export function createSparseFile({ size, extents, open, later }: SparseOptions):
       const start = Math.max(0, range.start);
       const end = Math.min(size, range.end);
       await sideBySide(await splitParts(partsIn({ start, end })), LANES, async (part) => {
-        if (part.kept === null) for await (const _ of fetchGap(part));
+        if (part.kept === null) for await (const _ of readPart(part));
       });
       await Promise.all(writes);
     },
   };
+}
+
+function laneEnd(at: number): number {
+  return at + LANE_BYTES - (at % LANE_BYTES);
 }
 
 /** Cuts gaps into pieces that several connections fetch at once. */
@@ -174,7 +212,7 @@ async function splitParts(parts: AsyncIterable<Part>): Promise<Part[]> {
     if (part.kept) pieces.push(part);
     else {
       for (let start = part.start; start < part.end; ) {
-        const end = Math.min(part.end, start + LANE_BYTES - (start % LANE_BYTES));
+        const end = Math.min(part.end, laneEnd(start));
         pieces.push({ start, end, kept: null });
         start = end;
       }

@@ -77,9 +77,8 @@ test("five outputs of one input read it once, and each is a task of its own", as
   const done = await finished(job.id);
   expect(outcomes(done)).toEqual(FIVE.map(() => ["succeeded", null]));
   expect([done.status, done.tasks.map(({ id }) => id)]).toEqual(["succeeded", job.tasks.map(({ id }) => id)]);
-  // The probe reads a part of it before it is copied.
-  expect(sent()).toBeLessThan(bytes * 1.5);
-  expect(origin.log.filter((request) => request.bytes === bytes)).toHaveLength(1);
+  // What the server sends until it is known to send ranges comes twice.
+  expect(sent()).toBeLessThan(bytes * 1.2);
 
   const [large, small, still, , sound] = done.tasks;
   for (const [task, width] of [
