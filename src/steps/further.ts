@@ -1,16 +1,17 @@
 import { MediaError, toMediaError } from "../core/errors.ts";
-import { type FurtherInput, furtherInputs } from "../core/further/further-inputs.ts";
+import { type FurtherInput, furtherInputs, type InputRole } from "../core/further/further-inputs.ts";
 import type { EncodeRequest } from "../core/options.ts";
-import type { StepContext } from "../core/ports.ts";
+import type { ByteReader, StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { checkTextSize, readTextFile } from "../encoders/subtitles/text-file.ts";
 import { furtherFault } from "../plan/further/further.ts";
 import { runIngest } from "../storage/ingest.ts";
 import { furtherKey } from "./media-keys.ts";
-import type { StepTools } from "./step-tools.ts";
+import type { Given, StepTools } from "./step-tools.ts";
 import { throttle } from "./throttle.ts";
 
-type FurtherTools = Pick<StepTools, "storage" | "inputs" | "max_seconds" | "open" | "probe" | "url">;
+type ProbeTools = Pick<StepTools, "max_seconds" | "probe">;
+type FurtherTools = ProbeTools & Pick<StepTools, "storage" | "inputs" | "open" | "url">;
 
 /** Copies the further inputs of a request into the run's folder, and returns each as probed. */
 export type IngestFurther = (wanted: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
@@ -63,14 +64,7 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
       } as const;
     }
     const given = { url, ...(info.mime && { mime: info.mime }) };
-    const source = await tools.probe(reader, given, signal, alive);
-    const length = longest(source);
-    if (length > tools.max_seconds) {
-      const message = `It lasts ${Math.round(length)} seconds; the limit is ${tools.max_seconds}.`;
-      throw new MediaError("input_too_large", message);
-    }
-    const fault = furtherFault(role, source);
-    if (fault !== null) throw new MediaError("input_unsupported", fault);
+    const source = await probeFurther(tools, { role, reader, given, signal, alive });
     return { ...source, url: await tools.url(key), filesize: info.size };
   }
 
@@ -95,6 +89,23 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
     known ??= ingestAll(wanted, context);
     return known;
   };
+}
+
+/** Probes a further input; rejects when it is too long, or cannot have its role. */
+export async function probeFurther(
+  tools: ProbeTools,
+  input: { role: InputRole; reader: ByteReader; given: Given; signal: AbortSignal; alive: () => void },
+): Promise<Source> {
+  const { role, reader, given, signal, alive } = input;
+  const source = await tools.probe(reader, given, signal, alive);
+  const length = longest(source);
+  if (length > tools.max_seconds) {
+    const message = `It lasts ${Math.round(length)} seconds; the limit is ${tools.max_seconds}.`;
+    throw new MediaError("input_too_large", message);
+  }
+  const fault = furtherFault(role, source);
+  if (fault !== null) throw new MediaError("input_unsupported", fault);
+  return source;
 }
 
 // Seconds by which a stream may outlast the duration that its file states.

@@ -8,6 +8,7 @@ import { listDropped } from "../plan/index.ts";
 import { constantFps, type Plan } from "../plan/plan.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
+import { checkParts } from "./check-parts.ts";
 import { describeSheets } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
 import { describeWaveform } from "./describe-waveform.ts";
@@ -138,6 +139,12 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       checkDuration(source, tools.max_seconds);
       // Fail on impossible requests before copying anything.
       if (request) {
+        const seen = await checkParts(
+          tools,
+          { source, key: inputKey(context.run_id), wanted: request },
+          context,
+        );
+        if (seen) checkSeconds(totalSeconds(source, request, seen), tools.max_seconds);
         const further = await ingestFurther(request, context);
         checkSeconds(totalSeconds(source, request, further), tools.max_seconds);
         // Whether videos can be joined by copying is known once all of them are at hand.

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { MAX_RESUMES } from "../../../src/storage/http/http-stream.ts";
+import { runFfmpeg } from "../../fixtures/make-clip.ts";
 import type { Answer, Origin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
@@ -17,10 +18,15 @@ let env: Bindings;
 let folder: string;
 let film: string;
 let bytes: number;
+let smaller: string;
+let sound: string;
 
 beforeAll(async () => {
   rigged = await startFilm(rig, FILM);
   ({ origin, env, folder, film, bytes } = rigged);
+  [smaller, sound] = [join(folder, "smaller.mp4"), join(folder, "sound.m4a")];
+  const half = ["-filter_complex", "[0:v]scale=iw/2:-2[small]", "-map", "[small]", "-t", "2", smaller];
+  await runFfmpeg(["-i", film, ...half, "-map", "0:a", "-c", "copy", sound]);
 });
 afterAll(() => closeFilm(rig, rigged));
 beforeEach(() => origin.forget());
@@ -105,6 +111,31 @@ test("the outputs of a job that read parts of a source probe it once and read it
     () => keysIn(json.id),
     (keys) => keys.length === 0,
   );
+});
+
+test.each([
+  [
+    "whose sound a copy cannot join",
+    () => film,
+    { mode: "copy" },
+    "invalid_options",
+    "frames of sound do not end",
+  ],
+  [
+    "encoded in another way",
+    () => smaller,
+    { mode: "copy", mute: true },
+    "invalid_options",
+    "was encoded in another",
+  ],
+  ["without pictures", () => sound, {}, "input_unsupported", "options.concat.0.url: It must be a video"],
+])("joined videos %s are refused before they are copied", async (_, part, options, kind, message) => {
+  const input = origin.serve("/first.mp4", { file: film });
+  const concat = [{ url: origin.serve("/part.mp4", { file: part() }) }];
+  const { error, steps } = await run({ input, kind: "video", options: { ...options, concat } });
+  expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
+  expect(steps[1]?.status).toBe("failed");
+  expect(sent()).toBeLessThan(bytes / 8);
 });
 
 test("a trim reads its span alone", async () => {

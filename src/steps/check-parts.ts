@@ -1,0 +1,77 @@
+import { type FurtherInput, furtherInputs } from "../core/further/further-inputs.ts";
+import type { EncodeRequest } from "../core/options.ts";
+import type { ByteReader, StepContext } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { readJoint } from "../encoders/stitch/join-mp4.ts";
+import { asksJoint } from "../plan/further/join.ts";
+import { createPlan } from "../plan/index.ts";
+import { decideEncode } from "./decide-encode.ts";
+import { naming, probeFurther } from "./further.ts";
+import type { StepTools } from "./step-tools.ts";
+import { throttle } from "./throttle.ts";
+
+interface Seen {
+  role: FurtherInput["role"];
+  reader: ByteReader;
+  source: Source;
+}
+
+/**
+ * Refuses joined videos that cannot be planned before any of them is copied, as far as their servers send ranges; returns the
+ * further inputs as probed, or null where they are known only once they are copied.
+ */
+export async function checkParts(
+  tools: StepTools,
+  { source, key, wanted }: { source: Source; key: string; wanted: EncodeRequest },
+  context: StepContext,
+): Promise<readonly Source[] | null> {
+  if (wanted.kind !== "video" || wanted.options.concat === undefined) return null;
+  const { options } = wanted;
+  return context.durably("check parts", async (signal) => {
+    const opened = furtherInputs(wanted).map((input) => seeInput(tools, input, context, signal));
+    const results = await Promise.allSettled(opened);
+    const seen: Seen[] = [];
+    for (const result of results) {
+      if (result.status === "rejected") throw result.reason;
+      if (result.value === null) return null;
+      seen.push(result.value);
+    }
+    const further = seen.map((each) => each.source);
+    const asked = asksJoint(source, options, further);
+    if (asked === false) await decideEncode(tools, source, wanted, { further });
+    else if (options.mode === "copy") {
+      // What is not pinned is read once it is copied.
+      const readers = (await tools.storage.head(key)) && [
+        await tools.open(key),
+        ...seen.flatMap(({ role, reader }) => (role === "concat" ? [reader] : [])),
+      ];
+      const joint = asked === true ? readers && (await readJoint(readers, signal)) : asked;
+      createPlan(source, wanted.kind, options, { further, joint });
+    }
+    return further;
+  });
+}
+
+// Null for what has to be copied first: a text, or a file on a server without ranges.
+async function seeInput(
+  tools: StepTools,
+  { role, url, param }: FurtherInput,
+  context: StepContext,
+  signal: AbortSignal,
+): Promise<Seen | null> {
+  if (role === "subtitles") return null;
+  try {
+    const { file, reader, mime } = await tools.inputs.open(url, signal);
+    try {
+      if (reader === null) return null;
+      const given = { url, ...(mime && { mime }) };
+      const alive = throttle(() => context.progress(null).catch(() => undefined));
+      return { role, reader, source: await probeFurther(tools, { role, reader, given, signal, alive }) };
+    } finally {
+      await file.close();
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw naming(param, thrown);
+  }
+}
