@@ -135,7 +135,14 @@ export class ProjectObject extends DurableObject<Bindings> {
     const { changed, shipments } = this.ctx.storage.transactionSync(() => {
       const changed = this.#runs.put(record, version);
       const shipments = this.#office.post(set, now);
-      if (isFinished(record)) this.#office.pack(record.id);
+      if (isFinished(record)) {
+        this.#office.pack(record.id);
+        // A job ends with the last of its tasks, whose object delivers the event.
+        const { webhook_url } = set;
+        shipments.push(
+          ...this.#jobs.endsWith(record).flatMap((end) => this.#office.post({ ...end, webhook_url }, now)),
+        );
+      }
       return { changed, shipments };
     });
     if (changed && isFinished(record)) {
@@ -155,6 +162,7 @@ export class ProjectObject extends DurableObject<Bindings> {
 
   /** Removes a job from the list, and what it reserved. */
   removeJob(id: string): void {
+    this.#office.removeOf(id);
     this.#jobs.remove(id);
     this.#connections.release(id);
   }

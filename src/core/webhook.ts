@@ -3,16 +3,22 @@ import { quote } from "./errors.ts";
 import { brokenWebhook, closed, ruled, wholeWithin } from "./fields.ts";
 import { BOUNDS } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
+import { Job } from "./jobs/job.ts";
 import { parseBody } from "./parse-body.ts";
 import { Step } from "./step.ts";
 import { Task } from "./task.ts";
 
-const CHANGES = ["created", "updated", "succeeded", "failed", "cancelled"] as const;
+const ENDS = ["succeeded", "failed", "cancelled"] as const;
+const CHANGES = ["created", "updated", ...ENDS] as const;
 
-/** The kinds of events: a task or a standalone step was created, entered another state that is not its last, or ended. */
+/**
+ * The kinds of events: a task or a standalone step was created, entered another state that is not its last, or ended; the last task
+ * of a job ended.
+ */
 export const EVENT_KINDS = [
   ...CHANGES.map((change) => `task.${change}` as const),
   ...CHANGES.map((change) => `step.${change}` as const),
+  ...ENDS.map((end) => `job.${end}` as const),
 ] as const;
 /** The kind of an event. */
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -58,7 +64,7 @@ export const WebhookEvent = z
       .meta({ description: "Also in the header `webhook-id`.", example: "evt_01kbb1d3x4e8v0t6m9q2y5z7av" }),
     object: z.literal("event"),
     kind: z.enum(EVENT_KINDS),
-    data: z.union([Task, Step]).meta({ description: "The task or step as it was then." }),
+    data: z.union([Task, Step, Job]).meta({ description: "The task, step or job as it was then." }),
     created_at: milliseconds,
   })
   .meta({ id: "Event" });
@@ -187,6 +193,12 @@ export function eventKindOf(
   if (before.status === status) return null;
   if (status === "succeeded" || status === "failed" || status === "cancelled") return `${object}.${status}`;
   return `${object}.updated`;
+}
+
+/** Returns the kind of the event for the end of a job; null while it goes on. */
+export function jobEndKind({ status }: Pick<Job, "status">): EventKind | null {
+  const end = ENDS.find((each) => each === status);
+  return end ? `job.${end}` : null;
 }
 
 /** Parses the body of `POST /webhooks/endpoints`; throws `request_invalid` with the field at fault. */

@@ -14,7 +14,7 @@ export const createJob = operation({
   tag,
   summary: "Create a job",
   description:
-    "Creates a task for each of up to 10 outputs of one media file, all of them or none. The file is probed once, and read once for all; each task can be followed, cancelled, retried and deleted by itself, and one that fails does not affect the others. An output with `after` waits for another output and takes that one's file as its input. Every output counts as a creation.",
+    "Creates a task for each of up to 10 outputs of one media file, all of them or none. The file is probed once, and read once for all; each task can be followed, cancelled, retried and deleted by itself, and one that fails does not affect the others. An output with `after` waits for another output and takes that one's file as its input. Every output counts as a creation. When the last task ends, the job has an event of its own: `job.succeeded`, `job.failed` or `job.cancelled`.",
   body: { schema: "JobRequest", examples: { job: JOB_REQUEST } },
   answers: {
     201: { description: "The job, with its queued tasks.", schema: "Job", examples: { queued: QUEUED_JOB } },

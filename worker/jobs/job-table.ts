@@ -1,8 +1,12 @@
-import type { JobHead } from "../../src/core/jobs/job.ts";
+import { describeJob, type JobHead } from "../../src/core/jobs/job.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { jobEndKind } from "../../src/core/webhook.ts";
 import { whereOf } from "../list-sql.ts";
 import type { RunIndex } from "../run/run-index.ts";
 import type { Sql } from "../sql.ts";
+import type { ChangeSet } from "../webhooks/shipment.ts";
 
 /** A job as lists have it: its tasks as JSON. */
 export interface ListedJob {
@@ -15,7 +19,11 @@ export interface JobTable {
   add(head: JobHead, tasks: readonly string[]): void;
   remove(id: string): void;
   list(query: ListQuery): ListPage<ListedJob>;
+  /** Returns the end of the job whose last unfinished task a finished record was; empty for another. */
+  endsWith(record: Task | Step): Omit<ChangeSet, "webhook_url">[];
 }
+
+type Row = { head: string; tasks: string };
 
 const SCHEMA =
   "CREATE TABLE IF NOT EXISTS job (id TEXT PRIMARY KEY, head TEXT NOT NULL, tasks TEXT NOT NULL) WITHOUT ROWID";
@@ -23,7 +31,7 @@ const SCHEMA =
 const LISTED = "EXISTS (SELECT 1 FROM json_each(job.tasks) AS task JOIN run ON run.id = task.value)";
 
 /** Creates the table of jobs beside the index of runs, which has the tasks. */
-export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get">): JobTable {
+export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone">): JobTable {
   sql.exec(SCHEMA);
   return {
     add(head, tasks) {
@@ -35,12 +43,31 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get">): JobTable 
       const { where, values, ascending, turn } = whereOf(query);
       const text = `SELECT head, tasks FROM job WHERE ${[LISTED, ...where].join(" AND ")}
         ORDER BY id ${ascending ? "ASC" : "DESC"} LIMIT ?`;
-      const rows = [...sql.exec<{ head: string; tasks: string }>(text, ...values, query.limit + 1)];
+      const rows = [...sql.exec<Row>(text, ...values, query.limit + 1)];
       const { records, more } = turn(rows);
       return {
         more,
         records: records.map(({ head, tasks }) => ({ head: JSON.parse(head), tasks: tasksOf(tasks) })),
       };
+    },
+    endsWith(record) {
+      const id = record.object === "task" ? record.job?.id : undefined;
+      const rows = id === undefined ? [] : sql.exec<Row>("SELECT head, tasks FROM job WHERE id = ?", id);
+      return [...rows].flatMap(({ head, tasks }) => {
+        const ids: string[] = JSON.parse(tasks);
+        const listed = tasksOf(tasks).map((text): Task => JSON.parse(text));
+        // One that is not listed yet still runs.
+        if (listed.length < ids.filter((each) => !runs.isGone(each)).length) return [];
+        const job = describeJob(JSON.parse(head), listed);
+        const kind = jobEndKind(job);
+        if (kind === null) return [];
+        return [
+          {
+            run_id: job.id,
+            changes: [{ version: 1, kind, at: job.updated_at, record: JSON.stringify(job) }],
+          },
+        ];
+      });
     },
   };
 

@@ -67,7 +67,7 @@ const FIVE = [
 
 test("five outputs of one input read it once, and each is a task of its own", async () => {
   const input = origin.serve("/five.mp4", { file: film });
-  const job = await create({ input, outputs: FIVE });
+  const job = await create({ input, outputs: FIVE, webhook_url: receiver.take("/five") });
   expect(job).toMatchObject({ input, status: "queued", started_at: null, finished_at: null });
   expect(job.tasks.map(({ kind, job }) => [kind, job])).toEqual([
     ["video", { id: job.id, name: "large" }],
@@ -96,6 +96,17 @@ test("five outputs of one input read it once, and each is a task of its own", as
   expect((await readFacts(await save(sound))).sound?.codec).toBe("mp3");
 
   expect((await rig.call("/jobs?limit=1")).json).toEqual([done]);
+  const ofJob = async () => receiver.got("/five").filter(({ event }) => event.kind.startsWith("job."));
+  const [told] = await rig.until(ofJob, (got) => got.length > 0);
+  expect([told?.event.kind, told?.event.data]).toEqual(["job.succeeded", done]);
+  const { json: events } = await rig.call("/events?kind=job.succeeded");
+  expect(events).toEqual([told?.event]);
+  const { json: deliveries } = await rig.call("/webhooks/deliveries?kind=job.succeeded");
+  expect(deliveries).toHaveLength(1);
+  const replayed = await rig.call(`/webhooks/deliveries/${deliveries[0].id}/replay`, { method: "POST" });
+  expect(replayed.status).toBe(200);
+  const [, again] = await rig.until(ofJob, (got) => got.length > 1);
+  expect(again?.event).toEqual(told?.event);
   await rig.until(
     () => keysIn(`work/${job.id}/`),
     (keys) => keys.length === 0,
@@ -176,6 +187,7 @@ test("a job is cancelled, its tasks are deleted one by one or together, and othe
   ]);
   expect((await rig.call(`${path}/cancel`, { method: "POST" })).json.kind).toBe("job_finished");
   await rig.until(events("task.cancelled"), ofAll);
+  await rig.until(events("job.cancelled"), (got) => got.length === 1 && got[0] === job.id);
   await rig.call(`/tasks/${job.tasks[0]?.id}`, { method: "DELETE" });
   expect((await read(job.id)).tasks.map(({ id }) => id)).toEqual(job.tasks.slice(1).map(({ id }) => id));
   expect((await rig.call(path, { method: "DELETE" })).status).toBe(204);
