@@ -16,6 +16,10 @@ const each = async (list) => { for await (const _ of list) console.log("a record
 const calls = {
   ...Object.fromEntries(["get", "cancel", "retry", "delete"].map((name) => ["tasks." + name, () => client.tasks[name](id)])),
   ...Object.fromEntries(["get", "cancel", "delete"].map((name) => ["steps." + name, () => client.steps[name](id)])),
+  ...Object.fromEntries(["get", "wait", "cancel", "delete"].map((name) => ["jobs." + name, () => client.jobs[name]("job_01kbb1d3x4e8v0t6m9q2y5z7av")])),
+  "jobs.create": () => client.jobs.create({ input, outputs: [{ kind: "video" }, { kind: "image", after: 0 }] }),
+  "jobs.list": () => client.jobs.list(),
+  "jobs.each": () => each(client.jobs.each()),
   "tasks.create": () => client.tasks.create({ input, kind: "video" }),
   "tasks.create of a URL": () => client.tasks.create({ input: "https://example.com/a.mp4", kind: "video" }),
   "steps.create": () => client.steps.create({ input, kind: "probe" }),
@@ -47,7 +51,7 @@ export function testNode(project: () => string): void {
     const why =
       "MediaError service_unavailable false The local client runs in a page, and there is no Worker and no indexedDB here, " +
       "as on a server or in Node. Call it in the browser, or use createRemoteClient of framewright/client.";
-    expect(printed).toHaveLength(21);
+    expect(printed).toHaveLength(28);
     expect(printed.filter((line) => !line.endsWith(` ${why}`))).toEqual([]);
   });
 }

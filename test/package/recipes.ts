@@ -206,6 +206,12 @@ export function testRecipes(rig: () => RecipeRig): void {
           expect(await cook("Take several pictures out of a video")).toEqual([
             "0 s: image/jpeg, 1 s: image/jpeg",
           ]),
+        "Make several outputs of one file over plain HTTP": async () =>
+          expect(await cook("Make several outputs of one file over plain HTTP")).toEqual([
+            "small video/mp4",
+            "poster image/jpeg",
+            "sound audio/mpeg",
+          ]),
         "Retry failed tasks": async () =>
           expect(await cook("Retry failed tasks")).toEqual(["input_not_found queued"]),
         "Receive webhooks": async () => {
