@@ -64,7 +64,8 @@ export async function runJob(
   { signal, onProgress, fits, batch }: JobHooks,
 ): Promise<JobResult> {
   const { installed, settings } = bench;
-  const threads = isShort(given) ? 1 : settings.threads;
+  // Keyframes are read faster on several, though each takes little.
+  const threads = isShort(given) && !given.plan.image?.sheet ? 1 : settings.threads;
   const { burns } = installed;
   const givenTools = { ...jobTools(threads, readersOf(given.source.format)), burns };
   const refusal = refuseTools(given.plan, given.source, givenTools);
