@@ -1,5 +1,5 @@
 export type * from "../client/client.ts";
-export type { Job, Jobs, NewJob, NewOutput } from "../client/jobs.ts";
+export type { Job, Jobs, JobUpdate, NewJob, NewOutput } from "../client/jobs.ts";
 export type { S3Connection } from "../storage/s3/s3-connection.ts";
 export { type PresignRequest, presignS3, type SignedRequest } from "../storage/s3/s3-sign.ts";
 export type { CoreFiles, LocalFile, LocalUsage, ThreadedCoreFiles } from "./media-api.ts";

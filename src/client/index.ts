@@ -39,7 +39,7 @@ export {
 export type * from "./client.ts";
 export { progressOf } from "./follow/progress.ts";
 export type { PollTimes } from "./follow/watch.ts";
-export type { Job, Jobs, NewJob, NewOutput } from "./jobs.ts";
+export type { Job, Jobs, JobUpdate, NewJob, NewOutput } from "./jobs.ts";
 export type { Fetch } from "./remote/http.ts";
 export { createRemoteClient, type RemoteClientOptions } from "./remote/remote.ts";
 export type {

@@ -1,9 +1,11 @@
 import { toMediaError } from "../core/errors.ts";
 import type { EncodeKind } from "../core/formats.ts";
 import type { Job as JobRecord } from "../core/jobs/job.ts";
+import { followJob, type JobUpdate as JobUpdateRecord } from "./follow/job-updates.ts";
 import type { AnyMedia } from "./read-media.ts";
 import type { Task } from "./records.ts";
 import type { CreateOptions, EachOptions, ListOptions, NewTask, Page } from "./requests.ts";
+import type { Update } from "./update.ts";
 
 /** Several outputs of one input: a task for each, in the order of the request. Field names are those of the HTTP API. */
 export type Job = Omit<JobRecord, "tasks"> & {
@@ -29,6 +31,16 @@ export interface NewJob {
   outputs: readonly NewOutput[];
   /** URL to which a service posts the events of every task; the local client refuses it. */
   webhook_url?: string;
+}
+
+/** A change of a job. */
+export interface JobUpdate extends Omit<JobUpdateRecord, "record"> {
+  /** The job after the change. */
+  record: Job;
+  /** Percentage of all its tasks together, 0 to 100; null until it can be measured. */
+  progress: number | null;
+  /** Seconds until the last task ends; null until known of all that are not finished. */
+  eta: number | null;
 }
 
 /** Jobs: several outputs of one input, which is read once. Every method rejects with a `MediaError`. */
@@ -73,6 +85,13 @@ export interface Jobs {
    */
   wait(job: Pick<Job, "id"> | string, options?: { signal?: AbortSignal }): Promise<Job>;
   /**
+   * Yields the current state of a job, then its changes, at most about one a second, ending with the finished job. Rejects with
+   * `job_not_found`, and with the signal's reason on abort.
+   *
+   * @example for await (const { progress, eta } of client.jobs.watch(job)) console.log(progress, eta);
+   */
+  watch(job: Pick<Job, "id"> | string, options?: { signal?: AbortSignal }): AsyncGenerator<JobUpdate, void>;
+  /**
    * Cancels every task that is not finished; rejects with `job_finished` when there is none.
    *
    * @example const { status } = await client.jobs.cancel(job.id);
@@ -84,6 +103,24 @@ export interface Jobs {
    * @example await client.jobs.delete(job.id);
    */
   delete(id: string): Promise<void>;
+}
+
+/** Implements {@link Jobs.watch} with the other methods. */
+export async function* watchJob(
+  get: Jobs["get"],
+  watchTask: (id: string, options: { signal: AbortSignal }) => AsyncIterable<Update<Task>>,
+  job: Pick<Job, "id"> | string,
+  { signal }: { signal?: AbortSignal } = {},
+): AsyncGenerator<JobUpdate, void> {
+  signal?.throwIfAborted();
+  const found = await get(typeof job === "string" ? job : job.id);
+  const updates = followJob(found, (task, over) => {
+    return watchTask(task.id, { signal: signal ? AbortSignal.any([signal, over]) : over });
+  });
+  for await (const update of updates) {
+    signal?.throwIfAborted();
+    yield update as JobUpdate;
+  }
 }
 
 /** Implements {@link Jobs.wait} with the other methods. */

@@ -1,5 +1,5 @@
 import type { NewJob } from "../../src/client/jobs.ts";
-import { deepEqual, equal, match, rejects } from "../browser/assert.ts";
+import { deepEqual, equal, match, ok, rejects } from "../browser/assert.ts";
 import type { ClientClauses } from "./contract-case.ts";
 
 const PNG = { kind: "image", options: { format: "png", width: 40 } } as const;
@@ -34,7 +34,12 @@ export const JOBS: ClientClauses = [
           { id: job.id, after: late?.id },
         ],
       );
+      const seen = await Array.fromAsync(client.jobs.watch(job));
       const done = await client.jobs.wait(job);
+      const { record, progress, eta } = seen.at(-1) ?? {};
+      deepEqual([record, progress, eta], [done, 100, 0]);
+      for (const [at, update] of seen.entries()) ok((update.progress ?? 0) >= (seen[at - 1]?.progress ?? 0));
+      equal(seen.filter(({ record }) => record.finished_at !== null).length, 1);
       deepEqual(
         done.tasks.map(({ id, status, error }) => [id, status, error?.kind]),
         [

@@ -1,6 +1,7 @@
+import { JobUpdate } from "../../src/client/follow/job-updates.ts";
 import { CANCELLED_JOB, JOB_REQUEST, QUEUED_JOB } from "./job-examples.ts";
-import { operation, WISH_ERRORS } from "./operation.ts";
-import { idParameter, listParameters } from "./parameters.ts";
+import { eventsOf, operation, WISH_ERRORS } from "./operation.ts";
+import { idParameter, lastEventId, listParameters } from "./parameters.ts";
 
 const tag = "Jobs";
 const one = idParameter("job", QUEUED_JOB.id);
@@ -54,6 +55,23 @@ export const getJob = operation({
   parameters: one,
   answers: { 200: { description: "The job.", schema: "Job", examples: { queued: QUEUED_JOB } } },
   errors: ["job_not_found"],
+});
+
+/** `GET /jobs/{id}/events`. */
+export const jobEvents = operation({
+  method: "get",
+  path: "/jobs/{id}/events",
+  operationId: "jobEvents",
+  tag,
+  summary: "Follow a job",
+  description:
+    "Server-sent events: how the job stands, then its changes, which are those of its tasks, at most one a second, until all are finished; the last one comes at once. `data` is a JobUpdate. A connection that broke begins with how the job stands by then; after the last event it is answered 204 (`Last-Event-ID`). A comment every 15 seconds keeps the connection.",
+  parameters: [...one, ...lastEventId],
+  answers: {
+    200: { description: "The events.", content: { "text/event-stream": { schema: eventsOf(JobUpdate) } } },
+    204: { description: "The last event was seen already." },
+  },
+  errors: ["request_invalid", "job_not_found"],
 });
 
 /** `POST /jobs/{id}/cancel`. */

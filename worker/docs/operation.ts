@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { RequestErrorKind } from "../../src/core/errors.ts";
 import { scopeOf } from "../auth/scopes.ts";
 import type { Route } from "../http/context.ts";
@@ -160,4 +161,10 @@ function ref(schema: string): { $ref: string } {
 function headerRefs(names: readonly string[]) {
   const entries = ["Request-Id", ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return Object.fromEntries(entries);
+}
+
+/** Returns the schema of a stream of events, each `data` of which is as the given one. */
+export function eventsOf(update: z.ZodType): { type: "string" } {
+  const contentSchema = { $ref: `#/components/schemas/${update.meta()?.id}` };
+  return { type: "string", contentMediaType: "application/json", contentSchema } as { type: "string" };
 }

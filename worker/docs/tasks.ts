@@ -10,16 +10,10 @@ import {
   SUCCEEDED_TASK,
   TASK_REQUESTS,
 } from "./examples.ts";
-import { operation, WISH_ERRORS } from "./operation.ts";
+import { eventsOf, operation, WISH_ERRORS } from "./operation.ts";
 import { idParameter, lastEventId, listParameters } from "./parameters.ts";
 
 const tag = "Tasks";
-// Each `data` of the text is one.
-const EVENTS = {
-  type: "string",
-  contentMediaType: "application/json",
-  contentSchema: { $ref: `#/components/schemas/${TaskUpdate.meta()?.id}` },
-} as { type: "string" };
 const one = idParameter("task", QUEUED_TASK.id);
 
 /** `POST /tasks`. */
@@ -89,7 +83,7 @@ export const taskEvents = operation({
   answers: {
     200: {
       description: "The events.",
-      content: { "text/event-stream": { schema: EVENTS } },
+      content: { "text/event-stream": { schema: eventsOf(TaskUpdate) } },
     },
     204: { description: "The last event was seen already." },
   },

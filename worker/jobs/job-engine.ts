@@ -6,6 +6,7 @@ import { isFinished } from "../../src/core/transitions.ts";
 import type { Env } from "../env.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import type { Runs } from "../run/runs.ts";
+import { streamJob } from "./job-events.ts";
 import type { Jobs } from "./jobs.ts";
 
 /** Creates the access to jobs, each kept by its own JobObject and listed from the index of its project. */
@@ -46,6 +47,11 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
           ),
         ),
       };
+    },
+    async follow(project, id, seen) {
+      const job = await get(project, id);
+      if (!job || (seen > 0 && isFinished(job))) return job && "over";
+      return streamJob(job, (task) => runs.follow(project, task.id, 0));
     },
     async cancel(project, id) {
       const answer = isId("job", id) ? await env.JOB.getByName(id).cancel(project) : "unknown";

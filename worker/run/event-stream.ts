@@ -48,6 +48,7 @@ export function streamEvents(
   changes: Pick<Changes, "wait">,
   seen: number,
   times: EventTimes = EVENT_TIMES,
+  onCancel: () => void = () => {},
 ): ReadableStream<Uint8Array> {
   let left = false;
   let due = Date.now();
@@ -79,6 +80,7 @@ export function streamEvents(
       },
       cancel() {
         left = true;
+        onCancel();
       },
     },
     { highWaterMark: 0 },

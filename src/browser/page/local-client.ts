@@ -3,7 +3,7 @@ import { eachRecord } from "../../client/each.ts";
 import { updatesOf } from "../../client/follow/updates.ts";
 import { createWatchMethods, idOf } from "../../client/follow/watch-methods.ts";
 import { closedError } from "../../client/follow/watchers.ts";
-import { type Job, type NewJob, waitForJob } from "../../client/jobs.ts";
+import { type Job, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
 import { type GivenRequest, readInput } from "../../client/read-media.ts";
 import { createRemoteOutput } from "../../client/remote/remote-output.ts";
 import { probeInput, runTask } from "../../client/run.ts";
@@ -151,6 +151,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       get: getJob,
       list: listJobs,
       each: (asked) => eachRecord(listJobs, asked),
+      watch: (job, options) => watchJob(getJob, client.watch<Task>, job, options),
       wait: (job, options) => waitForJob(wait, getJob, job, options),
       cancel: async (id) => (await api.cancelJob(id)) as Job,
       delete: (id) => api.removeJob(id),

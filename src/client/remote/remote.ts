@@ -15,7 +15,7 @@ import { updatesOf } from "../follow/updates.ts";
 import { createWatch, POLL_TIMES, type PollTimes } from "../follow/watch.ts";
 import { createWatchMethods } from "../follow/watch-methods.ts";
 import { closedError } from "../follow/watchers.ts";
-import { type Job, type NewJob, waitForJob } from "../jobs.ts";
+import { type Job, type NewJob, waitForJob, watchJob } from "../jobs.ts";
 import { outputSource } from "../output-source.ts";
 import { readInput } from "../read-media.ts";
 import type { AnyRun, RunRef, Step, Task } from "../records.ts";
@@ -148,6 +148,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       each: jobs.each,
       cancel: (id) => jobs.act(id, "cancel"),
       delete: jobs.delete,
+      watch: (job, options) => watchJob(jobs.get, client.watch<Task>, job, options),
       wait: (job, options) => waitForJob(client.tasks.wait, jobs.get, job, options),
     },
     connections: {

@@ -16,6 +16,7 @@ export const OPERATIONS = [
   "GET /image/{options}/{source}",
   "GET /jobs",
   "GET /jobs/{id}",
+  "GET /jobs/{id}/events",
   "GET /keys",
   "GET /keys/{id}",
   "GET /media/{grant}/{key}",

@@ -2,6 +2,7 @@ import { MediaError } from "../../../src/core/errors.ts";
 import { describeJob, type Job } from "../../../src/core/jobs/job.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { isFinished } from "../../../src/core/transitions.ts";
+import { streamJob } from "../../../worker/jobs/job-events.ts";
 import type { NewJob } from "../../../worker/jobs/job-state.ts";
 import type { Jobs } from "../../../worker/jobs/jobs.ts";
 import type { MemoryRuns } from "./memory-runs.ts";
@@ -33,6 +34,11 @@ export function createMemoryJobs(tasks: MemoryRuns<Task>): Jobs {
       const all = await Promise.all([...jobs.keys()].toReversed().map((id) => get(project, id)));
       const records = all.filter((job) => job !== null);
       return { records: records.slice(0, limit), more: records.length > limit };
+    },
+    async follow(project, id, seen) {
+      const job = await get(project, id);
+      if (!job || (seen > 0 && isFinished(job))) return job && "over";
+      return streamJob(job, (task) => tasks.follow(project, task.id, 0));
     },
     async cancel(project, id) {
       const job = await find(project, id);

@@ -74,7 +74,18 @@ test("five outputs of one input read it once, and each is a task of its own", as
     ["video", { id: job.id, name: "small" }],
     ...["image", "storyboard", "audio"].map((kind) => [kind, { id: job.id }]),
   ]);
+  const follow = (more = {}) =>
+    rig.server.fetch(`/jobs/${job.id}/events`, {
+      headers: { Authorization: "Bearer key-of-alpha", ...more },
+    });
+  const stream = await follow();
+  expect(stream.headers.get("Content-Type")).toBe("text/event-stream");
+  const lines = [...(await stream.text()).matchAll(/^data: (.*)$/gm)];
+  const updates = lines.map(([, data = ""]) => JSON.parse(data));
   const done = await finished(job.id);
+  expect(updates.at(-1)).toEqual({ record: done, progress: 100, eta: 0 });
+  expect(updates[0].record).toMatchObject({ id: job.id, finished_at: null });
+  expect((await follow({ "Last-Event-ID": String(done.updated_at) })).status).toBe(204);
   expect(outcomes(done)).toEqual(FIVE.map(() => ["succeeded", null]));
   expect([done.status, done.tasks.map(({ id }) => id)]).toEqual(["succeeded", job.tasks.map(({ id }) => id)]);
   // What the server sends until it is known to send ranges comes twice.
