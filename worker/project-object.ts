@@ -181,7 +181,8 @@ export class ProjectObject extends DurableObject<Bindings> {
 
   /** Removes a record, and what was delivered of its events. */
   remove(id: string): void {
-    this.#office.removeOf(id);
+    // The event of its job has its record too.
+    for (const each of [id, ...this.#jobs.of(id)]) this.#office.removeOf(each);
     this.#runs.remove(id);
     this.#connections.release(id);
   }

@@ -23,7 +23,9 @@ export function streamJob(
     try {
       for await (const update of updates) {
         const { record } = update;
-        const text = `event: update\nid: ${record.updated_at}\ndata: ${JSON.stringify(update)}\n\n`;
+        // A client that has seen an earlier change connects again for the end; one that has seen the end has its id.
+        const id = isFinished(record) ? record.updated_at : 0;
+        const text = `event: update\nid: ${id}\ndata: ${JSON.stringify(update)}\n\n`;
         latest = { version: ++version, finished: isFinished(record), bytes: encoder.encode(text) };
         changes.tell();
       }

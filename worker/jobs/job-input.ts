@@ -36,12 +36,15 @@ export class JobLead extends RpcTarget {
 
 // A reader that has not come back by then is gone.
 const FETCH_MS = 15_000;
+/** How often a reader that still fetches extends its turn. */
+export const STAY_MS = FETCH_MS / 3;
 
 /** Which ranges of the shared input are being fetched, each by one reader. Nothing of it is stored, as of {@link JobLead}. */
 export class JobFetches extends RpcTarget {
   readonly #changes = createChanges();
   readonly #open = new Map<number, ByteRange & { until: number }>();
-  #last = 0;
+  // No number of an earlier life of the object, whose readers may still leave.
+  #last = Date.now() * 1000;
 
   /** Lets the caller fetch a range and returns the number to `leave` with; null once others, who were fetching parts of it, are done. */
   async take({ start, end }: ByteRange): Promise<number | null> {
@@ -55,6 +58,12 @@ export class JobFetches extends RpcTarget {
     for (let left = goOn(); left.length > 0; left = goOn())
       await this.#changes.wait(Math.min(...left.map(([, { until }]) => until)) - Date.now());
     return null;
+  }
+
+  /** Extends what `take` began. */
+  stay(id: number): void {
+    const fetch = this.#open.get(id);
+    if (fetch) fetch.until = Date.now() + FETCH_MS;
   }
 
   /** Ends what `take` began. */

@@ -1,4 +1,4 @@
-import { describeJob, type JobHead } from "../../src/core/jobs/job.ts";
+import { describeJob, type Job, type JobHead } from "../../src/core/jobs/job.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
@@ -17,7 +17,10 @@ export interface ListedJob {
 /** The jobs of one project, to be listed. */
 export interface JobTable {
   add(head: JobHead, tasks: readonly string[]): void;
+  /** Removes a job; its event goes once it is delivered. */
   remove(id: string): void;
+  /** Returns the id of the job of a listed run; empty for a run without one. */
+  of(run_id: string): string[];
   list(query: ListQuery): ListPage<ListedJob>;
   /** Returns the end of the job whose last unfinished task a finished record was; empty for another. */
   endsWith(record: Task | Step): Omit<ChangeSet, "webhook_url">[];
@@ -25,20 +28,31 @@ export interface JobTable {
 
 type Row = { head: string; tasks: string };
 
+// A row of a Durable Object holds 2 MB: https://developers.cloudflare.com/durable-objects/platform/limits/
+const MOST_BYTES = 1_500_000;
+
 const SCHEMA =
   "CREATE TABLE IF NOT EXISTS job (id TEXT PRIMARY KEY, head TEXT NOT NULL, tasks TEXT NOT NULL) WITHOUT ROWID";
 // Before its tasks are created, and after they were deleted or moved to the archive, nothing is known of how a job stands.
 const LISTED = "EXISTS (SELECT 1 FROM json_each(job.tasks) AS task JOIN run ON run.id = task.value)";
 
 /** Creates the table of jobs beside the index of runs, which has the tasks. */
-export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone">): JobTable {
+export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" | "remove">): JobTable {
   sql.exec(SCHEMA);
   return {
     add(head, tasks) {
       const values = [head.id, JSON.stringify(head), JSON.stringify(tasks)];
       sql.exec("INSERT OR REPLACE INTO job (id, head, tasks) VALUES (?, ?, ?)", ...values);
     },
-    remove: (id) => void sql.exec("DELETE FROM job WHERE id = ?", id),
+    remove(id) {
+      sql.exec("DELETE FROM job WHERE id = ?", id);
+      // What is to be delivered of it asks the index whether its run is gone.
+      runs.remove(id);
+    },
+    of(run_id) {
+      const task: Partial<Task> = JSON.parse(runs.get(run_id) ?? "{}");
+      return task.job ? [task.job.id] : [];
+    },
     list(query) {
       const { where, values, ascending, turn } = whereOf(query);
       const text = `SELECT head, tasks FROM job WHERE ${[LISTED, ...where].join(" AND ")}
@@ -64,7 +78,7 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone">)
         return [
           {
             run_id: job.id,
-            changes: [{ version: 1, kind, at: job.updated_at, record: JSON.stringify(job) }],
+            changes: [{ version: 1, kind, at: job.updated_at, record: recordOf(job) }],
           },
         ];
       });
@@ -74,4 +88,11 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone">)
   function tasksOf(ids: string): string[] {
     return (JSON.parse(ids) as string[]).flatMap((id) => runs.get(id) ?? []);
   }
+}
+
+// The tasks of an event that would be too large lack their steps, whose inputs and outputs repeat the source.
+function recordOf(job: Job): string {
+  const whole = JSON.stringify(job);
+  if (new TextEncoder().encode(whole).length <= MOST_BYTES) return whole;
+  return JSON.stringify({ ...job, tasks: job.tasks.map((task) => ({ ...task, steps: [] })) });
 }

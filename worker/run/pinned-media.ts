@@ -8,6 +8,7 @@ import { createPinnedStorage } from "../../src/storage/pinned/pinned-storage.ts"
 import type { FetchTurns } from "../../src/storage/pinned/sparse-file.ts";
 import { toBase64Url } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
+import { STAY_MS } from "../jobs/job-input.ts";
 import type { Signer } from "../media/signer.ts";
 import { mediaBucket } from "../network/media-bucket.ts";
 import { createR2Objects } from "../network/r2-objects.ts";
@@ -50,12 +51,20 @@ function fetchTurns(env: Env, job_id: string): FetchTurns {
   return {
     async take(range) {
       const number = await patiently(() => fetches().take(range));
-      return number === null
-        ? null
-        : () =>
-            fetches()
-              .leave(number)
-              .catch(() => {});
+      if (number === null) return null;
+      const staying = setInterval(
+        () =>
+          void fetches()
+            .stay(number)
+            .catch(() => {}),
+        STAY_MS,
+      );
+      return async () => {
+        clearInterval(staying);
+        await fetches()
+          .leave(number)
+          .catch(() => {});
+      };
     },
   };
 }

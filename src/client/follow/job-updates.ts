@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { toMediaError } from "../../core/errors.ts";
+import { MediaError, toMediaError } from "../../core/errors.ts";
 import { describeJob, Job } from "../../core/jobs/job.ts";
 import type { Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
@@ -61,6 +61,7 @@ export async function* followJob(
       await news.promise;
       news = Promise.withResolvers();
       if (failure) throw (failure as { thrown: unknown }).thrown;
+      if (latest.size === 0) throw new MediaError("job_not_found", `There is no job ${job.id} any more.`);
       if (followed === 0 && ![...latest.values()].every(({ record }) => isFinished(record))) return;
     }
   } finally {

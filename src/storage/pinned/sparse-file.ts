@@ -183,11 +183,17 @@ export function createSparseFile({ size, extents, open, later, turns }: SparseOp
 
   return {
     async *read(range) {
-      const { start, end } = range;
-      const pieces = turns || end - start <= TOGETHER_BYTES ? readTogether(range) : readInTurn(range);
-      for await (const { at, bytes } of pieces) {
-        const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at));
-        if (piece.length > 0) yield piece;
+      // Together with others, a long range is read a window at a time.
+      const step = turns ? TOGETHER_BYTES : range.end - range.start;
+      for (let start = range.start; start < range.end; start += step) {
+        const end = Math.min(range.end, start + step);
+        const together = end - start <= TOGETHER_BYTES;
+        for await (const { at, bytes } of together
+          ? readTogether({ start, end })
+          : readInTurn({ start, end })) {
+          const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at));
+          if (piece.length > 0) yield piece;
+        }
       }
     },
     async prefetch(range) {

@@ -86,6 +86,8 @@ test("five outputs of one input read it once, and each is a task of its own", as
   expect(updates.at(-1)).toEqual({ record: done, progress: 100, eta: 0 });
   expect(updates[0].record).toMatchObject({ id: job.id, finished_at: null });
   expect((await follow({ "Last-Event-ID": String(done.updated_at) })).status).toBe(204);
+  const missed = await follow({ "Last-Event-ID": "0" });
+  expect(await missed.text()).toContain(`id: ${done.updated_at}\n`);
   expect(outcomes(done)).toEqual(FIVE.map(() => ["succeeded", null]));
   expect([done.status, done.tasks.map(({ id }) => id)]).toEqual(["succeeded", job.tasks.map(({ id }) => id)]);
   // What the server sends until it is known to send ranges comes twice.
