@@ -1,7 +1,8 @@
 import { toMediaError } from "../core/errors.ts";
 import type { EncodeKind } from "../core/formats.ts";
 import type { Job as JobRecord } from "../core/jobs/job.ts";
-import { followJob, type JobUpdate as JobUpdateRecord } from "./follow/job-updates.ts";
+import type { JobUpdate as JobUpdateRecord } from "../core/jobs/job-update.ts";
+import { followJob } from "./follow/job-updates.ts";
 import type { AnyMedia } from "./read-media.ts";
 import type { Task } from "./records.ts";
 import type { CreateOptions, EachOptions, ListOptions, NewTask, Page } from "./requests.ts";

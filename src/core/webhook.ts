@@ -195,7 +195,7 @@ export function eventKindOf(
   return `${object}.updated`;
 }
 
-/** Returns the kind of the event for the end of a job; null while it goes on. */
+/** Returns the kind of the event for the end of a job; null while it runs. */
 export function jobEndKind({ status }: Pick<Job, "status">): EventKind | null {
   const end = ENDS.find((each) => each === status);
   return end ? `job.${end}` : null;

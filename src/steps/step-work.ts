@@ -276,13 +276,8 @@ function totalSeconds(source: Source, { options }: EncodeRequest, further: reado
 const SLACK = 1.01;
 
 // A header may state less than its file holds: what was encoded is counted.
-function encodedSeconds(
-  described: Source,
-  plan: Plan,
-  { sound, pictures }: Counts,
-  source_fps: number | undefined,
-): number {
-  const fps = constantFps(plan) ?? source_fps ?? null;
+function encodedSeconds(described: Source, plan: Plan, { sound, pictures }: Counts, rate?: number): number {
+  const fps = constantFps(plan) ?? rate ?? null;
   const seconds = [
     described.duration ?? 0,
     sound?.output ?? 0,

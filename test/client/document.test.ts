@@ -205,9 +205,9 @@ function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
 }
 
 // Built from other methods, or, as close, without a request.
-const OTHERS = ["uploads.send", "jobs.wait", "run", "probe", "close"];
-// A page for people, and what an `<img>` shows.
-const NOT_CALLED = ["getDocs", "getImage"];
+const OTHERS = ["uploads.send", "jobs.wait", "jobs.watch", "run", "probe", "close"];
+// A page for people, what an `<img>` shows, and a stream for clients that do not follow the tasks of a job.
+const NOT_CALLED = ["getDocs", "getImage", "jobEvents"];
 
 function methodsOf(value: object, path = ""): string[] {
   return Object.entries(value).flatMap(([name, member]) => {

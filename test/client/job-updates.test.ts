@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { followJob } from "../../src/client/follow/job-updates.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createIds } from "../../src/core/ids.ts";
-import { createJobTasks, describeJob } from "../../src/core/jobs/job.ts";
+import { describeJob } from "../../src/core/jobs/describe-job.ts";
+import { createJobTasks } from "../../src/core/jobs/job.ts";
 import { parseJobRequest } from "../../src/core/jobs/job-request.ts";
 
 test("a job whose tasks are all deleted while it is followed is not found", async () => {

@@ -66,3 +66,18 @@ test.for([
     expect(duration).toBeLessThan(last + 1 / 25 + 1 / 24);
   },
 );
+
+test("reordered pictures that lie further apart at the end than at the start are all kept", async () => {
+  // Of 50 pictures, the last two follow a second each.
+  const input = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=160x90:rate=25:duration=2".split(" "),
+    ...["-vf", "setpts='PTS+if(gte(N,48),(N-47)/TB,0)'", "-fps_mode", "passthrough"],
+    ..."-c:v libx264 -bf 3".split(" "),
+  ]);
+  const { source } = await probeFile(input);
+  expect(source.duration).toBeCloseTo(3.96, 1);
+  const wanted = { format: "mp4", width: 80, fps: 25 } as const;
+  const run = await trial(input, "video", wanted, { source, plan: createPlan(source, "video", wanted) });
+  const { picture } = await readFacts(await fetchStored(run.storage, (await runEncode(run)).key));
+  expect(picture?.times.at(-1)).toBeGreaterThan(3.85);
+});

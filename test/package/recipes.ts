@@ -44,6 +44,7 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
     leaves: `await (async () => {
       const decoder = new ImageDecoder({ data: await blob.arrayBuffer(), type: blob.type });
       await decoder.completed;
+      await decoder.tracks.ready;
       const { frameCount, repetitionCount } = decoder.tracks.selectedTrack;
       return [blob.type, frameCount, repetitionCount];
     })()`,

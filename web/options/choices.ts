@@ -146,7 +146,9 @@ export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
 export function turnInto(kind: EncodeKind, { options, kind: from, ...wishes }: Wishes): Wishes {
   const known: readonly string[] = OPTION_NAMES[kind];
   // Formats, what may be copied into them, and what counts as a high bitrate, differ between kinds.
-  const kept = Object.entries(options).filter(
+  const { overlay }: AnyOptions = options;
+  const all = { ...options, ...(overlay && kind !== "video" && { overlay: untimed(overlay) }) };
+  const kept = Object.entries(all).filter(
     ([name]) =>
       known.includes(name) &&
       !["format", "codec", "mode", "bitrate"].includes(name) &&
@@ -159,6 +161,11 @@ export function turnInto(kind: EncodeKind, { options, kind: from, ...wishes }: W
     target_size: hasBitrate(kind, DEFAULT_FORMAT[kind]) ? wishes.target_size : null,
     preset: null,
   };
+}
+
+// A logo on a picture has no time.
+function untimed({ start: _start, end: _end, ...overlay }: NonNullable<AnyOptions["overlay"]>) {
+  return overlay;
 }
 
 // A waveform is not drawn by default, and the pixels of a storyboard are those of a tile.

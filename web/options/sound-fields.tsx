@@ -134,7 +134,10 @@ function CodecField({ form: { source, options, change, faultAt } }: { form: Form
         <select
           {...control}
           value={options.audio_codec ?? ""}
-          onChange={({ currentTarget: { value } }) => change({ audio_codec: codecNamed(value) })}
+          onChange={({ currentTarget: { value } }) =>
+            // Opus has one rate alone.
+            change({ audio_codec: codecNamed(value), ...(value === "opus" && { sample_rate: undefined }) })
+          }
         >
           <option value="">
             Usual for {formatName(format)} ({codecName(held[0] ?? "")})
@@ -160,7 +163,7 @@ function RateField({ form }: { form: Form }) {
   const { source, wishes, options, change, faultAt } = form;
   const { sample_rate } = options;
   const codec = soundCodec(wishes.kind, options, source);
-  if (codec === "opus") return null;
+  if (codec === "opus" && sample_rate === undefined) return null;
   const isLossless = codec === "flac" || codec === "pcm_s16le";
   const rates: number[] = [...SAMPLE_RATES, ...(isLossless ? STUDIO_RATES : [])];
   const all = sample_rate === undefined || rates.includes(sample_rate) ? rates : [...rates, sample_rate];

@@ -1,5 +1,6 @@
 import { createIds } from "../../src/core/ids.ts";
-import { createJobTasks, describeJob, type Job } from "../../src/core/jobs/job.ts";
+import { describeJob } from "../../src/core/jobs/describe-job.ts";
+import { createJobTasks, type Job } from "../../src/core/jobs/job.ts";
 import { parseJobRequest } from "../../src/core/jobs/job-request.ts";
 import { applyToTask } from "../../src/core/transitions.ts";
 

@@ -1,4 +1,4 @@
-import { JobUpdate } from "../../src/client/follow/job-updates.ts";
+import { JobUpdate } from "../../src/core/jobs/job-update.ts";
 import { CANCELLED_JOB, JOB_REQUEST, QUEUED_JOB } from "./job-examples.ts";
 import { eventsOf, operation, WISH_ERRORS } from "./operation.ts";
 import { idParameter, lastEventId, listParameters } from "./parameters.ts";

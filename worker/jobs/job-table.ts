@@ -1,4 +1,5 @@
-import { describeJob, type Job, type JobHead } from "../../src/core/jobs/job.ts";
+import { describeJob, type JobHead } from "../../src/core/jobs/describe-job.ts";
+import type { Job } from "../../src/core/jobs/job.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
@@ -46,7 +47,7 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
     },
     remove(id) {
       sql.exec("DELETE FROM job WHERE id = ?", id);
-      // What is to be delivered of it asks the index whether its run is gone.
+      // The last delivery of its event asks the index whether it is gone.
       runs.remove(id);
     },
     of(run_id) {

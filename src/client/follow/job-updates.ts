@@ -1,25 +1,11 @@
-import { z } from "zod";
 import { MediaError, toMediaError } from "../../core/errors.ts";
-import { describeJob, Job } from "../../core/jobs/job.ts";
+import { describeJob } from "../../core/jobs/describe-job.ts";
+import type { Job } from "../../core/jobs/job.ts";
+import type { JobUpdate } from "../../core/jobs/job-update.ts";
 import type { Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import type { Update } from "../update.ts";
 import { progressOf } from "./progress.ts";
-
-/** The data of an event of `GET /jobs/{id}/events`. */
-export const JobUpdate = z
-  .object({
-    record: Job,
-    progress: z.int().min(0).max(100).nullable().meta({
-      description: "Percent of all its tasks together; null until it can be measured.",
-    }),
-    eta: z.number().nullable().meta({
-      description: "Seconds until the last task ends; null until known of all that are not finished.",
-    }),
-  })
-  .meta({ id: "JobUpdate" });
-/** A change of a job. */
-export type JobUpdate = z.infer<typeof JobUpdate>;
 
 type Progress = Pick<Update<Task>, "record" | "progress" | "eta">;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CreateId } from "../ids.ts";
-import { createTask, TASK_STATUSES, Task, type TaskStatus } from "../task.ts";
-import { isFinished } from "../transitions.ts";
+import { createTask, TASK_STATUSES, Task } from "../task.ts";
+import type { JobHead } from "./describe-job.ts";
 import type { JobRequest } from "./job-request.ts";
 
 const milliseconds = z
@@ -28,13 +28,6 @@ export const Job = z
 /** Several outputs of one input: a task for each, in the order of the request. */
 export type Job = z.infer<typeof Job>;
 
-/** What is stored of a job: its state is that of its tasks. */
-export interface JobHead {
-  id: string;
-  input: string;
-  created_at: number;
-}
-
 /** Creates the queued tasks of a job, in the order of its outputs. */
 export function createJobTasks({ id, created_at }: JobHead, { outputs }: JobRequest, ids: CreateId): Task[] {
   const made = outputs.map(({ request }) => createTask(request, ids, created_at));
@@ -43,23 +36,4 @@ export function createJobTasks({ id, created_at }: JobHead, { outputs }: JobRequ
     const before = after === null ? undefined : made[after]?.id;
     return { ...task, job: { id, ...(name !== undefined && { name }), ...(before && { after: before }) } };
   });
-}
-
-/** Returns a job as its tasks stand. */
-export function describeJob({ id, input, created_at }: JobHead, tasks: readonly Task[]): Job {
-  const status = statusOf(tasks);
-  const started = tasks.flatMap(({ started_at }) => started_at ?? []);
-  const finished = tasks.flatMap(({ finished_at }) => finished_at ?? []);
-  return {
-    ...{ id, object: "job", input, status, tasks: [...tasks], created_at },
-    started_at: started.length > 0 ? Math.min(...started) : null,
-    finished_at: isFinished({ status }) && finished.length > 0 ? Math.max(...finished) : null,
-    updated_at: Math.max(created_at, ...tasks.map(({ updated_at }) => updated_at)),
-  };
-}
-
-function statusOf(tasks: readonly Task[]): TaskStatus {
-  const all = new Set(tasks.map(({ status }) => status));
-  if (!tasks.every(isFinished)) return all.size === 1 && all.has("queued") ? "queued" : "processing";
-  return all.has("failed") ? "failed" : all.has("cancelled") ? "cancelled" : "succeeded";
 }

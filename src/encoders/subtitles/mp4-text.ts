@@ -100,8 +100,8 @@ export function writeTextTrak({ id, track, samples, place, movie, quicktime }: T
     ...[MATRIX, u32(0, 0)],
   ]);
   // Nothing is shown at first.
-  const edits = [u32(2, delay, -1, 0x10000, length - delay, 0, 0x10000)];
-  const edts = delay > 0 ? box("edts", fullBox("elst", 0, 0, edits)) : [];
+  const edits = [u32(2), u64(delay, -1), u32(0x10000), u64(length - delay, 0), u32(0x10000)];
+  const edts = delay > 0 ? box("edts", fullBox("elst", 1, 0, edits)) : [];
   const language = packed(threeLetters(track?.language));
   const mdhd = fullBox("mdhd", 1, 0, [u64(0, 0), u32(TICKS), u64(ms), u16(language, 0)]);
   // Whole letters only.

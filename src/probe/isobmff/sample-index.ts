@@ -35,16 +35,19 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
     const times = readRuns(view, table("stts"));
     const offsets = readRuns(view, table("ctts"));
     const sizes = readSizes(view, table("stsz"), times.count);
-    const seconds = over(times.sum, readTimescale(view, findBox(view, trak, "mdia", "mdhd")));
+    const timescale = readTimescale(view, findBox(view, trak, "mdia", "mdhd"));
+    const seconds = over(times.sum, timescale);
     const shown = over(ticks, movie);
-    const first = over(offsets.first, readTimescale(view, findBox(view, trak, "mdia", "mdhd")));
-    const stretch = readStretch(view, trak, movie, { first, seconds });
+    const first = over(offsets.first, timescale);
+    const last = readLatest(view, table("stts"), table("ctts"));
+    const span = Math.max(seconds, over(last, timescale) - first);
+    const stretch = readStretch(view, trak, movie, { first, span });
     stretches.set(id, stretch);
     // Headers may state more than the packets have.
-    const most = stretch ? Math.max(seconds, stretch.end) : seconds + LATE;
+    const most = stretch ? Math.max(span, stretch.end) : span + LATE;
     tracks.set(id, {
       ...{ packets: sizes.count, bytes: sizes.sum, seconds, end: null },
-      shown: shown > 0 && shown <= seconds + LATE ? Math.min(shown, most) : seconds,
+      shown: shown > 0 && shown <= span + LATE ? Math.min(shown, most) : seconds,
       sound:
         times.count === sizes.count &&
         offsets.count <= sizes.count &&
@@ -66,15 +69,15 @@ interface Stretch {
 }
 
 // Parses an edit list of empty edits followed by one stretch (8.6.6); null for any other. `first` is the composition time of the
-// first packet.
+// first packet, `span` the seconds from it to the end of the last one shown.
 function readStretch(
   view: DataView,
   trak: Box,
   movie: number,
-  { first, seconds }: { first: number; seconds: number },
+  { first, span }: { first: number; span: number },
 ): Stretch | null {
   const elst = findBox(view, trak, "edts", "elst");
-  if (!elst) return { start: first, end: first + seconds };
+  if (!elst) return { start: first, end: first + span };
   const mdhd = findBox(view, trak, "mdia", "mdhd");
   let delay = 0;
   for (const { length, from, plain, last } of readEdits(view, elst)) {
@@ -85,7 +88,7 @@ function readStretch(
     }
     if (!plain || !last) return null;
     const skipped = over(from, readTimescale(view, mdhd)) - first;
-    const rest = seconds - Math.max(0, skipped);
+    const rest = span - Math.max(0, skipped);
     // The length is in coarse ticks of the file; when it means everything, the track's own are finer.
     const whole = length === 0 || Math.abs(given - rest) <= 2 / movie;
     const start = delay + Math.max(0, -skipped);
@@ -105,6 +108,31 @@ function readRuns(view: DataView, box: Box | null): { count: number; sum: number
     sum += packets * view.getUint32(at + 4);
   }
   return { count, sum, first };
+}
+
+// Returns the end of the packet with the latest composition time. Decoding times sum up to less where pictures that are reordered
+// lie further apart at the end than at the start.
+function readLatest(view: DataView, stts: Box | null, ctts: Box | null): number {
+  const rows = (box: Box | null) => (box ? Math.max(0, Math.floor((box.end - box.start - 8) / 8)) : 0);
+  let [time, latest, delta, row, left, offset] = [0, 0, 0, 0, 0, 0];
+  for (let each = 0; stts && each < rows(stts); each++) {
+    delta = view.getUint32(stts.start + 12 + each * 8);
+    for (let count = view.getUint32(stts.start + 8 + each * 8); count > 0; ) {
+      while (left === 0 && ctts && row < rows(ctts)) {
+        left = view.getUint32(ctts.start + 8 + row * 8);
+        offset = view.getInt32(ctts.start + 12 + row * 8);
+        row++;
+      }
+      // Packets beyond the table have no offset.
+      if (left === 0) [left, offset] = [count, 0];
+      const run = Math.min(count, left);
+      time += run * delta;
+      latest = Math.max(latest, time - delta + offset);
+      count -= run;
+      left -= run;
+    }
+  }
+  return latest + delta;
 }
 
 // When all packets share one size, only the times show whether their number is plausible.

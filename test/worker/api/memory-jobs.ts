@@ -1,5 +1,6 @@
 import { MediaError } from "../../../src/core/errors.ts";
-import { describeJob, type Job } from "../../../src/core/jobs/job.ts";
+import { describeJob } from "../../../src/core/jobs/describe-job.ts";
+import type { Job } from "../../../src/core/jobs/job.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { isFinished } from "../../../src/core/transitions.ts";
 import { streamJob } from "../../../worker/jobs/job-events.ts";
