@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { createIds } from "../src/core/ids.ts";
-import type { JobHead } from "../src/core/jobs/describe-job.ts";
+import type { JobHead } from "../src/core/jobs/job.ts";
 import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";

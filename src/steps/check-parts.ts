@@ -7,6 +7,7 @@ import { asksJoint } from "../plan/further/join.ts";
 import { createPlan } from "../plan/index.ts";
 import { decideEncode } from "./decide-encode.ts";
 import { naming, probeFurther } from "./further.ts";
+import { furtherKey } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 import { throttle } from "./throttle.ts";
 
@@ -28,7 +29,11 @@ export async function checkParts(
   if (wanted.kind !== "video" || wanted.options.concat === undefined) return null;
   const { options } = wanted;
   return context.durably("check parts", async (signal) => {
-    const opened = furtherInputs(wanted).map((input) => seeInput(tools, input, context, signal));
+    const inputs = furtherInputs(wanted);
+    // A page's files lie in the run's folder from the start, as do the parts that an earlier attempt copied.
+    const there = inputs.map((_, at) => tools.storage.head(furtherKey(context.run_id, at)));
+    if ((await Promise.all(there)).some((each) => each !== null)) return null;
+    const opened = inputs.map((input) => seeInput(tools, input, context, signal));
     const results = await Promise.allSettled(opened);
     const seen: Seen[] = [];
     for (const result of results) {

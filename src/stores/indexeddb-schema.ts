@@ -1,5 +1,5 @@
 import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from "idb";
-import type { JobHead } from "../core/jobs/describe-job.ts";
+import type { JobHead } from "../core/jobs/job.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 

@@ -1,7 +1,7 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
-import { describeJob, type JobHead } from "../../src/core/jobs/describe-job.ts";
-import type { Job } from "../../src/core/jobs/job.ts";
+import { describeJob } from "../../src/core/jobs/describe-job.ts";
+import type { Job, JobHead } from "../../src/core/jobs/job.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import type { Env } from "../env.ts";

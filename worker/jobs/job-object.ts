@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { TaskEnd } from "../../src/core/jobs/after.ts";
-import type { JobHead } from "../../src/core/jobs/describe-job.ts";
+import type { JobHead } from "../../src/core/jobs/job.ts";
 import { runErrorOf } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";

@@ -1,5 +1,5 @@
 import { releaseAfter, type TaskEnd } from "../../src/core/jobs/after.ts";
-import type { JobHead } from "../../src/core/jobs/describe-job.ts";
+import type { JobHead } from "../../src/core/jobs/job.ts";
 import type { EncodeRequest } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { Task } from "../../src/core/task.ts";

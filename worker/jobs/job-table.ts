@@ -1,5 +1,5 @@
-import { describeJob, type JobHead } from "../../src/core/jobs/describe-job.ts";
-import type { Job } from "../../src/core/jobs/job.ts";
+import { describeJob } from "../../src/core/jobs/describe-job.ts";
+import type { Job, JobHead } from "../../src/core/jobs/job.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";

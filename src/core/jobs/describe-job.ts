@@ -1,13 +1,6 @@
 import type { Task, TaskStatus } from "../task.ts";
 import { isFinished } from "../transitions.ts";
-import type { Job } from "./job.ts";
-
-/** What is stored of a job: its state is that of its tasks. */
-export interface JobHead {
-  id: string;
-  input: string;
-  created_at: number;
-}
+import type { Job, JobHead } from "./job.ts";
 
 /** Returns a job as its tasks stand. */
 export function describeJob({ id, input, created_at }: JobHead, tasks: readonly Task[]): Job {

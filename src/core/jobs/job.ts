@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { CreateId } from "../ids.ts";
 import { createTask, TASK_STATUSES, Task } from "../task.ts";
-import type { JobHead } from "./describe-job.ts";
 import type { JobRequest } from "./job-request.ts";
 
 const milliseconds = z
@@ -27,6 +26,13 @@ export const Job = z
   .meta({ id: "Job" });
 /** Several outputs of one input: a task for each, in the order of the request. */
 export type Job = z.infer<typeof Job>;
+
+/** What is stored of a job: its state is that of its tasks. */
+export interface JobHead {
+  id: string;
+  input: string;
+  created_at: number;
+}
 
 /** Creates the queued tasks of a job, in the order of its outputs. */
 export function createJobTasks({ id, created_at }: JobHead, { outputs }: JobRequest, ids: CreateId): Task[] {
