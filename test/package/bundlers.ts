@@ -70,7 +70,7 @@ const FIRST_LOADS = {
   rollup: "rollup first.js --silent -p @rollup/plugin-node-resolve --dir out/first-rollup",
   esbuild: "esbuild first.js --bundle --minify --format=esm --log-level=warning --outdir=out/first-esbuild",
 } as const;
-const LIMIT = { timeout: 300_000 };
+const LIMIT = { timeout: 600_000 };
 
 /** What the bundler tests share with those of the package. */
 export interface BundlerRig {

@@ -46,7 +46,7 @@ const [importMap = ""] = codeBelow("docs/page.md", "Without a bundler", "html");
 
 // For a busy machine of two cores.
 const PATIENCE_MS = 150_000;
-const LIMIT = { timeout: 400_000 };
+const LIMIT = { timeout: 600_000 };
 
 let folder: string;
 let project: string;

@@ -119,7 +119,7 @@ export function testRecipes(rig: () => RecipeRig): void {
     await runIn(project, tsc, [...flags.split(" "), ...libs, ...node, ...Object.keys(files)]);
   });
 
-  test("every page recipe runs in a page and has the documented result", async () => {
+  test("every page recipe runs in a page and has the documented result", { timeout: 600_000 }, async () => {
     const { project, folder, importMap, open, complaints } = rig();
     expect(headingsOf(PAGE)).toEqual(Object.keys(PAGE_RECIPES));
     const modules = Object.entries(PAGE_RECIPES).map(([heading, { leaves }], index) => {
@@ -149,7 +149,7 @@ export function testRecipes(rig: () => RecipeRig): void {
     server.close();
   });
 
-  test("every service recipe runs in Node and has the documented result", { timeout: 400_000 }, async () => {
+  test("every service recipe runs in Node and has the documented result", { timeout: 600_000 }, async () => {
     const { project } = rig();
     const [server, service] = await Promise.all([serveFolder(project), openRig()]);
     await copyFile(await clip("mp4"), join(project, "clip.mp4"));

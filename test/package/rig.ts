@@ -19,7 +19,7 @@ export const ENV = {
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
   NEXT_TELEMETRY_DISABLED: "1",
 };
-const LIMITS = { env: ENV, maxBuffer: 1 << 26, timeout: 150_000 } as const;
+const LIMITS = { env: ENV, maxBuffer: 1 << 26, timeout: 300_000 } as const;
 
 /** Packs the repository as for a release; returns the path of the tarball in the folder. */
 export async function pack(folder: string): Promise<string> {
