@@ -99,7 +99,7 @@ export default defineConfig({
       ...(process.env.FRAMEWRIGHT_FIREFOX
         ? [{ test: { name: "firefox", include: ["test/browser/firefox.suite.ts"], ...LIMITS } }]
         : []),
-      // An hour of crashes is a command of its own; CI runs some minutes of them beside its tests on request.
+      // An hour of crashes is a command of its own, of which CI runs some minutes.
       ...(Number(process.env.SOAK_MINUTES) > 0
         ? [
             {
