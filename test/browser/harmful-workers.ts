@@ -16,18 +16,41 @@ const HARMS = {
 } as const;
 const END = "export default createFFmpegCore;";
 
+/** Returns a function that starts encoder workers whose threads load one after the other, each for `ms` milliseconds. */
+export function slowThreads(ms: number): () => Worker {
+  return () =>
+    changeCore(({ threads, ...core }) => ({
+      ...core,
+      ...(threads && { threads: new Blob([threads, late(ms)], { type: threads.type }) }),
+    }));
+}
+
+function late(ms: number): string {
+  const wait = `navigator.locks.request("slow", () => new Promise((done) => setTimeout(done, ${ms})))`;
+  return `;self.onmessage = (event) => ${wait}.then(() => handleMessage(event));`;
+}
+
+function changeCore(change: (core: Scripts) => Scripts): Worker {
+  const worker = startEncoderWorker();
+  const send = worker.postMessage.bind(worker);
+  worker.postMessage = (message: { core?: Scripts }) => {
+    const { core } = message;
+    send(core ? { ...message, core: change(core) } : message);
+  };
+  return worker;
+}
+
+interface Scripts {
+  glue: Blob;
+  threads?: Blob;
+}
+
 /** Returns a function that starts encoder workers, the first of them harmed. */
 export function harmfulWorkers(harm: Harm = { how: "trap", workers: 0 }): () => Worker {
   let left = harm.workers;
   return () => {
-    const worker = startEncoderWorker();
-    if (left-- <= 0) return worker;
-    const send = worker.postMessage.bind(worker);
-    worker.postMessage = (message: { core?: { glue: Blob } }) => {
-      const { core } = message;
-      send(core ? { ...message, core: { ...core, glue: harmed(core.glue, HARMS[harm.how]) } } : message);
-    };
-    return worker;
+    if (left-- <= 0) return startEncoderWorker();
+    return changeCore((core) => ({ ...core, glue: harmed(core.glue, HARMS[harm.how]) }));
   };
 }
 

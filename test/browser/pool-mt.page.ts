@@ -1,7 +1,7 @@
 import { createWasmMt, type WasmMt } from "../../src/encoders/pool/wasm-mt.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { createPlan, type Plan } from "../../src/plan/index.ts";
-import { type Harm, harmfulWorkers } from "./harmful-workers.ts";
+import { type Harm, harmfulWorkers, slowThreads } from "./harmful-workers.ts";
 import { openClip, openPool } from "./pool.page.ts";
 
 /** Where the lab serves the threaded core. */
@@ -53,6 +53,30 @@ export async function harmMt(clip: string, harm: Harm) {
   );
   encoder.close();
   return { end, workers };
+}
+
+/**
+ * Encodes a clip to H.265 where each of its threads takes `ms` milliseconds to load, with a limit of `silenceSeconds`; cancels after
+ * `cancelMs` unless null. Returns the outcome, and the reported progress.
+ */
+export async function startSlowly(
+  clip: string,
+  { ms, silenceSeconds, cancelMs }: { ms: number; silenceSeconds: number; cancelMs: number | null },
+) {
+  const { input, source, plan } = await planClip(clip, "h265", { width: 160, end: 0.5 });
+  const encoder = createWasmMt({ core: MT_CORE, silenceSeconds, createWorker: slowThreads(ms) });
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("There is nothing to encode.");
+  const stop = new AbortController();
+  if (cancelMs !== null) setTimeout(() => stop.abort(new Error("enough")), cancelMs);
+  const shares: number[] = [];
+  const onProgress = (share: number) => void shares.push(share);
+  const end = await encoder.encode({ plan, chunk, source, input, signal: stop.signal, onProgress }).then(
+    ([file]) => (file?.bytes.length ? "done" : "nothing"),
+    ({ message }) => message,
+  );
+  encoder.close();
+  return { end, shares };
 }
 
 /** Encodes a clip to H.265, or cancels at the first progress; returns the file and the reported progress. */

@@ -86,6 +86,25 @@ test.skipIf(!threaded)("a cancel rejects and ends all threads", async () => {
   await expect.poll(() => lab.page.workers().length, { timeout: 20_000 }).toBe(1);
 });
 
+function startSlowly(slowness: { ms: number; silenceSeconds: number; cancelMs: number | null }) {
+  return lab.page.evaluate(async (slowness) => {
+    const { startSlowly } = await import("../browser/pool-mt.page.ts");
+    return startSlowly("/files/film.mp4", slowness);
+  }, slowness);
+}
+
+test.skipIf(!threaded)("a start may take longer than a silence, as long as threads load", async () => {
+  const { end, shares } = await startSlowly({ ms: 300, silenceSeconds: 4, cancelMs: null });
+  expect(end).toBe("done");
+  // It is seen to work from its first thread on.
+  expect(shares[0]).toBe(0);
+});
+
+test.skipIf(!threaded)("a cancel while the threads load ends them without an uncaught error", async () => {
+  expect((await startSlowly({ ms: 60, silenceSeconds: 30, cancelMs: 1200 })).end).toBe("enough");
+  await expect.poll(() => lab.page.workers().length, { timeout: 20_000 }).toBe(1);
+});
+
 const BROKEN = [
   ["trap", 2, ["encode_failed", "The threaded encoder broke down on this file."], 2],
   ["deadlock", 1, "done", 2],

@@ -25,10 +25,12 @@ export async function startCore(
       locateFile: (path) => path,
       instantiateWasm(imports, done) {
         // The glue offers no way to report a failure here, so reject the promise around it.
-        Promise.resolve(instantiate(imports)).then((instance) => {
-          exports = instance.exports;
-          done(instance, module);
-        }, reject);
+        Promise.resolve(instantiate(imports))
+          .then((instance) => {
+            exports = instance.exports;
+            done(instance, module);
+          })
+          .catch(reject);
         return {};
       },
     }).then(resolve, reject);

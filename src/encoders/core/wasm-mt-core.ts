@@ -14,10 +14,12 @@ export interface MtCoreOptions {
   threads: string;
   /** Bytes of its memory, which is fixed and shared by its threads. */
   memory: number;
-  /** Modifies the glue functions that the core imports, before it is instantiated. */
-  guard?: (imports: CoreImports) => void;
+  /** Modifies the glue functions that the core imports, before it is instantiated; `isRunning` is false until its run starts. */
+  guard?: (imports: CoreImports, isRunning: () => boolean) => void;
   /** Called with each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
+  /** Called while the core starts, with each of its threads that has loaded. */
+  onThread?: () => void;
   /** Called once the threads run; `end` terminates them. */
   onThreads?: (end: () => void) => void;
 }
@@ -29,19 +31,21 @@ const PAGE = 65_536;
  * ffprobe.
  */
 export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
-  const { createCore, module, glue, threads, memory, guard = () => {} } = options;
+  const { createCore, module, glue, threads, memory, guard = () => {}, onThread = () => {} } = options;
+  let used = false;
   const instantiate = async (imports: CoreImports) => {
-    guard(imports);
+    guard(imports, () => used);
     const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
     return instance as { exports: Record<string, unknown> };
   };
-  const { core } = await startCore(createCore, instantiate, {
-    module,
-    mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
-    INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
-  });
+  const { core } = await watchThreads(onThread, () =>
+    startCore(createCore, instantiate, {
+      module,
+      mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
+      INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
+    }),
+  );
   options.onThreads?.(() => core.PThread?.terminateAllThreads());
-  let used = false;
 
   return {
     heap: memory,
@@ -71,6 +75,22 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
     makeFolder: (path) => core.FS.mkdir(path),
     take: (folder) => takeFiles(core.FS, folder).map(({ name, bytes }) => ({ name, bytes })),
   };
+}
+
+// The glue starts 32 threads, which takes a slow machine a minute, and reports nothing meanwhile.
+async function watchThreads<T>(onThread: () => void, start: () => Promise<T>): Promise<T> {
+  const { Worker } = globalThis;
+  globalThis.Worker = class extends Worker {
+    constructor(...args: ConstructorParameters<typeof Worker>) {
+      super(...args);
+      this.addEventListener("message", onThread, { once: true });
+    }
+  };
+  try {
+    return await start();
+  } finally {
+    globalThis.Worker = Worker;
+  }
 }
 
 function broke(cause: unknown): MediaError {

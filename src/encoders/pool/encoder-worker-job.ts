@@ -9,8 +9,8 @@ import type { EncoderWork, FromEncoderWorker, WorkDone } from "./encoder-worker-
 
 /** What an encoder worker's jobs need from their worker. */
 export interface WorkHost {
-  /** Creates a core with `memory` bytes for one job. */
-  createCore(memory: number, onLine: (line: string) => void): Promise<WasmCore>;
+  /** Creates a core with `memory` bytes for one job; calls `onThread` with each of its threads that has loaded. */
+  createCore(memory: number, onLine: (line: string) => void, onThread: () => void): Promise<WasmCore>;
   /** Frees memory left by earlier jobs. */
   tidy(): void;
   /** Called from time to time with the output time in seconds; the message leaves the worker while the core runs. */
@@ -68,5 +68,9 @@ function isBreakdown(cause: unknown): boolean {
 }
 
 async function start(work: EncoderWork, host: WorkHost): Promise<WasmCore> {
-  return host.createCore(work.memory, (line) => host.alive(parseProgress(line)));
+  return host.createCore(
+    work.memory,
+    (line) => host.alive(parseProgress(line)),
+    () => host.alive(null),
+  );
 }

@@ -30,8 +30,11 @@ export function startLiving(start: (life: string) => Worker): LivingWorker {
 
 /** Lets wasm in a worker stop soon after the worker is abandoned. */
 export interface WorkerLife {
-  /** Wraps the imports so that they throw once the worker is abandoned; a busy worker receives no messages. */
-  guard(imports: Imports): void;
+  /**
+   * Wraps the imports so that they throw once the worker is abandoned, unless the wasm only starts; a busy worker receives no
+   * messages.
+   */
+  guard(imports: Imports, isRunning?: () => boolean): void;
 }
 
 /** Polls `url`, which resolves until the worker is abandoned. Call before the first await. */
@@ -54,14 +57,15 @@ export function followLife(url: string): WorkerLife {
   }
 
   return {
-    guard(imports) {
+    guard(imports, isRunning = () => true) {
       if (!allowed) return;
       // While it encodes a picture, an encoder reads the clock, reads, writes, copies or catches a C++ exception many times.
       for (const group of Object.values(imports)) {
         for (const [name, call] of Object.entries(group)) {
           if (typeof call !== "function") continue;
           group[name] = (...args: unknown[]) => {
-            check();
+            // What it throws while the wasm starts, nothing would catch.
+            if (isRunning()) check();
             return call(...args);
           };
         }

@@ -94,14 +94,23 @@ function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: Wo
   };
 }
 
-function threadedHost(options: Omit<MtCoreOptions, "memory" | "onLine" | "onThreads">): CoreHost {
+function threadedHost(options: Omit<MtCoreOptions, "memory" | `on${string}`>): CoreHost {
   let endThreads = () => {};
   return {
-    createCore(memory, onLine) {
-      const onThreads = (end: () => void) => {
-        endThreads = end;
+    async createCore(memory, onLine, onThread) {
+      let isOver = false;
+      endThreads = () => {
+        isOver = true;
       };
-      return createMtCore({ ...options, memory, onLine, onThreads });
+      const core = await createMtCore({
+        ...{ ...options, memory, onLine, onThread },
+        onThreads(end) {
+          if (isOver) end();
+          endThreads = end;
+        },
+      });
+      if (isOver) throw new MediaError("worker_lost", "The worker is no longer needed.");
+      return core;
     },
     tidy() {},
     endThreads: () => endThreads(),

@@ -130,8 +130,7 @@ export function followChunk({
   return {
     ...{ input, further, signal, onWait },
     onSeconds(seconds: number) {
-      if (length === null) return;
-      best = Math.max(best, Math.min(1, seconds / length));
+      if (length !== null) best = Math.max(best, Math.min(1, seconds / length));
       onProgress?.(best);
     },
   };

@@ -8,7 +8,7 @@ export interface Following {
   signal: AbortSignal;
   /** Seconds without a sign of life after which the worker counts as hung. */
   silenceSeconds: number;
-  /** Receives the output time, in seconds. */
+  /** Receives the output time, in seconds; 0 with a sign of life that has none. */
   onSeconds(seconds: number): void;
 }
 
@@ -23,6 +23,8 @@ export interface PoolWorker {
 
 // Silence is counted in steps, so that a computer that slept does not make the worker look hung.
 const STEPS = 10;
+// How much longer a slow machine may take to start a worker than a working one may be silent.
+const STARTING = 4;
 // Twice Chromium's 2 seconds.
 const THREADS_MS = 4000;
 
@@ -44,7 +46,7 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
     close,
     run(work, files, { signal, silenceSeconds, onSeconds }) {
       return new Promise<WorkEnd>((resolve, reject) => {
-        let silent = 0;
+        let silent = STEPS - STARTING * STEPS;
         const timer = setInterval(
           () => {
             silent++;
@@ -56,7 +58,7 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
         worker.onmessage = ({ data }: MessageEvent<FromEncoderWorker>) => {
           silent = 0;
           if (data.state === "alive") {
-            if (data.seconds !== null) onSeconds(data.seconds);
+            onSeconds(data.seconds ?? 0);
           } else if (data.state === "done") {
             settle();
             resolve({ done: data });
