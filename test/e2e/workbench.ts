@@ -24,7 +24,8 @@ export const test = base.extend<Fixtures>({
     await use(folder);
     await rm(folder, { recursive: true, force: true });
   },
-  complaints: async ({ page }, use) => {
+  // Depends on the folder, which goes after it: a page that still reads a file whose folder is gone logs an error.
+  complaints: async ({ page, folder: _ }, use) => {
     const complaints: string[] = [];
     page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(error.stack ?? String(error)));
