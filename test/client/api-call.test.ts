@@ -7,7 +7,9 @@ import { expect, test } from "vitest";
 import { createRemoteClient } from "../../src/client/index.ts";
 import { OPTIONS } from "../../src/core/options.ts";
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../src/index.ts";
-import { OPTION_NAMES } from "../../web/options/choices.ts";
+import { OPTION_NAMES, turnInto, withOptions } from "../../web/options/choices.ts";
+import { defaultWishes } from "../../web/options/default-wishes.ts";
+import type { Wishes } from "../../web/queue/item.ts";
 import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/view/api-call.ts";
 
 const CALL = { url: "https://example.com/it's.mov", name: "it's.mov" } as const;
@@ -79,6 +81,28 @@ test.for(ENCODE_KINDS)("the page offers, and its calls show, every option of %s"
   expect([...shown].sort()).toEqual([...all].sort());
   expect([...OPTION_NAMES[kind]].sort()).toEqual(all.filter((name) => name !== BESIDE).sort());
 });
+
+const NEW = defaultWishes({ kind: "video" });
+// They mean something else in each kind.
+const OWN: readonly string[] = ["format", "codec", "mode", "bitrate", "width", "height"];
+
+test.for(ENCODE_KINDS)(
+  "what becomes %s in the page is a request that parses and keeps what it can",
+  (kind) => {
+    const parse = ({ options }: Wishes) => parseTaskRequest({ input: CALL.url, kind, options }).options;
+    for (const { target_size: _, ...options } of ALL[kind] as readonly { target_size?: number }[]) {
+      expect(parse(withOptions(turnInto(kind, NEW), options))).toEqual(options);
+    }
+    for (const from of ENCODE_KINDS.filter((other) => other !== kind)) {
+      for (const { target_size: _, ...options } of ALL[from] as readonly { target_size?: number }[]) {
+        const kept = parse(turnInto(kind, { ...NEW, kind: from, options } as Wishes));
+        const offered: readonly string[] = OPTION_NAMES[kind];
+        const both = Object.keys(options).filter((name) => offered.includes(name) && !OWN.includes(name));
+        expect([from, Object.keys(kept ?? {})]).toEqual([from, expect.arrayContaining(both)]);
+      }
+    }
+  },
+);
 
 test("a service receives what both texts of a call ask for, with any options", async () => {
   const bodies: string[] = [];
