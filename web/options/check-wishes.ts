@@ -9,7 +9,7 @@ import {
 import type { Fault, Wishes } from "../queue/item.ts";
 import { loweredWords } from "../words/lowered-words.ts";
 import { reasonWords } from "../words/reason-words.ts";
-import { bitrateBounds } from "./choices.ts";
+import { type AnyOptions, bitrateBounds, withOptions } from "./choices.ts";
 
 /** An error in the options, and its field. */
 export interface WishFault extends Fault {
@@ -37,6 +37,27 @@ export function checkWishes({ kind, options, target_size }: Wishes, source: Sour
     const fault = { kind: thrown.kind, field, message: sayFault(thrown, field, kind) };
     return { fault, forecast: null, lowered: null };
   }
+}
+
+/** Changes the format, and takes back every option that it rules out, but none that was at fault before. */
+export function withFormat(wishes: Wishes, format: string, source: Source): Wishes {
+  const before = optionAtFault(wishes, source);
+  let now = withOptions(wishes, { format });
+  for (;;) {
+    const fault = optionAtFault(now, source);
+    if (fault === null || fault === before) return now;
+    // A copy rules out what the new format needs, such as another codec.
+    const { mode }: AnyOptions = now.options;
+    const name = mode === "copy" ? "mode" : fault;
+    if (name === "format" || !(name in now.options)) return now;
+    now = withOptions(now, { [name]: undefined });
+  }
+}
+
+/** Returns the name of the first option at fault, such as `overlay` for `overlay.width`; null when there is none. */
+function optionAtFault(wishes: Wishes, source: Source): string | null {
+  const { fault } = checkWishes(wishes, source);
+  return fault && (fault.field ?? "").replace(/[.[].*$/, "");
 }
 
 /** Returns options with their error, so that nothing invalid is started, and with what is lowered for their size. */

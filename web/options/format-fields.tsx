@@ -1,10 +1,9 @@
-import { type EncodeKind, FORMATS, type Source, VIDEO_CODECS } from "../../src/index.ts";
-import type { Wishes } from "../queue/item.ts";
+import { type EncodeKind, FORMATS, VIDEO_CODECS } from "../../src/index.ts";
 import { Field } from "../ui/field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { codecName, formatName } from "../words/names.ts";
-import { checkWishes } from "./check-wishes.ts";
-import { type AnyOptions, formatOf, kindsFor, turnInto, withOptions } from "./choices.ts";
+import { withFormat } from "./check-wishes.ts";
+import { formatOf, kindsFor, turnInto } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 import { CODEC_USES, FORMAT_USES, KIND_WORDS } from "./words.ts";
 
@@ -45,32 +44,6 @@ export function FormatFields({ form }: { form: Form }) {
       </div>
     </>
   );
-}
-
-// A picture has no bits, and peaks alone have none of the others.
-const UNDRAWN = {
-  ...{ bits: undefined, points: undefined, width: undefined, height: undefined },
-  waveform_color: undefined,
-  background_color: undefined,
-};
-
-// What formats hold differs in these.
-const OF_FORMAT = ["audio_codec", "channels", "sample_rate"] as const;
-
-/** Changes the format, and takes back what it rules out. */
-function withFormat(wishes: Wishes, format: string, source: Source): Wishes {
-  const { mode } = wishes.options as AnyOptions;
-  const undone = {
-    ...(wishes.kind === "waveform" && UNDRAWN),
-    ...(format === "dash" && { i_frames: undefined }),
-  };
-  const changed = OF_FORMAT.reduce(
-    (now, name) =>
-      checkWishes(now, source).fault?.field === name ? withOptions(now, { [name]: undefined }) : now,
-    withOptions(wishes, { ...undone, format }),
-  );
-  const isBarred = mode === "copy" && checkWishes(changed, source).fault !== null;
-  return isBarred ? withOptions(changed, { mode: undefined }) : changed;
 }
 
 // What Apple's players show while a viewer seeks; DASH has no such playlists.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../../src/index.ts";
-import { checkWishes } from "../check-wishes.ts";
+import { checkWishes, withFormat } from "../check-wishes.ts";
 import { kindsFor, turnInto, withOptions } from "../choices.ts";
 import { defaultWishes } from "../default-wishes.ts";
 import { sameFor } from "../same-for.ts";
@@ -101,6 +101,19 @@ test("a change of kind keeps the options that apply to it", () => {
     ...{ ...wishes, kind: "audio", options: { start: 1, end: 2 }, target_size: 1e6, preset: null },
   });
   expect(turnInto("image", sized)).toMatchObject({ options: { width: 640, start: 1 }, target_size: null });
+});
+
+test.for([
+  ["video", "webm", { codec: "h265", audio_codec: "mp3", sample_rate: 22_050, width: 640 }, { width: 640 }],
+  ["video", "webm", { mode: "copy", end: 5 }, { end: 5 }],
+  ["waveform", "png", { bits: 8, points: 800, start: 1 }, { start: 1 }],
+  ["waveform", "dat", { format: "png", width: 640, height: 90, waveform_color: "#123456" }, {}],
+  ["adaptive_video", "dash", { i_frames: true, mute: true }, { mute: true }],
+  // It was at fault before.
+  ["video", "mov", { width: -1 }, { width: -1 }],
+] as const)("%s in %s takes back all of %j that it rules out", ([kind, format, options, kept]) => {
+  const wishes = withOptions({ ...defaultWishes(videoSource()), kind }, options);
+  expect(withFormat(wishes, format, videoSource()).options).toEqual({ format, ...kept });
 });
 
 test.for([
