@@ -36,6 +36,18 @@ test.for([
   ],
   ["takes the same time at any size", () => 300, 301, 5000],
   [
+    "takes the same time in any part",
+    (part: Part, pixels: number) => (4500 * pixels) / (part.width * part.height),
+    4501,
+    15_000,
+  ],
+  [
+    "takes much of its time in any part",
+    (part: Part, pixels: number) => ((1500 * pixels) / PIXELS) * (1 + PIXELS / part.width / part.height),
+    3001,
+    12_000,
+  ],
+  [
     "takes its time in a corner",
     (part: Part, pixels: number) => {
       const across = Math.max(0, part.x + part.width - Math.max(part.x, 700));

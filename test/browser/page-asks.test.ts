@@ -16,13 +16,17 @@ const { signal } = new AbortController();
 
 function openAsks() {
   const told: (MediaEvent & { type: "draw" })[] = [];
-  const asks = createPageAsks((event) => event.type === "draw" && told.push(event));
+  const stopped: number[] = [];
+  const asks = createPageAsks((event) => {
+    if (event.type === "draw") told.push(event);
+    if (event.type === "undraw") stopped.push(event.asked);
+  });
   const draw = (stop = signal) => asks.draw(file, size, stop).catch((thrown: unknown) => thrown);
-  return { told, draw, answer: asks.drawn };
+  return { told, stopped, draw, answer: asks.drawn };
 }
 
 test("pages draw one SVG after the other, each within 20 seconds of its own turn", async () => {
-  const { told, draw, answer } = openAsks();
+  const { told, stopped, draw, answer } = openAsks();
   const [first, second, third] = [draw(), draw(), draw()];
   await vi.advanceTimersByTimeAsync(19_999);
   expect(told).toEqual([{ type: "draw", asked: 1, file, size }]);
@@ -32,19 +36,22 @@ test("pages draw one SVG after the other, each within 20 seconds of its own turn
   expect(await second).toMatchObject({
     ...{ kind: "timeout", message: "The SVG takes longer than 20 seconds to draw.", retryable: false },
   });
+  expect(stopped).toEqual([2]);
   await answer(2, { made: file, error: null });
   await answer(3, { made: null, error: { kind: "input_unsupported", message: "No.", retryable: false } });
   expect(await third).toMatchObject({ kind: "input_unsupported", message: "No.", retryable: false });
 });
 
 test("a canceled run waits neither for its turn nor for the page", async () => {
-  const { told, draw, answer } = openAsks();
+  const { told, stopped, draw, answer } = openAsks();
   const [one, two] = [new AbortController(), new AbortController()];
   const [first, second, third] = [draw(one.signal), draw(two.signal), draw()];
   await vi.advanceTimersByTimeAsync(1);
   two.abort("second");
   one.abort("first");
   expect([await first, await second]).toEqual(["first", "second"]);
+  // The page stops what it draws for nobody.
+  expect(stopped).toEqual([1]);
   await vi.advanceTimersByTimeAsync(1);
   await answer(told.at(-1)?.asked ?? 0, { made: file, error: null });
   expect(await third).toBe(file);

@@ -33,8 +33,16 @@ export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
     signed: async (asked, answer) => signing.answer(asked, answer),
     async draw(file, size, signal) {
       const end = await turns.take(1, signal);
+      let drawn = 0;
+      const send = (asked: number) => {
+        drawn = asked;
+        tell({ type: "draw", asked, file, size });
+      };
       try {
-        return await drawing.ask((asked) => tell({ type: "draw", asked, file, size }), signal);
+        return await drawing.ask(send, signal);
+      } catch (thrown) {
+        tell({ type: "undraw", asked: drawn });
+        throw thrown;
       } finally {
         end();
       }

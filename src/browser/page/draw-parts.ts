@@ -10,8 +10,9 @@ export interface Part extends Size {
 /** Draws a part at 1 / 2 ** `step` of its size, for good at step 0, and returns the milliseconds that it took. */
 export type DrawPart = (part: Part, step: number) => number;
 
-// The longest that a visitor does not notice, and the longest of a part that dividing does not make faster.
-const [SLICE_MS, MOST_MS] = [100, 3000];
+// The longest that a visitor does not notice, and the longest where dividing does not make it faster: of a part or a look, and of
+// all at once.
+const [SLICE_MS, PART_MS, WHOLE_MS] = [100, 3000, 6000];
 // Of the first look at a picture.
 const LOOK_PIXELS = 1024;
 const LEAST_SIDE = 32;
@@ -30,6 +31,8 @@ interface Known {
  * does not help.
  */
 export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise<void>): Promise<void> {
+  const whole = { x: 0, y: 0, ...size };
+
   async function look(part: Part, step: number, { smaller, floor }: Known): Promise<void> {
     await pause();
     const ms = draw(part, step);
@@ -41,7 +44,7 @@ export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise
     const next = ms + 4 * Math.max(0, ms - smaller);
     const halves = next > SLICE_MS && ms >= GROWN * floor ? halve(part) : [];
     if (halves.length === 0) {
-      if (next > MOST_MS) throw slowDrawing();
+      if (next > (part === whole && step === 1 ? WHOLE_MS : PART_MS)) throw slowDrawing();
       return look(part, step - 1, { smaller: ms, floor });
     }
     const times: number[] = [];
@@ -49,15 +52,15 @@ export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise
       await pause();
       times.push(draw(half, step));
     }
-    const isAlike = Math.min(...times) > ALIKE * ms;
+    // Each half would take the time of the whole again.
+    if (Math.min(...times) > ALIKE * ms) return go(part, step, ms, { smaller, floor: ms });
     for (const [index, half] of halves.entries()) {
       const taken = times[index] ?? ms;
-      await go(half, step, taken, { smaller: smaller * (taken / ms), floor: isAlike ? taken : floor });
+      await go(half, step, taken, { smaller: smaller * (taken / ms), floor });
     }
   }
 
   const step = Math.max(0, Math.ceil(Math.log2((size.width * size.height) / LOOK_PIXELS) / 2));
-  const whole = { x: 0, y: 0, ...size };
   // The first draw reads the picture too.
   draw(whole, step + 1);
   await pause();

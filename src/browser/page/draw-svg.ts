@@ -6,9 +6,14 @@ import { type DrawPart, drawParts } from "./draw-parts.ts";
 
 /**
  * Draws an SVG as an image element does, which runs no script in it and loads nothing that it names, into a PNG of a size in
- * pixels. Browsers draw none in a worker, so the page does it in parts, and stays responsive between them. Never rejects.
+ * pixels. Browsers draw none in a worker, so the page does it in parts, and stays responsive between them, until `isOver` returns
+ * true. Never rejects.
  */
-export function drawSvg(file: Blob, { width, height }: Size): Promise<PageAnswer<Blob>> {
+export function drawSvg(
+  file: Blob,
+  { width, height }: Size,
+  isOver = () => false,
+): Promise<PageAnswer<Blob>> {
   return answerOf(
     async () => {
       if (typeof Image === "undefined") {
@@ -22,7 +27,7 @@ export function drawSvg(file: Blob, { width, height }: Size): Promise<PageAnswer
         image.src = await dataUrl(file);
         await image.decode();
         const canvas = new OffscreenCanvas(width, height);
-        await drawParts({ width, height }, drawerOf(image, canvas), createPause());
+        await drawParts({ width, height }, drawerOf(image, canvas), createPause(isOver));
         return await canvas.convertToBlob({ type: "image/png" });
       } finally {
         // Ends its animations.
@@ -60,8 +65,8 @@ function drawerOf(image: CanvasImageSource, canvas: OffscreenCanvas): DrawPart {
   };
 }
 
-/** Returns a pause in which the page does whatever else waits; throws `timeout` once drawing has lasted too long. */
-function createPause(): () => Promise<void> {
+/** Returns a pause in which the page does whatever else waits; throws `timeout` once drawing has lasted too long, or is over. */
+function createPause(isOver: () => boolean): () => Promise<void> {
   const end = performance.now() + DRAW_MS;
   return async () => {
     const { port1, port2 } = new MessageChannel();
@@ -70,7 +75,7 @@ function createPause(): () => Promise<void> {
     port1.postMessage(null);
     await promise;
     port1.close();
-    if (performance.now() > end) throw slowDrawing();
+    if (performance.now() > end || isOver()) throw slowDrawing();
   };
 }
 
