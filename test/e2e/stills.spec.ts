@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -55,6 +55,16 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
   expect(
     (await measureLikeness(second, source, { filter: "trim=start_frame=20:end_frame=21" })).mean,
   ).toBeGreaterThan(0.9);
+});
+
+test("previews a small SVG as sharply as a large one", async ({ workbench, folder }) => {
+  const icon = join(folder, "icon.svg");
+  const circle = '<circle cx="12" cy="8" r="6" fill="teal"/>';
+  await writeFile(icon, `<svg xmlns="http://www.w3.org/2000/svg" width="24" height="16">${circle}</svg>`);
+  const card = await openOptions(workbench, icon);
+  const picture = card.locator(".preview img");
+  await expect(picture).toHaveJSProperty("naturalWidth", 512);
+  await expect(picture).toHaveJSProperty("naturalHeight", 341);
 });
 
 test("shows and saves a storyboard made at the edge", async ({ page, served, folder, complaints: _ }) => {

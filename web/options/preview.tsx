@@ -96,17 +96,20 @@ function framed(media: ComponentChildren, placed: PlacedView | null): ComponentC
 // The core decodes what the browser cannot show.
 function useDecoded(
   input: MediaInput | null,
-  { kind, has_alpha, height = HEIGHT }: Source,
+  { kind, format, has_alpha, width = HEIGHT, height = HEIGHT }: Source,
   at: number,
 ): string | null {
   const { device } = useWorkbench();
   const [frame, setFrame] = useState<Blob | null>(null);
+  // An SVG is as sharp as it is drawn large.
+  const most = format === "svg" ? Math.max(1, (HEIGHT * height) / Math.max(width, height)) : HEIGHT;
+  const decoded = format === "svg" || height > HEIGHT ? Math.round(most) : null;
   useEffect(() => {
     const controller = new AbortController();
     setFrame(null);
     if (input !== null && typeof input !== "string") {
       const size = {
-        ...(height > HEIGHT && { height: HEIGHT }),
+        ...(decoded !== null && { height: decoded }),
         ...(has_alpha && ({ format: "png" } as const)),
       };
       coreFrame(device, input, kind === "image" ? size : { at, ...size }, controller.signal).then(
@@ -116,7 +119,7 @@ function useDecoded(
       );
     }
     return () => controller.abort();
-  }, [device, input, kind, has_alpha, height, at]);
+  }, [device, input, kind, has_alpha, decoded, at]);
   return useMediaUrl(frame).url;
 }
 
