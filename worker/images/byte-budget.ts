@@ -1,14 +1,16 @@
+import { MediaError } from "../../src/core/errors.ts";
+
 /** Room in memory for pictures that are being made, shared by all of an isolate. */
 export interface ByteBudget {
   /**
    * Runs work that holds so many bytes as soon as there is room, in the order of the calls; more than all of it waits for all of it. Rejects
-   * with the signal's reason when that aborts first.
+   * with the signal's reason when that aborts first, and with `service_unavailable` when there is no room in time.
    */
   hold<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 }
 
-/** Creates a budget of so many bytes. */
-export function createByteBudget(most: number): ByteBudget {
+/** Creates a budget of so many bytes, for which work waits so many milliseconds. */
+export function createByteBudget(most: number, waitMs: number): ByteBudget {
   let free = most;
   const waiting: { bytes: number; start: () => void }[] = [];
 
@@ -25,17 +27,24 @@ export function createByteBudget(most: number): ByteBudget {
       signal.throwIfAborted();
       const bytes = Math.min(asked, most);
       await new Promise<void>((resolve, reject) => {
-        const leave = () => {
+        const leave = (reason: unknown) => {
           waiting.splice(waiting.indexOf(next), 1);
-          reject(signal.reason);
+          reject(reason);
+          stop();
           admit();
         };
+        const gone = () => leave(signal.reason);
+        const timer = setTimeout(() => leave(noRoom()), waitMs);
+        const stop = () => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", gone);
+        };
         const start = () => {
-          signal.removeEventListener("abort", leave);
+          stop();
           resolve();
         };
         const next = { bytes, start };
-        signal.addEventListener("abort", leave, { once: true });
+        signal.addEventListener("abort", gone, { once: true });
         waiting.push(next);
         admit();
       });
@@ -47,4 +56,11 @@ export function createByteBudget(most: number): ByteBudget {
       }
     },
   };
+}
+
+function noRoom(): MediaError {
+  return new MediaError(
+    "service_unavailable",
+    "Other pictures take all the memory there is; try again in a few seconds.",
+  );
 }

@@ -6,6 +6,7 @@ import { readFacts } from "../../src/storage/http/http-facts.ts";
 import { discard, type HttpOptions, requestHttp } from "../../src/storage/http/http-request.ts";
 import { checkSize, createHttpSource } from "../../src/storage/http/http-stream.ts";
 import { readAll } from "../../src/storage/read-all.ts";
+import { MIB } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
 import { requireQuota } from "../limits/quota.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
@@ -22,8 +23,10 @@ export interface ImageBytes {
 
 /** Bytes that a source may have. */
 export const IMAGE_BYTES = LIGHT_INPUT.image;
-// An isolate has 128 MB, and its objects share them.
-const room = createByteBudget(2 * IMAGE_BYTES);
+// An isolate has 128 MB, and its objects share them: for sources, for the pictures made of them, and for code.
+const room = createByteBudget(40 * MIB, 10_000);
+/** What a source of unknown size is given room for at first. */
+const FIRST_BYTES = 2 * MIB;
 const TIMEOUTS = { headersMs: 10_000, idleMs: 10_000, totalMs: 30_000 };
 
 /** Reads a source into memory while `use` runs; calls nothing and returns null where `known` is still its version. */
@@ -37,13 +40,60 @@ export async function withSource<T>(
   const opened = await read(env, place, known, signal);
   if (!opened) return null;
   const { size, validator } = opened;
-  return room.hold(size ?? IMAGE_BYTES, signal, async () => use({ bytes: await opened.read(), validator }));
+  try {
+    return await room.hold(size ?? FIRST_BYTES, signal, () =>
+      opened.read(signal, (bytes) => use({ bytes, validator })),
+    );
+  } catch (thrown) {
+    await opened.close();
+    throw thrown;
+  }
 }
 
 interface Opened {
   size: number | null;
   validator: string | null;
-  read(): Promise<Uint8Array>;
+  read<T>(signal: AbortSignal, use: (bytes: Uint8Array) => Promise<T>): Promise<T>;
+  /** Ends what was not read. */
+  close(): Promise<void>;
+}
+
+// More room is asked for only once a source is known to need it: most of those that state no size are small.
+async function readGrowing<T>(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+  use: (bytes: Uint8Array) => Promise<T>,
+): Promise<T> {
+  const reader = body.getReader();
+  try {
+    const first = new Uint8Array(FIRST_BYTES);
+    const { at, rest } = await fill(reader, first, 0);
+    if (!rest) return await use(first.subarray(0, at));
+    return await room.hold(IMAGE_BYTES - FIRST_BYTES, signal, async () => {
+      const bytes = new Uint8Array(IMAGE_BYTES);
+      bytes.set(first.subarray(0, at));
+      bytes.set(rest, at);
+      const whole = await fill(reader, bytes, at + rest.length);
+      return use(bytes.subarray(0, whole.at));
+    });
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+// Reads until the end, or until a part does not fit, which is then the rest.
+async function fill(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  bytes: Uint8Array,
+  from: number,
+): Promise<{ at: number; rest: Uint8Array | null }> {
+  for (let at = from; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return { at, rest: null };
+    if (at + value.length > bytes.length) return { at, rest: value };
+    bytes.set(value, at);
+    at += value.length;
+  }
 }
 
 async function openWeb(
@@ -80,10 +130,12 @@ async function openWeb(
   return {
     size: facts.size,
     validator: facts.version,
-    async read() {
+    async read(until, use) {
       const body = createHttpSource(facts, options, { first: response });
-      return facts.size === null ? readAll(toStream(body)) : readSource(body, facts.size);
+      if (facts.size === null) return readGrowing(toStream(body), until, use);
+      return use(await readSource(body, facts.size));
     },
+    close: () => discard(response),
   };
 }
 
@@ -115,10 +167,11 @@ async function openStored(
   return {
     size: info.size,
     validator: info.etag,
-    async read() {
+    async read(_, use) {
       const stored = await storage.read(source);
       if (!stored) throw new MediaError("media_not_found", "There is no such output, or no more.");
-      return readAll(stored.body);
+      return use(await readAll(stored.body));
     },
+    close: async () => {},
   };
 }

@@ -6,12 +6,15 @@ import type { Source } from "../../src/core/source.ts";
 import { refuseScans } from "../../src/encoders/light/jpeg-scans.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import type { EncodePicture } from "../../src/encoders/native/native-picture.ts";
+import { MAX_PICTURE_BYTES } from "../../src/encoders/native/native-wire.ts";
 import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
 import { NATIVE_TOOLS, refuseTools } from "../../src/ffmpeg/toolset.ts";
 import { createPlan, type Plan } from "../../src/plan/index.ts";
+import { pictureSize } from "../../src/plan/plan.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { readStill } from "../../src/probe/still.ts";
 import { choosePictureEncoder } from "../../src/route/picture.ts";
+import { createByteBudget } from "./byte-budget.ts";
 import type { ImageJob } from "./image.ts";
 
 /** An encoded picture. */
@@ -27,13 +30,17 @@ export interface ImageEncoders {
   native: EncodePicture | null;
 }
 
+// Room for what encoders return, which are at most as large as the pixels.
+const room = createByteBudget(MAX_PICTURE_BYTES, 10_000);
+const PIXEL_BYTES = 4;
+
 // AVIF's scale ends here, at the worst.
 const AVIF_WORST = 63;
 
 /**
  * Makes a picture of another, on behalf of a project: on the light encoder, or on a native one where it is too large for that. Rejects with
  * `input_unsupported` for what is no picture, with the errors of `createPlan`, with `encoder_unavailable` when it is too large for both,
- * and with `service_unavailable` while all native encoders are busy.
+ * and with `service_unavailable` while all native encoders are busy, or other pictures take all memory.
  */
 export async function makeImage(
   bytes: Uint8Array,
@@ -66,12 +73,19 @@ export async function makeImage(
   const [chunk] = plan.chunks;
   if (!chunk) throw new MediaError("encode_failed", "There is no picture to make.");
   const { mime } = FORMATS.image[plan.format as ImageFormat];
-  if (native && chosen === "native") {
-    return { bytes: await native({ plan, chunk, source, bytes, lane, signal }), mime };
-  }
-  const [file] = await light.encode({ plan: small, chunk, source, input, signal });
-  if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
-  return { bytes: Uint8Array.from(file.bytes), mime };
+  return room.hold(pictureBytes(plan), signal, async () => {
+    if (native && chosen === "native")
+      return { bytes: await native({ plan, chunk, source, bytes, lane, signal }), mime };
+    const [file] = await light.encode({ plan: small, chunk, source, input, signal });
+    if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
+    return { bytes: Uint8Array.from(file.bytes), mime };
+  });
+}
+
+function pictureBytes({ image, frames }: Plan): number {
+  if (!image) return 0;
+  const { width, height } = pictureSize(image);
+  return width * height * PIXEL_BYTES * (frames ?? 1);
 }
 
 function plainFormat({ animated, has_alpha }: Source): ImageFormat {

@@ -28,13 +28,11 @@ export interface PictureWork extends Pick<ChunkJob, "plan" | "chunk" | "source" 
 }
 
 /**
- * Encodes one picture in one request. Rejects with `service_unavailable` when no encoder has a place within seconds, with `worker_lost`
+ * Encodes one picture in one request. How many the caller may hold in memory at once is for it to bound. Rejects with `service_unavailable` when no encoder has a place within seconds, with `worker_lost`
  * when none can be reached, and as the encoder did otherwise.
  */
 export type EncodePicture = (work: PictureWork) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** Pictures that one caller sends at once: each is held in memory while it waits. */
-const MOST_PICTURES = 4;
 // For a place, on all encoders together.
 const WAIT_MS = 4000;
 // For the start of a container and the way of the bytes.
@@ -44,8 +42,6 @@ const Fault = z.object({ kind: z.enum(ERROR_KINDS), message: z.string().min(1).m
 
 /** Creates the client of native encoders for pictures that are sent with their request. */
 export function createPictureEncoder({ instances, token }: PictureEncoderOptions): EncodePicture {
-  let sent = 0;
-
   async function send(instance: NativeInstance, { signal, ...work }: PictureWork, waitMs: number) {
     const { plan, chunk, source, lane, bytes } = work;
     const { length: size } = bytes;
@@ -75,7 +71,7 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     throw new Error(`answered with status ${answer.status}`);
   }
 
-  async function encode(work: PictureWork): Promise<Uint8Array<ArrayBuffer>> {
+  return async (work) => {
     const until = Date.now() + WAIT_MS;
     const busy: NativeInstance[] = [];
     let fault: unknown = new Error("There is no native encoder.");
@@ -101,16 +97,6 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     const bytes = instances.length > 1 && left > 0 ? await trySend(first, left) : null;
     if (bytes) return bytes;
     throw allBusy();
-  }
-
-  return async (work) => {
-    if (sent >= MOST_PICTURES) throw allBusy();
-    sent++;
-    try {
-      return await encode(work);
-    } finally {
-      sent--;
-    }
   };
 }
 

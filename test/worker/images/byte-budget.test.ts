@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createByteBudget } from "../../../worker/images/byte-budget.ts";
 
 test("work waits for room in its turn, and leaves the queue when its time is up", async () => {
-  const budget = createByteBudget(10);
+  const budget = createByteBudget(10, 60_000);
   const open = new AbortController();
   const late = new AbortController();
   const first = Promise.withResolvers<string>();
@@ -19,4 +19,19 @@ test("work waits for room in its turn, and leaves the queue when its time is up"
   await budget.hold(11, open.signal, async () => void begun.push("all"));
   expect(begun).toEqual(["small", "all"]);
   await expect(budget.hold(1, late.signal, async () => {})).rejects.toThrow("too late");
+});
+
+test("work for which there is no room in time is refused, and leaves its room to those behind it", async () => {
+  const budget = createByteBudget(10, 20);
+  const { signal } = new AbortController();
+  const first = Promise.withResolvers<void>();
+  const held = budget.hold(6, signal, () => first.promise);
+  const large = budget.hold(8, signal, async () => "large");
+  const small = budget.hold(4, signal, async () => "small");
+  await expect(large).rejects.toMatchObject({ kind: "service_unavailable", retryable: true });
+  // It waited as long, but there was room as soon as the large one had left.
+  expect(await small).toBe("small");
+  first.resolve();
+  await held;
+  expect(await budget.hold(10, signal, async () => "all")).toBe("all");
 });

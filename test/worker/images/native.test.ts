@@ -139,6 +139,15 @@ test("sends a progressive JPEG away, of which even a small picture takes too muc
   expect(colorDistance((await readPicture(path)).at(80, 60), [128, 128, 128, 255])).toBeLessThan(3);
 });
 
+test("many small pictures are sent at once, for the encoder to make in turn", async () => {
+  const before = road.pictures();
+  const source = await served(clearAvif());
+  const sizes = [11, 12, 13, 14, 15, 16];
+  const answers = await Promise.all(sizes.map((width) => get(`w=${width},f=png`, source)));
+  expect(answers.map(({ status }) => status)).toEqual(sizes.map(() => 200));
+  expect(road.pictures() - before).toBe(sizes.length);
+});
+
 test("refuses what is too large for both, with both reasons, and what is damaged", async () => {
   const huge = await refusal("w=80", origin.serve("/huge.png", { file: hugePng(14_000) }));
   expect(huge).toMatchObject({ status: 422, kind: "encoder_unavailable" });
