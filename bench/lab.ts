@@ -41,7 +41,7 @@ export async function openLab(
   api_keys = KEY,
 ): Promise<Lab> {
   const dir = await makeScratch(ends);
-  const vars = { ALLOW_PRIVATE_NETWORK: "true", ...NO_LIMITS, ...more };
+  const vars = { ALLOW_PRIVATE_NETWORK: "true", LOG_LEVEL: "error", ...NO_LIMITS, ...more };
   const state_dir = join(dir, "state");
   const service = await startService({ port: 0, api_keys, state_dir, vars, native });
   ends.defer(() => service.stop());

@@ -12,8 +12,12 @@ interface Values {
   put(key: string, value: string): Promise<void>;
 }
 
+interface Rows {
+  getByName(name: string): { write(record: string): Promise<void>; read(): Promise<string> };
+}
+
 // The smallest Worker that responds as the service does: JSON in, JSON of a task's size out, no validation, no storage.
-const app = new Hono<{ Bindings: { MEDIA: Bucket; KV: Values } }>();
+const app = new Hono<{ Bindings: { MEDIA: Bucket; KV: Values; ROW: Rows } }>();
 const step = { object: "step", input: null, options: {}, output: null, status: "waiting", progress: null };
 const times = { created_at: 1, started_at: null, finished_at: null, updated_at: 1 };
 const steps = ["probe", "ingest", "audio", "upload"].map((kind, n) => ({
@@ -32,6 +36,15 @@ app.post("/tasks", async (c) => {
   return c.json(task(`task_${"0".repeat(26)}`, body.input), 201);
 });
 app.get("/tasks/:id", (c) => c.json(task(c.req.param("id"), "https://example.com/a.mp3")));
+
+// A record in an object of its own, as strongly consistent as that of a task.
+app.put("/rows/:id", async (c) => {
+  await c.env.ROW.getByName(c.req.param("id")).write(await c.req.text());
+  return c.body(null, 204);
+});
+app.get("/rows/:id", async (c) =>
+  c.body(await c.env.ROW.getByName(c.req.param("id")).read(), 200, { "Content-Type": "application/json" }),
+);
 
 // One text, stored and returned unchanged.
 app.put("/kv", async (c) => {

@@ -12,10 +12,11 @@ const CONNECTIONS = 8;
 const CREATES = 200;
 const GETS = 1000;
 
-/** `POST /tasks` and `GET /tasks/{id}` of the local service against a Hono route that does nothing else, on the same workerd. */
+/** `POST /tasks` and `GET /tasks/{id}` of the local service against a Hono route that does nothing else, or reads one row, on the same workerd. */
 export const apiBenchmarks: readonly Benchmark[] = [
   { name: "api-create-vs-bare", unit: "requests/s", open: openCreate },
-  { name: "api-get-vs-bare", unit: "requests/s", open: openGet },
+  { name: "api-get-vs-bare", unit: "requests/s", open: (ends) => openGet(ends, "constant") },
+  { name: "api-get-vs-object-read", unit: "requests/s", open: (ends) => openGet(ends, "object") },
 ];
 
 async function openCreate(ends: AsyncDisposableStack): Promise<Contest> {
@@ -36,15 +37,18 @@ async function openCreate(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-async function openGet(ends: AsyncDisposableStack): Promise<Contest> {
+// The bare route answers with a constant, or with the same record out of an object of its own.
+async function openGet(ends: AsyncDisposableStack, answer: "constant" | "object"): Promise<Contest> {
   const { lab, bare, body } = await openBoth(ends);
   const { id } = await lab.call<Task>("POST", "/tasks", body);
   await quiet(lab);
-  const get = (base: string) =>
-    load({ method: "GET", url: `${base}/tasks/${id}`, key: KEY, status: 200 }, GETS);
+  const record = await lab.call<Task>("GET", `/tasks/${id}`);
+  const peer = `${bare}/${answer === "object" ? "rows" : "tasks"}/${id}`;
+  if (answer === "object") await fetch(peer, { method: "PUT", body: JSON.stringify(record) });
+  const get = (url: string) => load({ method: "GET", url, key: KEY, status: 200 }, GETS);
   return {
-    peer: () => get(bare),
-    ours: () => get(lab.service.url),
+    peer: () => get(peer),
+    ours: () => get(`${lab.service.url}/tasks/${id}`),
     notes: (ours, peer) => times(ours, peer, GETS),
   };
 }
