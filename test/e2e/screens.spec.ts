@@ -30,8 +30,19 @@ async function show(page: Page, name: string): Promise<void> {
     const hidden = await page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
     expect([name, look, hidden]).toEqual([name, look, 0]);
     expect([name, look, await cutChoices(page)]).toEqual([name, look, []]);
+    expect([name, look, await actionLines(page)]).toEqual([name, look, 1]);
   }
   await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** Returns on how many lines a card shows its actions, at most; 1 without cards. */
+function actionLines(page: Page): Promise<number> {
+  return page.locator(".card .actions").evaluateAll((all) => {
+    const lines = all.map(
+      (each) => new Set([...each.children].map((child) => (child as HTMLElement).offsetTop)),
+    );
+    return Math.max(1, ...lines.map(({ size }) => size));
+  });
 }
 
 /** Returns the chosen texts of selects that are too wide for them. */
