@@ -10,7 +10,8 @@ export {
   type SigningRule,
   type SignRequest,
 } from "../core/connection.ts";
-export type { ImageUrl, ImageUrlOptions, ImageUrlRequest } from "../core/images/image-url.ts";
+export type { ImageUrlOptions, ImageUrlRequest } from "../core/images/image-url.ts";
+export type { ImageUrl } from "../core/images/signed-image-url.ts";
 export {
   type ApiKey,
   type KeyRequest,

@@ -1,3 +1,4 @@
+import { ImageUrl } from "../../src/core/images/signed-image-url.ts";
 import { operation } from "./operation.ts";
 
 const file = { schema: { type: "string", format: "binary" } };
@@ -6,10 +7,10 @@ const GRANT = {
   expires: "1795771800",
   signature: "XrLQZS8Yh0pV3mJ6tB1nC7uKfA2dWgE4iR9oMxTsPqk",
 };
-const SIGNED = {
+const SIGNED = ImageUrl.parse({
   url: `https://api.example/image/w=640,f=auto/https%3A%2F%2Fexample.com%2Fphoto.jpg?${new URLSearchParams(GRANT)}`,
   expires_at: 1_795_771_800_000,
-};
+});
 
 /** `POST /images`. */
 export const signImage = operation({

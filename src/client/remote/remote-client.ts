@@ -8,7 +8,8 @@ import type {
   SignedRequest,
   SignRequest,
 } from "../../core/connection.ts";
-import type { ImageUrl, ImageUrlRequest } from "../../core/images/image-url.ts";
+import type { ImageUrlRequest } from "../../core/images/image-url.ts";
+import type { ImageUrl } from "../../core/images/signed-image-url.ts";
 import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../core/key.ts";
 import type { Upload, UploadCompletion, UploadRequest } from "../../core/upload.ts";
 import type {

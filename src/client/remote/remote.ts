@@ -3,7 +3,7 @@ import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../c
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { mapFurther } from "../../core/further/further-inputs.ts";
 import { isId } from "../../core/ids.ts";
-import { ImageUrl } from "../../core/images/image-url.ts";
+import { ImageUrl } from "../../core/images/signed-image-url.ts";
 import { Job as JobSchema } from "../../core/jobs/job.ts";
 import { ApiKey, NewApiKey } from "../../core/key.ts";
 import { Step as StepSchema } from "../../core/step.ts";

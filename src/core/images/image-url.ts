@@ -52,16 +52,6 @@ export const ImageUrlRequest = closed({
 /** Body of `POST /images`. */
 export type ImageUrlRequest = z.infer<typeof ImageUrlRequest>;
 
-/** A signed image URL. */
-export const ImageUrl = z
-  .object({
-    url: z.string().meta({ description: "What an `<img>` shows; needs no API key." }),
-    expires_at: z.int().meta({ description: "When it stops working, in milliseconds since 1970." }),
-  })
-  .meta({ id: "ImageUrl" });
-/** A signed image URL. */
-export type ImageUrl = z.infer<typeof ImageUrl>;
-
 // In the order in which they are written, so that equal options make equal URLs.
 const SHORT = {
   w: "width",
