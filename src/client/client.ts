@@ -14,6 +14,7 @@ import type {
   NewStep,
   NewTask,
   Page,
+  ReadOptions,
   SendOptions,
   WithFiles,
 } from "./requests.ts";
@@ -29,6 +30,7 @@ export type {
   NewStep,
   NewTask,
   Page,
+  ReadOptions,
   RecordOf,
   RunRef,
   SendOptions,
@@ -70,11 +72,14 @@ export interface Output {
   /** Returns a URL for a media element or a download, valid as long as the client is open. */
   url(): Promise<string>;
   /** Reads the whole file; large ones are better read as a {@link Output.stream}. */
-  blob(): Promise<Blob>;
-  /** Opens a stream of the file, which errors with a {@link MediaError}. */
-  stream(): Promise<ReadableStream<Uint8Array>>;
-  /** Writes the file to the place that the visitor chose; rejects with `storage_full` when there is no room. */
-  saveTo(handle: FileSystemFileHandle): Promise<void>;
+  blob(options?: ReadOptions): Promise<Blob>;
+  /** Opens a stream of the file, which errors with a {@link MediaError}, and with the signal's reason on abort. */
+  stream(options?: ReadOptions): Promise<ReadableStream<Uint8Array>>;
+  /**
+   * Writes the file to the place that the visitor chose; rejects with `storage_full` when there is no room. When it fails or is
+   * aborted, the place keeps its content.
+   */
+  saveTo(handle: FileSystemFileHandle, options?: ReadOptions): Promise<void>;
 }
 
 /** Tasks, wherever they run. Every method rejects with a {@link MediaError}. */
@@ -87,7 +92,7 @@ export interface Tasks {
    */
   create<K extends EncodeKind>(request: NewTask<K>, options?: CreateOptions): Promise<Task<K>>;
   /** Returns a task as it stands; rejects with `task_not_found`. */
-  get(id: string): Promise<Task>;
+  get(id: string, options?: ReadOptions): Promise<Task>;
   /** Lists a page of tasks, the newest first. */
   list(options?: ListOptions<TaskStatus, EncodeKind>): Promise<Page<Task>>;
   /** Iterates over all tasks; fetches a page at a time, as they are consumed. */
@@ -115,7 +120,7 @@ export interface Steps {
    */
   create<K extends StepKind>(request: NewStep<K>, options?: CreateOptions): Promise<Step<K>>;
   /** Returns a step as it stands; rejects with `step_not_found`. */
-  get(id: string): Promise<Step>;
+  get(id: string, options?: ReadOptions): Promise<Step>;
   /** Lists a page of standalone steps, the newest first; a task's own steps are in its record. */
   list(options?: ListOptions<StepStatus, StepKind>): Promise<Page<Step>>;
   /** Iterates over all standalone steps; fetches a page at a time, as they are consumed. */

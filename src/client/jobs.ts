@@ -5,7 +5,7 @@ import type { JobUpdate as JobUpdateRecord } from "../core/jobs/job-update.ts";
 import { followJob } from "./follow/job-updates.ts";
 import type { AnyMedia } from "./read-media.ts";
 import type { Task } from "./records.ts";
-import type { CreateOptions, EachOptions, ListOptions, NewTask, Page } from "./requests.ts";
+import type { CreateOptions, EachOptions, ListOptions, NewTask, Page, ReadOptions } from "./requests.ts";
 import type { Update } from "./update.ts";
 
 /** Several outputs of one input: a task for each, in the order of the request. Field names are those of the HTTP API. */
@@ -65,7 +65,7 @@ export interface Jobs {
    *
    * @example const { status, tasks } = await client.jobs.get(id);
    */
-  get(id: string): Promise<Job>;
+  get(id: string, options?: ReadOptions): Promise<Job>;
   /**
    * Lists jobs, the newest first, for as long as one of their tasks is listed.
    *

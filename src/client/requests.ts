@@ -56,8 +56,15 @@ export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
 /** How to upload the file of a new task or step to a service; the local client uploads none. */
 export type CreateOptions = Pick<SendOptions, "signal" | "onProgress">;
 
+/** How to read something. */
+export interface ReadOptions {
+  /** Aborting it ends the read, which rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
 /** Options of a list. */
-export interface ListOptions<Status extends string = string, Kind extends string = string> {
+export interface ListOptions<Status extends string = string, Kind extends string = string>
+  extends ReadOptions {
   /**
    * Most records to return, from 1 to 100.
    *

@@ -1,4 +1,5 @@
 import { MediaError } from "../core/errors.ts";
+import type { ReadOptions } from "./requests.ts";
 
 const FORBIDDEN: ReadonlySet<string> = new Set([
   "NotAllowedError",
@@ -8,11 +9,12 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
 
 /**
  * Writes a stream to a file that the visitor chose; on failure the file keeps its content. Rejects with `storage_full`,
- * `forbidden`, `upload_failed`, or as the stream does.
+ * `forbidden`, `upload_failed`, the signal's reason, or as the stream does.
  */
 export async function saveTo(
   handle: FileSystemFileHandle,
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  { signal }: ReadOptions = {},
 ): Promise<void> {
   let file: FileSystemWritableFileStream;
   try {
@@ -22,8 +24,9 @@ export async function saveTo(
     throw saveError(thrown);
   }
   try {
-    await body.pipeTo(file);
+    await body.pipeTo(file, signal && { signal });
   } catch (thrown) {
+    signal?.throwIfAborted();
     throw saveError(thrown);
   }
 }

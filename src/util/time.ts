@@ -14,6 +14,16 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Settles as the work does, but rejects with the signal's reason as soon as it aborts. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", abort));
+}
+
 /** Waits for work for at most `ms` milliseconds; after that, what `late` returns or throws takes its place. */
 export async function within<T, L>(work: Promise<T>, ms: number, late: () => L): Promise<T | L> {
   const { promise, resolve } = Promise.withResolvers<typeof LATE>();

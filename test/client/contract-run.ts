@@ -22,8 +22,46 @@ async function pixelOf(png: Blob): Promise<Uint8Array> {
   return new Uint8Array(row).slice(1);
 }
 
-/** The one-call methods: `run` and `probe`. */
+/** The one-call methods: `run` and `probe`; and that every read can be aborted. */
 export const CALLS: ClientClauses = [
+  {
+    name: "ends every read when its signal aborts",
+    async check({ client, inputs }) {
+      const { task, output } = await client.run({ input: inputs.video, ...PNG });
+      const gone = new Error("the visitor left");
+      const how = { signal: AbortSignal.abort(gone) };
+      let [written, aborted] = [0, false];
+      const sink = {
+        write: () => void written++,
+        abort() {
+          aborted = true;
+        },
+      };
+      const handle = {
+        createWritable: async () => new WritableStream(sink),
+      } as unknown as FileSystemFileHandle;
+      const reads: Promise<unknown>[] = [
+        ...[client.tasks.get(task.id, how), client.tasks.list(how), client.tasks.each(how).next()],
+        ...[client.steps.get(task.steps[0]?.id ?? "", how), client.steps.list(how)],
+        ...[client.jobs.list(how), client.jobs.each(how).next()],
+        ...[output.blob(how), output.stream(how), output.saveTo(handle, how)],
+      ];
+      deepEqual(await Promise.all(reads.map((read) => read.catch((error: unknown) => error === gone))), [
+        ...reads.map(() => true),
+      ]);
+      deepEqual([written, aborted], [0, false]);
+      const stop = new AbortController();
+      const { signal } = stop;
+      deepEqual((await client.tasks.get(task.id, { signal })).id, task.id);
+      deepEqual((await client.tasks.list({ signal, limit: 1 })).records.length, 1);
+      const reader = (await output.stream({ signal })).getReader();
+      stop.abort(gone);
+      const rest = async () => {
+        while (!(await reader.read()).done);
+      };
+      deepEqual(await rest().catch((error: unknown) => error === gone), true);
+    },
+  },
   {
     name: "runs a task to its end and resolves with its output",
     async check({ client, inputs }) {

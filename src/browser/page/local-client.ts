@@ -1,12 +1,22 @@
-import type { CreateOptions, ListOptions, NewStep, NewTask, Page, Step, Task } from "../../client/client.ts";
+import type {
+  CreateOptions,
+  ListOptions,
+  NewStep,
+  NewTask,
+  Page,
+  ReadOptions,
+  Step,
+  Task,
+} from "../../client/client.ts";
 import { eachRecord } from "../../client/each.ts";
 import { updatesOf } from "../../client/follow/updates.ts";
 import { createWatchMethods, idOf } from "../../client/follow/watch-methods.ts";
 import { closedError } from "../../client/follow/watchers.ts";
-import { type Job, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
+import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
 import { type GivenRequest, readInput } from "../../client/read-media.ts";
 import { createRemoteOutput } from "../../client/remote/remote-output.ts";
 import { probeInput, runTask } from "../../client/run.ts";
+import { untilAborted } from "../../util/time.ts";
 import type { CoreFiles, MediaApi, MediaEvent, MediaSettings, RecordType } from "../media-api.ts";
 import { callOver } from "../rpc.ts";
 import { drawSvg } from "./draw-svg.ts";
@@ -111,17 +121,20 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     return (await api.createJob(request, file, further)) as Job;
   }
 
-  async function list<T>(type: RecordType | "job", asked: ListOptions): Promise<Page<T>> {
+  async function list<T>(type: RecordType | "job", { signal, ...asked }: ListOptions): Promise<Page<T>> {
     const isPlain = Object.values(asked).every((value) => value === undefined);
     if (worker.waits && isPlain && !(await mayHaveRuns(name))) return { records: [], more: false };
-    const found = type === "job" ? await api.listJobs(asked) : await api.list(type, asked);
-    return found as unknown as Page<T>;
+    const found: Promise<unknown> = type === "job" ? api.listJobs(asked) : api.list(type, asked);
+    return (await untilAborted(found, signal)) as Page<T>;
   }
 
   const listTasks = (asked: ListOptions = {}) => list<Task>("task", asked);
   const listSteps = (asked: ListOptions = {}) => list<Step>("step", asked);
   const listJobs = (asked: ListOptions = {}) => list<Job>("job", asked);
-  const getJob = async (id: string) => (await api.getJob(id)) as Job;
+  const getJob: Jobs["get"] = async (id, { signal } = {}) =>
+    (await untilAborted(api.getJob(id), signal)) as Job;
+  const get = async <T>(type: RecordType, id: string, { signal }: ReadOptions = {}) =>
+    (await untilAborted(api.get(type, id), signal)) as unknown as T;
   const {
     on,
     watch: watchRun,
@@ -131,7 +144,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const client: LocalClient = {
     tasks: {
       create: (request, options) => create("task", request as NewTask, options),
-      get: async (id) => (await api.get("task", id)) as unknown as Task,
+      get: (id, how) => get<Task>("task", id, how),
       list: listTasks,
       each: (asked) => eachRecord(listTasks, asked),
       cancel: async (id) => (await api.cancel("task", id)) as unknown as Task,
@@ -141,7 +154,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     },
     steps: {
       create: (request, options) => create("step", request as NewStep, options),
-      get: async (id) => (await api.get("step", id)) as unknown as Step,
+      get: (id, how) => get<Step>("step", id, how),
       list: listSteps,
       each: (asked) => eachRecord(listSteps, asked),
       cancel: async (id) => (await api.cancel("step", id)) as unknown as Step,

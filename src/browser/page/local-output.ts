@@ -1,8 +1,9 @@
-import type { Output } from "../../client/client.ts";
+import type { Output, ReadOptions } from "../../client/client.ts";
 import { saveTo } from "../../client/save-to.ts";
 import { MediaError } from "../../core/errors.ts";
 import { replaceEntries } from "../../ffmpeg/manifest-entries.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
+import { untilAborted } from "../../util/time.ts";
 import type { RunFiles } from "../media-api.ts";
 
 /** The output of a run in this browser. */
@@ -55,15 +56,17 @@ export function createLocalOutput(id: string, { source, files }: RunFiles, urls:
     return urlOf(name, () => new Blob([text], { type: adaptiveMime(name) }));
   }
 
-  const blob = async () => readable(main.file);
+  const blob = async ({ signal }: ReadOptions = {}) => untilAborted(readable(main.file), signal);
+  const stream = async (how: ReadOptions = {}) =>
+    (await blob(how)).stream().pipeThrough(new TransformStream(), how);
 
   return {
     source,
     files,
     url: () => playlistUrl(main.name),
     blob,
-    stream: async () => (await blob()).stream(),
-    saveTo: async (handle) => saveTo(handle, (await blob()).stream()),
+    stream,
+    saveTo: async (handle, how) => saveTo(handle, (await blob(how)).stream(), how),
   };
 }
 

@@ -24,14 +24,14 @@ import type {
   WebhookEvent,
   WebhookSecret,
 } from "../../core/webhook.ts";
-import type { Client, EachOptions, ListOptions, Page, SendOptions } from "../client.ts";
+import type { Client, EachOptions, ListOptions, Page, ReadOptions, SendOptions } from "../client.ts";
 
 /** Credentials of S3-compatible storage that a service keeps. */
 export interface Connections {
   /** Stores credentials; no response ever contains the secret. */
   create(request: ConnectionRequest): Promise<Connection>;
   /** Returns a connection; rejects with `connection_not_found`. */
-  get(id: string): Promise<Connection>;
+  get(id: string, options?: ReadOptions): Promise<Connection>;
   /** Lists a page of connections, the newest first. */
   list(options?: Omit<ListOptions, "status">): Promise<Page<Connection>>;
   /** Iterates over all connections; fetches a page at a time, as they are consumed. */
@@ -58,7 +58,7 @@ export interface Uploads {
   /** Begins an upload whose parts someone else sends, such as a page that holds no key. */
   create(request: UploadRequest): Promise<Upload>;
   /** Returns an upload; rejects with `media_not_found`. */
-  get(id: string): Promise<Upload>;
+  get(id: string, options?: ReadOptions): Promise<Upload>;
   /** Assembles the file from its parts. */
   complete(id: string, completion?: UploadCompletion): Promise<Upload>;
   /** Discards the parts, or the file if it is in managed storage. */
@@ -80,7 +80,7 @@ export interface Webhooks {
     /** Adds an endpoint; only this response contains its secret. */
     create(request: WebhookEndpointRequest): Promise<NewWebhookEndpoint>;
     /** Returns an endpoint; rejects with `endpoint_not_found`. */
-    get(id: string): Promise<WebhookEndpoint>;
+    get(id: string, options?: ReadOptions): Promise<WebhookEndpoint>;
     /** Lists a page of endpoints, the newest first. */
     list(options?: Omit<ListOptions, "kind">): Promise<Page<WebhookEndpoint>>;
     /** Iterates over all endpoints; fetches a page at a time, as they are consumed. */
@@ -95,7 +95,7 @@ export interface Webhooks {
   /** Deliveries, each of one event to one URL. */
   readonly deliveries: {
     /** Returns a delivery; rejects with `delivery_not_found`. */
-    get(id: string): Promise<WebhookDelivery>;
+    get(id: string, options?: ReadOptions): Promise<WebhookDelivery>;
     /** Lists a page of deliveries, the newest first. */
     list(options?: Omit<ListOptions, "status" | "kind"> & DeliveryFilter): Promise<Page<WebhookDelivery>>;
     /** Iterates over all deliveries; fetches a page at a time, as they are consumed. */
@@ -108,7 +108,7 @@ export interface Webhooks {
   /** Everything that happened in the project, posted or not. */
   readonly events: {
     /** Returns an event; rejects with `event_not_found`. */
-    get(id: string): Promise<WebhookEvent>;
+    get(id: string, options?: ReadOptions): Promise<WebhookEvent>;
     /** Lists a page of events, the newest first. */
     list(options?: Omit<ListOptions, "status">): Promise<Page<WebhookEvent>>;
     /** Iterates over all events; fetches a page at a time, as they are consumed. */
@@ -123,7 +123,7 @@ export interface Keys {
   /** Creates a key; only this response contains its secret. */
   create(request: KeyRequest): Promise<NewApiKey>;
   /** Returns a key; rejects with `key_not_found`. */
-  get(id: string): Promise<ApiKey>;
+  get(id: string, options?: ReadOptions): Promise<ApiKey>;
   /** Lists a page of keys, the newest first. */
   list(options?: Omit<ListOptions, "status" | "kind">): Promise<Page<ApiKey>>;
   /** Iterates over all keys; fetches a page at a time, as they are consumed. */

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
 import { limitTime } from "../../util/time.ts";
-import type { Output } from "../client.ts";
+import type { Output, ReadOptions } from "../client.ts";
 import { saveTo } from "../save-to.ts";
 import type { Fetch } from "./http.ts";
 
@@ -23,8 +23,8 @@ export function createRemoteOutput(source: Source, fetch: Fetch, readError: Read
     );
   }
 
-  async function open(): Promise<Response> {
-    const limit = limitTime(ANSWER_MS);
+  async function open({ signal }: ReadOptions): Promise<Response> {
+    const limit = limitTime(ANSWER_MS, { signal });
     try {
       // Makes a browser with a cached copy check that the output still exists.
       const response = await fetch(source.url, { cache: "no-cache", signal: limit.signal });
@@ -32,42 +32,44 @@ export function createRemoteOutput(source: Source, fetch: Fetch, readError: Read
         throw readError(await response.text(), response.status) ?? statusError(response.status);
       return response;
     } catch (thrown) {
-      throw thrown instanceof MediaError ? thrown : lost(thrown);
+      throw lost(thrown, signal);
     } finally {
       limit.clear();
     }
   }
 
-  async function stream(): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-    const { body } = await open();
-    return withMediaErrors(body ?? new Blob().stream());
+  async function stream(how: ReadOptions = {}): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const { body } = await open(how);
+    return withMediaErrors(body ?? new Blob().stream(), how);
   }
 
   return {
     source,
     url: async () => source.url,
-    async blob() {
-      const response = await open();
-      return response.blob().catch((thrown: unknown) => Promise.reject(lost(thrown)));
+    async blob(how = {}) {
+      const response = await open(how);
+      return response.blob().catch((thrown: unknown) => Promise.reject(lost(thrown, how.signal)));
     },
     stream,
-    saveTo: async (handle) => saveTo(handle, await stream()),
+    saveTo: async (handle, how) => saveTo(handle, await stream(how), how),
   };
 }
 
 function withMediaErrors(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  { signal }: ReadOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream(
     {
       async pull(controller) {
         try {
+          signal?.throwIfAborted();
           const { done, value } = await reader.read();
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (thrown) {
-          controller.error(lost(thrown));
+          controller.error(lost(thrown, signal));
         }
       },
       cancel: (reason) => reader.cancel(reason),
@@ -90,7 +92,10 @@ function statusError(status: number): MediaError {
   );
 }
 
-function lost(thrown: unknown): MediaError {
+// What an abort throws in some browsers is not the signal's own reason.
+function lost(thrown: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason;
+  if (thrown instanceof MediaError) return thrown;
   return new MediaError("service_unavailable", "The connection to the media was lost; try again.", {
     cause: thrown,
   });

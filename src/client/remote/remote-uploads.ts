@@ -51,7 +51,7 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
   return {
     send,
     create: (request) => uploads.create(request),
-    get: (id) => uploads.get(id),
+    get: uploads.get,
     complete,
     delete: uploads.delete,
   };

@@ -17,7 +17,7 @@ export function createRemoteWebhooks(call: Call): Webhooks {
   return {
     endpoints: {
       create: (request) => endpoints.create(request, NewWebhookEndpoint),
-      get: (id) => endpoints.get(id),
+      get: endpoints.get,
       list: endpoints.list,
       each: endpoints.each,
       update: endpoints.update,
@@ -25,12 +25,12 @@ export function createRemoteWebhooks(call: Call): Webhooks {
       delete: endpoints.delete,
     },
     deliveries: {
-      get: (id) => deliveries.get(id),
+      get: deliveries.get,
       list: deliveries.list,
       each: deliveries.each,
       replay: (id) => deliveries.act(id, "replay"),
     },
-    events: { get: (id) => events.get(id), list: events.list, each: events.each },
+    events: { get: events.get, list: events.list, each: events.each },
     async rotateSecret(body = {}) {
       return (await call({ method: "POST", path: "/webhooks/secret/rotate", body }, WebhookSecret)).value;
     },

@@ -73,7 +73,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const keys = createRecords(call, "key", ApiKey);
   const uploads = createRemoteUploads(call, sendsItself ? null : fetch);
 
-  const read = async (id: string, more: Partial<Ask> = {}): Promise<AnyRun> =>
+  const read = async (id: string, more: Pick<Ask, "signal" | "patient"> = {}): Promise<AnyRun> =>
     isId("step", id) ? steps.get(id, more) : tasks.get(id, more);
   const watch = createWatch((id, signal) => read(id, { signal, patient: true }), {
     ...POLL_TIMES,
@@ -124,7 +124,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const client: RemoteClient = {
     tasks: {
       create: (request, options) => create("task", request as NewTask, options, tasks.create<never>),
-      get: (id) => tasks.get(id),
+      get: tasks.get,
       list: tasks.list,
       each: tasks.each,
       cancel: (id) => tasks.act(id, "cancel"),
@@ -134,7 +134,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     },
     steps: {
       create: (request, options) => create("step", request as NewStep, options, steps.create<never>),
-      get: (id) => steps.get(id),
+      get: steps.get,
       list: steps.list,
       each: steps.each,
       cancel: (id) => steps.act(id, "cancel"),
@@ -143,7 +143,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     },
     jobs: {
       create: (request, options) => create("task", request, options, jobs.create<never>),
-      get: (id) => jobs.get(id),
+      get: jobs.get,
       list: jobs.list,
       each: jobs.each,
       cancel: (id) => jobs.act(id, "cancel"),
@@ -153,7 +153,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     },
     connections: {
       create: (request) => connections.create(request),
-      get: (id) => connections.get(id),
+      get: connections.get,
       list: connections.list,
       each: connections.each,
       update: connections.update,
@@ -171,7 +171,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     webhooks: createRemoteWebhooks(call),
     keys: {
       create: (request) => keys.create(request, NewApiKey),
-      get: (id) => keys.get(id),
+      get: keys.get,
       list: keys.list,
       each: keys.each,
       roll: (id, body = {}) => keys.act(id, "roll", { body }, NewApiKey),

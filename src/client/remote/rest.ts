@@ -20,7 +20,7 @@ const FOLDERS = {
 export type RecordType = keyof typeof FOLDERS;
 
 export interface Records<T> {
-  get(id: string, more?: Partial<Ask>): Promise<T>;
+  get(id: string, more?: Pick<Ask, "signal" | "patient">): Promise<T>;
   list(asked?: ListOptions): Promise<Page<T>>;
   each(asked?: ListOptions): AsyncGenerator<T, void>;
   /** Creates a record, exactly one however often the request is retried. */
@@ -43,16 +43,17 @@ export function createRecords<T extends { id: string }>(
 ): Records<T> {
   const ask = async <R>(given: Ask, answer: z.ZodType<R>) => (await call(given, answer)).value;
 
-  async function list(asked: ListOptions = {}): Promise<Page<T>> {
+  async function list({ signal, ...asked }: ListOptions = {}): Promise<Page<T>> {
     const given = Object.entries(asked).filter(([, value]) => value !== undefined);
     const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
     const path = query.size > 0 ? `${FOLDERS[type]}?${query}` : FOLDERS[type];
-    const { value, headers } = await call({ method: "GET", path }, z.array(schema));
+    const { value, headers } = await call({ method: "GET", path, signal }, z.array(schema));
     return { records: value, more: headers.get("Has-More") === "true" };
   }
 
   return {
-    get: async (id, more = {}) => ask({ method: "GET", path: pathOf(type, id), ...more }, schema),
+    get: async (id, { signal, patient = false } = {}) =>
+      ask({ method: "GET", path: pathOf(type, id), signal, patient }, schema),
     list,
     each: (asked) => eachRecord(list, asked),
     create: (body, answer = schema as z.ZodType<never>) =>

@@ -2,6 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { outputSeconds } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
+import { untilAborted } from "../../util/time.ts";
 import type { LoadedCore } from "../core/core-load.ts";
 import type { ChunkJob } from "../encoder.ts";
 import type { EncoderWork, WorkDone } from "./encoder-worker-wire.ts";
@@ -79,7 +80,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
     try {
       const further = Promise.all((job.further ?? []).map((input) => blobOf(input, signal)));
       const loading = Promise.all([load(job.core), blobOf(job.input, signal), further]);
-      const [core, file, rest] = await abortable(loading, signal);
+      const [core, file, rest] = await untilAborted(loading, signal);
       return { core, files: [file, ...rest] as const, end: await turns.take(job.bytes, signal) };
     } finally {
       clearInterval(waiting);
@@ -139,12 +140,4 @@ export function followChunk({
 /** Starts an encoder worker; the URL is spelled out so that bundlers find it. */
 export function startEncoderWorker(): Worker {
   return new Worker(new URL("./encoder-worker.ts", import.meta.url), { type: "module" });
-}
-
-function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
