@@ -179,7 +179,7 @@ export type MediaEvent =
   | { type: "follow"; id: string; request: unknown; remote: string | null; file: Blob | null }
   /** Asks the page to draw an SVG at a size in pixels, which no worker can. */
   | { type: "draw"; asked: number; file: Blob; size: Size }
-  /** Stops such a drawing, which nothing waits for any more. */
+  /** Stops such a drawing, whose run is over. */
   | { type: "undraw"; asked: number }
   /** Asks the page to sign a request to S3 storage with a connection's function. */
   | { type: "sign"; asked: number; connection: string; request: PresignRequest }

@@ -50,7 +50,7 @@ test("a canceled run waits neither for its turn nor for the page", async () => {
   two.abort("second");
   one.abort("first");
   expect([await first, await second]).toEqual(["first", "second"]);
-  // The page stops what it draws for nobody.
+  // The page stops drawing.
   expect(stopped).toEqual([1]);
   await vi.advanceTimersByTimeAsync(1);
   await answer(told.at(-1)?.asked ?? 0, { made: file, error: null });
