@@ -1,7 +1,7 @@
 import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
-import { picturesEnd } from "../plan/pictures-end.ts";
+import { heldPictures, SLACK, shownEnd, trackEnd } from "../plan/pictures-end.ts";
 import { type Chunk, type Geometry, type Plan, soundFolder } from "../plan/plan.ts";
 import { DEFAULT_FPS, isEven } from "../plan/rate.ts";
 import { audioArgs } from "./audio-args.ts";
@@ -67,18 +67,11 @@ export function hlsArgs(
   return args;
 }
 
-// Seconds by which sound may end before the pictures: no player stops there.
-const SLACK = 0.2;
-
 // Players stop where one of the tracks ends, unless they have loaded the others to their ends.
-function silenceAfter({ video, start, end, sound_track = 0 }: Plan, { streams = [] }: Source): string[] {
+function silenceAfter({ video, start, end, held, sound_track = 0 }: Plan, source: Source): string[] {
   if (!video) return [];
-  const endOf = (kind: "video" | "audio", index: number) => {
-    const stream = streams.filter((each) => each.kind === kind)[index];
-    return stream?.end ?? stream?.duration;
-  };
-  const last = endOf("video", 0) ?? 0;
-  const heard = endOf("audio", sound_track);
+  const last = held?.until ?? trackEnd(source, "video") ?? 0;
+  const heard = trackEnd(source, "audio", sound_track);
   const until = Math.min(end ?? last, last);
   // Sound of an unknown end may be as long as the pictures.
   const seconds = heard === undefined ? until - SLACK - start : heard < until - SLACK ? until - start : 0;
@@ -98,7 +91,7 @@ function videoOutput(
   const at = Math.max(0, chunk.start - plan.start);
   const offset = ["-output_ts_offset", String(Number(at.toFixed(6)))];
   return [
-    ...["-filter_complex", hlsGraph(plan, source, video, { cut, after }, toolset)],
+    ...["-filter_complex", hlsGraph(plan, chunk, source, video, { cut, after }, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
@@ -121,7 +114,7 @@ function videoCodec(
   video: VideoEncode,
   toolset: Toolset,
 ): string[] {
-  const until = picturesEnd(source, chunk);
+  const until = shownEnd(source, plan, chunk);
   const tool = toolset.adaptive[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
   // Of packed B-frames some times are guesses. A first gap of another length delays a chunk by more, and its init segment would differ.
   const even = isEven(source.fps ?? DEFAULT_FPS) && source.codecs?.video !== "mpeg4";
@@ -174,17 +167,33 @@ function hlsOutput(chunk: Chunk, folder: string, master: string, streams: readon
 /** Returns the filter graph of all renditions, in which `after` follows the sizing, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
 function hlsGraph(
   plan: Plan,
+  chunk: Chunk,
   source: Source,
   video: VideoEncode,
   { cut, after }: { cut: Cut; after: readonly string[] },
   toolset: Toolset,
 ): string {
-  const mending = videoMending(video, cut);
+  const mending = [...videoMending(video, cut), ...holdFilters(heldPictures(source, plan, chunk))];
   const sizes = plan.renditions.map(({ geometry }) => geometry);
   const sizing = (geometry: Geometry) => [...videoSizing(source, video, geometry, toolset), ...after];
   return sizes.some(({ pad }) => pad !== null)
     ? apart(mending, sizes.map(sizing))
     : inTurn([...mending, ...sizing(sizes[0] as Geometry)], sizes, toolset.scaler);
+}
+
+// Of ticks this long, pictures at any frame rate that ffmpeg may guess or not know are less than half of one apart.
+const LONG_TICK = 1000;
+
+// Repeated pictures come at the end of the last one, in no time: so they are known, and get times of their own.
+function holdFilters({ count, seconds }: { count: number; seconds: number }): string[] {
+  if (count === 0) return [];
+  const times = LONG_TICK * TICKS;
+  return [
+    ...[`settb=1/${TICKS}`, `setpts=PTS*${times}`, `settb=${LONG_TICK}`],
+    `tpad=stop=${count}:stop_mode=clone`,
+    `setpts='if(lte(PTS,PREV_INPTS),PREV_OUTPTS+${Math.round(seconds * TICKS)},PTS)'`,
+    ...[`settb=1/${TICKS}`, `setpts=round(PTS/${times})`],
+  ];
 }
 
 // Padding differs between renditions, so each is sized separately.

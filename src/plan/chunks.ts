@@ -65,11 +65,18 @@ function withSounds(pictures: Chunk[], { start, end, has_audio, sounds = 1 }: Ch
   return [...pictures, ...chunks];
 }
 
+/** Returns the plan that an encoder receives for a chunk: without the other sounds, and without what is done to its files later. */
+export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
+  const own = sounds?.[sound];
+  return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;
+}
+
 /** Returns the plan with other cuts. Joined videos are encoded in one go. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
   if (plan.concat) return plan;
-  const { kind, start, end, video, audio, sounds, speed = 1 } = plan;
-  const duration = sourceSeconds(plan);
+  const { kind, start, end, video, audio, sounds, held, speed = 1 } = plan;
+  // The last picture is in the chunk that holds it.
+  const duration = held ? held.from - start : sourceSeconds(plan);
   const needs = {
     ...{ start, end, duration, has_audio: audio !== null, segmented: kind === "adaptive_video" },
     encodes_video: video?.mode === "encode",

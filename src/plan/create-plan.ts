@@ -30,6 +30,7 @@ import { asksStills, createStills, ownFormat, stillSpan } from "./image/stills.t
 import { createSheet } from "./image/storyboard.ts";
 import { createLadder } from "./ladder.ts";
 import { chapterBytes, planChapters, planMetadata } from "./metadata.ts";
+import { holdPicture } from "./pictures-end.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { storedPicture } from "./size.ts";
 import { soundPlan, streamSounds } from "./sound/plan-sound.ts";
@@ -227,11 +228,13 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
     ...planBurn(options),
   };
   const frames = frameCount(source, span, null);
+  const held = holdPicture(source, plan);
   // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
   const usual = { chunk_seconds: Number.POSITIVE_INFINITY };
   const pictured = {
     ...{ ...plan, ...planSubtitles(source, options), ...furtherFiles({ options }, hints.further) },
     ...{ frames, video, renditions },
+    ...(held && { held }),
   };
   return cutPlan(pictured, hints.chunk_seconds === undefined ? usual : hints);
 }

@@ -237,6 +237,8 @@ export interface Plan {
   concat?: readonly ConcatPart[];
   /** Best first; empty unless the plan is for adaptive video. */
   renditions: Rendition[];
+  /** Of adaptive video, from when to when the last picture is shown again, in seconds of the source; absent where it is not. */
+  held?: { from: number; until: number };
   /** Whether each rendition of HLS has an I-frame playlist; absent where it has none. */
   i_frames?: true;
   /** How HLS names the encryption of its segments: where players get the key, and the vector of all in hexadecimal; absent for none. */
@@ -248,12 +250,6 @@ export interface Plan {
 /** Returns the sound tracks of a plan's output. */
 export function soundsOf({ audio, sounds, sound_track = 0 }: Pick<Plan, "audio" | "sounds" | "sound_track">) {
   return sounds ?? (audio ? [{ track: sound_track, audio }] : []);
-}
-
-/** Returns the plan that an encoder receives for a chunk: without the other sounds, and without what is done to its files later. */
-export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
-  const own = sounds?.[sound];
-  return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;
 }
 
 /** Returns the folder of one of the sounds of adaptive video. */

@@ -7,7 +7,7 @@ import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
 import { encryptSegment, importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
-import { lateSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
+import { lateSoundClip, longSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { ALIKE_SOUND } from "../judge/limits.ts";
@@ -69,6 +69,10 @@ const testClip = (size: string, rate: string, length: number, filter = "") =>
     ],
     ..."-c:v libx264 -preset ultrafast -crf 20 -pix_fmt yuv444p -g 70".split(" "),
   ]);
+const longSoundUneven = async () => {
+  const [pictures, sound] = [await testClip("160x90", "30", 14, UNEVEN), await noiseSound("m4a", 20)];
+  return makeClip("mkv", ["-i", pictures, "-i", sound, "-map", "0:v", "-map", "1:a", "-c", "copy"]);
+};
 const UNEVEN = ",select='lt(t,4)+not(mod(n,3))*lt(t,8)+gt(mod(n*7,11),4)*gte(t,8)'";
 
 const CASES: Record<string, [make: () => Promise<string>, options: AdaptiveVideoOptions, even: boolean]> = {
@@ -83,6 +87,8 @@ const CASES: Record<string, [make: () => Promise<string>, options: AdaptiveVideo
   "a trimmed variable frame rate": [() => testClip("160x90", "30", 16, UNEVEN), { start: 0.51 }, false],
   "a start between frames": [() => noiseClip(14), { start: 0.51, end: 13.6 }, true],
   "late sound": [() => lateSoundClip(14), {}, true],
+  "sound that outlasts the pictures": [() => longSoundClip(42), {}, true],
+  "uneven pictures that end before the sound": [longSoundUneven, {}, false],
 };
 
 test.for(Object.keys(CASES))("chunks of %s make the same stream as one pass", async (name) => {

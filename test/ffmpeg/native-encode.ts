@@ -11,8 +11,8 @@ import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { planOfChunk } from "../../src/plan/chunks.ts";
 import { type Chunk, type ChunkHints, createPlan, type Plan } from "../../src/plan/index.ts";
-import { planOfChunk } from "../../src/plan/plan.ts";
 
 const run = promisify(execFile);
 

@@ -1,6 +1,9 @@
+import { expect } from "vitest";
 import { z } from "zod";
+import { SLACK } from "../../src/plan/pictures-end.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { remember } from "../judge/remember.ts";
+import { PICTURE } from "./numbered.ts";
 import { FAULTLESS, type Frame, type FrameFaults, findFaults, readFrames } from "./read-frames.ts";
 import { findWrongTone, readTone, type Tone } from "./read-tone.ts";
 
@@ -36,13 +39,20 @@ export function recallOriginal(path: string): Promise<Original> {
   });
 }
 
-/** Finds the faults in the output of a numbered clip or its span: each picture and all sound must occur once, in order. */
+/**
+ * Finds the faults in the output of a numbered clip or its span: each picture and all sound must occur once, in order. Where the last
+ * picture should be `held`, it must follow itself, frame after frame, until the sound ends.
+ */
 export async function judgeOutput(
   path: string,
   original: Original,
   span: Span | null = null,
+  held = false,
 ): Promise<Faults> {
-  const [frames, tone] = await Promise.all([readFrames(path), readTone(path)]);
+  const [all, tone] = await Promise.all([readFrames(path), readTone(path)]);
+  const last = all.findIndex(({ number }) => number === original.frames.at(-1)?.number);
+  if (held) expect(heldBadly(all.slice(last), tone.seconds)).toEqual([]);
+  const frames = held ? all.slice(0, last + 1) : all;
   const start = original.start + (span?.start ?? 0);
   const seconds = span ? span.end - span.start : original.tone.seconds;
   const off = tone.seconds - seconds;
@@ -55,6 +65,21 @@ export async function judgeOutput(
 
 // Two AAC frames at 48 kHz: a decoder may keep the encoder's priming frame, and the last frame is padded.
 const CODEC_FRAME = (2 * 1024) / 48_000;
+
+// Returns the pictures that do not follow the first as the same, a frame later, and the last unless the sound ends with it.
+function heldBadly(frames: readonly Frame[], seconds: number): Frame[] {
+  const [first] = frames;
+  const frame = 1 / PICTURE.fps;
+  const late = frames.filter(({ number, time }, index) => {
+    const before = frames[index - 1] ?? { time: time - frame };
+    return number !== first?.number || Math.abs(time - before.time - frame) > TICK;
+  });
+  const end = (frames.at(-1)?.time ?? 0) + frame;
+  return Math.abs(end - seconds) > SLACK ? frames.slice(-1) : late;
+}
+
+// Of a container that counts in milliseconds.
+const TICK = 0.0021;
 
 // Tolerance for rounding: a frame at the edge belongs to the span that starts there.
 const NUDGE = 0.0005;

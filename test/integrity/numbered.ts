@@ -29,14 +29,23 @@ export interface NumberedClip {
   codec: string;
   /** Name of the audio encoder; default is the container's. */
   sound?: string;
+  /** Frames for which there is sound; default is all. */
+  heard?: number;
   /** Encodes in two passes, as libvpx requires for hidden references. */
   two_passes?: boolean;
 }
 
 /** Makes a numbered clip with native ffmpeg and returns its path. */
-export function numberedClip({ container, frames, codec, sound, two_passes }: NumberedClip): Promise<string> {
+export function numberedClip({
+  container,
+  frames,
+  codec,
+  sound,
+  heard = frames,
+  two_passes,
+}: NumberedClip): Promise<string> {
   const args = [
-    ...toneInput(frames),
+    ...toneInput(heard),
     ...[...numberedInput(frames), "-map", "0:a"],
     ...[...codec.split(" "), "-c:a", sound ?? CONTAINERS[container], "-b:a", "96k"],
   ];

@@ -11,6 +11,8 @@ export interface IntegritySource {
   /** Frames that native ffmpeg decodes, numbered from 0. */
   frames: number;
   containers: readonly Container[];
+  /** Whether its sound outlasts its pictures, of which a stream holds the last. */
+  held?: boolean;
   /** Makes the clip in one of its containers and resolves with the path. */
   make(container: Container): Promise<string>;
 }
@@ -23,11 +25,11 @@ const X265 = "-c:v libx265 -preset ultrafast -pix_fmt yuv420p -x265-params log-l
 function encoded(
   codec: string,
   containers: readonly Container[],
-  more: { frames?: number; sound?: string; two_passes?: boolean } = {},
+  more: { frames?: number; sound?: string; heard?: number; two_passes?: boolean } = {},
 ): IntegritySource {
   const { frames = FRAMES, ...rest } = more;
   return {
-    ...{ frames, containers },
+    ...{ frames, containers, held: (rest.heard ?? frames) > frames },
     make: (container) => {
       const tag = codec.includes("libx265") && /^m[po]/.test(container) ? " -tag:v hvc1" : "";
       return numberedClip({ container, frames, codec: codec + tag, ...rest });
@@ -41,6 +43,7 @@ export const INTEGRITY_SOURCES = {
   /** Intra blocks that move through P-frames: pictures are complete only after a full refresh cycle. */
   h264_intra_refresh: encoded(`${X264} -x264-params keyint=50:intra-refresh=1`, ISO),
   h264_one_idr: encoded(`${X264} -x264-params keyint=infinite:bframes=3`, [...ISO, "avi"]),
+  h264_long_sound: encoded(`${X264} -g 50`, ISO, { frames: 200, heard: FRAMES }),
   /** Interlaced macroblocks in frames. */
   h264_mbaff: encoded(`${X264} -flags +ilme+ildct -x264-params keyint=50:open-gop=1:bframes=3:tff=1`, ISO),
   /** Interlaced pictures of one field each. */

@@ -118,6 +118,13 @@ export async function shortSoundClip(seconds: number): Promise<string> {
   return makeClip("mp4", ["-i", clip, ...sound, "-map", "0:v", "-map", "1:a", "-c", "copy"]);
 }
 
+/** A clip whose pictures end at a third of the time of its sound. */
+export async function longSoundClip(seconds: number): Promise<string> {
+  const clip = await noiseClip(seconds);
+  const pictures = ["-t", String(seconds / 3), "-i", clip];
+  return makeClip("mp4", [...pictures, "-i", clip, "-map", "0:v", "-map", "1:a", "-c", "copy"]);
+}
+
 /** A Matroska file with video, two audio streams of which the second is a tone, subtitles and a cover. */
 export async function crowdedClip(seconds: number): Promise<string> {
   const clip = await noiseClip(seconds);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
-import type { VideoOptions } from "../../src/core/options.ts";
+import type { AdaptiveVideoOptions, VideoOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createPlan, needsProbe } from "../../src/plan/create-plan.ts";
 import { listDropped } from "../../src/plan/dropped.ts";
@@ -150,6 +150,36 @@ test("plans adaptive video with its renditions and one chunk", () => {
   expect(plan.video).toMatchObject({ codec: "h264", tone_map: true, rate: { crf: 20, maxrate: 5_500_000 } });
   expect(plan.audio).toMatchObject({ mode: "encode", codec: "aac", bitrate: 192_000 });
   expect(plan.chunks).toEqual([{ index: 0, track: "all", start: 0, end: 4 }]);
+});
+
+test("the last picture of adaptive video is held while any of its sound goes on, in the last chunk", () => {
+  const stream = (kind: "video" | "audio", end: number, index: number) => ({
+    ...{ index, kind, codec: kind === "video" ? "h264" : "aac", end },
+  });
+  const ends = (...seconds: number[]) =>
+    videoSource({
+      duration: 100,
+      streams: seconds.map((end, index) => stream(index === 0 ? "video" : "audio", end, index)),
+    });
+  const plan = (source: Source, options: AdaptiveVideoOptions = {}) =>
+    createPlan(source, "adaptive_video", options, { chunk_seconds: 12 });
+  const held = plan(ends(30, 20, 100));
+  expect(held.held).toEqual({ from: 30, until: 100 });
+  const cuts = held.chunks.filter(({ track }) => track === "video").map(({ start, end }) => [start, end]);
+  expect(cuts).toEqual([
+    [0, 12],
+    [12, null],
+  ]);
+  expect(plan(ends(30, 100), { start: 10, end: 40 }).held).toEqual({ from: 30, until: 40 });
+  expect(plan(ends(30, 100), { start: 50 }).held).toEqual({ from: 50, until: 100 });
+  // Of the tracks that are kept.
+  for (const none of [
+    plan(ends(30, 20, 100), { track: 0 }),
+    plan(ends(30, 100), { end: 30 }),
+    plan(ends(99.9, 100)),
+    plan(ends(30)),
+  ])
+    expect(none.held).toBeUndefined();
 });
 
 test("plans adaptive video without video or without audio", () => {

@@ -6,7 +6,7 @@ import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { replaceEntries } from "../../src/ffmpeg/manifest-entries.ts";
 import { chunkedStream, planStream, wholeStream } from "../encoders/native-stream.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
-import { lateSoundClip, noiseClip, noiseSound, shortSoundClip } from "../judge/clips.ts";
+import { lateSoundClip, longSoundClip, noiseClip, noiseSound, shortSoundClip } from "../judge/clips.ts";
 import { readCues } from "../judge/cues.ts";
 import { readFacts } from "../judge/facts.ts";
 import { startBrowser } from "../worker/api/browser.ts";
@@ -78,12 +78,23 @@ test.for([
     ],
   ],
   [
-    "sound that outlasts the pictures",
+    "sound that outlasts the pictures a little",
     () => lateSoundClip(14),
     14.4,
     [
       ["hls.js", "master.m3u8"],
       ["dash.js", "manifest.mpd"],
+    ],
+  ],
+  [
+    "sound that outlasts the pictures",
+    () => longSoundClip(21),
+    21,
+    [
+      ["hls.js", "master.m3u8"],
+      ["dash.js", "manifest.mpd"],
+      ["shaka", "manifest.mpd"],
+      ["shaka", "master.m3u8"],
     ],
   ],
 ] as const)("players read a stream encoded as a whole: %s", async ([, make, length, players]) => {

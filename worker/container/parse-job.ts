@@ -194,6 +194,7 @@ const plan = z
       )
       .max(100)
       .exactOptional(),
+    held: z.looseObject({ from: seconds, until: seconds }).exactOptional(),
     renditions: z.array(z.looseObject({ name: fileName, geometry, rate, fps })).max(32),
     chunks: z.array(chunk).max(100_000),
   })

@@ -1,7 +1,8 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
+import { planOfChunk } from "../../plan/chunks.ts";
 import { furtherOf } from "../../plan/further/further.ts";
-import { type Chunk, planOfChunk } from "../../plan/plan.ts";
+import type { Chunk } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
 

@@ -1,6 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
-import type { Counts } from "../../core/source.ts";
+import type { Counts, Source } from "../../core/source.ts";
 import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
+import { heldPictures } from "../../plan/pictures-end.ts";
 import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
 import type { Contents } from "./count-output.ts";
 import { type Encoded, encodeChunk, type Place } from "./encode-chunk.ts";
@@ -58,7 +59,7 @@ export async function encodeCounted<T>(
     // Encoders of stills report nothing to compare.
     if (!tally.pictures && tally.sound === undefined) return { stored, counts: {} };
     const contents = await count();
-    const shortfall = compare(encoding.plan, chunk, tally, contents);
+    const shortfall = compare(encoding, chunk, tally, contents);
     if (!shortfall) return { stored, counts: countsOf(tally, contents) };
     if (!shortfall.late_start || attempt + 1 >= starts.length) throw incomplete(shortfall, tally);
   }
@@ -100,9 +101,14 @@ function decodeStarts({ track, start, decode_from = start }: Chunk): number[] {
   return [...new Set(starts)];
 }
 
-function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Shortfall | null {
+function compare(
+  { plan, source }: Pick<Encoding, "plan" | "source">,
+  chunk: Chunk,
+  tally: Tally,
+  contents: Contents,
+): Shortfall | null {
   const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
-  const expected = tally.pictures ? expectedPictures(plan, chunk, decoded) : 0;
+  const expected = tally.pictures ? expectedPictures(plan, source, chunk, decoded) : 0;
   const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
   const silent = expectedSound(plan, tally) - contents.sound + (tally.silenced ?? 0);
   const sound = silent > SOUND_TOLERANCE ? silent : 0;
@@ -112,11 +118,12 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
 }
 
 // At a constant rate the filters repeat and drop pictures to fill the span, so the output alone proves nothing.
-function expectedPictures(plan: Plan, { start, end }: Chunk, decoded: number): number {
+function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: number): number {
+  const { start, end } = chunk;
   // What each part of a joined video fills is known.
   if (plan.concat) return plan.frames ?? 0;
   const fps = constantFps(plan);
-  if (fps === null) return decoded;
+  if (fps === null) return decoded === 0 ? 0 : decoded + heldPictures(source, plan, chunk).count;
   return end === null || decoded === 0
     ? 0
     : Math.max(1, Math.round(((end - start) / (plan.speed ?? 1)) * fps));

@@ -9,7 +9,7 @@ import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { writeManifests } from "../../ffmpeg/write-manifests.ts";
 import { languageOf } from "../../plan/audio.ts";
 import { exactFps } from "../../plan/index.ts";
-import { picturesEnd } from "../../plan/pictures-end.ts";
+import { shownEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import type { EncodedFile, Written, WrittenFile } from "../encoder.ts";
 import { writeStreamTexts } from "../subtitles/stream-text.ts";
@@ -123,7 +123,7 @@ function runsOf(plan: Plan, source: Source, parts: readonly StreamPart[]): Map<s
   const streams = new Map<string, SegmentRun[]>();
   const pictures = new Set(plan.renditions.map(({ name }) => name));
   for (const [folder, runs] of timedRuns(plan, parts))
-    streams.set(folder, inTime(runs, pictures.has(folder) ? picturesEnd(source, plan) : null));
+    streams.set(folder, inTime(runs, pictures.has(folder) ? shownEnd(source, plan) : null));
   return streams;
 }
 

@@ -5,7 +5,7 @@ import { sourceColor } from "../../ffmpeg/color.ts";
 import { tallyPictures, tallyRules } from "../../ffmpeg/tally.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { sourceBits } from "../../plan/bits.ts";
-import { picturesEnd } from "../../plan/pictures-end.ts";
+import { heldPictures, picturesEnd } from "../../plan/pictures-end.ts";
 import { outputSeconds, type Plan } from "../../plan/plan.ts";
 import { DEFAULT_FPS } from "../../plan/rate.ts";
 import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
@@ -139,6 +139,7 @@ async function feed(
     shown: (chunk.shown_from ?? chunk.start) - chunk.start,
     length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
     decode_from: origin + (chunk.decode_from ?? chunk.start),
+    held: { ...heldPictures(source, plan, chunk), from: (plan.held?.from ?? 0) - chunk.start },
     onDecoded: (at: number) => void decoded.push(at),
   };
   const dues = outputs.map(() => Number.NEGATIVE_INFINITY);

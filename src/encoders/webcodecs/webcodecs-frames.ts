@@ -16,6 +16,8 @@ export interface FrameSpan {
   fps: number | null;
   /** Latest point at which decoding may start, in seconds on the track's clock. */
   decode_from: number;
+  /** Where the source's times are kept: how often the last picture is repeated, from when, and how far apart; in seconds relative to the stretch. */
+  held?: { count: number; from: number; seconds: number };
   /** Called with the time of every decoded picture, in seconds relative to the stretch. */
   onDecoded(at: number): void;
 }
@@ -75,18 +77,26 @@ const REORDERED = 2;
 
 async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
   const { start, length, shown, speed, onDecoded } = span;
+  const { count, from, seconds } = span.held ?? { count: 0, from: 0, seconds: 0 };
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
-  for await (const sample of samplesOf(track, await readFrom(track, span, NUDGE), start + end)) {
-    try {
+  let last: VideoSample | null = null;
+  try {
+    for await (const sample of samplesOf(track, await readFrom(track, span, NUDGE), start + end)) {
+      last?.close();
+      last = sample;
       const at = sample.timestamp - start;
       onDecoded(at);
       const duration = Math.max(0, sample.duration + Math.min(0, at));
       if (at >= shown - NUDGE) {
         yield { sample, at: Math.max(0, at) / speed, duration: duration / speed };
       }
-    } finally {
-      sample.close();
     }
+    if (!last) return;
+    const after = Math.max(from, last.timestamp - start + seconds);
+    for (let index = 0; index < count; index++)
+      yield { sample: last, at: (after + index * seconds) / speed, duration: seconds / speed };
+  } finally {
+    last?.close();
   }
 }
 

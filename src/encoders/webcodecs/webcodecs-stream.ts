@@ -3,7 +3,7 @@ import { measureStream, writeMaster } from "../../ffmpeg/master-playlist.ts";
 import { PLAYLIST } from "../../ffmpeg/media-playlist.ts";
 import { adaptiveMime, MASTER } from "../../ffmpeg/output.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
-import { picturesEnd } from "../../plan/pictures-end.ts";
+import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Rendition } from "../../plan/plan.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";
 import { encodeOutputs, holdOf } from "./webcodecs-chunk.ts";
@@ -31,7 +31,7 @@ export async function encodeRenditions(
 ): Promise<EncodedFile[]> {
   const { plan, chunk, source } = job;
   const at = Math.max(0, chunk.start - plan.start);
-  const until = picturesEnd(source, chunk);
+  const until = shownEnd(source, plan, chunk);
   const outputs = plan.renditions.map((rendition, index) => {
     const own = videoOf(video, rendition);
     const ability = abilities[index];
