@@ -11,6 +11,7 @@ import { runFfprobe } from "../fixtures/make-clip.ts";
 import { openRig } from "../judge/rig.ts";
 import { crowdedVideo } from "../judge/tags.ts";
 import { ROOT } from "../structure/source-files.ts";
+import { type Expected, PAGE_RECIPES, type Stream } from "./page-recipes.ts";
 import { addFiles, codeBelow, codeIn, runIn, serveFolder } from "./rig.ts";
 
 /** What the recipe tests share with those of the package. */
@@ -25,70 +26,12 @@ export interface RecipeRig {
 const PAGE = "docs/recipes/page.md";
 const SERVICE = "docs/recipes/service.md";
 
-// The variable that holds a recipe's result, and the expected result: streams, seconds and maximum size of media, or a value.
-type Stream = readonly [codec: string, width?: number, height?: number];
-interface Expected {
-  leaves: string;
-  streams?: readonly Stream[];
-  seconds?: number;
-  bytes?: number;
-  value?: unknown;
-}
-const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
-  "Keep a video below a size": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], bytes: 100_000 },
-  "Take a picture out of a video": { leaves: "blob", streams: [["mjpeg", 160, 90]] },
-  "Keep a picture below a size": { leaves: "blob", streams: [["mjpeg", 320, 180]], bytes: 5000 },
-  "Lay a logo over a picture": { leaves: "blob", streams: [["png", 320, 180]] },
-  "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
-  "Make an animated WebP of a scene": {
-    leaves: `await (async () => {
-      const decoder = new ImageDecoder({ data: await blob.arrayBuffer(), type: blob.type });
-      await decoder.completed;
-      await decoder.tracks.ready;
-      const { frameCount, repetitionCount } = decoder.tracks.selectedTrack;
-      return [blob.type, frameCount, repetitionCount];
-    })()`,
-    value: ["image/webp", 10, 0],
-  },
-  "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
-  "Take the sound out without encoding it": { leaves: "blob", streams: [["aac"]] },
-  "Bring sound to the loudness of podcasts": { leaves: "blob", streams: [["mp3"]] },
-  "Fade sound in and out": { leaves: "blob", streams: [["flac"]], seconds: 2 },
-  "Remove the sound of a video": { leaves: "blob", streams: [["h264", 320, 180]] },
-  "Draw a waveform as a picture": { leaves: "blob", streams: [["png", 320, 80]] },
-  "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
-  "Cut a video without encoding it": {
-    ...{ leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
-  },
-  "Play a video faster": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
-  "Crop, turn and mirror a video": { leaves: "blob", streams: [["h264", 120, 120], ["aac"]] },
-  "Lay a logo over a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
-  "Add subtitles to a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"], ["mov_text"]] },
-  "Burn subtitles into a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
-  "Play videos one after the other": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 6 },
-  "Make it square, with bars": { leaves: "blob", streams: [["h264", 240, 240], ["aac"]] },
-  "Show the time left and a cancel button": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
-  "Convert many files": { leaves: "blobs[1]", streams: [["webp", 80, 45]] },
-  "Make several outputs of one file": { leaves: "blobs[1]", streams: [["mjpeg", 160, 90]] },
-  "Write a large result to disk": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
-  "Make a stream for HLS and DASH": {
-    leaves: "names.filter((name) => !name.includes('/')).sort()",
-    value: ["manifest.mpd", "master.m3u8"],
-  },
-  "Show a placeholder while a picture loads": {
-    leaves: "[typeof thumbhash, typeof dominant_color]",
-    value: ["string", "string"],
-  },
-  "Predict the output of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
-  "Find the tasks of an earlier visit": { leaves: "running", value: [] },
-  "Free storage space": { leaves: "[before.outputs > 0, after.outputs]", value: [true, 0] },
-};
-
 const STAGE = `const clip = await (await fetch("./clip.mp4")).blob();
 const file = new File([clip], "clip.mp4", { type: "video/mp4" });
 const folder = await navigator.storage.getDirectory();
 const handle = await folder.getFileHandle("saved.mp4", { create: true });
-globalThis.given = { file, files: [file, file], button: document.createElement("button"), handle };
+const photo = new File([await (await fetch("./photo.heic")).blob()], "photo.heic", { type: "image/heic" });
+globalThis.given = { file, photo, files: [file, file], button: document.createElement("button"), handle };
 const encode = (blob) => new Promise((resolve) => {
   const reader = new FileReader();
   reader.onload = () => resolve({ base64: reader.result.replace(/^.*,/, "") });
@@ -124,7 +67,7 @@ export function testRecipes(rig: () => RecipeRig): void {
     expect(headingsOf(PAGE)).toEqual(Object.keys(PAGE_RECIPES));
     const modules = Object.entries(PAGE_RECIPES).map(([heading, { leaves }], index) => {
       const { imports, rest } = split(codeBelow(PAGE, heading, "ts")[0] ?? "");
-      const given = "const { file, files, button, handle } = globalThis.given;\n";
+      const given = "const { file, photo, files, button, handle } = globalThis.given;\n";
       const code = rest.replaceAll(" as const", "");
       const end = `await client.close();\nexport const result = ${leaves};\n`;
       return [`recipe-${index}.js`, imports + given + code + end] as const;
@@ -134,6 +77,7 @@ export function testRecipes(rig: () => RecipeRig): void {
       "recipes.html": `<!doctype html><link rel="icon" href="data:,">${importMap}<script type="module">${STAGE}</script>`,
     });
     await copyFile(await clip("mp4", { size: "320x180" }), join(project, "clip.mp4"));
+    await copyFile(await phonePhoto(), join(project, "photo.heic"));
     const server = await serveFolder(project);
     const page = await open(`${server.url}recipes.html`);
     await page.waitForFunction(() => "cook" in globalThis);
@@ -155,8 +99,7 @@ export function testRecipes(rig: () => RecipeRig): void {
     await copyFile(await clip("mp4"), join(project, "clip.mp4"));
     await copyFile(await clip("mp4"), join(project, "holiday.mp4"));
     await copyFile(await crowdedVideo("mp4"), join(project, "lecture.mp4"));
-    const photo = { tile: { width: 80, height: 90 }, width: 160, height: 90 };
-    await copyFile(await heicOf(await clip("png"), photo), join(project, "photo.heic"));
+    await copyFile(await phonePhoto(), join(project, "photo.heic"));
     const client = createRemoteClient({ baseUrl: service.url, apiKey: service.key });
     try {
       const missing = await client.tasks.create({ input: `${server.url}none.mp4`, kind: "audio" });
@@ -250,6 +193,10 @@ server.close();
 server.closeAllConnections();
 `;
 
+async function phonePhoto(): Promise<string> {
+  return heicOf(await clip("png"), { tile: { width: 80, height: 90 }, width: 160, height: 90 });
+}
+
 interface Cooked {
   base64?: string;
   value?: unknown;
@@ -264,6 +211,7 @@ async function judgeRecipe(heading: string, found: Cooked, expected: Expected, f
   expect([heading, ...streamsIn(report)]).toEqual([heading, ...expected.streams]);
   const { format } = report as { format: { duration?: string } };
   if (expected.seconds) expect(Number(format.duration)).toBeCloseTo(expected.seconds, 1);
+  if (expected.rate) expect(report).toMatchObject({ streams: [{ sample_rate: String(expected.rate) }] });
   if (expected.bytes) expect(bytes.length).toBeLessThan(expected.bytes);
 }
 

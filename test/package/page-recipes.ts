@@ -1,0 +1,65 @@
+/** A stream of media, with its size if it has one. */
+export type Stream = readonly [codec: string, width?: number, height?: number];
+/** The variable that holds a recipe's result, and the expected result: streams, seconds, maximum size and sample rate of media, or a value. */
+export interface Expected {
+  leaves: string;
+  streams?: readonly Stream[];
+  seconds?: number;
+  bytes?: number;
+  /** Hertz. */
+  rate?: number;
+  value?: unknown;
+}
+/** What the recipes for a page result in, by their headings. */
+export const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
+  "Keep a video below a size": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], bytes: 100_000 },
+  "Take a picture out of a video": { leaves: "blob", streams: [["mjpeg", 160, 90]] },
+  "Keep a picture below a size": { leaves: "blob", streams: [["mjpeg", 320, 180]], bytes: 5000 },
+  "Convert a photo of an iPhone": { leaves: "blob", streams: [["mjpeg", 80, 45]] },
+  "Lay a logo over a picture": { leaves: "blob", streams: [["png", 320, 180]] },
+  "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
+  "Make an animated WebP of a scene": {
+    leaves: `await (async () => {
+      const decoder = new ImageDecoder({ data: await blob.arrayBuffer(), type: blob.type });
+      await decoder.completed;
+      await decoder.tracks.ready;
+      const { frameCount, repetitionCount } = decoder.tracks.selectedTrack;
+      return [blob.type, frameCount, repetitionCount];
+    })()`,
+    value: ["image/webp", 10, 0],
+  },
+  "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
+  "Make a WAV for speech recognition": { leaves: "blob", streams: [["pcm_s16le"]], rate: 16_000 },
+  "Take the sound out without encoding it": { leaves: "blob", streams: [["aac"]] },
+  "Bring sound to the loudness of podcasts": { leaves: "blob", streams: [["mp3"]] },
+  "Fade sound in and out": { leaves: "blob", streams: [["flac"]], seconds: 2 },
+  "Choose the codec of the sound of a video": { leaves: "blob", streams: [["h264", 320, 180], ["opus"]] },
+  "Remove the sound of a video": { leaves: "blob", streams: [["h264", 320, 180]] },
+  "Draw a waveform as a picture": { leaves: "blob", streams: [["png", 320, 80]] },
+  "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
+  "Cut a video without encoding it": {
+    ...{ leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
+  },
+  "Play a video faster": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
+  "Crop, turn and mirror a video": { leaves: "blob", streams: [["h264", 120, 120], ["aac"]] },
+  "Lay a logo over a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
+  "Add subtitles to a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"], ["mov_text"]] },
+  "Burn subtitles into a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
+  "Play videos one after the other": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 6 },
+  "Make it square, with bars": { leaves: "blob", streams: [["h264", 240, 240], ["aac"]] },
+  "Show the time left and a cancel button": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
+  "Convert many files": { leaves: "blobs[1]", streams: [["webp", 80, 45]] },
+  "Make several outputs of one file": { leaves: "blobs[1]", streams: [["mjpeg", 160, 90]] },
+  "Write a large result to disk": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
+  "Make a stream for HLS and DASH": {
+    leaves: "names.filter((name) => !name.includes('/')).sort()",
+    value: ["manifest.mpd", "master.m3u8"],
+  },
+  "Show a placeholder while a picture loads": {
+    leaves: "[typeof thumbhash, typeof dominant_color]",
+    value: ["string", "string"],
+  },
+  "Predict the output of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
+  "Find the tasks of an earlier visit": { leaves: "running", value: [] },
+  "Free storage space": { leaves: "[before.outputs > 0, after.outputs]", value: [true, 0] },
+};
