@@ -31,9 +31,29 @@ test("awaits the only encoder while it is away, and one that refuses for a momen
   expect(posts(there)).toEqual([1]);
   const denying = await encoder("denying", { start: [{ status: 401, text: "{}" }] });
   await expect(client([denying], { timeouts }).encode(job())).rejects.toMatchObject({ kind: "worker_lost" });
-  const proxy = await encoder("proxy", { start: [...Array(20).fill({ status: 502, text: "" }), DONE] });
-  expect(await client([proxy], { timeouts }).encode(job())).toEqual(WRITTEN);
 });
+
+const OF_HOSTS = [
+  { status: 502, text: "" },
+  { status: 503, text: "<html>upstream unavailable" },
+  { status: 429, text: "starting" },
+];
+test.for(OF_HOSTS)(
+  "awaits an encoder behind a host that answers $status, but not for ever",
+  async (reply) => {
+    const timeouts = { ...QUICK, awayMs: 600_000 };
+    const back = await encoder("back", { start: [...Array(20).fill(reply), DONE] });
+    expect(await client([back], { timeouts }).encode(job())).toEqual(WRITTEN);
+    const polled = await encoder("polled", { ask: [reply, DONE] });
+    expect(await client([polled], { timeouts: { ...QUICK, restartMs: 2000 } }).encode(job())).toEqual(
+      WRITTEN,
+    );
+    expect(posts(polled)).toHaveLength(1);
+    const gone = await encoder("gone", { start: [reply] });
+    const encoding = client([gone], { timeouts: { ...QUICK, awayMs: 100 } }).encode(job());
+    await expect(encoding).rejects.toMatchObject({ kind: "worker_lost", retryable: true });
+  },
+);
 
 test("survives a brief network fault without a new start", async () => {
   const one = await encoder("one", {

@@ -77,7 +77,7 @@ export async function startJob(
     const limits = { ms: timeouts.startMs + waitMs, signal: arrival.signal };
     const path = waitMs > 0 ? `/jobs?wait=${waitMs / 1000}` : "/jobs";
     const answer = await callNative(instance, path, init, limits);
-    if (answer.status === 503) return "busy";
+    if (isBusy(answer)) return "busy";
     if (answer.status === 200 || answer.status === 202) return answer;
     throw faulted(instance, answer.text, "job") ?? refused(instance, answer);
   } catch (thrown) {
@@ -146,7 +146,7 @@ async function ask({ instance, headers, timeouts, signal }: NativeCall, id: stri
       signal.throwIfAborted();
       return lost(instance, thrown);
     });
-    if (!(answer instanceof MediaError) && answer.status < 500) return answer;
+    if (!(answer instanceof MediaError) && !isOfHost(answer)) return answer;
     if (Date.now() + wait > until) throw answer instanceof MediaError ? answer : refused(instance, answer);
     await sleep(wait, signal);
   }
@@ -181,10 +181,25 @@ export function faulted({ name }: NativeInstance, text: string, what: "job" | "p
   );
 }
 
-function refused({ name }: NativeInstance, { status }: NativeAnswer): MediaError {
+const Full = z.object({ kind: z.literal("service_unavailable") });
+
+/** Returns whether an encoder itself has no room now. What stands before it may answer 503 too, but not in its words. */
+export function isBusy({ status, text }: NativeAnswer): boolean {
+  return status === 503 && Full.safeParse(parseJson(text)).success;
+}
+
+const Own = z.object({ kind: z.string() });
+
+// A host answers 429 for a container that it has yet to start, and a proxy for one that it cannot reach.
+function isOfHost({ status, text }: NativeAnswer): boolean {
+  return status >= 500 || (status === 429 && !Own.safeParse(parseJson(text)).success);
+}
+
+function refused({ name }: NativeInstance, answer: NativeAnswer): MediaError {
+  const { status } = answer;
   const what = status === 404 ? "has lost the job" : `answered with status ${status}`;
   return new MediaError("worker_lost", `The native encoder ${name} ${what}.`, {
-    cause: status >= 500 ? AWAY : undefined,
+    cause: isOfHost(answer) ? AWAY : undefined,
   });
 }
 

@@ -4,7 +4,7 @@ import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { FRAME_MIME, writeFrame } from "../light/frame.ts";
 import { callForBytes, type NativeInstance } from "./native-call.ts";
-import { faulted } from "./native-job.ts";
+import { faulted, isBusy } from "./native-job.ts";
 import { parseJson } from "./native-state.ts";
 import {
   MAX_PICTURE_BYTES,
@@ -61,9 +61,9 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
       bytes: MAX_PICTURE_BYTES,
     };
     const answer = await callForBytes(instance, `/pictures?wait=${waitMs / 1000}`, init, limits);
-    if (answer.status === 503) return null;
     if (answer.status === 200) return answer.bytes;
     const text = new TextDecoder().decode(answer.bytes);
+    if (isBusy({ status: answer.status, text })) return null;
     const fault = Fault.safeParse(parseJson(text));
     if (answer.status === 422 && fault.data) throw new MediaError(fault.data.kind, fault.data.message);
     const refused = faulted(instance, text, "picture");
