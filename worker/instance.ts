@@ -70,12 +70,13 @@ export async function terminateInstance(engines: Engines, id: string): Promise<v
   }
 }
 
-/** Stops an instance and removes what it has stored; one that is not there is left at that. */
+/** Stops an instance and removes what it has stored; rejects where it still stands after that. */
 export async function deleteInstance(engines: Engines, id: string): Promise<void> {
   try {
     await (await findInstance(engines, id)).delete();
-  } catch {
-    // Nothing is stored under that id, or it is removed with the instances that ended long ago.
+  } catch (thrown) {
+    // Nothing is stored under that id, or it was removed with the instances that ended long ago.
+    if ((await instanceStatus(engines, id)) !== null) throw thrown;
   }
 }
 

@@ -108,6 +108,36 @@ test("awaits an encoder that stays away no longer than its limit", async () => {
   expect(performance.now() - begun).toBeGreaterThan(990);
 });
 
+test("asks again for the core of an encoder that did not answer, and once only when it did", async () => {
+  let asked = 0;
+  const light = await lightAt((request, response) => {
+    if (++asked === 1) return void request.socket.destroy();
+    response.writeHead(200).end('{"status":"ok","fast":true}');
+  });
+  const source: Source = {
+    ...{
+      object: "source",
+      url: "file:clip",
+      kind: "video",
+      format: "mp4",
+      duration: 300,
+      fps: 25,
+      filesize: 60e6,
+    },
+    ...{ width: 854, height: 480, coded_width: 854, coded_height: 480, pixel_format: "yuv420p" },
+    codecs: { video: "h264", audio: null },
+  };
+  const plan = createPlan(source, "video", { height: 478 });
+  const spans: number[] = [];
+  for (let time = 0; time < 3; time++) {
+    await light.prepare();
+    spans.push(light.chunkSeconds(plan, source));
+  }
+  const [stock = 0, fast = 0, kept] = spans;
+  expect(fast).toBeGreaterThan(stock);
+  expect({ asked, kept }).toEqual({ asked: 2, kept: fast });
+});
+
 test("an abort ends the wait for a lost encoder at once", async () => {
   const light = await lightAt((request) => void request.socket.destroy(), { awaySeconds: 600 });
   const leaving = new AbortController();

@@ -67,6 +67,7 @@ test.for([
   "https://evil.example",
   "http://127.0.0.1.evil.example",
   "http://localhost.evil.example",
+  "app://localhost",
   "http://192.168.1.7:8787",
   "null",
 ])("a page of %s may not", async (origin) => {

@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, constants, openSync } from "node:fs";
@@ -53,17 +53,22 @@ export function runFfmpeg(run: ProgramRun): Promise<RunEnd> {
  * Runs a program in a separate process group, under limits and with a minimal environment; resolves once it has ended in any way.
  */
 export async function runProgram(name: string, run: ProgramRun): Promise<RunEnd> {
-  const pipe = run.onBytes ? await openPipe(run.cwd, run.onBytes) : null;
+  const { onBytes } = run;
+  const pipe = onBytes ? await openPipe(run, onBytes) : null;
   const [program = name, ...args] = [...wrap(run), name, ...run.args];
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
-  const child = spawn(program, args, {
-    cwd: run.cwd,
-    // Nothing of ours: a proxy of the environment or a token is none of ffmpeg's business.
-    env: { PATH, HOME: run.cwd, TMPDIR: run.cwd, LANG: "C", FONTCONFIG_FILE: run.fonts },
-    stdio: ["ignore", "pipe", "pipe", pipe?.end ?? "ignore"],
-    detached: true,
-  });
-  if (pipe) closeSync(pipe.end);
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, {
+      cwd: run.cwd,
+      // Nothing of ours: a proxy of the environment or a token is none of ffmpeg's business.
+      env: { PATH, HOME: run.cwd, TMPDIR: run.cwd, LANG: "C", FONTCONFIG_FILE: run.fonts },
+      stdio: ["ignore", "pipe", "pipe", pipe?.end ?? (onBytes ? "pipe" : "ignore")],
+      detached: true,
+    });
+  } finally {
+    if (pipe) closeSync(pipe.end);
+  }
   const { promise, resolve } = Promise.withResolvers<RunEnd>();
   const log: string[] = [];
   const { pid } = child;
@@ -83,7 +88,8 @@ export async function runProgram(name: string, run: ProgramRun): Promise<RunEnd>
     if (fault) log.push(fault.message);
     resolve({ code, signal, log });
   });
-  const [, told, logged] = child.stdio as Readable[];
+  const [, told, logged, written] = child.stdio as Readable[];
+  if (onBytes && !pipe) written?.on("data", onBytes);
   if (told) createInterface({ input: told }).on("line", run.onProgress);
   if (logged) createInterface({ input: logged }).on("line", (line) => keep(log, line));
   if (pid) run.onStart({ pid, kill });
@@ -92,14 +98,27 @@ export async function runProgram(name: string, run: ProgramRun): Promise<RunEnd>
 }
 
 const PIPE_BYTES = 65_536;
+const MKFIFO_MS = 5000;
 
-// Node allocates memory for each read of its own pipes, which takes four times as long as reading a pipe of the system's into a buffer.
-async function openPipe(folder: string, onBytes: (bytes: Uint8Array) => void) {
-  const path = join(folder, `pipe-${randomUUID()}`);
-  await promisify(execFile)("mkfifo", [path]);
+// Node allocates memory for each read of its own pipes, which takes four times as long as reading a pipe of the system's into a buffer. Null where
+// there are none: then Node's own will do.
+async function openPipe({ cwd, signal }: ProgramRun, onBytes: (bytes: Uint8Array) => void) {
+  const path = join(cwd, `pipe-${randomUUID()}`);
+  try {
+    await promisify(execFile)("mkfifo", [path], { timeout: MKFIFO_MS, signal });
+  } catch {
+    return null;
+  }
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const end = openSync(path, "w");
-  await rm(path);
+  let end: number;
+  try {
+    end = openSync(path, "w");
+  } catch (thrown) {
+    closeSync(fd);
+    throw thrown;
+  } finally {
+    await rm(path, { force: true });
+  }
   const buffer = new Uint8Array(PIPE_BYTES);
   const callback = (length: number) => {
     onBytes(buffer.subarray(0, length));

@@ -75,7 +75,7 @@ export function ownHosts(hosts: readonly string[]): MiddlewareHandler {
 
 function isTrusted(origins: readonly string[], origin: string): boolean {
   if (origins.includes("*") || origins.includes(origin)) return true;
-  return origins.includes(LOOPBACK) && isLoopback(hostnameOf(origin));
+  return origins.includes(LOOPBACK) && /^https?:/.test(origin) && isLoopback(hostnameOf(origin));
 }
 
 function isOwn(hosts: readonly string[], host: string): boolean {

@@ -151,9 +151,10 @@ export class TaskObject extends DurableObject<Bindings> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
     if (!isFinished(row.record)) return "running";
+    // First, as it may fail: then the whole run is still there.
+    await deleteInstance(this.env, row.record.id);
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.#mirror.remove(project, row.record, row.version);
-    await deleteInstance(this.env, row.record.id);
     await this.#turn.leave();
     this.#rows.delete();
     this.#events.changed();
@@ -167,6 +168,7 @@ export class TaskObject extends DurableObject<Bindings> {
     const row = this.#rows.get();
     if (!row) return true;
     if (row.project !== project || this.#dueAt(row) !== null || !this.#mail.isEmpty()) return false;
+    await deleteInstance(this.env, row.record.id);
     this.#rows.delete();
     await this.#arm();
     return true;

@@ -8,10 +8,11 @@ const PAUSE_MS = { first: 250, most: 4000 };
 // An encoder at work answers once the work is done.
 const ANSWER_MS = 10_000;
 
-/** Asks the light encoder how it is; null without an answer. Never rejects. */
+/** Asks the light encoder how it is; null without an answer in ten seconds. Never rejects. */
 export async function askHealth(fetch: Fetch, signal?: AbortSignal): Promise<Partial<LightHealth> | null> {
+  const limit = AbortSignal.timeout(ANSWER_MS);
   try {
-    const init = { method: "GET", ...(signal && { signal }) };
+    const init = { method: "GET", signal: signal ? AbortSignal.any([signal, limit]) : limit };
     return (await (await fetch("http://framewright-encoder/health", init)).json()) as Partial<LightHealth>;
   } catch {
     return null;
@@ -26,7 +27,7 @@ export async function awaitHealth(
 ): Promise<void> {
   const end = Date.now() + ms;
   for (let pause = PAUSE_MS.first; Date.now() < end; pause = Math.min(2 * pause, PAUSE_MS.most)) {
-    const answer = await askHealth(fetch, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
+    const answer = await askHealth(fetch, signal);
     if (answer?.status === "ok") return;
     onWait();
     await sleep(Math.min(pause, Math.max(0, end - Date.now())), signal);

@@ -148,7 +148,9 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   return {
     name: "light",
     async prepare() {
-      hasFast ??= (await askHealth(options.fetch))?.fast === true;
+      if (hasFast !== null) return;
+      const health = await askHealth(options.fetch);
+      if (health) hasFast = health.fast === true;
     },
     refuse: (plan, source) => refuseLight(plan, source, limits, coreFor(plan, source)),
     chunkSeconds: (plan, source) => lightChunkSeconds(plan, source, limits, coreFor(plan, source)),
