@@ -154,6 +154,8 @@ function timeOf(view: DataView, tag: number): number {
 
 const LISTED = 16;
 const HEADER = 1024;
+// Before the index stand the headers, the pictures, and some padding.
+const MOST_CHUNKS = 64;
 
 // The index of an AVI lists its chunks; one of several parts (OpenDML) has others, which are not read.
 async function readAviIndex(reader: ByteReader, { fps }: Source, signal: AbortSignal): Promise<Ends> {
@@ -161,7 +163,7 @@ async function readAviIndex(reader: ByteReader, { fps }: Source, signal: AbortSi
   const word = (view: DataView, at: number) =>
     String.fromCharCode(...[0, 1, 2, 3].map((each) => view.getUint8(at + each)));
   const ends = new Map<Kind, number>();
-  for (let at = 12; at + 8 <= reader.size; ) {
+  for (let at = 12, chunks = 0; at + 8 <= reader.size && chunks < MOST_CHUNKS; chunks++) {
     const chunk = viewOf(await reader.read({ start: at, end: at + 8 }, signal));
     const size = chunk.getUint32(4, true);
     if (word(chunk, 0) === "idx1" && size <= TAIL * 4) {

@@ -23,10 +23,12 @@ export interface ImageBytes {
 
 /** Bytes that a source may have. */
 export const IMAGE_BYTES = LIGHT_INPUT.image;
-// An isolate has 128 MB, and its objects share them: for sources, for the pictures made of them, and for code.
-const room = createByteBudget(40 * MIB, 10_000);
-/** What a source of unknown size is given room for at first. */
+// An isolate has 128 MB, and its objects share them: 40 MiB for sources, the rest for the pictures made of them and for code.
+const WAIT_MS = 10_000;
+const room = createByteBudget(IMAGE_BYTES, WAIT_MS);
+// What a source of unknown size has at first comes from room of its own: else each could wait for that of another.
 const FIRST_BYTES = 2 * MIB;
+const firstRoom = createByteBudget(40 * MIB - IMAGE_BYTES, WAIT_MS);
 const TIMEOUTS = { headersMs: 10_000, idleMs: 10_000, totalMs: 30_000 };
 
 /** Reads a source into memory while `use` runs; calls nothing and returns null where `known` is still its version. */
@@ -41,9 +43,10 @@ export async function withSource<T>(
   if (!opened) return null;
   const { size, validator } = opened;
   try {
-    return await room.hold(size ?? FIRST_BYTES, signal, () =>
-      opened.read(signal, (bytes) => use({ bytes, validator })),
-    );
+    const reading = () => opened.read(signal, (bytes) => use({ bytes, validator }));
+    return await (size === null
+      ? firstRoom.hold(FIRST_BYTES, signal, reading)
+      : room.hold(size, signal, reading));
   } catch (thrown) {
     await opened.close();
     throw thrown;
@@ -69,7 +72,7 @@ async function readGrowing<T>(
     const first = new Uint8Array(FIRST_BYTES);
     const { at, rest } = await fill(reader, first, 0);
     if (!rest) return await use(first.subarray(0, at));
-    return await room.hold(IMAGE_BYTES - FIRST_BYTES, signal, async () => {
+    return await room.hold(IMAGE_BYTES, signal, async () => {
       const bytes = new Uint8Array(IMAGE_BYTES);
       bytes.set(first.subarray(0, at));
       bytes.set(rest, at);
