@@ -5,19 +5,33 @@ import { createIds } from "../../src/core/ids.ts";
 import { describeJob } from "../../src/core/jobs/describe-job.ts";
 import { createJobTasks } from "../../src/core/jobs/job.ts";
 import { parseJobRequest } from "../../src/core/jobs/job-request.ts";
+import { streamJob } from "../../worker/jobs/job-events.ts";
 
-test("a job whose tasks are all deleted while it is followed is not found", async () => {
+function twoTasks() {
   const request = parseJobRequest({
     input: "https://example.com/clip.mov",
     outputs: [{ kind: "image" }, { kind: "audio" }],
   });
   const head = { id: "job_1", input: "https://example.com/clip.mov", created_at: 1 };
-  const job = describeJob(head, createJobTasks(head, request, createIds(Math.random)));
-  const updates = followJob(job, async function* () {
+  return describeJob(head, createJobTasks(head, request, createIds(Math.random)));
+}
+
+test("a job whose tasks are all deleted while it is followed is not found", async () => {
+  const updates = followJob(twoTasks(), async function* () {
     throw new MediaError("task_not_found", "It was deleted.");
     // biome-ignore lint/correctness/noUnreachable: makes it a generator of updates
     yield* [];
   });
   expect((await updates.next()).value?.record.status).toBe("queued");
   await expect(Array.fromAsync(updates)).rejects.toMatchObject({ kind: "job_not_found" });
+});
+
+test("a client that leaves a job's stream releases those of its silent tasks", async () => {
+  let released = 0;
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  const silent = () => new ReadableStream<Uint8Array>({ cancel: () => void (++released === 2 && resolve()) });
+  const reader = streamJob(twoTasks(), async () => silent()).getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toContain('"status":"queued"');
+  await reader.cancel();
+  await all;
 });

@@ -18,7 +18,10 @@ export function streamJob(
   const changes = createChanges();
   let latest: RunEventBytes | null = { version: 0, finished: false, bytes: new Uint8Array() };
   let version = 0;
-  const updates = followJob(job, (task, signal) => updatesIn(() => open(task), signal));
+  const left = new AbortController();
+  const updates = followJob(job, (task, signal) =>
+    updatesIn(() => open(task), AbortSignal.any([signal, left.signal])),
+  );
   async function follow(): Promise<void> {
     try {
       for await (const update of updates) {
@@ -42,7 +45,7 @@ export function streamJob(
     changes,
     0,
     undefined,
-    () => void updates.return(),
+    () => left.abort(),
   );
 }
 
@@ -52,7 +55,11 @@ async function* updatesIn(
 ): AsyncGenerator<Update<Task>, void> {
   const body = await open();
   if (!body || body === "over") return;
-  const events = readEvents(body);
-  signal.addEventListener("abort", () => void events.return());
-  for await (const { event, data } of events) if (event === "update") yield JSON.parse(data);
+  // A reader that has left must not hold the streams of tasks that are silent.
+  const events = readEvents(body.pipeThrough(new TransformStream(), { signal }));
+  try {
+    for await (const { event, data } of events) if (event === "update") yield JSON.parse(data);
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
 }
