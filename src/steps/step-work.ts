@@ -6,7 +6,7 @@ import type { Counts, Source } from "../core/source.ts";
 import { readPlaceholder } from "../encoders/images/placeholder.ts";
 import { listDropped } from "../plan/index.ts";
 import { constantFps, type Plan } from "../plan/plan.ts";
-import { measureSource } from "../probe/stated-ends.ts";
+import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
 import { checkParts } from "./check-parts.ts";
 import { describeSheets } from "./describe-sheets.ts";
@@ -163,7 +163,10 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const seen = found ?? (await probeStored(key, source.url, context, signal));
         if (!there) await shared?.keep(seen);
         checkDuration(seen, tools.max_seconds);
-        const exact = await measureSource(seen, request?.kind, () => tools.open(key), signal);
+        // Large raw sound is measured here, where its bytes are at hand.
+        const exact = seen.duration_estimated
+          ? await measureWhole(seen, await tools.open(key), signal)
+          : seen;
         return { ...exact, url: await tools.url(key), filesize: info.size, etag: info.etag };
       });
     },
@@ -175,10 +178,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         // It may exist already: from before a restart, or because the host put it there.
         if (own === null && !(await storage.head(key)))
           await copyInput(await inputs.open(given.url, signal), key, context, signal);
-        const seen = standalone ? await probeStored(key, given.url, context, signal) : given;
-        checkDuration(seen, tools.max_seconds);
-        const open = () => tools.open(key);
-        return { key, source: standalone ? await measureSource(seen, wanted.kind, open, signal) : seen };
+        const source = standalone ? await probeStored(key, given.url, context, signal) : given;
+        checkDuration(source, tools.max_seconds);
+        return { key, source };
       });
       const further = await ingestFurther(wanted, context);
       checkSeconds(totalSeconds(source, wanted, further), tools.max_seconds);

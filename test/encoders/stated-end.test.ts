@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { createPlan } from "../../src/plan/index.ts";
-import { measureSource } from "../../src/probe/stated-ends.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { fetchStored, trial } from "./encode-trial.ts";
-import { openFile } from "./native-encoder.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -68,71 +66,6 @@ test.for([
     expect(duration).toBeLessThan(last + 1 / 25 + 1 / 24);
   },
 );
-
-// A file whose headers state 10 seconds, and whose pictures end at 6.
-async function overstatedAs(format: "mkv" | "flv" | "avi"): Promise<string> {
-  const pictures = `-f lavfi -i testsrc2=size=160x90:rate=25:duration=6`.split(" ");
-  const codec = "-c:v libx264 -preset ultrafast -g 25 -bf 2".split(" ");
-  const bytes = await readFile(await makeClip(format, [...pictures, ...codec]));
-  const at = (mark: string | Buffer) => bytes.indexOf(mark, 0, "latin1");
-  if (format === "mkv") {
-    bytes.writeDoubleBE(10_000, at(Buffer.from("448988", "hex")) + 3);
-    const tag = at("00:00:06.0");
-    bytes.write("00:00:10.0", tag, "latin1");
-  } else if (format === "flv") {
-    // In front of it, a number has its type.
-    bytes.writeDoubleBE(10, at("duration") + 9);
-  } else {
-    bytes.writeUInt32LE(250, at("avih") + 8 + 16);
-    bytes.writeUInt32LE(250, at("vids") + 32);
-  }
-  const path = join(folder, `overstated.${format}`);
-  await writeFile(path, bytes);
-  return path;
-}
-
-test.for([
-  ["mkv", { fps: 12, end: 9 }, undefined, 72],
-  ["mkv", { fps: 12 }, 2, 72],
-  ["mkv", {}, undefined, 150],
-  ["flv", { fps: 12, end: 9 }, undefined, 72],
-  ["flv", { fps: 12 }, 2, 72],
-  ["avi", { fps: 12, end: 9 }, undefined, 72],
-  ["avi", { fps: 12 }, 2, 72],
-] as const)(
-  "the end of what a %s holds is found where its header states another: %o, chunks of %s s",
-  async ([format, options, chunk_seconds, count]) => {
-    const input = await overstatedAs(format);
-    const { source: seen } = await probeFile(input);
-    expect(seen.duration).toBeCloseTo(10, 0);
-    const reader = await openFile(input);
-    const source = await measureSource(seen, "video", async () => reader, AbortSignal.timeout(30_000));
-    expect(source.duration).toBeCloseTo(6, 1);
-    const wanted = { format: "mp4", width: 80, ...options } as const;
-    const plan = createPlan(source, "video", wanted, { chunk_seconds });
-    const run = await trial(input, "video", wanted, { source, plan });
-    const { picture, duration } = await readFacts(await fetchStored(run.storage, (await runEncode(run)).key));
-    expect(picture?.times).toHaveLength(count);
-    expect(duration).toBeCloseTo(6, 1);
-  },
-);
-
-test("an end that a file has is left as its headers state it", async () => {
-  for (const format of ["mkv", "flv", "avi", "webm"] as const) {
-    const pictures = `-f lavfi -i testsrc2=size=160x90:rate=25:duration=6 -f lavfi -i sine=duration=8`.split(
-      " ",
-    );
-    const codec = format === "webm" ? "-c:v libvpx -c:a libopus" : "-c:v libx264 -preset ultrafast -bf 2";
-    const input = await makeClip(format, [...pictures, ...codec.split(" ")]);
-    const { source } = await probeFile(input);
-    const reader = await openFile(input);
-    const measured = await measureSource(source, "video", async () => reader, AbortSignal.timeout(30_000));
-    expect([format, measured.duration]).toEqual([format, source.duration]);
-    // An FLV states one end for all of it.
-    const ends = format === "flv" ? [6, undefined] : source.streams?.map(({ end }) => end);
-    expect(measured.streams?.map(({ end }) => end)).toEqual(ends);
-  }
-});
 
 test("reordered pictures that lie further apart at the end than at the start are all kept", async () => {
   // Of 50 pictures, the last two follow a second each.
