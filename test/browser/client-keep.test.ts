@@ -107,7 +107,7 @@ test("clears old outputs but keeps their records", async () => {
   const done = await make();
   await rig.lab.page.evaluate(() => kit.client.close());
   await openKit(rig.lab.page, { name: "keep", keepSeconds: 0 });
-  await expect.poll(() => rig.lab.page.evaluate(() => kit.stored()), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => rig.lab.page.evaluate(() => kit.stored()), { timeout: 120_000 }).toEqual([]);
   const seen = await rig.lab.page.evaluate(async (id) => {
     const kindOf = (work: Promise<unknown>) =>
       work.then(
