@@ -5,7 +5,7 @@ import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
-const rig = createRig({ MEDIA_TTL: "6", RECORD_TTL: "1" });
+const rig = createRig({ MEDIA_TTL: "15", RECORD_TTL: "1" });
 let origin: Origin;
 let env: Bindings;
 
