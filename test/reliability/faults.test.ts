@@ -149,7 +149,7 @@ test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the 
   }
   // Each task's end event arrives with its final record, and no event reports another end.
   const ends = () =>
-    receiver.got("/ends").filter(({ event }) => /succeeded|failed|cancelled/.test(event.kind));
+    receiver.got("/ends").filter(({ event }) => /^task\.(?:succeeded|failed|cancelled)$/.test(event.kind));
   const reported = () => new Set(ends().map(({ event }) => event.data.id));
   await expect.poll(() => reported().size, { timeout: 300_000, interval: 200 }).toBe(all.length);
   for (const { event } of ends()) {
