@@ -80,11 +80,12 @@ test.for(["mp4", "webm"] as const)(
     const path = await outputOf(
       await trial(await captionedVideo("mkv"), "video", options, { hints: { chunk_seconds: 1 } }),
     );
-    // The pictures of the source start at 0.021 s, which moves its cues away from whole numbers.
+    // The pictures of the source start at 0.021 s, which moves its cues away from whole numbers. A cue ends with the output: the
+    // change of tempo drops 4 ms of this noise from an MP4, whose sound lasts longer than its pictures.
     expect(await readCues(path, 0)).toEqual([
       "0.000 0.261 Hello <i>it</i> & <b>bo</b>",
       "0.261 0.572 Two/lines äöü 😀",
-      "1.011 1.250 red",
+      format === "mp4" ? "1.011 1.246 red" : "1.011 1.250 red",
     ]);
   },
 );

@@ -78,7 +78,7 @@ export function captionedVideo(extension: "mkv" | "mp4"): Promise<string> {
       "-f",
       "lavfi",
       "-i",
-      "anoisesrc=d=4:a=0.2:r=48000",
+      "anoisesrc=seed=1:d=4:a=0.2:r=48000",
     ],
     ...texts.flatMap((text, index) => ["-f", kinds[index] ?? "", "-i", inline(text)]),
     ...["-map", "0", "-map", "1", ...texts.flatMap((_, index) => ["-map", String(2 + index)])],

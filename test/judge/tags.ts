@@ -86,7 +86,7 @@ const tagArgs = Object.entries({ ...WORK, ...PRIVATE }).flatMap(([name, value]) 
 
 const COVER = ["-f", "lavfi", "-i", "testsrc2=s=300x300:d=1:r=1"];
 const COVER_OUT = ["-c:v", "mjpeg", "-frames:v", "1", "-disposition:v", "attached_pic"];
-const noise = (seconds: number) => ["-f", "lavfi", "-i", `anoisesrc=d=${seconds}:a=0.2:r=48000`];
+const noise = (seconds: number) => ["-f", "lavfi", "-i", `anoisesrc=seed=1:d=${seconds}:a=0.2:r=48000`];
 const pictures = (seconds: number) => ["-f", "lavfi", "-i", `testsrc2=s=320x240:d=${seconds}:r=25`];
 
 /** Makes sound with tags, a location and, except in WAV and Ogg, a cover. */
@@ -134,7 +134,7 @@ export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {
       "-f",
       "lavfi",
       "-i",
-      "anoisesrc=d=3:a=0.2:r=48000,pan=5.1|c0=c0|c1=c0|c2=c0|c3=c0|c4=c0|c5=c0",
+      "anoisesrc=seed=1:d=3:a=0.2:r=48000,pan=5.1|c0=c0|c1=c0|c2=c0|c3=c0|c4=c0|c5=c0",
     ],
     ...[...noise(3), "-f", "srt", "-i", TITLES, "-f", "ffmetadata", "-i", CHAPTERS],
     ...["-map", "0:v", "-map", "1:a", "-map", "2:a", "-map", "3:s", "-map_chapters", "4"],

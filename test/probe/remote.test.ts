@@ -56,7 +56,7 @@ async function oneCluster(): Promise<string> {
   const pictures = "-f lavfi -i testsrc2=size=640x360:rate=30:duration=3,noise=alls=60:allf=t";
   const codecs = "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 16M -g 1000 -c:a libopus -b:a 64k";
   const limits = "-cluster_time_limit 60000 -cluster_size_limit 100000000";
-  const args = `${pictures} -f lavfi -i anoisesrc=duration=3 ${codecs} ${limits}`;
+  const args = `${pictures} -f lavfi -i anoisesrc=seed=1:duration=3 ${codecs} ${limits}`;
   const path = await makeClip("webm", args.split(" "));
   const bytes = await readFile(path);
   const cluster = Buffer.from("1f43b675", "hex");

@@ -8,7 +8,7 @@ import { bytesReader, probeFile } from "./probe-file.ts";
 // Quiet at first, then loud, so that an estimate from the start alone would be wrong.
 const UNEVEN = [
   ...["-f", "lavfi", "-i", "sine=frequency=300:duration=40,volume=0.02"],
-  ...["-f", "lavfi", "-i", "anoisesrc=duration=65.8:amplitude=0.5:sample_rate=44100"],
+  ...["-f", "lavfi", "-i", "anoisesrc=seed=1:duration=65.8:amplitude=0.5:sample_rate=44100"],
   ...["-filter_complex", "[0][1]concat=n=2:v=0:a=1"],
 ];
 

@@ -33,7 +33,7 @@ async function encode(input: string, kind: EncodeKind, options: object): Promise
 }
 
 const pngCovered = () => {
-  const inputs = "-f lavfi -i anoisesrc=d=2 -f lavfi -i testsrc2=s=300x300:d=1:r=1 -map 0 -map 1";
+  const inputs = "-f lavfi -i anoisesrc=seed=1:d=2 -f lavfi -i testsrc2=s=300x300:d=1:r=1 -map 0 -map 1";
   return makeClip("flac", `${inputs} -c:v png -frames:v 1 -disposition:v attached_pic`.split(" "));
 };
 
