@@ -58,15 +58,19 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     else if (event.type === "follow") follower?.follow(event);
     else if (event.type === "unfollow") follower?.unfollow(event.id, event.remote);
     else if (event.type === "draw") void draw(event);
-    else if (event.type === "undraw") undrawn.add(event.asked);
+    else if (event.type === "undraw") drawings.delete(event.asked);
     else void sign(event);
   });
   const connections = createPageConnections(options.connections);
   const sign = async ({ asked, connection, request }: MediaEvent & { type: "sign" }) =>
     api.signed(asked, await connections.sign(connection, request)).catch(() => {});
-  const undrawn = new Set<number>();
-  const draw = async ({ asked, file, size }: MediaEvent & { type: "draw" }) =>
-    api.drawn(asked, await drawSvg(file, size, () => undrawn.has(asked))).catch(() => {});
+  const drawings = new Set<number>();
+  const draw = async ({ asked, file, size }: MediaEvent & { type: "draw" }) => {
+    drawings.add(asked);
+    const drawn = await drawSvg(file, size, () => !drawings.has(asked));
+    drawings.delete(asked);
+    await api.drawn(asked, drawn).catch(() => {});
+  };
   const watch = createChangeWatch((id) => api.standing(typeOf(id), id));
   if (fallback) follower = createFollower(fallback, api);
   const over = new AbortController();
