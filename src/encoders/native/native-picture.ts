@@ -28,8 +28,8 @@ export interface PictureWork extends Pick<ChunkJob, "plan" | "chunk" | "source" 
 }
 
 /**
- * Encodes one picture in one request. How many the caller may hold in memory at once is for it to bound. Rejects with `service_unavailable` when no encoder has a place within seconds, with `worker_lost`
- * when none can be reached, and as the encoder did otherwise.
+ * Encodes one picture in one request; the caller bounds how many it holds in memory at once. Rejects with `service_unavailable`
+ * when no encoder has a place within seconds, with `worker_lost` when none can be reached, and as the encoder did otherwise.
  */
 export type EncodePicture = (work: PictureWork) => Promise<Uint8Array<ArrayBuffer>>;
 
