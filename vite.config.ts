@@ -47,8 +47,8 @@ const LONG = [
   "inputs/malformed-service.test",
   "encoders/browser-pool-faults.test",
 ];
-// Most time is spent waiting for a machine of two cores, which may be slow ones; a test that hangs still ends.
-const LIMITS = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 30_000 } } };
+// Most time is spent waiting for a machine of two cores; a test that hangs still ends.
+const LIMITS = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 30_000 } } };
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
