@@ -3,13 +3,14 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { EncodeKind } from "../../src/core/formats.ts";
+import type { Job } from "../../src/core/jobs/job.ts";
 import type { Task } from "../../src/core/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
-import { readFacts } from "../judge/facts.ts";
+import { storedBytes } from "../fixtures/stored-media.ts";
 import { type Receiver, startReceiver } from "../worker/webhooks/receiver.ts";
 import { type Lab, startLab } from "./lab.ts";
+import { look, type Output, type Wish, wishesOf } from "./soak-wishes.ts";
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 60);
 // Tasks that are open at once; as one ends, the next is created.
@@ -23,12 +24,9 @@ const ATTEMPTS = 3;
 const MIB = 2 ** 20;
 const MINUTE = 60_000;
 
-interface Wish {
-  kind: EncodeKind;
-  input: string;
-  options: object;
-  /** The kind of the error that it ends with; null when it succeeds. */
-  error: string | null;
+interface Made {
+  path: string;
+  tasks: ReadonlyMap<string, Output>;
 }
 
 let lab: Lab;
@@ -55,19 +53,7 @@ beforeAll(async () => {
     return origin.serve(`/${name}`, () => (Date.now() % 20_000 < 1500 ? { status: 503 } : { file }));
   };
   const [mp4, wav, png, mkv] = await Promise.all([serve("mp4"), serve("wav"), serve("png"), serve("mkv")]);
-  const none = `${origin.url}/none.mp4`;
-  wishes = [
-    { kind: "image", input: png, options: { format: "jpeg", width: 32 }, error: null },
-    { kind: "audio", input: wav, options: { format: "flac" }, error: null },
-    { kind: "video", input: mp4, options: { width: 80 }, error: null },
-    { kind: "image", input: mp4, options: { format: "webp", start: 1 }, error: null },
-    { kind: "video", input: mkv, options: { format: "webm", end: 1 }, error: null },
-    { kind: "image", input: png, options: { format: "avif", width: 32 }, error: null },
-    { kind: "adaptive_video", input: mp4, options: {}, error: null },
-    { kind: "audio", input: mp4, options: { format: "mp3" }, error: null },
-    { kind: "video", input: none, options: {}, error: "input_not_found" },
-    { kind: "audio", input: png, options: {}, error: "input_no_audio" },
-  ];
+  wishes = wishesOf({ mp4, wav, png, mkv, none: `${origin.url}/none.mp4` });
 }, 10 * MINUTE);
 afterAll(() => Promise.all([lab?.close(), origin?.close(), receiver?.close()]));
 
@@ -89,25 +75,40 @@ async function ask<T>(method: string, path: string, body?: object): Promise<T> {
   }
 }
 
-/** Creates tasks, a few at a time, until the time is up; resolves with each and its wish. */
-async function createUntil(end: number): Promise<Map<string, Wish>> {
-  const made = new Map<string, Wish>();
+/** Creates the task or the job of a wish. */
+async function create({ input, outputs }: Wish): Promise<Made> {
+  const bodies = outputs.map(({ end: _, ...body }) => body);
+  const shared = { input, webhook_url };
+  const made =
+    bodies.length === 1
+      ? await ask<Task>("POST", "/tasks", { ...shared, ...bodies[0] })
+      : await ask<Job>("POST", "/jobs", { ...shared, outputs: bodies });
+  const tasks = made.object === "job" ? made.tasks : [made];
+  expect(tasks.length).toBe(outputs.length);
+  return {
+    path: `/${made.object}s/${made.id}`,
+    tasks: new Map(tasks.flatMap(({ id }, index) => (outputs[index] ? [[id, outputs[index]]] : []))),
+  };
+}
+
+/** Creates what the wishes say, a few at a time, until the time is up; resolves with all of it once it has ended. */
+async function createUntil(end: number): Promise<Made[]> {
+  const all: Made[] = [];
   let next = 0;
   const lane = async () => {
     while (Date.now() < end) {
       const wish = wishes[next++ % wishes.length];
       if (!wish) return;
-      const { kind, input, options } = wish;
-      const { id } = await ask<Task>("POST", "/tasks", { kind, input, options, webhook_url });
-      made.set(id, wish);
-      await vi.waitUntil(async () => (await ask<Task>("GET", `/tasks/${id}`)).finished_at !== null, {
+      const made = await create(wish);
+      all.push(made);
+      await vi.waitUntil(async () => (await ask<Task | Job>("GET", made.path)).finished_at !== null, {
         timeout: 20 * MINUTE,
         interval: 250,
       });
     }
   };
   await Promise.all(Array.from({ length: OPEN }, lane));
-  return made;
+  return all;
 }
 
 // A machine at full load may not start all of it in time.
@@ -141,13 +142,13 @@ async function killUntil(end: number): Promise<number[]> {
   return kills;
 }
 
-async function listAll(): Promise<Task[]> {
-  const tasks: Task[] = [];
-  for (let page: Task[] | null = null; page === null || page.length === 100; tasks.push(...page)) {
-    const after = tasks.at(-1)?.id;
-    page = await ask<Task[]>("GET", `/tasks?limit=100${after ? `&after=${after}` : ""}`);
+async function listAll<T extends { id: string }>(path: string): Promise<T[]> {
+  const records: T[] = [];
+  for (let page: T[] | null = null; page === null || page.length === 100; records.push(...page)) {
+    const after = records.at(-1)?.id;
+    page = await ask<T[]>("GET", `${path}?limit=100${after ? `&after=${after}` : ""}`);
   }
-  return tasks;
+  return records;
 }
 
 async function memory(): Promise<number> {
@@ -173,51 +174,83 @@ async function diskBytes(): Promise<Map<string, number>> {
 }
 
 test(
-  "tasks of all kinds survive the death of every program: none is lost, doubled or stuck",
+  "tasks and jobs of all kinds survive the death of every program: none is lost, doubled or stuck",
   async () => {
     const started = Date.now();
     const end = started + MINUTES * MINUTE;
     const [made, kills] = await Promise.all([createUntil(end), killUntil(end)]);
-    const tasks = await listAll();
-    expect(tasks.map(({ id }) => id).toSorted()).toEqual([...made.keys()].toSorted());
+    const outputs = new Map(made.flatMap(({ tasks }) => [...tasks]));
+    const tasks = await listAll<Task>("/tasks");
+    expect(tasks.map(({ id }) => id).toSorted()).toEqual([...outputs.keys()].toSorted());
+    const jobs = await listAll<Job>("/jobs");
+    expect(jobs.map(({ id }) => `/jobs/${id}`).toSorted()).toEqual(
+      made
+        .map(({ path }) => path)
+        .filter((path) => path.startsWith("/jobs/"))
+        .toSorted(),
+    );
+    const byId = new Map(tasks.map((task) => [task.id, task]));
     const killed = ({ created_at, finished_at }: Task) =>
-      kills.filter((at) => at >= created_at * 1000 && at <= (finished_at ?? 0) * 1000 + 1000).length;
-    const isWornOut = (task: Task) =>
-      task.error?.retryable === true &&
-      killed(task) >= ATTEMPTS - (task.error.kind === "input_unreachable" ? 1 : 0);
-    for (const task of tasks.filter((task) => !isWornOut(task))) {
-      const wish = made.get(task.id);
-      const { status, error } = task;
-      expect([wish, status, error?.kind ?? null]).toEqual([
-        wish,
-        wish?.error === null ? "succeeded" : "failed",
-        wish?.error,
+      kills.filter((at) => at >= created_at && at <= (finished_at ?? 0) + 1000).length;
+    const isWornOut = (task: Task): boolean => {
+      const before = byId.get(task.job?.after ?? "");
+      if (before && isWornOut(before)) return true;
+      const spared = task.error?.kind === "input_unreachable" ? 1 : 0;
+      return task.error?.retryable === true && killed(task) >= ATTEMPTS - spared;
+    };
+    const ended = tasks.filter((task) => !isWornOut(task));
+    for (const { id, status, error } of ended) {
+      const output = outputs.get(id);
+      const end = typeof output?.end === "string" ? null : output?.end.error;
+      expect([output, status, error?.kind ?? null]).toEqual([
+        output,
+        end === null ? "succeeded" : "failed",
+        end,
       ]);
     }
-    // One output of each kind, whole.
-    for (const wish of wishes.filter(({ error }) => error === null)) {
-      const task = tasks.find((each) => made.get(each.id) === wish && each.error === null);
-      if (!task?.output || wish.kind === "adaptive_video") continue;
-      const { path } = await lab.door.fetchFile(task.output);
-      const facts = await readFacts(path);
-      expect(facts.picture ?? facts.sound).not.toBeNull();
-    }
-    // The end of each task is delivered, as its final record.
-    const ends = () =>
-      receiver.got("/ends").filter(({ event }) => /succeeded|failed|cancelled/.test(event.kind));
-    await vi.waitUntil(() => new Set(ends().map(({ event }) => event.data.id)).size === tasks.length, {
-      timeout: 15 * MINUTE,
-      interval: 500,
-    });
+    // The output of each kind that survived most kills, whole.
+    const hardest = ended.toSorted((one, other) => killed(other) - killed(one));
+    const found = wishes
+      .flatMap((wish) => wish.outputs)
+      .filter(({ end }) => typeof end === "string")
+      .map((output) => ({ output, task: hardest.find(({ id }) => outputs.get(id) === output) }))
+      .filter(({ task }) => task !== undefined);
+    const seen = found.map(async ({ output, task }) => ({
+      ...output,
+      end: await look(lab.door, task?.output ?? ""),
+    }));
+    expect(await Promise.all(seen)).toEqual(found.map(({ output }) => output));
+    // The start and the end of each task, and the end of each job as its final record, are one event each; it may be delivered twice.
+    const due = [
+      ...tasks.map(({ id, created_at }) => `task.created ${id} ${created_at}`),
+      ...tasks.map(({ id, status, updated_at }) => `task.${status} ${id} ${updated_at}`),
+      ...jobs.map(({ id, status, updated_at }) => `job.${status} ${id} ${updated_at}`),
+    ].toSorted();
+    const events = () =>
+      new Map(
+        receiver
+          .got("/ends")
+          .filter(({ event }) => event.kind !== "task.updated")
+          .map(({ event }) => [event.id, `${event.kind} ${event.data.id} ${event.data.updated_at}`]),
+      )
+        .values()
+        .toArray()
+        .toSorted();
+    await vi.waitUntil(() => events().length >= due.length, { timeout: 15 * MINUTE, interval: 500 });
     const resident = await memory();
-    for (const { id } of tasks) await lab.door.request("DELETE", `/tasks/${id}`);
+    for (const { path } of made) {
+      const { status } = await lab.door.request("DELETE", path);
+      expect([path, status]).toEqual([path, 204]);
+    }
     await vi.waitUntil(() => lab.stored().length === 0, { timeout: 10 * MINUTE, interval: 500 });
+    expect(storedBytes(lab.folder)).toEqual([]);
+    expect(events()).toEqual(due);
     const parts = await diskBytes();
     const disk = parts.values().reduce((sum, size) => sum + size, 0);
     console.log([...parts].map(([name, size]) => `${Math.round(size / 1024)} KiB ${name}`).join("\n"));
     const each = Math.round(disk / tasks.length / 1024);
     console.log(
-      `${tasks.length} tasks (${tasks.filter(isWornOut).length} given up after ${ATTEMPTS} kills), ${kills.length} kills in ${Math.round((Date.now() - started) / MINUTE)} min; ` +
+      `${tasks.length} tasks and ${jobs.length} jobs (${tasks.filter(isWornOut).length} tasks given up after ${ATTEMPTS} kills), ${kills.length} kills in ${Math.round((Date.now() - started) / MINUTE)} min; ` +
         `${Math.round(resident / MIB)} MiB of memory at the end; ${Math.round(disk / MIB)} MiB of disk after all were deleted (${each} KiB a task).`,
     );
     expect(kills.length).toBeGreaterThan(MINUTES);
