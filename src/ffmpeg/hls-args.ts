@@ -2,7 +2,7 @@ import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import { heldPictures, SLACK, shownEnd, trackEnd } from "../plan/pictures-end.ts";
-import { type Chunk, type Geometry, type Plan, soundFolder } from "../plan/plan.ts";
+import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../plan/plan.ts";
 import { DEFAULT_FPS, isEven } from "../plan/rate.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
@@ -23,8 +23,11 @@ import {
 // Length of a closed group of pictures.
 const GROUP_SECONDS = 2;
 
-// Counted from the first frame, like the muxer; half a tick of the time base absorbs rounding.
-const KEYFRAMES = `expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECONDS})`;
+// A last segment is at least this long. hls.js ignores edit lists, so it takes each segment to lie later than it does: by the priming
+// of sound, or by the delay that B-frames cause. Of one no longer than that, it finds nothing in the buffer, and waits at the end.
+const LEAST_SECONDS = 0.5;
+// Seconds of a frame of AAC at 8 kHz.
+const MOST_PRIMING = 0.128;
 
 // The audio's first packet, its priming, lies before 0. Silence before a late start is written out, because a gap would be lost.
 const STEADY = "aresample=async=1:first_pts=0";
@@ -61,7 +64,13 @@ export function hlsArgs(
       soundStream(plan),
       ...sound,
       ...toolset.output,
-      ...hlsOutput(chunk, folder, master, [`a:0,name:${soundFolder(chunk.sound)}`]),
+      ...hlsOutput(
+        chunk,
+        folder,
+        master,
+        [`a:0,name:${soundFolder(chunk.sound)}`],
+        soundSegmentSeconds(plan),
+      ),
     );
   }
   return args;
@@ -123,14 +132,31 @@ function videoCodec(
   const lasting = until === null || !isLast ? [] : [lastingFilter(plan, source, until)];
   const timing = timingArgs(source, video, even ? lasting : [lengths(until)]);
   const late = even && (source.fps ?? 0) > SLOW_FPS;
+  const length = isLast ? (until ?? outputSeconds(plan, chunk)) : null;
   return [
     ...["-c:v", tool.encoder, ...(late ? tool.args : tool.args.map(withoutBFrames))],
     ...plan.renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`)),
-    ...["-force_key_frames", KEYFRAMES, "-sc_threshold", "0", "-g", "600"],
+    ...["-force_key_frames", keyframes(length), "-sc_threshold", "0", "-g", "600"],
     ...(late ? ["-b-pyramid", "none"] : ["-bf", "0"]),
     ...timing,
     ...colorArgs(videoColor(source, video)),
   ];
+}
+
+// Counted from the first frame, like the muxer; half a tick of the time base absorbs rounding.
+function keyframes(length: number | null): string {
+  const due = `gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECONDS})`;
+  if (length === null) return `expr:${due}`;
+  return `expr:${due}*lt(t-ld(0),max(0.000004,${Number((length - LEAST_SECONDS).toFixed(6))}))`;
+}
+
+// The muxer cuts sound wherever the time has come, so its segments are a little longer where too little would be left.
+function soundSegmentSeconds({ duration }: Plan): number {
+  const until = (duration ?? 0) + MOST_PRIMING;
+  const count = Math.floor(until / SEGMENT_SECONDS);
+  const left = until - count * SEGMENT_SECONDS;
+  if (count === 0 || left > LEAST_SECONDS + MOST_PRIMING) return SEGMENT_SECONDS;
+  return Number(((until + LEAST_SECONDS) / count).toFixed(6));
 }
 
 // B-frames delay all frames. The init segment states the delay, but hls.js ignores it and takes more than 0.05 s for a gap. One
@@ -149,13 +175,19 @@ function withoutBFrames(arg: string): string {
   return arg.replace(/\bbframes=\d+/, "bframes=0");
 }
 
-function hlsOutput(chunk: Chunk, folder: string, master: string, streams: readonly string[]): string[] {
+function hlsOutput(
+  chunk: Chunk,
+  folder: string,
+  master: string,
+  streams: readonly string[],
+  segment_seconds: number = SEGMENT_SECONDS,
+): string[] {
   const init = `init_${chunk.index}.mp4`;
   return [
     ...["-map_metadata", "-1", "-map_chapters", "-1"],
     // Frames decoded before 0 stay there: a shift would separate pictures and sound.
     ...["-avoid_negative_ts", "disabled", "-f", "hls"],
-    ...["-hls_time", String(SEGMENT_SECONDS), "-hls_playlist_type", "vod"],
+    ...["-hls_time", String(segment_seconds), "-hls_playlist_type", "vod"],
     ...["-hls_segment_type", "fmp4", "-hls_flags", "independent_segments"],
     // With several streams each init segment is numbered, unless its name contains the stream's.
     ...["-hls_fmp4_init_filename", streams.length > 1 ? `../%v/${init}` : init],

@@ -45,16 +45,16 @@ const hls = (init: string, master: string, streams: string) =>
   `${CLEAN} -avoid_negative_ts disabled -f hls -hls_time 6 -hls_playlist_type vod -hls_segment_type fmp4 -hls_flags independent_segments ` +
   `-hls_fmp4_init_filename ${init} -hls_segment_filename OUT/%v/seg_%05d.m4s -master_pl_name ${master} -var_stream_map ${streams} OUT/%v/playlist.m3u8`;
 const STEADY = "aresample=async=1:first_pts=0";
-const LADDER =
+const ladder = (before = "") =>
   "format=yuv420p,setsar=1,split=2[v0][s1];[s1]scale=426:240:flags=bicubic,setsar=1[v1] -map [v0] -map [v1] " +
   `-c:v libx264 -preset faster -crf:v:0 23 -maxrate:v:0 900000 -bufsize:v:0 1800000 -crf:v:1 23 -maxrate:v:1 400000 -bufsize:v:1 800000 ` +
-  `-force_key_frames expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*2) -sc_threshold 0 -g 600 -b-pyramid none ${ticks(50)} ${tags("bt709")}`;
+  `-force_key_frames expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*2)${before} -sc_threshold 0 -g 600 -b-pyramid none ${ticks(50)} ${tags("bt709")}`;
 const JOIN = "-hls_segment_options movflags=+frag_discont";
 const wide = videoSource({ ...BT709, width: 640, height: 360, coded_width: 640, coded_height: 360 });
 
 test("adaptive video is encoded in one pass", () => {
   expect(argsOf(wide, "adaptive_video", { start: 1, end: 3 })).toBe(
-    `-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=1.9995,${LADDER} ` +
+    `-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=1.9995,${ladder("*lt(t-ld(0),max(0.000004,1.5))")} ` +
       `${JOIN} ${hls("../%v/init_0.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")} ` +
       `-map 0:a:0 -filter:a atrim=start=0:end=2,${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 48000 ${hls("init_0.mp4", "audio.m3u8", "a:0,name:audio")}`,
   );
@@ -74,7 +74,7 @@ test("numbers and times a chunk of adaptive video within the whole stream, with 
   const args = (chunk: Chunk) =>
     chunkArgs(plan, chunk, wide, { input: "IN", output: "OUT" }, NATIVE_TOOLS).join(" ");
   expect(args({ index: 2, track: "video", start: 12.5, end: 18.5 })).toBe(
-    `-noaccurate_seek -ss 12.5 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=5.9995,${LADDER} ` +
+    `-noaccurate_seek -ss 12.5 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=5.9995,${ladder()} ` +
       `-output_ts_offset 12 -start_number 2 ${JOIN} ${hls("../%v/init_2.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")}`,
   );
   expect(args({ index: 4, track: "audio", start: 0.5, end: null })).toBe(

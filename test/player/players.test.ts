@@ -68,6 +68,18 @@ test.for([
       ["shaka", "master.m3u8"],
     ],
   ],
+  // Cut every six seconds, a frame of sound or of pictures would be left.
+  ["whole segments", () => noiseClip(24), 24, [["hls.js", "master.m3u8"]]],
+  [
+    "whole segments and a frame",
+    () => noiseClip(24.04),
+    24.04,
+    [
+      ["hls.js", "master.m3u8"],
+      ["dash.js", "manifest.mpd"],
+      ["shaka", "manifest.mpd"],
+    ],
+  ],
   [
     "sound only",
     () => noiseSound("wav", 14),
