@@ -79,8 +79,12 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
   await card.getByRole("button", { name: "Options" }).click();
   await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
   await expect(cardOf(page, text)).toContainText("Can't be used");
-  await show(page, "options-and-a-bad-file");
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Another output" }).click();
+  await show(page, "two-outputs-and-a-bad-file");
+  await page.getByRole("button", { name: "Convert all (2)" }).click();
+  await expect(page.locator("[data-state=succeeded]")).toHaveCount(2);
+  await show(page, "two-results-and-a-bad-file");
+  await page.getByRole("button", { name: "Remove finished" }).click();
   await cardOf(page, text)
     .getByRole("button", { name: /^Remove/ })
     .click();
@@ -94,11 +98,9 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
   await show(page, "running");
   await cardOf(page, long).getByRole("button", { name: "Cancel" }).click();
   await expect(cardOf(page, long)).toContainText("Cancelled");
-  for (const path of [long, film]) {
-    await cardOf(page, path)
-      .getByRole("button", { name: /^Remove/ })
-      .click();
-  }
+  await cardOf(page, long)
+    .getByRole("button", { name: /^Remove/ })
+    .click();
 
   for (const [name, path, preset] of [
     ["result-picture", picture],
@@ -108,6 +110,9 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
     const made = await convert(page, path, preset);
     await show(page, name);
     if (name === "result-picture") {
+      await made.getByRole("button", { name: "Compare with the original" }).click();
+      await expect(made.locator(".compare").getByRole("slider")).toBeVisible();
+      await show(page, "compare");
       for (const dialog of ["Copy as code", "Send to S3"]) {
         await made.getByRole("button", { name: dialog }).click();
         await expect(page.getByRole("dialog")).toBeVisible();
