@@ -1,7 +1,7 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { ByteRange } from "../../src/core/ports.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
-import { readExactly } from "../../src/storage/http/http-body.ts";
+import { type Filling, fillExactly } from "../../src/storage/http/http-body.ts";
 import { contentLength, parseContentRange } from "../../src/storage/http/http-facts.ts";
 import { discard, requestHttp, unreachable } from "../../src/storage/http/http-request.ts";
 import { doubling, retry } from "../../src/util/retry.ts";
@@ -13,30 +13,41 @@ export const READ_TRIES = { most: 5, pauseMs: 200 } as const;
 const TIMEOUTS = { headersMs: 15_000, idleMs: 15_000 } as const;
 
 /**
- * Reads a range of a job's input. Network faults are tried again a few times. Rejects with `input_unreachable`,
+ * Reads a range of a job's input. After a network fault the rest is requested, a few times. Rejects with `input_unreachable`,
  * `input_not_found` or `input_forbidden`, and at once with `input_changed` when the source is not the one that was probed.
  */
-export function readInput(
+export async function readInput(
   input: RemoteFiles["input"],
   range: ByteRange,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
+  const filling: Filling = { bytes: new Uint8Array(range.end - range.start), filled: 0 };
   const read = () =>
-    readOnce(input, range, signal).catch((thrown: unknown) => {
+    readRest(input, range, filling, signal).catch((thrown: unknown) => {
       signal.throwIfAborted();
       throw toMediaError(thrown, "input_unreachable");
     });
-  return retry(read, {
+  await retry(read, {
     tries: READ_TRIES.most,
     pauseMs: doubling(READ_TRIES.pauseMs),
     signal,
     helps: (thrown) => !signal.aborted && toMediaError(thrown).retryable,
   });
+  return filling.bytes;
 }
 
-async function readOnce({ url, size, etag }: RemoteFiles["input"], range: ByteRange, signal: AbortSignal) {
-  const { start, end } = range;
+async function readRest(
+  { url, size, etag }: RemoteFiles["input"],
+  range: ByteRange,
+  filling: Filling,
+  signal: AbortSignal,
+): Promise<void> {
   const strong = etag !== "" && !etag.startsWith("W/");
+  // Without it, nothing proves that the rest is of the same version. With it, the answer begins at what the service has yet to fetch:
+  // there it can still state a fault by its status.
+  if (!strong) filling.filled = 0;
+  const start = range.start + filling.filled;
+  const { end } = range;
   const headers = {
     Range: `bytes=${start}-${end - 1}`,
     ...(strong && { "If-Range": `"${bare(etag)}"` }),
@@ -62,7 +73,7 @@ async function readOnce({ url, size, etag }: RemoteFiles["input"], range: ByteRa
     if (got?.start !== start || got.end !== end) {
       throw unreachable(url, "did not give the range it was asked for", true);
     }
-    return await readExactly(response, end - start, { idleMs: TIMEOUTS.idleMs, signal, url });
+    await fillExactly(response, filling, { idleMs: TIMEOUTS.idleMs, signal, url });
   } catch (thrown) {
     await discard(response);
     throw thrown;

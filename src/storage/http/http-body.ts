@@ -1,3 +1,4 @@
+import { KIB } from "../../util/bytes.ts";
 import { BrokenBody, Silence } from "./broken-body.ts";
 import { createByteSource } from "./byte-source.ts";
 import { unreachable } from "./http-request.ts";
@@ -29,37 +30,54 @@ export async function inTime<T>(next: Promise<T>, { idleMs, signal }: BodyLimits
   }
 }
 
-/** Reads a body of exactly `length` bytes; rejects with `input_unreachable` when it has another length or breaks off. */
-export async function readExactly(
+/** Memory that is filled from its start. */
+export interface Filling {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes that have arrived. */
+  filled: number;
+}
+
+const SCRATCH_BYTES = 256 * KIB;
+
+/**
+ * Fills the rest of the memory with a body of exactly that length; rejects with `input_unreachable` when it has another length or
+ * breaks off. What had arrived by then stays.
+ */
+export async function fillExactly(
   response: Response,
-  length: number,
+  filling: Filling,
   limits: BodyLimits & { url: string },
-): Promise<Uint8Array<ArrayBuffer>> {
-  let bytes = new Uint8Array(length);
+): Promise<void> {
+  const { bytes } = filling;
   const source = response.body ? createByteSource(response.body) : null;
-  let at = 0;
+  // What is passed to a body that breaks off is lost.
+  let scratch = new Uint8Array(SCRATCH_BYTES);
   try {
-    // Requests one byte more at the end, to detect a longer body.
     while (source) {
-      const view = at < length ? bytes.subarray(at) : new Uint8Array(1);
-      const filled = await inTime(source.read(view), limits);
-      if (!filled) break;
-      at += filled.length;
-      if (at > length) throw unreachable(limits.url, "sent more than it declared", true);
-      // The memory may have moved to another ArrayBuffer.
-      bytes = new Uint8Array(filled.buffer);
+      const piece = await inTime(source.read(scratch), limits);
+      if (!piece) break;
+      if (filling.filled + piece.length > bytes.length) {
+        filling.filled = 0;
+        throw unreachable(limits.url, "sent more than it declared", true);
+      }
+      bytes.set(piece, filling.filled);
+      filling.filled += piece.length;
+      scratch = new Uint8Array(piece.buffer);
     }
   } catch (thrown) {
     if (!(thrown instanceof BrokenBody)) throw thrown;
+    // The break came after the last byte.
+    if (filling.filled === bytes.length) return;
     throw unreachable(
       limits.url,
-      `broke off after ${at} of ${length} bytes: ${thrown.message}`,
+      `broke off after ${filling.filled} of ${bytes.length} bytes: ${thrown.message}`,
       true,
       thrown,
     );
   } finally {
     await source?.cancel();
   }
-  if (at < length) throw unreachable(limits.url, `sent ${at} of ${length} bytes`, true);
-  return bytes;
+  if (filling.filled < bytes.length) {
+    throw unreachable(limits.url, `sent ${filling.filled} of ${bytes.length} bytes`, true);
+  }
 }
