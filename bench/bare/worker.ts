@@ -42,6 +42,12 @@ app.put("/rows/:id", async (c) => {
   await c.env.ROW.getByName(c.req.param("id")).write(await c.req.text());
   return c.body(null, 204);
 });
+app.post("/rows", async (c) => {
+  const body = await c.req.json<{ input: string }>();
+  const record = task(`task_${crypto.randomUUID()}`, body.input);
+  await c.env.ROW.getByName(record.id).write(JSON.stringify(record));
+  return c.json(record, 201);
+});
 app.get("/rows/:id", async (c) =>
   c.body(await c.env.ROW.getByName(c.req.param("id")).read(), 200, { "Content-Type": "application/json" }),
 );
