@@ -11,9 +11,10 @@ import { expectFailure } from "./check.ts";
 import { type HeavyRig, startHeavyRig, until } from "./heavy-rig.ts";
 
 // So much work by its size that it is cut into two chunks, yet its gray pictures are encoded quickly.
-const LARGE = { size: "1920x1080", rate: 5, seconds: 40, bitrate: "2M" } as const;
-// Encoded whole, while it is read from start to end.
-const SMALL = { size: "320x180", rate: 25, seconds: 20, bitrate: "4M" } as const;
+const LARGE = { look: "color=gray:", size: "1920x1080", rate: 5, seconds: 40, bitrate: "2M" } as const;
+// Encoded whole, while it is read from start to end. ffmpeg reports nothing in its first second, nor while it waits for bytes: what it
+// does before it has to wait takes longer.
+const SMALL = { look: "testsrc2=", size: "1280x720", rate: 25, seconds: 20, bitrate: "4M" } as const;
 const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
 // The readers of a job take turns. A lone task's may ask again for what is held back for longer than they wait.
 const ONCE = 1.1;
@@ -29,8 +30,14 @@ beforeAll(async () => {
 afterAll(() => rig?.close());
 
 // Filled up to its bitrate, so that a share of its bytes holds the same share of its pictures; its index is at the front.
-async function makeFilm({ size, rate, seconds, bitrate }: typeof LARGE | typeof SMALL): Promise<VirtualFile> {
-  const pictures = `color=gray:size=${size}:rate=${rate}:duration=${seconds}`;
+async function makeFilm({
+  look,
+  size,
+  rate,
+  seconds,
+  bitrate,
+}: typeof LARGE | typeof SMALL): Promise<VirtualFile> {
+  const pictures = `${look}size=${size}:rate=${rate}:duration=${seconds}`;
   const path = await makeClip("mp4", [
     ...["-f", "lavfi", "-i", pictures],
     ...`-c:v libx264 -preset ultrafast -g ${rate} -pix_fmt yuv420p`.split(" "),
@@ -91,7 +98,7 @@ test("a chunk is encoded and stored while the rest of the source arrives", PATIE
 
 test("the outputs of a job are encoded while the rest of their input arrives", PATIENCE, async () => {
   const source = serveHeld("/job.mp4", small);
-  const outputs = [160, 80].map((width) => ({ kind: "video", options: { codec: "h265", width } }));
+  const outputs = [960, 640].map((width) => ({ kind: "video", options: { codec: "h265", width } }));
   const { status, body } = await rig.door.request<Job>("POST", "/jobs", { input: source.input, outputs });
   expect(status).toBe(201);
   const ids = body.tasks.map(({ id }) => id);
