@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Task } from "../../src/core/task.ts";
@@ -36,12 +38,26 @@ export interface Lab {
 
 const KEY = "lab-key";
 
+// Systems hand out higher ports, so no other program takes this one while the service is killed.
+async function ownPort(): Promise<string> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createServer().listen(port, "127.0.0.1");
+    const free = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (free) return String(port);
+  }
+}
+
 /** Starts a local service with native encoders and further settings, to test what it survives. */
 export async function startLab({ native = 1, more = {} } = {}): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-lab-"));
   const env = { API_KEYS: KEY, STATE_DIR: folder, WATCH_SECONDS: "2", ...NO_LIMITS, ...more };
   const start = (port: string) => startService({ ...parseSettings({ ...env, PORT: port }), native });
-  let service: Service = await start("0");
+  let service: Service = await start(await ownPort());
   const { url } = service;
   const door = openFrontDoor(url, KEY);
   const runs = join(dataOf({ state_dir: folder }), "v3", "do", "framewright-TaskObject");
