@@ -26,6 +26,8 @@ test("a first visit loads the media worker on the first real call, or when anoth
   const none = { records: [], more: false };
   expect(await other.evaluate(() => kit.client.tasks.list())).toEqual(none);
   expect(await other.evaluate(() => kit.client.steps.list({}))).toEqual(none);
+  const aborted = () => kit.client.tasks.list({ signal: AbortSignal.abort("gone") }).catch(String);
+  expect(await other.evaluate(aborted)).toBe("gone");
   expect(workersOf(other)).toEqual([]);
   expect(await other.evaluate(() => kit.client.tasks.list({ limit: 5 }))).toEqual(none);
   expect(workersOf(other)).toContain(MEDIA_WORKER);

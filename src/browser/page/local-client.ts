@@ -126,6 +126,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   }
 
   async function list<T>(type: RecordType | "job", { signal, ...asked }: ListOptions): Promise<Page<T>> {
+    signal?.throwIfAborted();
     const isPlain = Object.values(asked).every((value) => value === undefined);
     if (worker.waits && isPlain && !(await mayHaveRuns(name))) return { records: [], more: false };
     const found: Promise<unknown> = type === "job" ? api.listJobs(asked) : api.list(type, asked);
