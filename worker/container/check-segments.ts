@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { diskFull } from "../../src/ffmpeg/read-failure.ts";
-import type { OutputFile } from "./put-output.ts";
+import { listOutput, type OutputFile } from "./put-output.ts";
 
 /**
  * Throws `storage_full` unless all files of adaptive video are whole: when the disk is full, ffmpeg's writer of it leaves what it has, says
@@ -41,4 +41,26 @@ async function boxesEnd(file: FileHandle, size: number): Promise<number> {
     at += length;
   }
   return at;
+}
+
+const SEGMENT = /^(.+\/seg_)(\d+)\.m4s$/;
+
+/**
+ * Lists the segments that a running ffmpeg has finished: those whose successor exists and that are whole, which they are not after the
+ * disk was full. Other files and the last segments are whole only after it has ended.
+ */
+export async function wholeSegments(
+  folder: string,
+  isKnown: (name: string) => boolean,
+): Promise<OutputFile[]> {
+  const files = await listOutput(folder, null);
+  const names = new Set(files.map(({ name }) => name));
+  const done: OutputFile[] = [];
+  for (const file of files) {
+    const [, stem, number] = SEGMENT.exec(file.name) ?? [];
+    if (number === undefined || isKnown(file.name)) continue;
+    const next = `${stem}${String(Number(number) + 1).padStart(number.length, "0")}.m4s`;
+    if (names.has(next) && (await isWhole(file))) done.push(file);
+  }
+  return done;
 }

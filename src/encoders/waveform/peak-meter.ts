@@ -40,8 +40,24 @@ export function readPeaksHeader(bytes: Uint8Array): PeaksHeader {
   return { channels, sample_rate, samples_per_pixel, samples, length };
 }
 
-/** Creates a meter for one file; it holds no more than the peaks. */
-export function createPeakMeter(plan: WaveformPlan): PeakMeter {
+function writeHeader(header: PeaksHeader): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new Float64Array(FIELDS.map((name) => header[name])).buffer);
+}
+
+/** Joins the files of peaks of one sound's stretches, which are in order and of the same channels and rate. */
+export function joinPeaks(files: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const [first, ...others] = files.map(readPeaksHeader);
+  if (!first) throw new RangeError("There are no peaks to join.");
+  const header = { ...first };
+  for (const { samples, length } of others) {
+    header.samples += samples;
+    header.length += length;
+  }
+  return concatBytes([writeHeader(header), ...files.map((file) => file.subarray(PEAKS_HEADER))]);
+}
+
+/** Creates a meter for one file, or for the rest of a sound after so many points; it holds no more than the peaks. */
+export function createPeakMeter(plan: WaveformPlan, points_before = 0): PeakMeter {
   let rest: Uint8Array<ArrayBufferLike> = new Uint8Array();
   let format: WaveFormat | null = null;
   let scanner: ReturnType<typeof createScanner> | null = null;
@@ -58,7 +74,7 @@ export function createPeakMeter(plan: WaveformPlan): PeakMeter {
           return;
         }
         if (format.channels < 1 || format.sample_rate < 1) throw notWave();
-        scanner = createScanner(plan, format);
+        scanner = createScanner(plan, format, points_before);
         data = data.subarray(format.start);
       }
       const whole = data.length - (data.length % (2 * format.channels));
@@ -75,13 +91,13 @@ function samplesOf(bytes: Uint8Array): Int16Array {
   return new Int16Array(buffer, byteOffset, byteLength / 2);
 }
 
-function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat) {
+function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat, points_before: number) {
   const { zoom, picture } = plan;
   const samples_per_pixel = samplesPerPixel(zoom, sample_rate);
   const rows = plan.split ? channels : 1;
   const fits = "points" in zoom;
   // A duration may be a little off, so the last point takes the samples beyond it. A zoomed picture ends at its edge.
-  const most = fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY);
+  const most = (fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
   const low = new Int16Array(rows).fill(32_767);
   const high = new Int16Array(rows).fill(-32_768);
   let values = new Int16Array(FIRST_VALUES);
@@ -97,7 +113,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
 
   function push(): void {
     const at = length * rows * 2;
-    if (at + rows * 2 > MOST_POINTS * 2) throw tooMany();
+    if (points_before * rows * 2 + at + rows * 2 > MOST_POINTS * 2) throw tooMany();
     if (at + rows * 2 > values.length) {
       const grown = new Int16Array(Math.max(values.length * 2, at + rows * 2));
       grown.set(values);
@@ -130,10 +146,9 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
     end(): Uint8Array<ArrayBuffer> | null {
       if (count > 0 && length < most) push();
       if (samples === 0) return null;
-      const header = new Float64Array([rows, sample_rate, samples_per_pixel, samples, length]);
       const used = values.subarray(0, length * rows * 2);
       return concatBytes([
-        new Uint8Array(header.buffer),
+        writeHeader({ channels: rows, sample_rate, samples_per_pixel, samples, length }),
         new Uint8Array(used.buffer, used.byteOffset, used.byteLength),
       ]);
     },
