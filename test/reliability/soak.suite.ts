@@ -177,8 +177,12 @@ test(
   "tasks and jobs of all kinds survive the death of every program: none is lost, doubled or stuck",
   async () => {
     const started = Date.now();
+    // A soak that does not end shows where it stands.
+    const report = (phase: string) =>
+      console.log(`${((Date.now() - started) / MINUTE).toFixed(1)} min: ${phase}`);
     const end = started + MINUTES * MINUTE;
     const [made, kills] = await Promise.all([createUntil(end), killUntil(end)]);
+    report(`all ${made.length} tasks and jobs ended, ${kills.length} kills`);
     const outputs = new Map(made.flatMap(({ tasks }) => [...tasks]));
     const tasks = await listAll<Task>("/tasks");
     expect(tasks.map(({ id }) => id).toSorted()).toEqual([...outputs.keys()].toSorted());
@@ -220,6 +224,7 @@ test(
       end: await look(lab.door, task?.output ?? ""),
     }));
     expect(await Promise.all(seen)).toEqual(found.map(({ output }) => output));
+    report("each kind of output is whole");
     // The start and the end of each task, and the end of each job as its final record, are one event each; it may be delivered twice.
     const due = [
       ...tasks.map(({ id, created_at }) => `task.created ${id} ${created_at}`),
@@ -237,6 +242,7 @@ test(
         .toArray()
         .toSorted();
     await vi.waitUntil(() => events().length >= due.length, { timeout: 15 * MINUTE, interval: 500 });
+    report("every event delivered");
     const resident = await memory();
     const left = [...made];
     const remove = async () => {
@@ -246,6 +252,7 @@ test(
       }
     };
     await Promise.all(Array.from({ length: 8 }, remove));
+    report("all deleted");
     await vi.waitUntil(() => lab.stored().length === 0, { timeout: 10 * MINUTE, interval: 500 });
     expect(storedBytes(lab.folder)).toEqual([]);
     expect(events()).toEqual(due);
