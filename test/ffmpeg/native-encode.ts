@@ -13,6 +13,7 @@ import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
 import { planOfChunk } from "../../src/plan/chunks.ts";
 import { type Chunk, type ChunkHints, createPlan, type Plan } from "../../src/plan/index.ts";
+import { runFfprobeWith } from "../fixtures/make-clip.ts";
 
 const run = promisify(execFile);
 
@@ -21,8 +22,10 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 
 /** Probes with native ffprobe and the product's arguments. */
 export async function probe(path: string): Promise<Source> {
-  const { stdout } = await run("ffprobe", ffprobeArgs(path), { maxBuffer: 1 << 26, timeout: 60_000 });
-  return parseFfprobe(JSON.parse(stdout), { url: "file:clip", filesize: (await stat(path)).size });
+  return parseFfprobe(await runFfprobeWith(ffprobeArgs(path)), {
+    url: "file:clip",
+    filesize: (await stat(path)).size,
+  });
 }
 
 export interface Encoded {
