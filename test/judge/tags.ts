@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { remember } from "./remember.ts";
 
 const run = promisify(execFile);
 const tags = z.record(z.string(), z.string()).default({});
@@ -18,6 +20,15 @@ const Probed = z.object({
   ),
 });
 
+/** Reads a file as it is now, once for all that is asked of it. */
+async function readOnce<T>(path: string, what: string, read: () => Promise<T>): Promise<T> {
+  const { mtimeMs, size } = await stat(path);
+  return remember([path, mtimeMs, size, what], read);
+}
+
+const probe = (path: string) =>
+  readOnce(path, "streams and tags", async () => Probed.parse(await runFfprobe(path)));
+
 // Tags that muxers write themselves.
 const OWN =
   /^(encoder|duration|major_brand|minor_version|compatible_brands|handler_name|vendor_id|language|creation_time|location-eng)$/;
@@ -32,7 +43,7 @@ export async function readCreationTime(path: string): Promise<string | undefined
 }
 
 async function allTags(path: string): Promise<[name: string, value: string][]> {
-  const { format, streams } = Probed.parse(await runFfprobe(path));
+  const { format, streams } = await probe(path);
   const heard = streams.filter(({ codec_type }) => codec_type === "audio" && format.format_name === "ogg");
   const all = [...heard.flatMap((stream) => Object.entries(stream.tags)), ...Object.entries(format.tags)];
   return all.map(([name, value]) => [name.toLowerCase(), value]);
@@ -55,14 +66,16 @@ export async function readChapters(path: string): Promise<string[]> {
 
 /** Hashes each cover of a file as native ffmpeg extracts it. */
 export async function readCovers(path: string): Promise<string[]> {
-  const { streams } = Probed.parse(await runFfprobe(path));
+  const { streams } = await probe(path);
   const covers = streams.filter(({ disposition }) => disposition.attached_pic === 1);
   return Promise.all(
-    covers.map(async ({ index }) => {
-      const args = ["-v", "error", "-i", path, "-map", `0:${index}`, "-c", "copy", "-f", "image2pipe", "-"];
-      const { stdout } = await run("ffmpeg", args, { encoding: "buffer", maxBuffer: 1 << 26 });
-      return createHash("sha256").update(stdout).digest("hex");
-    }),
+    covers.map(({ index }) =>
+      readOnce(path, `cover ${index}`, async () => {
+        const args = ["-v", "error", "-i", path, "-map", `0:${index}`, "-c", "copy", "-f", "image2pipe", "-"];
+        const { stdout } = await run("ffmpeg", args, { encoding: "buffer", maxBuffer: 1 << 26 });
+        return createHash("sha256").update(stdout).digest("hex");
+      }),
+    ),
   );
 }
 

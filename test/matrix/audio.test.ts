@@ -36,9 +36,14 @@ const SOURCES = {
   "an mpegts video": () => clip("mpegts", { seconds: 1 }),
 };
 
-const CASES = Object.keys(SOURCES).flatMap((name) =>
-  FORMAT_NAMES.map((format) => ({ name: name as keyof typeof SOURCES, format })),
-);
+// A source is decoded before it is encoded, so each goes to the most exact output and to one other, in turn; all formats are made
+// from one source with a cover and one without.
+const LOSSY = ["mp3", "aac", "ogg", "opus"] as const;
+const EVERY: ReadonlySet<string> = new Set(["wav", "mp3 with a cover"]);
+const CASES = (Object.keys(SOURCES) as (keyof typeof SOURCES)[]).flatMap((name, index) => {
+  const formats = EVERY.has(name) ? FORMAT_NAMES : (["wav", LOSSY[index % LOSSY.length] ?? "mp3"] as const);
+  return formats.map((format) => ({ name, format }));
+});
 
 const COVERED: ReadonlySet<string> = new Set(["mp3", "ogg", "opus", "flac"]);
 
@@ -104,9 +109,11 @@ test.concurrent.for(FORMAT_NAMES)(
   },
 );
 
-const RATES = FORMAT_NAMES.flatMap((format) =>
-  [8000, 11_025, 22_050, 96_000].map((rate) => ({ format, rate })),
-);
+// The encoders of MP3 and AAC have parts of their own for low rates.
+const RATES = FORMAT_NAMES.flatMap((format) => {
+  const rates = format === "mp3" || format === "aac" ? [8000, 11_025, 22_050, 96_000] : [8000, 96_000];
+  return rates.map((rate) => ({ format, rate }));
+});
 
 test.concurrent.for(RATES)("mono at $rate Hz to $format", LIMIT, async ({ format, rate }, { expect }) => {
   const original = await monoSound(rate);

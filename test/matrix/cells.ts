@@ -77,8 +77,12 @@ export const TABLES = {
     output: ["hls"],
     engine: ENGINES,
     from: ["h264", "av1"],
-    rate: RATE,
+    // Its codec and its frame are those of a video, which has every value.
+    rate: [null, "very_low", "very_high"],
     ...FRAME,
+    width: [null, "50%"],
+    height: [null, "25%"],
+    fit: [null, "contain", "cover"],
     ...TIME,
   },
 } as const satisfies Partial<Record<EncodeKind, Dimensions>>;

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { afterAll, beforeAll, test } from "vitest";
 import { QUALITIES } from "../../src/core/formats.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -7,7 +8,6 @@ import { countPacketBytes, readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
-import { readSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -19,7 +19,6 @@ const LIMIT = { timeout: 300_000 };
 
 const PICTURES = [
   ["video", "mp4", "mp4_silent"],
-  ["video", "mov", "mp4_silent"],
   ["video", "webm", "mp4_silent"],
   ["image", "jpeg", "png"],
   ["image", "webp", "png"],
@@ -35,7 +34,7 @@ test.concurrent.for(PICTURES)(
       QUALITIES.map(async (quality) => {
         const { path } = await rig.door.encode({ input, kind, options: { format, quality } });
         const { mean } = await measureLikeness(path, original);
-        return { bytes: (await readFacts(path)).bytes, mean };
+        return { bytes: (await stat(path)).size, mean };
       }),
     );
     note(task, { steps });
@@ -56,7 +55,7 @@ test.concurrent.for(["mp3", "aac", "ogg", "opus"] as const)(
     const sizes = await Promise.all(
       QUALITIES.map(async (quality) => {
         const { path } = await rig.door.encode({ input, kind: "audio", options: { format, quality } });
-        return (await readFacts(path)).bytes;
+        return (await stat(path)).size;
       }),
     );
     note(task, { sizes });
@@ -76,11 +75,10 @@ function busyClip(): Promise<string> {
   ]);
 }
 
+// The matrix of pairs has every output at 300,000.
 test.concurrent.for([
-  ["mp4", 300_000],
   ["mp4", 900_000],
   ["mov", 600_000],
-  ["webm", 300_000],
   ["webm", 900_000],
 ] as const)("%s video meets %i bits per second", LIMIT, async ([format, bitrate], { expect, task }) => {
   const input = rig.serve(await busyClip());
@@ -93,8 +91,10 @@ test.concurrent.for([
 
 // Opus varies, and steady noise takes fewer bits than requested.
 const SOUND_SHARE = { mp3: 0.05, aac: 0.1, opus: 0.25, ogg: 0.1 } as const;
+const SECONDS = 3;
 const SOUND_RATES = (Object.keys(SOUND_SHARE) as (keyof typeof SOUND_SHARE)[]).flatMap((format) =>
-  ([32_000, 96_000, 192_000, 320_000] as const).map((bitrate) => ({ format, bitrate })),
+  // The matrix of pairs has every format at 96,000.
+  ([32_000, 192_000, 320_000] as const).map((bitrate) => ({ format, bitrate })),
 );
 
 test.concurrent.for(SOUND_RATES)(
@@ -109,8 +109,7 @@ test.concurrent.for(SOUND_RATES)(
     const input = rig.serve(original);
     const output = await rig.door.encode({ input, kind: "audio", options: { format, bitrate } });
     const bytes = await countPacketBytes(output.path, "a:0");
-    const { duration } = await readSound(output.path, { channels: 2, sample_rate: 8000 });
-    const share = (bytes * 8) / duration / bitrate;
+    const share = (bytes * 8) / SECONDS / bitrate;
     note(task, { share });
     expect(Math.abs(share - 1)).toBeLessThan(SOUND_SHARE[format]);
   },
