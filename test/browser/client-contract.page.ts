@@ -7,7 +7,7 @@ import { CORE } from "./client-core.ts";
 const inputs: ClientCase["inputs"] = JSON.parse(
   atob(new URL(import.meta.url).searchParams.get("given") ?? ""),
 );
-const client = createLocalClient({ name: "contract", core: CORE, allowPrivate: true });
+const client = createLocalClient({ name: "contract", core: CORE, workers: "/workers/", allowPrivate: true });
 
 /** The client contract, run on the local client. */
 export const CASES: Cases = casesOf(CLIENT_CONTRACT, () => ({ client, inputs }));

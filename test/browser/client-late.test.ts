@@ -12,7 +12,7 @@ afterAll(() => rig?.close());
 
 const OPTIONS = { name: "late", encoderWorkers: 1 } as const;
 const workersOf = (page: Page) => page.workers().map((worker) => new URL(worker.url()).pathname);
-const MEDIA_WORKER = "/src/browser/media-worker/media-worker.ts";
+const MEDIA_WORKER = "/workers/media-worker.js";
 
 test("a first visit loads the media worker on the first real call, or when another tab starts a run; a later visit loads it at once", async () => {
   const { page } = rig.lab;

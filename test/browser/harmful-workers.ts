@@ -1,5 +1,3 @@
-import { startEncoderWorker } from "../../src/encoders/pool/wasm-pool-run.ts";
-
 /** How the cores of the first `workers` workers fail during an encode. */
 export interface Harm {
   how: keyof typeof HARMS;
@@ -16,6 +14,9 @@ const HARMS = {
 } as const;
 const END = "export default createFFmpegCore;";
 
+// As the package ships it: one file, which starts much sooner than its modules one by one.
+const startWorker = () => new Worker("/workers/encoder-worker.js", { type: "module" });
+
 /** Returns a function that starts encoder workers whose threads load one after the other, each for `ms` milliseconds. */
 export function slowThreads(ms: number): () => Worker {
   return () =>
@@ -31,7 +32,7 @@ function late(ms: number): string {
 }
 
 function changeCore(change: (core: Scripts) => Scripts): Worker {
-  const worker = startEncoderWorker();
+  const worker = startWorker();
   const send = worker.postMessage.bind(worker);
   worker.postMessage = (message: { core?: Scripts }) => {
     const { core } = message;
@@ -49,7 +50,7 @@ interface Scripts {
 export function harmfulWorkers(harm: Harm = { how: "trap", workers: 0 }): () => Worker {
   let left = harm.workers;
   return () => {
-    if (left-- <= 0) return startEncoderWorker();
+    if (left-- <= 0) return startWorker();
     return changeCore((core) => ({ ...core, glue: harmed(core.glue, HARMS[harm.how]) }));
   };
 }

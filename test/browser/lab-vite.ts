@@ -3,9 +3,11 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer, type Plugin } from "vite";
+import { build, createServer, type Plugin } from "vite";
+import { buildWorkers } from "../../worker/local/build/build-package.ts";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
 import { ROOT } from "../structure/source-files.ts";
+import { answerFile } from "./serve-files.ts";
 
 /** Environment variable with the URL of the Vite that all labs of a run share. */
 export const LAB_VITE = "FRAMEWRIGHT_LAB_VITE";
@@ -16,11 +18,14 @@ const BUNDLED = ["aws4fetch", "hls.js", "idb", "ipaddr.js", "mediabunny", "ulid"
 
 /** Serves the modules of a lab. */
 export interface LabVite {
-  answer(request: IncomingMessage, response: ServerResponse): void;
+  answer(request: IncomingMessage, response: ServerResponse): unknown;
   close(): Promise<void>;
 }
 
-/** Starts Vite on the whole repository: every module is served at its own path. */
+/**
+ * Starts Vite on the whole repository: every module is served at its own path, the package's workers at `/workers/`, and below
+ * `/bundled/` every module with all that it imports, as a worker loads one file much sooner than two hundred.
+ */
 export async function startLabVite(): Promise<LabVite> {
   const cacheDir = await mkdtemp(join(tmpdir(), "framewright-lab-"));
   const keep = await takeBundled(cacheDir);
@@ -41,11 +46,24 @@ export async function startLabVite(): Promise<LabVite> {
     },
   });
   await keep();
+  let built: Promise<unknown> | undefined;
+  const bundles = new Map<string, Promise<string>>();
   return {
-    answer(request, response) {
+    async answer(request, response) {
       const { pathname } = new URL(request.url ?? "/", "http://lab");
       if (pathname === "/@vite/client") {
         return void response.setHeader("Content-Type", "text/javascript").end(CLIENT);
+      }
+      if (pathname.startsWith("/workers/")) {
+        built ??= buildWorkers(cacheDir);
+        await built;
+        return answerFile(cacheDir, pathname, request, response);
+      }
+      if (pathname.startsWith("/bundled/")) {
+        const path = join(ROOT, pathname.slice("/bundled".length));
+        const bundle = bundles.get(path) ?? bundleOf(path);
+        bundles.set(path, bundle);
+        return response.setHeader("Content-Type", "text/javascript").end(await bundle);
       }
       vite.middlewares(request, response, () => response.writeHead(404).end());
     },
@@ -54,6 +72,21 @@ export async function startLabVite(): Promise<LabVite> {
       await rm(cacheDir, { recursive: true, force: true });
     },
   };
+}
+
+async function bundleOf(path: string): Promise<string> {
+  const built = await build({
+    ...{ root: ROOT, configFile: false, logLevel: "warn", publicDir: false },
+    build: {
+      ...{ write: false, target: "esnext", minify: false },
+      lib: { entry: { bundle: path }, formats: ["es"] },
+      rolldownOptions: { output: { codeSplitting: false } },
+    },
+  });
+  const [{ output } = { output: [] }] = Array.isArray(built) ? built : [];
+  const [file, ...more] = output;
+  if (file?.type !== "chunk" || more.length > 0) throw new Error(`${path} is not one file.`);
+  return file.code;
 }
 
 // Bundling takes a second of processor time, so the first lab keeps the result and the others copy it. Vite itself checks whether

@@ -35,7 +35,7 @@ export async function openWebCodecs() {
 
   const ask = async (wish: WebCodecsWish): Promise<WebCodecsAnswer> =>
     lab.page.evaluate((wish) => {
-      const worker = new Worker("/test/browser/webcodecs.page.ts", { type: "module" });
+      const worker = new Worker("/bundled/test/browser/webcodecs.page.ts", { type: "module" });
       return new Promise<WebCodecsAnswer>((resolve, reject) => {
         worker.onmessage = ({ data }) => resolve(data);
         worker.onerror = ({ message }) => reject(new Error(`the worker failed: ${message}`));

@@ -39,11 +39,17 @@ export async function buildPackage(): Promise<void> {
  * Returns the names of the packages bundled into them.
  */
 export async function buildPageParts(folder: string): Promise<ReadonlySet<string>> {
-  const inside = await bundle(WORKER_FILES, "workers", folder);
-  await copyFile(createRequire(import.meta.url).resolve(AVIF_WASM), join(folder, "workers", "avif_enc.wasm"));
+  const inside = await buildWorkers(folder);
   // Apart, so that it is one file without imports, which a blob's URL can stand for.
   const core = await bundle(FFMPEG_FILES, "ffmpeg", folder);
   return new Set([...inside, ...core, ...(await bundle(PAGE_FILES, "page", folder))]);
+}
+
+/** Builds the package's `workers/` in a folder; returns the names of the packages bundled into them. */
+export async function buildWorkers(folder: string): Promise<string[]> {
+  const inside = await bundle(WORKER_FILES, "workers", folder);
+  await copyFile(createRequire(import.meta.url).resolve(AVIF_WASM), join(folder, "workers", "avif_enc.wasm"));
+  return inside;
 }
 
 async function buildModules(folder: string): Promise<void> {
