@@ -40,16 +40,14 @@ async function only(
   return { ...result, path: file.path };
 }
 
+// Where pictures are placed is planned as for every encoder; here each fit and each turn is drawn.
 const PLACED: Omit<Placing, "source">[] = [
   { width: 120, height: 120, fit: "contain", position: "center", background: "#336699" },
   { width: 120, height: 120, fit: "contain", position: "bottom-right", background: "#336699" },
-  { width: 120, height: 120, fit: "cover", position: "center", background: "#000000" },
   { width: 120, height: 120, fit: "cover", position: "left", background: "#000000" },
-  { width: 200, height: 90, fit: "fill", position: "center", background: "#000000" },
   { width: 96, height: 160, fit: "fill", position: "center", background: "#000000", turned: 90 },
   { width: 200, height: 100, fit: "contain", position: "left", background: "#802040", turned: 270 },
   { width: 100, height: 60, fit: "cover", position: "top-left", background: "#000000", turned: 180 },
-  { width: 90, height: 90, fit: "cover", position: "bottom", background: "#000000", turned: 90 },
 ];
 
 test.each(PLACED)(
@@ -94,14 +92,12 @@ async function expectNative(path: string, input: string, options: VideoOptions, 
 test.each<[ClipName, VideoOptions]>([
   ["mp4_silent", { fps: 1, quality: "high" }],
   ["mp4_silent", { fps: 60, quality: "high" }],
-  ["mp4_vfr", { fps: 29.97, quality: "high" }],
   ["mp4_vfr", { width: 80, quality: "high" }],
   ["mp4_b_frames", { start: 0.51, end: 1.3, quality: "high" }],
   ["mp4_b_frames", { fps: 10, start: 0.51, end: 1.3, quality: "high" }],
   ["mp4_silent", { format: "webm", start: 0.3, quality: "high" }],
   ["mp4_fragmented", { format: "mov", end: 0.5, quality: "high" }],
   ["mkv", { width: 90, height: 90, fit: "cover", quality: "high" }],
-  ["webm_vp8", { codec: "av1", quality: "high" }],
   ["webm_vp8", { fps: 10, start: 0.51, quality: "high" }],
 ])("%s with %o produces the frames of the native encoder", async (name, options) => {
   const input = await clip(name);
