@@ -28,14 +28,18 @@ export async function startReceiver(port = 0): Promise<Receiver> {
   const ways = new Map<string, (request: number, received: Received) => Taking>();
   const all: Received[] = [];
   const server = createServer((request, response) => {
-    void readText(request).then((body) => {
-      const path = request.url ?? "/";
-      const before = all.filter((each) => each.path === path).length;
-      const headers = request.headers as Record<string, string>;
-      const received = { path, headers, body, event: JSON.parse(body), at: Date.now() };
-      all.push(received);
-      answer(request, response, ways.get(path)?.(before, received) ?? 404);
-    });
+    // A body that breaks off is none: its sender was killed.
+    void readText(request).then(
+      (body) => {
+        const path = request.url ?? "/";
+        const before = all.filter((each) => each.path === path).length;
+        const headers = request.headers as Record<string, string>;
+        const received = { path, headers, body, event: JSON.parse(body), at: Date.now() };
+        all.push(received);
+        answer(request, response, ways.get(path)?.(before, received) ?? 404);
+      },
+      () => {},
+    );
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
