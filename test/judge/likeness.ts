@@ -1,4 +1,9 @@
+import { randomUUID } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { runNative } from "./native.ts";
+import { type Picture, parsePam } from "./picture.ts";
 
 /** SSIM of two videos, where 1 is identical: the mean of all frames, and the worst frame. */
 export interface Likeness {
@@ -27,12 +32,37 @@ export async function measureLikeness(
   source: string,
   options: LikenessOptions = {},
 ): Promise<Likeness> {
+  return measure(output, source, options, []);
+}
+
+/** Measures like {@link measureLikeness} and reads the output's first frame in the same run of ffmpeg, whose start takes longest. */
+export async function measureAndRead(
+  output: string,
+  source: string,
+  options: LikenessOptions = {},
+): Promise<Likeness & { picture: Picture }> {
+  const frame = join(tmpdir(), `framewright-frame-${randomUUID()}.pam`);
+  const first = ["-map", "0:v:0", "-an", "-vf", "select=eq(n\\,0),format=rgba", "-frames:v", "1"];
+  try {
+    const like = await measure(output, source, options, [...first, "-f", "image2", "-c:v", "pam", frame]);
+    return { ...like, picture: parsePam(await readFile(frame)) };
+  } finally {
+    await rm(frame, { force: true });
+  }
+}
+
+async function measure(
+  output: string,
+  source: string,
+  options: LikenessOptions,
+  more: readonly string[],
+): Promise<Likeness> {
   const { filter = "null", output_filter = "null", input = [], pixels = "yuv420p" } = options;
   const paired = `settb=1/1000,setpts=N*40,format=${pixels}`;
-  const graph = `[0:v:0]${output_filter},${paired}[got];[1:v:0]${filter},${paired}[wanted];[got][wanted]ssim=stats_file=-`;
+  const graph = `[0:v:0]${output_filter},${paired}[got];[1:v:0]${filter},${paired}[wanted];[got][wanted]ssim=stats_file=-[judged]`;
   const { output: stats } = await runNative([
     ...["-i", output, ...input, "-i", source],
-    ...["-filter_complex", graph, "-an", "-f", "null", "/dev/null"],
+    ...["-filter_complex", graph, "-map", "[judged]", "-an", "-f", "null", "/dev/null", ...more],
   ]);
   const values = [...stats.toString().matchAll(/All:(inf|[\d.]+)/g)].map((match) => Number(match[1]));
   if (values.length === 0) throw new Error("no frames to compare");

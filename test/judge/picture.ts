@@ -17,7 +17,6 @@ export async function readPicture(
   options: { frame?: number; decoder?: readonly string[]; filter?: string } = {},
 ): Promise<Picture> {
   const { frame = 0, decoder = [], filter = "null" } = options;
-  // PAM carries the picture's size in its header.
   const { output } = await runNative([
     ...[
       ...decoder,
@@ -31,11 +30,16 @@ export async function readPicture(
     ],
     ...["-f", "image2pipe", "-c:v", "pam", "-"],
   ]);
+  return parsePam(output);
+}
+
+/** Reads a picture in RGBA from PAM, which carries its size in its header. */
+export function parsePam(output: Buffer): Picture {
   const header = output.subarray(0, 200).toString("latin1");
   const width = Number(/WIDTH (\d+)/.exec(header)?.[1]);
   const height = Number(/HEIGHT (\d+)/.exec(header)?.[1]);
   const pixels = output.subarray(output.indexOf("ENDHDR\n") + 7);
-  if (pixels.length !== width * height * 4) throw new Error(`No frame ${frame} in ${path}.`);
+  if (pixels.length !== width * height * 4) throw new Error("There is no such frame.");
   return {
     width,
     height,

@@ -3,10 +3,10 @@ import { type AudioFormat, FORMATS, type ImageFormat, type VideoFormat } from ".
 import { endlessSound, markedClip, markedGif, markedStill, noiseSound } from "../judge/clips.ts";
 import { readBoxes, readContainer, readWebpAnimation } from "../judge/container.ts";
 import { countPacketBytes, readFacts } from "../judge/facts.ts";
-import { measureLikeness } from "../judge/likeness.ts";
+import { measureAndRead } from "../judge/likeness.ts";
 import { ALIKE_SOUND } from "../judge/limits.ts";
 import { runNative } from "../judge/native.ts";
-import { type Picture, readPicture } from "../judge/picture.ts";
+import type { Picture } from "../judge/picture.ts";
 import { parseMaster } from "../judge/playlists.ts";
 import { wrongPoints } from "../judge/quadrants.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
@@ -83,8 +83,8 @@ async function judgeVideo(
   const gaps = times.slice(1).map((time, index) => Math.abs(time - (times[index] ?? 0) - 1 / rate));
   check(Math.max(0, ...gaps)).toBeLessThanOrEqual(0.0011);
   check(Math.abs((picture?.duration ?? 0) - wanted.seconds)).toBeLessThanOrEqual(1 / rate + 0.002);
-  const like = await judgeLikeness(cell, wanted, path, original, check);
-  check(wrongPoints(await readPicture(path), wanted.placing, COLOR_TOLERANCE)).toEqual([]);
+  const { like, shown } = await judgeLikeness(cell, wanted, path, original, check);
+  check(wrongPoints(shown, wanted.placing, COLOR_TOLERANCE)).toEqual([]);
   if (typeof cell.rate !== "number") return like;
   const bits = (await countPacketBytes(path, "v:0")) * 8;
   const share = bits / (picture?.duration ?? 0) / BITRATE.video;
@@ -113,10 +113,9 @@ async function judgeImage(
   const { picture } = await readFacts(path);
   check(picture).toMatchObject({ codec: IMAGE_CODECS[format], ...wanted.box, pixel_aspect: "1:1" });
   check(picture?.times).toHaveLength(wanted.frames);
-  const like = await judgeLikeness(cell, wanted, path, original, check);
+  const { like, shown } = await judgeLikeness(cell, wanted, path, original, check);
   // Default bars are transparent where the format supports it.
   const clear = wanted.fit === "contain" && cell.background === null && FORMATS.image[format].alpha;
-  const shown = await readPicture(path);
   const seen = clear && format !== "avif" ? onBlack(shown) : shown;
   check(wrongPoints(seen, wanted.placing, COLOR_TOLERANCE)).toEqual([]);
   return like;
@@ -151,14 +150,14 @@ async function judgeLikeness(
   path: string,
   original: string,
   check: Check,
-): Promise<Figures> {
+): Promise<{ like: Figures; shown: Picture }> {
   const { kind, from, rate } = cell;
   const pixels = kind === "image" ? "gbrp" : "yuv420p";
-  const { mean, worst } = await measureLikeness(path, original, { filter, pixels });
+  const { mean, worst, picture } = await measureAndRead(path, original, { filter, pixels });
   const category = kind !== "image" ? "video" : from === "gif" ? "gif" : "image";
   const least = LIKE_AT[category][typeof rate === "number" ? "bitrate" : (rate ?? "medium")];
   check(mean).toBeGreaterThan(least);
-  return { ssim: mean, worst };
+  return { like: { ssim: mean, worst }, shown: picture };
 }
 
 function soundCodec({ kind, format }: Cell): string {
