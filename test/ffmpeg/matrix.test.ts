@@ -114,21 +114,27 @@ test.concurrent("FLAC keeps 24 bits, and has 16 for a lossy source", async ({ ex
 });
 
 const IMAGES = ["jpeg", "png", "webp", "gif", "avif"] as const satisfies ImageFormat[];
-const STILLS = ["png_odd", "webp", "mp4_10_bit", "webm_odd"] as const satisfies ClipName[];
-
-test.concurrent.for(STILLS.flatMap((name) => IMAGES.map((format) => [name, format] as const)))(
-  "encodes %s to an image as %s",
-  async ([name, format], { expect }) => {
-    const input = await clip(name, { seconds: 1 });
-    const { path, source } = await encode(input, "image", { format, quality: "high" });
-    expect(await readContainer(path)).toBe(format);
-    const { picture } = await readFacts(path);
-    expect(picture).toMatchObject({ width: source.width, height: source.height, pixel_aspect: "1:1" });
-    expect(picture?.times).toHaveLength(1);
-    const first = { filter: "trim=end_frame=1" };
-    expect((await measureLikeness(path, input, first)).mean).toBeGreaterThan(format === "gif" ? 0.95 : 0.97);
-  },
+// A source is decoded before it is encoded: one goes to all formats, and each of the others to two.
+const STILLS = {
+  png_odd: IMAGES,
+  webp: ["png", "avif"],
+  mp4_10_bit: ["jpeg", "avif"],
+  webm_odd: ["webp", "gif"],
+} as const satisfies Partial<Record<ClipName, readonly ImageFormat[]>>;
+const STILL_CASES = (Object.keys(STILLS) as (keyof typeof STILLS)[]).flatMap((name) =>
+  STILLS[name].map((format) => [name, format] as const),
 );
+
+test.concurrent.for(STILL_CASES)("encodes %s to an image as %s", async ([name, format], { expect }) => {
+  const input = await clip(name, { seconds: 1 });
+  const { path, source } = await encode(input, "image", { format, quality: "high" });
+  expect(await readContainer(path)).toBe(format);
+  const { picture } = await readFacts(path);
+  expect(picture).toMatchObject({ width: source.width, height: source.height, pixel_aspect: "1:1" });
+  expect(picture?.times).toHaveLength(1);
+  const first = { filter: "trim=end_frame=1" };
+  expect((await measureLikeness(path, input, first)).mean).toBeGreaterThan(format === "gif" ? 0.95 : 0.97);
+});
 
 test.concurrent("keeps transparency where the format supports it, else flattens on black", async ({
   expect,

@@ -54,22 +54,17 @@ async function store(name: string): Promise<string> {
   return makeClip(extension, [...loop, "-i", await quadrantPng(), "-filter_complex", filter, ...more]);
 }
 
-const OUTPUTS = [
+const VIDEOS = [
   ["video", "mp4"],
   ["video", "webm"],
-  ["image", "png"],
-  ["image", "jpeg"],
-  ["image", "webp"],
-  ["image", "gif"],
 ] as const;
+const OTHERS = ["jpeg", "webp", "gif"] as const;
 
-const CASES = Object.keys(STORED).flatMap((name) =>
-  OUTPUTS.filter(([kind]) => kind === "image" || !STILLS.has(name)).map(([kind, format]) => ({
-    name,
-    kind,
-    format,
-  })),
-);
+// Every image is made from the same decoded colors, so each source goes to the most exact format and to one other in turn.
+const CASES = Object.keys(STORED).flatMap((name, index) => {
+  const images = ["png", OTHERS[index % OTHERS.length] ?? "jpeg"].map((format) => ["image", format] as const);
+  return [...(STILLS.has(name) ? [] : VIDEOS), ...images].map(([kind, format]) => ({ name, kind, format }));
+});
 
 const BOX = { width: 120, height: 100 };
 const PLACING = {

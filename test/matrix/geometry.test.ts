@@ -34,9 +34,15 @@ const BOXES = [
 ];
 // Fill ignores the position; one besides the center shows that.
 const placesOf = (fit: Fit): readonly Position[] => (fit === "fill" ? ["center", "top-left"] : POSITIONS);
+// With these the one box has room above and below, or left and right, and the other the reverse.
+const DIAGONAL: ReadonlySet<Position> = new Set(["top-left", "center", "bottom-right"]);
 const places = (kind: Case["kind"], format: Case["format"]): Case[] =>
   FITS.flatMap((fit) =>
-    placesOf(fit).flatMap((position) => BOXES.map((box) => ({ kind, format, box, fit, position }))),
+    placesOf(fit).flatMap((position) =>
+      BOXES.filter((_, index) => DIAGONAL.has(position) || (kind === "image" && index === 0)).map((box) => ({
+        ...{ kind, format, box, fit, position },
+      })),
+    ),
   );
 const withBackground = (kind: Case["kind"], format: Case["format"]): Case[] =>
   BOXES.map((box) => ({ kind, format, box, fit: "contain", position: "top-left", background: BACKGROUND }));

@@ -32,12 +32,18 @@ const MATERIAL = {
   "surround sound": () => surroundClip(6),
 } as const;
 
-const NORMALIZED = (Object.keys(MATERIAL) as (keyof typeof MATERIAL)[]).flatMap((name) => [
-  { name, format: "wav", target_lufs: -16 },
-  { name, format: "mp3", target_lufs: -14 },
-  { name, format: "opus", target_lufs: -23 },
-  { name, format: "aac", target_lufs: -16 },
-]);
+// The sound is normalized before it is encoded: each material goes to the most exact format, and to the lossy ones where they tell most.
+const NORMALIZED = [
+  { name: "quiet speech", format: "wav", target_lufs: -16 },
+  { name: "quiet speech", format: "mp3", target_lufs: -14 },
+  { name: "loud noise", format: "wav", target_lufs: -16 },
+  { name: "loud noise", format: "opus", target_lufs: -23 },
+  { name: "beats", format: "wav", target_lufs: -16 },
+  { name: "beats", format: "mp3", target_lufs: -14 },
+  { name: "beats", format: "aac", target_lufs: -16 },
+  { name: "surround sound", format: "wav", target_lufs: -16 },
+  { name: "surround sound", format: "opus", target_lufs: -23 },
+] as const;
 
 test.concurrent.for(NORMALIZED)(
   "$name becomes $target_lufs LUFS in $format",

@@ -38,9 +38,14 @@ const CASES: [Options, string][] = [
   [{ crop: { x: 20, y: 8, width: 120, height: 60 }, width: 60, height: 60, fit: "cover" }, "crop=60:60:50:8"],
 ];
 
+// A frame of a video takes the way of both others.
 test.concurrent.for(
-  CASES.flatMap(([options, filter]) =>
-    (["png", "mp4", "frame"] as const).map((made) => ({ options, filter, made })),
+  CASES.flatMap(([options, filter], index) =>
+    (index % 5 === 0 ? (["png", "mp4", "frame"] as const) : (["png", "mp4"] as const)).map((made) => ({
+      options,
+      filter,
+      made,
+    })),
   ),
 )("$made with $options is like $filter", LIMIT, async ({ options, filter, made }, { expect }) => {
   const source = await (made === "png" ? quadrantPng() : quadrantClip());

@@ -21,13 +21,17 @@ const OUTPUTS = [
   { format: "webm", codec: "vp9", audio: "opus" },
 ] as const satisfies { format: VideoFormat; codec: VideoCodec; audio: string }[];
 
-// MOV shares the muxer of MP4, so only sources whose times or streams are hard to mux.
-const HARD = new Set([
-  ...["mp4", "mp4_b_frames", "mp4_vfr", "mp4_rotated_90", "mp4_silent", "many streams", "surround"],
-  ...["mpegts_interlaced", "webm_alpha", "h264", "gif_animated"],
-]);
+// A source is decoded before it is encoded, so all go to MP4, and only those whose times or streams are hard to mux to the others;
+// MOV shares the muxer of MP4.
+const HARD: Record<"mov" | "webm", ReadonlySet<string>> = {
+  mov: new Set(["mp4_b_frames", "mp4_vfr", "mp4_silent", "many streams", "surround"]),
+  webm: new Set([
+    ...["mp4_b_frames", "mp4_vfr", "mp4_rotated_90", "mp4_silent", "many streams", "surround", "webm"],
+    ...["mpegts_interlaced", "webm_alpha", "h264", "gif_animated", "mp4_10_bit"],
+  ]),
+};
 const CASES = Object.entries(VIDEO_SOURCES).flatMap(([name, facts]) =>
-  OUTPUTS.filter(({ format }) => format !== "mov" || HARD.has(name)).map((output) => ({
+  OUTPUTS.filter(({ format }) => format === "mp4" || HARD[format].has(name)).map((output) => ({
     ...output,
     name,
     ...facts,
