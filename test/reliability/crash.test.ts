@@ -3,6 +3,7 @@ import type { Task } from "../../src/core/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { family, running } from "../local/run-script.ts";
 import { type Lab, startLab } from "./lab.ts";
 
 let lab: Lab;
@@ -27,20 +28,19 @@ async function get(id: string): Promise<Task> {
   return (await lab.door.request<Task>("GET", `/tasks/${id}`)).body;
 }
 
-// Kills the service while the step is at work; returns the record at that time.
-async function crashDuring(
-  id: string,
-  step: string,
-  ready: (task: Task) => boolean = () => true,
-): Promise<Task> {
+// Waits until the step is at work; returns the record at that time.
+async function reach(id: string, step: string, ready: (task: Task) => boolean = () => true): Promise<Task> {
   let before = await get(id);
   while (at(before, step)?.status !== "processing" || !ready(before)) {
     if (before.finished_at) throw new Error(`too late: ${JSON.stringify(before)}`);
     before = await get(id);
   }
-  await lab.crash();
-  await expect(get(id)).rejects.toThrow("fetch failed");
   return before;
+}
+
+async function crash(): Promise<void> {
+  await lab.crash();
+  await expect(lab.door.request("GET", "/tasks")).rejects.toThrow("fetch failed");
 }
 
 async function finish(id: string): Promise<Task> {
@@ -88,37 +88,33 @@ async function expectOnce(before: Task, extension: string, seconds: number): Pro
   return task;
 }
 
-test("recovers from a crash during the probe", async () => {
-  const file = await clip("mp4");
-  let held = true;
-  const input = origin.serve("/probe.mp4", () => (held ? { silent: true } : { file }));
-  const { id } = await create({ input, kind: "audio" });
-  const before = await crashDuring(id, "probe", () => origin.log.some(({ path }) => path === "/probe.mp4"));
-  held = false;
-  await lab.restart();
-  await expectOnce(before, "mp3", 2);
-});
-
 // A source without an ETag is copied; any other is read where it is.
-test("recovers from a crash during the ingest", async () => {
-  const file = await clip("wav", { seconds: 20 });
+test("tasks recover from a crash during a probe, during an ingest, and right after the answer to a new one", async () => {
+  const [mp4, wav, long] = await Promise.all([clip("mp4"), clip("wav"), clip("wav", { seconds: 20 })]);
   const size = 20 * 44_100 * 4;
   let held = true;
-  const input = origin.serve("/ingest.wav", () => ({
-    ...{ file, etag: null },
+  const probing = origin.serve("/probe.mp4", () => (held ? { silent: true } : { file: mp4 }));
+  const copied = origin.serve("/ingest.wav", () => ({
+    ...{ file: long, etag: null },
     ...(held && { bytes_per_second: 700_000 }),
   }));
-  const { id } = await create({ input, kind: "audio", options: { format: "opus" } });
+  const probed = await create({ input: probing, kind: "audio" });
+  const probe = await reach(probed.id, "probe", () => origin.log.some(({ path }) => path === "/probe.mp4"));
+  const { id } = await create({ input: copied, kind: "audio", options: { format: "opus" } });
   const received = () =>
     origin.log.filter(({ path }) => path === "/ingest.wav").reduce((n, { bytes }) => n + bytes, 0);
-  const before = await crashDuring(id, "ingest", () => received() > size / 4);
+  const ingest = await reach(id, "ingest", () => received() > size / 4);
+  const created = await create({ input: origin.serve("/new.wav", { file: wav }), kind: "audio" });
   expect(received()).toBeLessThan(size);
+  await crash();
   origin.forget();
   held = false;
   await lab.restart();
-  await expectOnce(before, "opus", 20);
+  await expectOnce(probe, "mp3", 2);
+  await expectOnce(ingest, "opus", 20);
   // Nothing is probed again, and the file is fetched at most once more.
   expect(received()).toBeLessThanOrEqual(size * 1.05);
+  await expectOnce(created, "mp3", 2);
 });
 
 test("recovers from a crash during the encode", async () => {
@@ -127,7 +123,8 @@ test("recovers from a crash during the encode", async () => {
   const { id } = await create({ input, kind: "video", options: { quality: "high" } });
   // The service and this test share the machine's clock.
   const works = (task: Task) => Date.now() - (at(task, "encode")?.started_at ?? Infinity) > 200;
-  const before = await crashDuring(id, "encode", works);
+  const before = await reach(id, "encode", works);
+  await crash();
   origin.forget();
   await lab.restart();
   await expectOnce(before, "mp4", 20);
@@ -140,7 +137,8 @@ test("a crash between chunks re-encodes none that are done", async () => {
   const input = origin.serve("/chunks.mp4", { file });
   const { id } = await create({ input, kind: "video", options: { width: 128 } });
   const chunks = () => lab.stored().filter(({ key }) => key.startsWith(`work/${id}/chunks/`));
-  const before = await crashDuring(id, "encode", () => chunks().length > 1);
+  const before = await reach(id, "encode", () => chunks().length > 1);
+  await crash();
   const done = chunks();
   await lab.restart();
   await vi.waitUntil(() => chunks().length > done.length, { timeout: 60_000, interval: 20 });
@@ -168,25 +166,22 @@ test("recovers from a crash during the upload", async () => {
   await expectOnce(before, "webm", 2);
 });
 
-test("a run that sleeps until its turn for heavy work gets it after a crash", async () => {
-  const input = origin.serve("/heavy.mp4", { file: await clip("mp4", { size: "320x180", seconds: 4 }) });
+test("an encode by ffmpeg completes after a crash, and a run that sleeps until its turn for heavy work gets it", async () => {
+  const input = origin.serve("/heavy.mp4", { file: await clip("mp4", { size: "320x180", seconds: 10 }) });
   const heavy = { input, kind: "video", options: { codec: "h265" } };
   const ids = [(await create(heavy)).id, (await create(heavy)).id];
-  const sleeping = await vi.waitUntil(() => ids.find((id) => lab.turn(id) === "heavy_waits"), {
+  await vi.waitUntil(() => ids.some((id) => lab.turn(id) === "heavy_waits"), {
     timeout: 30_000,
     interval: 20,
   });
-  const before = await get(sleeping);
-  await lab.crash();
+  const servers = lab.pids("native");
+  const ffmpegs = () => servers.flatMap(family).filter((pid) => !servers.includes(pid));
+  const pids = await vi.waitUntil(() => ffmpegs().length > 0 && ffmpegs(), { timeout: 60_000, interval: 20 });
+  const before = await Promise.all(ids.map(get));
+  expect(before.map((task) => at(task, "encode")?.status).toSorted()).toContain("processing");
+  await crash();
+  await expect.poll(() => running(pids), { interval: 20 }).toEqual([]);
+  expect(before.map(({ id }) => lab.turn(id))).toContain("heavy_waits");
   await lab.restart();
-  await Promise.all(ids.map(finish));
-  await expectOnce(before, "mp4", 4);
-});
-
-test("recovers from a crash right after answering a new task", async () => {
-  const file = await clip("wav");
-  const created = await create({ input: origin.serve("/new.wav", { file }), kind: "audio" });
-  await lab.crash();
-  await lab.restart();
-  await expectOnce(created, "mp3", 2);
+  for (const each of before) await expectOnce(each, "mp4", 10);
 });
