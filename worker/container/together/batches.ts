@@ -4,16 +4,14 @@ import type { NativeJob } from "../../../src/encoders/native/native-wire.ts";
 import { isTransport, soundStream } from "../../../src/ffmpeg/span.ts";
 import { needsDecoder } from "../../../src/plan/image/decoded.ts";
 import { decodeKey } from "../../../src/plan/together/decode-key.ts";
+import type { RunHooks } from "../encode-job.ts";
 import { removeFolder, type Scratch } from "../scratch.ts";
 
 /** One job of a batch. */
-export interface Member {
+export interface Member extends RunHooks {
   job: NativeJob;
   /** Its folder, into which its files come. */
   folder: string;
-  signal: AbortSignal;
-  onProgress(share: number, speed: number | null): void;
-  fits(bytes: number): boolean;
 }
 
 /**
