@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([lab?.close(), origin?.close()]));
 
 const small = async () => serve(await clip("mp4", { seconds: 1 }));
-const LONG = { size: "640x360", seconds: 10 } as const;
+const LONG = { size: "320x180", seconds: 10 } as const;
 const long = async () => serve(await clip("mp4", LONG));
 const serve = (file: string) => origin.serve(`/${file.split("/").at(-1)}`, { file });
 
@@ -178,18 +178,6 @@ test("another encoder takes over an encode when its encoder is killed", async ()
   const { id, pids } = await startEncode();
   for (const pid of lab.pids("native")) process.kill(pid, "SIGKILL");
   await expect.poll(() => running(pids), { interval: 20 }).toEqual([]);
-  const task = await finished(id);
-  expect([task.error, task.status]).toEqual([null, "succeeded"]);
-  const { path } = await lab.door.fetchFile(task.output ?? "");
-  expect((await readFacts(path)).picture?.times).toHaveLength(250);
-});
-
-// Starting the service again takes a slow machine a minute.
-test("an encode completes after the whole service was killed", { timeout: 300_000 }, async () => {
-  const { id, pids } = await startEncode();
-  await lab.crash();
-  await expect.poll(() => running(pids), { interval: 20 }).toEqual([]);
-  await lab.restart();
   const task = await finished(id);
   expect([task.error, task.status]).toEqual([null, "succeeded"]);
   const { path } = await lab.door.fetchFile(task.output ?? "");
