@@ -13,6 +13,8 @@ import { NATIVE_COST, NATIVE_MEMORY, nativeWork } from "../../src/route/native-c
 import { runFolder } from "../../src/steps/media-keys.ts";
 import { outputStem } from "../../src/steps/output-name.ts";
 import { MAX_PUT_BYTES, PART_BYTES } from "../../src/storage/http/http-writer.ts";
+import { STRETCH_BYTES } from "../../src/storage/pinned/extents.ts";
+import { LANE_BYTES } from "../../src/storage/pinned/sparse-file.ts";
 import { MAX_JOB_BYTES } from "../../worker/container/app.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
@@ -143,14 +145,26 @@ test("chunks stay as long as they are wanted, until there would be too many", ()
   expect(count(240_000, true)).toBeLessThanOrEqual(4000);
 });
 
-test("a run asks its encoders less often than a Worker may make subrequests", () => {
-  const source = longest(settings.MAX_INPUT_SECONDS);
+test("a run makes fewer subrequests than a Worker may", () => {
+  const { MAX_INPUT_BYTES } = readSettings(ServiceSettings, { ...SECRETS, MAX_INPUT_BYTES: "50 GB" });
+  const source = { ...longest(settings.MAX_INPUT_SECONDS), filesize: MAX_INPUT_BYTES };
   const plan = createPlan(source, "video", { codec: "av1", format: "webm" });
   const { pictures } = nativeWork(plan, source);
+  // Its encoders are asked once a second.
   const seconds = (pictures ?? Number.NaN) / (2 * NATIVE_COST.parallel);
-  const asked = configs[0]?.[1].limits?.subrequests ?? 0;
   expect(seconds).toBeGreaterThan(500_000);
-  expect(seconds).toBeLessThan(asked);
+  const parts = {
+    polls: seconds,
+    // The input is fetched by each lane; stored; and read back by as many as two encoders and by a retry of each.
+    fetches: MAX_INPUT_BYTES / LANE_BYTES,
+    stretches: (5 * MAX_INPUT_BYTES) / STRETCH_BYTES,
+    // A chunk is started, called off, listed, read to be counted and to be stitched, and deleted; all that twice.
+    chunks: 2 * 6 * 4000,
+    // The output is written in parts.
+    output: LIMITS.r2.parts,
+  };
+  const sum = Object.values(parts).reduce((all, each) => all + each, 0);
+  expect(sum).toBeLessThan(configs[0]?.[1].limits?.subrequests ?? 0);
 });
 
 test("the ids of runs are ids of Workflows, and the keys of media fit R2", () => {

@@ -33,7 +33,10 @@ const PROGRAM = `
 
 const IMPORT = /import \{([^}]*)\} from "cloudflare:workers"/g;
 
-/** Returns the milliseconds of processor time in which a Worker's bundle is compiled and its global scope runs. */
+// What else the machine does adds to each.
+const RUNS = 3;
+
+/** Returns the milliseconds of processor time in which a Worker's bundle is compiled and its global scope runs, the least of a few runs. */
 export async function measureStartup(bundle: string): Promise<number> {
   const imports = (await readFile(bundle, "utf8")).matchAll(IMPORT);
   const names = [...imports].flatMap(([, list = ""]) =>
@@ -42,6 +45,10 @@ export async function measureStartup(bundle: string): Promise<number> {
   // Node has the engine of workerd, but not its modules.
   const classes = [...new Set(names)].map((name) => `export class ${name} {}`).join("\n");
   const args = ["--input-type=module", "--eval", PROGRAM, pathToFileURL(bundle).href, classes];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  return Number(stdout);
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS; run++) {
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    least = Math.min(least, Number(stdout));
+  }
+  return least;
 }

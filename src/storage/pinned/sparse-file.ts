@@ -43,8 +43,8 @@ const PIECE_BYTES = 256 * KIB;
 const WRITES_AT_ONCE = 3;
 /** Connections that fetch one range at once. */
 export const LANES = 4;
-// The most bytes that each fetches.
-const LANE_BYTES = MIB;
+/** The most bytes that each fetches. */
+export const LANE_BYTES = MIB;
 // A longer range is read in turn: its reader may hang up early, and is not to be charged for what it never sees. Where others read
 // the source too, a slow reader must not keep them waiting.
 const TOGETHER_BYTES = 8 * MIB;
