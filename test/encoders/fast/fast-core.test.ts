@@ -38,7 +38,7 @@ const pngCovered = () => {
 };
 
 // A thousand by FRAMEWRIGHT_CORE_RUNS=1000.
-const RUNS = Number(process.env.FRAMEWRIGHT_CORE_RUNS ?? 250);
+const RUNS = Number(process.env.FRAMEWRIGHT_CORE_RUNS ?? 80);
 const RUNS_MS = 120_000 + 600 * RUNS;
 
 const X264 = "-i /in/input -c:v libx264 -preset ultrafast -an /out/output.mp4".split(" ");
@@ -124,7 +124,7 @@ describe.skipIf(!CORE)("the fast core", () => {
       expect(new Set(results.map(({ heap }) => heap)).size).toBe(1);
       const [early, late] = [RUNS / 5, RUNS].map((count) => results[count - 1]?.resident ?? Number.NaN);
       // One run's memory is 32 MiB.
-      expect((late ?? 0) - (early ?? 0)).toBeLessThan(96 * 2 ** 20);
+      expect((late ?? 0) - (early ?? 0)).toBeLessThan(64 * 2 ** 20);
     },
     RUNS_MS,
   );
