@@ -50,8 +50,15 @@ test("converts ten files of all kinds at once, one of them to two outputs, each 
   await addFiles(workbench, ...paths);
   const twice = cardOf(workbench, "picture.png");
   await twice.getByRole("button", { name: "Options" }).click();
+  const wide = workbench.viewportSize();
+  await workbench.setViewportSize({ width: 360, height: 740 });
   await twice.getByRole("button", { name: "Another output" }).click();
   await expect(twice.nth(1)).toBeFocused();
+  await expect(twice.nth(1)).toBeInViewport();
+  // Beside the first one, not after all the others.
+  await expect(twice.first().locator("xpath=following::article[1]")).toHaveAccessibleName("picture.png");
+  expect(await workbench.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  if (wide) await workbench.setViewportSize(wide);
   await chooseFormat(twice.nth(1), "jpeg");
   await workbench.getByRole("button", { name: "Convert all (11)" }).click();
   await expect(workbench.locator("[data-state=succeeded]")).toHaveCount(11);

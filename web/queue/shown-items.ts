@@ -3,7 +3,7 @@ import type { Item } from "./item.ts";
 
 /** Items as rendered. However many change at once, only a few are rendered per frame, so that the page stays responsive. */
 export interface ShownItems {
-  /** In the order of their ids. */
+  /** In the order in which their files were added; items of one file follow each other. */
   readonly items: ReadonlySignal<readonly Item[]>;
   /** Renders with one of the next frames that an item was added, changed or removed. */
   changed(id: string): void;
@@ -28,7 +28,7 @@ export function createShownItems(
     const drawn = new Set(ids);
     const before = items.peek().filter(({ id }) => !drawn.has(id));
     const after = ids.map((id) => current.get(id)).filter((item) => item !== undefined);
-    items.value = [...before, ...after].sort((a, b) => (a.id < b.id ? -1 : 1));
+    items.value = [...before, ...after].sort(inOrder);
   }
 
   function schedule(): void {
@@ -49,4 +49,11 @@ export function createShownItems(
     },
     show: (id) => draw(id === undefined ? [...changes].slice(0, MOST) : [id]),
   };
+}
+
+// Ids grow with time, and a file's first item has its id.
+function inOrder(one: Item, other: Item): number {
+  const [file, otherFile] = [one.file_of ?? one.id, other.file_of ?? other.id];
+  if (file !== otherFile) return file < otherFile ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
 }
