@@ -165,6 +165,9 @@ export const Source = z
       .optional()
       .meta({ description: "Clockwise degrees that a player turns the picture: 0, 90, 180, 270." }),
     has_alpha: z.boolean().optional(),
+    premultiplied: z.literal(true).optional().meta({
+      description: "True where the colors are stored multiplied by the transparency; else absent.",
+    }),
     animated: z.boolean().optional().meta({ description: "True for an image with more than one frame." }),
     interlaced: z.boolean().optional(),
     pixel_format: z.string().optional(),

@@ -96,6 +96,7 @@ function pictureFacts(video: Report, frames: Report[], still: boolean): Partial<
     fps: still || fps === undefined ? undefined : Math.round(fps * 1e4) / 1e4,
     pixel_format,
     has_alpha: hasAlpha(video),
+    premultiplied: video.alpha_mode === "premultiplied" ? (true as const) : undefined,
     interlaced: isInterlaced(video, frame),
     color: colorFacts(video),
   });

@@ -26,6 +26,11 @@ const NUDGE = 0.0005;
  * stretch.
  */
 export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
+  const cut = cutOf(plan, chunk, source);
+  return { ...cut, video: [...alphaFilters(source), ...cut.video] };
+}
+
+function cutOf(plan: Plan, chunk: Chunk, source: Source): Cut {
   const none: Cut = { seek: [], video: [], audio: [], length: null, lead: 0, speed: plan.speed ?? 1 };
   if (plan.still) return none;
   if (plan.image && !plan.image.animated) {
@@ -94,6 +99,14 @@ function sinceStart(lead: number): string {
 // The picture visible at the start began before it.
 function heldTime(lead: number): string {
   return `'max(0,${sinceStart(lead)})'`;
+}
+
+// An animated AVIF has its transparency in a track of its own.
+function alphaFilters({ format, animated, has_alpha, premultiplied }: Source): string[] {
+  return [
+    ...(format === "avif" && animated && has_alpha ? ["[0:V:1]alphamerge"] : []),
+    ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),
+  ];
 }
 
 // Ticks per second that represent all usual frame rates, and milliseconds, exactly.

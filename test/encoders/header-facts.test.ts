@@ -110,6 +110,22 @@ test.for([false, true])("reads the size and the turn of a photograph's primary i
   expect(readHeaderFacts(photo("avif", 3, wide))).toEqual({ ...avif, rotation: 90 });
 });
 
+// av1C: 10 bits, 4:2:0; 12 bits, 4:4:4; 8 bits without color. hvcC: 4:2:2 of 10 bits.
+const av1C = (flags: number) => box("av1C", Buffer.from([0x81, 0, flags, 0]));
+const hvcC = box("hvcC", Buffer.from([1, ...Array.from({ length: 15 }, () => 0), 0xfe, 0xfa, 0]));
+const ALPHA = box("auxC", Buffer.from("\0\0\0\0urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0", "latin1"));
+
+test.for([
+  ["avif", [av1C(0x4c)], "yuv420p10le"],
+  ["avif", [av1C(0x60)], "yuv444p12le"],
+  ["avif", [av1C(0x1c)], "gray"],
+  ["avif", [av1C(0x4c), ALPHA], "yuva420p10le"],
+  ["heic", [hvcC], "yuv422p10le"],
+] as const)("reads the pixel format of %s from its decoder's configuration", ([brand, boxes, pix_fmt]) => {
+  const file = heif(brand, box("iprp", box("ipco", ispe(64, 48), ...boxes)));
+  expect(readHeaderFacts(file)).toMatchObject({ width: 64, height: 48, pix_fmt });
+});
+
 test("an AVIF's turn becomes that of its Source", () => {
   const facts = readHeaderFacts(photo("avif", 3, false));
   if (!facts) throw new Error("no facts");

@@ -68,14 +68,21 @@ export function readDecoded(
 }
 
 function isDecoded({ image, video }: Plan, source: Source): boolean {
-  return (image !== null || video?.mode === "encode") && needsDecoder(source);
+  const reads = image !== null || video?.mode === "encode";
+  return reads && (needsDecoder(source) || movesInAvif(source));
+}
+
+// ffmpeg's cores decode no AV1.
+function movesInAvif({ kind, format, animated, color }: Source): boolean {
+  return kind === "image" && format === "avif" && animated === true && color?.hdr !== true;
 }
 
 function asDecoded(plan: Plan, source: Source, filesize?: number): { plan: Plan; source: Source } {
   const upright = decodedPlan(plan);
   const drawn = isVector(source) ? drawnPlan(upright, source, LIMITS) : { plan: upright, size: {} };
   const decoded = decodedSource({ ...source, ...drawn.size }, decodedFormat(source));
-  return { plan: drawn.plan, source: { ...decoded, color: SRGB, filesize: filesize ?? bytesOf(decoded) } };
+  const { premultiplied: _, ...straight } = decoded;
+  return { plan: drawn.plan, source: { ...straight, color: SRGB, filesize: filesize ?? bytesOf(decoded) } };
 }
 
 function isVector({ format }: Source): boolean {
@@ -99,7 +106,11 @@ function bytesOf({ width = 0, height = 0 }: Source): number {
 function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
   const { image, video } = plan;
   const { format, animated } = source;
-  if (format === "heic" && animated) return { code: "input_format", format: `animated ${format}` };
+  // libheif decodes the picture that stands for a sequence.
+  const isStill = image !== null && !image.animated && plan.start === 0;
+  const unread =
+    format === "heic" ? animated && !isStill : movesInAvif(source) && !("ImageDecoder" in globalThis);
+  if (unread) return { code: "input_format", format: `animated ${format}` };
   // A canvas holds eight bits of SDR.
   if (image?.tone_map || (video?.mode === "encode" && video.tone_map)) return { code: "tone_mapping" };
   const { width = 0, height = 0 } = asDecoded(plan, source).source;

@@ -1,17 +1,25 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
 import type { DecodedFormat } from "../../plan/image/decoded.ts";
+import type { Size } from "../../plan/size.ts";
+import { type HeifLayers, readLayers } from "../../probe/heif/heif-layers.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
-import { writeApng } from "./animated/apng.ts";
+import { type Frame, writeApng } from "./animated/apng.ts";
 import { composeFrames } from "./animated/compose.ts";
 import { readAnimation } from "./animated/webp.ts";
 import { writeBmp } from "./bmp.ts";
+import type { Drawn } from "./draw-image.ts";
 import { decodeHeif } from "./libheif.ts";
 
 /** Returns the format in which {@link decodePicture} writes a source. */
-export function decodedFormat({ has_alpha, animated }: Source): DecodedFormat {
-  return has_alpha || animated ? "png" : "bmp";
+export function decodedFormat(source: Source): DecodedFormat {
+  return source.has_alpha || moves(source) ? "png" : "bmp";
+}
+
+// Of a sequence in HEIC, the picture that stands for it.
+function moves({ format, animated }: Source): boolean {
+  return animated === true && format !== "heic";
 }
 
 /**
@@ -20,7 +28,7 @@ export function decodedFormat({ has_alpha, animated }: Source): DecodedFormat {
  */
 export async function decodePicture(blob: Blob, source: Source): Promise<EncodedFile> {
   const format = decodedFormat(source);
-  if (source.animated) return decodeAnimation(blob);
+  if (moves(source)) return source.format === "avif" ? decodeFrames(blob) : decodeWebp(blob);
   const context = (await drawByBrowser(blob, source)) ?? (await drawByLibheif(blob, source));
   if (!context) {
     throw new MediaError("input_unsupported", "The picture is damaged, or this browser cannot decode it.");
@@ -34,7 +42,7 @@ export async function decodePicture(blob: Blob, source: Source): Promise<Encoded
   return { ...file, bytes: new Uint8Array(await png.arrayBuffer()) };
 }
 
-async function decodeAnimation(blob: Blob): Promise<EncodedFile> {
+async function decodeWebp(blob: Blob): Promise<EncodedFile> {
   const animation = readAnimation(new Uint8Array(await blob.arrayBuffer()));
   const { width, height, frames } = animation;
   const drawn = composeFrames(animation, async ({ still, ...frame }) => {
@@ -46,26 +54,104 @@ async function decodeAnimation(blob: Blob): Promise<EncodedFile> {
     bitmap.close();
     return context.getImageData(0, 0, context.canvas.width, context.canvas.height).data;
   });
+  return asApng({ width, height, count: frames.length }, drawn);
+}
+
+// The browser puts the frames together itself.
+async function decodeFrames(blob: Blob): Promise<EncodedFile> {
+  const decoder = new ImageDecoder({ data: await blob.arrayBuffer(), type: "image/avif" });
+  const damaged = (cause: unknown) => {
+    throw new MediaError("input_unsupported", "The picture is damaged, or this browser cannot decode it.", {
+      cause,
+    });
+  };
+  try {
+    await decoder.tracks.ready.catch(damaged);
+    await decoder.completed.catch(damaged);
+    const count = decoder.tracks.selectedTrack?.frameCount ?? 0;
+    const first = await decoder.decode().catch(damaged);
+    const { displayWidth: width, displayHeight: height } = first.image;
+    first.image.close();
+    async function* frames(): AsyncGenerator<Frame> {
+      for (let frameIndex = 0; frameIndex < count; frameIndex++) {
+        const { image } = await decoder.decode({ frameIndex }).catch(damaged);
+        const context = openCanvas(width, height);
+        context.drawImage(image, 0, 0, width, height);
+        const duration = (image.duration ?? 0) / 1000;
+        image.close();
+        yield { pixels: context.getImageData(0, 0, width, height).data, duration };
+      }
+    }
+    return await asApng({ width, height, count }, frames());
+  } finally {
+    decoder.close();
+  }
+}
+
+async function asApng(
+  facts: { width: number; height: number; count: number },
+  frames: AsyncIterable<Frame>,
+): Promise<EncodedFile> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of writeApng({ width, height, count: frames.length }, drawn)) pieces.push(piece);
+  for await (const piece of writeApng(facts, frames)) pieces.push(piece);
   return { name: "decoded.png", mime: "image/png", bytes: concatBytes(pieces) };
 }
 
-async function drawByBrowser(blob: Blob, source: Source): Promise<OffscreenCanvasRenderingContext2D | null> {
-  const bitmap = await createImageBitmap(blob).catch(() => null);
+async function drawByBrowser(blob: Blob, source: Source): Promise<Drawn | null> {
+  const layers = /^(avif|heic)$/.test(source.format)
+    ? readLayers(new Uint8Array(await blob.arrayBuffer()))
+    : null;
+  const apart = layers?.apart && (await drawApart(layers, source));
+  return apart || drawShown(blob, source, layers);
+}
+
+async function drawShown(
+  picture: BlobPart,
+  source: Pick<Source, "width" | "height">,
+  layers: HeifLayers | null,
+): Promise<Drawn | null> {
+  const bitmap = await createImageBitmap(new Blob([picture])).catch(() => null);
   if (!bitmap) return null;
   const context = openCanvas(source.width ?? bitmap.width, source.height ?? bitmap.height);
   const { width, height } = context.canvas;
-  context.drawImage(bitmap, 0, 0, width, height);
+  const { x, y, ...part } = uncut(bitmap, layers) ?? { x: 0, y: 0, ...sizeOf(bitmap) };
+  context.drawImage(bitmap, x, y, part.width, part.height, 0, 0, width, height);
   bitmap.close();
   return context;
 }
 
-async function drawByLibheif(blob: Blob, source: Source): Promise<OffscreenCanvasRenderingContext2D | null> {
+// Chromium 156 shows pixels beyond the visible part.
+function uncut({ width, height }: Size, layers: HeifLayers | null): HeifLayers["part"] {
+  const { whole } = layers?.part ?? {};
+  return whole?.width === width && whole.height === height ? (layers?.part ?? null) : null;
+}
+
+function sizeOf({ width, height }: Size): Size {
+  return { width, height };
+}
+
+// Chromium 156 stretches the transparency of a still as if its range were limited. As a picture of its own, it is right.
+async function drawApart(layers: HeifLayers, source: Source): Promise<Drawn | null> {
+  const { colors, alpha } = layers.apart ?? {};
+  if (!colors || !alpha) return null;
+  const [drawn, mask] = [await drawShown(colors, source, layers), await drawShown(alpha, source, layers)];
+  if (!drawn || !mask) return null;
+  const { width, height } = drawn.canvas;
+  const picture = drawn.getImageData(0, 0, width, height);
+  const gray = mask.getImageData(0, 0, width, height).data;
+  for (let at = 0; at < gray.length; at += 4) picture.data[at + 3] = gray[at] as number;
+  if (layers.premultiplied) unpremultiply(picture.data);
+  drawn.putImageData(picture, 0, 0);
+  return drawn;
+}
+
+async function drawByLibheif(blob: Blob, source: Source): Promise<Drawn | null> {
   if (source.format !== "heic") return null;
-  const decoded = await decodeHeif(new Uint8Array(await blob.arrayBuffer()));
+  const file = new Uint8Array(await blob.arrayBuffer());
+  const decoded = await decodeHeif(file);
   if (!decoded) return null;
   const { data, width, height } = decoded;
+  if (readLayers(file)?.premultiplied) unpremultiply(data);
   // libheif converts no colors: the canvas does.
   const colorSpace = source.color?.primaries === "smpte432" ? "display-p3" : "srgb";
   const context = openCanvas(width, height);
@@ -73,7 +159,15 @@ async function drawByLibheif(blob: Blob, source: Source): Promise<OffscreenCanva
   return context;
 }
 
-function openCanvas(width: number, height: number): OffscreenCanvasRenderingContext2D {
+function unpremultiply(data: Uint8ClampedArray): void {
+  for (let at = 0; at < data.length; at += 4) {
+    const alpha = data[at + 3] as number;
+    if (alpha === 0 || alpha === 255) continue;
+    for (let part = at; part < at + 3; part++) data[part] = ((data[part] as number) * 255) / alpha;
+  }
+}
+
+function openCanvas(width: number, height: number): Drawn {
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
   if (!context) throw new MediaError("encoder_unavailable", "This browser has no canvas to draw on.");
   return context;

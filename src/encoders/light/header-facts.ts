@@ -1,5 +1,6 @@
+import { type PictureFacts, readHeif } from "../../probe/heif/heif-facts.ts";
+import { text } from "../../probe/heif/heif-items.ts";
 import { viewOf } from "../../util/bytes.ts";
-import { type PictureFacts, readHeif, text } from "./heif-facts.ts";
 
 /** Facts from the first bytes of an image, in ffprobe's terms. */
 export type HeaderFacts = PictureFacts;

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { ffprobeArgs } from "../../ffmpeg/parse-ffprobe.ts";
+import { readSequence } from "../../probe/heif/heif-sequence.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { HeaderFacts } from "./header-facts.ts";
@@ -28,7 +29,13 @@ export function runProbe(
   depth: "frame" | "header",
 ): FfprobeReport {
   // The stock core decodes none of these, and takes one tile of a HEIC for the whole picture.
-  if (facts && /^(avif|heic)$/.test(facts.format_name)) return reportOf(facts, file.size);
+  if (facts && /^(avif|heic)$/.test(facts.format_name)) {
+    const sequence = facts.frames > 1 ? readSequence((start, end) => file.read(start, end), file.size) : null;
+    // An animation has several pictures, however many its index counts.
+    const frames = Math.max(facts.frames, sequence?.frames ?? 0);
+    const report = reportOf({ ...facts, frames }, file.size);
+    return sequence ? withMotion(report, { ...sequence, frames }) : report;
+  }
   if (facts?.codec_name === "webp" && facts.frames > 1) {
     const motion = readMotion((start, end) => file.read(start, end), file.size);
     return withMotion(reportOf({ ...facts, frames: Math.max(2, motion.frames) }, file.size), motion);

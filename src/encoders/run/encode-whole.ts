@@ -28,7 +28,8 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): 
   return encoding.durably(step, async (signal) => {
     const target = targetFile(encoding, chunk);
     // The packets of an AVIF have lengths of their own.
-    const animated = plan.image?.animated === true && plan.duration !== null && plan.format !== "avif";
+    const moves = plan.image?.animated === true;
+    const animated = moves && plan.duration !== null && plan.format !== "avif";
     const later = animated || addsCoverLater(plan) || hasLaterParts(plan);
     const folder = later ? work : out;
     return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
@@ -46,10 +47,9 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): 
       return {
         stored,
         async count() {
+          if (moves && plan.format !== "avif") return { pictures: null, sound: 0 };
           const reader = await storageReader(storage, stored.key);
-          return plan.image?.animated && plan.format === "avif"
-            ? countSequence(reader)
-            : countContents(reader, signal);
+          return moves ? countSequence(reader) : countContents(reader, signal);
         },
       };
     });

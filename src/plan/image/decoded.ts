@@ -21,12 +21,15 @@ export function needsDecoder({ kind, format, animated, color }: Source): boolean
 /** Returns the source that a decoder's output is: upright, in RGB. */
 export function decodedSource(source: Source, format: DecodedFormat): Source {
   const { width, height, has_alpha, color } = source;
+  // Of a sequence in HEIC, a page decodes the picture that stands for it.
+  const animated = source.animated === true && source.format !== "heic";
   const { primaries, transfer, hdr = false } = color ?? {};
   return {
     ...source,
     format,
     mime: `image/${format}`,
-    codecs: { video: source.animated ? "apng" : format, audio: null },
+    ...(source.animated !== undefined && { animated }),
+    codecs: { video: animated ? "apng" : format, audio: null },
     rotation: 0,
     ...(width && height && { coded_width: width, coded_height: height }),
     pixel_format: has_alpha ? "rgba" : "rgb24",
@@ -50,15 +53,17 @@ export function decodedPlan(plan: Plan): Plan {
 
 /** Returns why a host whose decoders read these formats cannot decode the pictures of a plan; null when it can. */
 export function refuseDecoding(
-  { image }: Plan,
+  plan: Plan,
   source: Source,
   decoded: ReadonlySet<string>,
 ): RefusalReason | null {
+  const { format, animated, has_alpha, color } = source;
+  // ffmpeg, which reads it for its HDR, loses the transparency of a still.
+  if (format === "avif" && !animated && color?.hdr && has_alpha) return { code: "input_transparent" };
   if (!needsDecoder(source)) return null;
-  const { format, animated } = source;
-  // libheif decodes one picture of a sequence.
+  // heif-convert 1.15 refuses sequences.
   if (!decoded.has(format) || (format === "heic" && animated)) {
     return { code: "input_format", format: animated ? `animated ${format}` : format };
   }
-  return image?.tone_map ? { code: "tone_mapping" } : null;
+  return plan.image?.tone_map ? { code: "tone_mapping" } : null;
 }

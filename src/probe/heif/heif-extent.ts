@@ -1,4 +1,4 @@
-import type { Box } from "../../probe/isobmff/boxes.ts";
+import type { Box } from "../isobmff/boxes.ts";
 
 /**
  * Returns where the last byte of a HEIF file's items lies, from its box `iloc` (ISO/IEC 14496-12, 8.11.3): a file that is shorter is cut

@@ -1,4 +1,4 @@
-import type { Box } from "../../probe/isobmff/boxes.ts";
+import type { Box } from "../isobmff/boxes.ts";
 
 /** Colors of a picture, in ffprobe's terms; what is unknown is absent. */
 export interface ColorFacts {
