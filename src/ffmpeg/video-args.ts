@@ -130,7 +130,9 @@ export function lastingFilter(plan: Plan, source: Source, until: number): string
   const ticks = plan.format === "webm" ? WEBM_TICKS : TICKS;
   const end = Math.round(until * ticks);
   const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
-  const usual = `lte(abs(${end}-ld(0)-${frame}),${Math.max(1, SAME_SECONDS * ticks)})`;
+  // Then ffmpeg gives the last packet the length of the one before; of two, a tick (5.1). No rate is that of an animation.
+  const isUsual = `gt(N,1)*lte(abs(${end}-ld(0)-${frame}),${Math.max(1, SAME_SECONDS * ticks)})`;
+  const usual = source.kind === "image" ? "0" : isUsual;
   const plain = `gt(NEXT_DTS,DTS)+${usual}+lte(${end},PTS)`;
   const short = `if(gt(${end},PTS)*lt(${end}-PTS,${frame}-1),${end}-PTS,DURATION)`;
   const choose = (otherwise: string, last: string) =>

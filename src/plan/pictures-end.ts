@@ -10,10 +10,15 @@ export function picturesEnd(
   source: Source,
   { start, end }: { start: number; end: number | null },
 ): number | null {
-  const last = source.streams?.find(({ kind }) => kind === "video")?.end;
+  const last = source.streams?.find(({ kind }) => kind === "video")?.end ?? animationEnd(source);
   if (last === undefined) return null;
   const until = Math.min(end ?? last, last) - start;
   return until > 0 ? until : null;
+}
+
+// Its pictures are all that it has; the last one is often shown longer than the others.
+function animationEnd({ kind, animated, duration }: Source): number | undefined {
+  return kind === "image" && animated ? duration : undefined;
 }
 
 /** Returns the seconds from the start of a plan's output, or of one chunk of it, to the end of its last picture; null as above. */

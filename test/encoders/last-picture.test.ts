@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
 import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
-import { type Uneven, unevenClip } from "../judge/uneven-clips.ts";
+import { unevenClip } from "../judge/uneven-clips.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { fetchStored, trial } from "./encode-trial.ts";
 
@@ -28,7 +29,7 @@ const SYNC = 0.008;
 /** Checks that a file has the source's pictures up to a time, each at its own time, and lasts until then. */
 async function expectPicturesUntil(
   path: string,
-  { times, end }: Omit<Uneven, "path">,
+  { times, end }: { times: readonly number[]; end: number },
   until = end,
 ): Promise<void> {
   const { picture, duration } = await readFacts(path);
@@ -77,6 +78,27 @@ test.concurrent("a constant rate repeats the last picture to the end", async () 
     expect((await readFacts(path)).picture?.times).toEqual(times);
   }
 });
+
+const ANIMATIONS = {
+  gif: { rate: 10, args: ["-final_delay", "300"], times: [0, 0.1, 0.2], end: 3.2 },
+  webp: { rate: 2, args: ["-c:v", "libwebp_anim"], times: [0, 0.5], end: 1 },
+} as const;
+
+test.each(["gif", "webp"] as const)(
+  "the last picture of a %s is shown as long in a video",
+  async (format) => {
+    const { rate, args, ...shown } = ANIMATIONS[format];
+    const count = String(shown.times.length);
+    const drawn = ["-f", "lavfi", "-i", `testsrc2=s=64x64:r=${rate}`, "-frames:v", count];
+    const path = await makeClip(format, [...drawn, ...args, "-loop", "0"]);
+    for (const made of ["mp4", "webm"] as const) {
+      const request = { input: service.serve(path), kind: "video", options: { format: made } } as const;
+      await expectPicturesUntil((await service.door.encode(request)).path, shown);
+    }
+    const { folder, main } = await inPage(path, "video", { format: "mp4" }, "quality");
+    await expectPicturesUntil(join(folder, main), shown);
+  },
+);
 
 test.concurrent("audio stays in sync with a variable frame rate", async () => {
   for (const from of ["mp4", "mkv", "webm"] as const) {

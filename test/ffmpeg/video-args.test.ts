@@ -29,6 +29,10 @@ const FEW_THREADS: Toolset = {
   ...NATIVE_TOOLS,
   video: { av1: { encoder: "libsvtav1", args: ["-preset", "8", "-svtav1-params", "lp=2"] } },
 };
+// The last picture, up to the end of two seconds.
+const HELD =
+  "setts=pts=PTS:dts='st(0,max(ld(0),PTS));if(gt(NEXT_DTS,DTS)+0+lte(240000,PTS),DTS,PTS)'" +
+  ":duration='st(0,max(ld(0),PTS));if(gt(NEXT_DTS,DTS)+0+lte(240000,PTS),if(gt(240000,PTS)*lt(240000-PTS,12000.000-1),240000-PTS,DURATION),240000-PTS)'";
 const LONG = videoSource({ duration: 200 });
 
 const VIDEO: [string, string, string][] = [
@@ -146,7 +150,7 @@ const VIDEO: [string, string, string][] = [
   [
     "an animation, SD colors",
     argsOf(imageSource(GIF), "video", {}),
-    `-i IN ${graph("format=rgba,split[over][under];[under]lutrgb=r=0:g=0:b=0:a=255[base];[base][over]overlay=format=rgb,scale=flags=bicubic:out_range=tv:out_color_matrix=smpte170m,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 50 ${ticks(20)} ${tags("smpte170m")} ${SCALES} ${MP4}`,
+    `-i IN ${graph("format=rgba,split[over][under];[under]lutrgb=r=0:g=0:b=0:a=255[base];[base][over]overlay=format=rgb,scale=flags=bicubic:out_range=tv:out_color_matrix=smpte170m,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 50 ${ticks(20).replace("h264_", `${HELD},h264_`)} ${tags("smpte170m")} ${SCALES} ${MP4}`,
   ],
   [
     "a chunk in the middle",
