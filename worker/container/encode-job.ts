@@ -130,7 +130,7 @@ function attempt(act: () => void, failed: AbortController): void {
   }
 }
 
-// Reads what ffmpeg says of a run that makes so many seconds; null where that is unknown.
+// Parses ffmpeg's progress lines. `seconds` is the length of the output, null if unknown.
 function createReport(seconds: number | null, onProgress: RunHooks["onProgress"]) {
   const most = new Map<string, number>();
   let speed: number | null = null;
