@@ -130,7 +130,8 @@ export function lastingFilter(plan: Plan, source: Source, until: number): string
   const ticks = plan.format === "webm" ? WEBM_TICKS : TICKS;
   const end = Math.round(until * ticks);
   const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
-  // Then ffmpeg gives the last packet the length of the one before; of two, a tick (5.1). No rate is that of an animation.
+  // ffmpeg then repeats the previous packet's duration, but gives the second of two a single tick (5.1). The average rate of an animation
+  // says nothing about its last picture.
   const isUsual = `gt(N,1)*lte(abs(${end}-ld(0)-${frame}),${Math.max(1, SAME_SECONDS * ticks)})`;
   const usual = source.kind === "image" ? "0" : isUsual;
   const plain = `gt(NEXT_DTS,DTS)+${usual}+lte(${end},PTS)`;

@@ -16,7 +16,7 @@ export function picturesEnd(
   return until > 0 ? until : null;
 }
 
-// Its pictures are all that it has; the last one is often shown longer than the others.
+// An animation has no sound, so it ends with its last picture, which is often held.
 function animationEnd({ kind, animated, duration }: Source): number | undefined {
   return kind === "image" && animated ? duration : undefined;
 }

@@ -22,7 +22,7 @@ const LEAD_SECONDS = 1;
 export function stretchesOf(plan: Plan, chunk: Chunk, source: Source, most: number): Stretch[] {
   const whole = [{ chunk, points_before: 0, samples: null }];
   const { sample_rate = 0 } = source.audio ?? {};
-  // Only of MP3 is it known that ffmpeg seeks to the sample, and that its decoder forgets what is a second ago.
+  // Only in MP3 is ffmpeg known to seek to the exact sample, with a decoder that keeps no state for longer than a second.
   if (!plan.waveform || source.format !== "mp3" || sample_rate < 1 || chunk.start > 0) return whole;
   const samples = samplesPerPixel(plan.waveform.zoom, sample_rate);
   const seconds = (chunk.end ?? plan.duration ?? 0) - chunk.start;

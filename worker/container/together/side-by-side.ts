@@ -12,7 +12,7 @@ export type EncodeIn = (job: Member, points_before: number) => Promise<void>;
 
 /**
  * Measures the stretches of a waveform's sound at the same time, a decoder on each of the processors, and puts their peaks where one
- * run would. Returns null, with nothing done, for a job that one run has to do.
+ * run would. Returns null for a job that needs a single run, and then leaves no output.
  */
 export async function measureSideBySide(
   member: Member,
@@ -60,7 +60,7 @@ export async function measureSideBySide(
   return { sound: sum(done.map(({ tally }) => tally.sound ?? 0)) };
 }
 
-// A packet that no decoder returned moves all points after it, which by their times it would not.
+// In one run, a packet that cannot be decoded shifts every later point; timestamps leave a gap in its place.
 function areWhole(peaks: readonly Uint8Array[], stretches: readonly Stretch[]): boolean {
   const headers = peaks.map(readPeaksHeader);
   return headers.every(
