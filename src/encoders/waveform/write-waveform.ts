@@ -116,28 +116,33 @@ const ASCII = { comma: 44, minus: 45, zero: 48 } as const;
 // A comma, a sign and five digits.
 const WIDEST = 7;
 
-// Each after a comma. An hour of sound has over a million numbers, which `join` takes six times as long to write.
+// Each after a comma. An hour of sound has over a million numbers, which `join` takes ten times as long to write.
 function writeNumbers(values: Int16Array | Int8Array): Uint8Array {
   const text = new Uint8Array(values.length * WIDEST);
   let end = 0;
-  for (const value of values) {
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] as number;
     text[end++] = ASCII.comma;
     if (value < 0) text[end++] = ASCII.minus;
     let left = Math.abs(value);
-    const digits = left < 10 ? 1 : left < 100 ? 2 : left < 1000 ? 3 : left < 10_000 ? 4 : 5;
-    end += digits;
-    for (let at = end - 1; at >= end - digits; at--) {
-      const rest = Math.trunc(left / 10);
-      text[at] = ASCII.zero + left - rest * 10;
-      left = rest;
+    for (let unit = unitOf(left); unit >= 1; unit /= 10) {
+      const digit = Math.trunc(left / unit);
+      text[end++] = ASCII.zero + digit;
+      left -= digit * unit;
     }
   }
   return text.subarray(0, end);
 }
 
-// Toward zero, as audiowaveform divides.
+function unitOf(value: number): number {
+  return value < 10 ? 1 : value < 100 ? 10 : value < 1000 ? 100 : value < 10_000 ? 1000 : 10_000;
+}
+
+// An array of bytes keeps the whole part, toward zero, as audiowaveform divides. `from` takes twenty times as long for each number.
 function inEight(peaks: Int16Array): Int8Array<ArrayBuffer> {
-  return Int8Array.from(peaks, (peak) => Math.trunc(peak / 256));
+  const eight = new Int8Array(peaks.length);
+  for (let at = 0; at < peaks.length; at++) eight[at] = (peaks[at] as number) / 256;
+  return eight;
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer>): Uint8Array {
