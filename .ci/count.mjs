@@ -1,8 +1,8 @@
 // Prints how many tests passed and failed by the reports of Vitest and Playwright; names those that failed or passed at the second try,
-// and the files that took longest, as the gate has a limit of time. What failed comes last, where a shortened log still shows it.
-import { readFileSync } from "node:fs";
+// and the files that took longest, as the gate has a limit of time. What failed goes into a file of its own too.
+import { appendFileSync, readFileSync } from "node:fs";
 
-const [vitestFile, flowsFile, code] = process.argv.slice(2);
+const [vitestFile, flowsFile, code, failuresFile] = process.argv.slice(2);
 const read = (path) => {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
@@ -42,9 +42,13 @@ const visit = (suite) => {
   for (const inner of suite.suites ?? []) visit(inner);
 };
 for (const suite of flows?.suites ?? []) visit(suite);
-for (const failure of failures) console.error(`FAILED: ${failure}`);
-
 const passed = (vitest?.numPassedTests ?? 0) + (flows?.stats.expected ?? 0) + (flows?.stats.flaky ?? 0);
 const failed = (vitest?.numFailedTests ?? 0) + (flows?.stats.unexpected ?? 0);
 const broken = code !== "0" || (vitest?.numPassedTests ?? 0) === 0 || (flows?.stats.expected ?? 0) === 0;
+if (failed === 0 && broken && failures.length === 0)
+  failures.push(`the run ended with code ${code}, and no report names a failure`);
+for (const failure of failures) {
+  console.error(`FAILED: ${failure}`);
+  appendFileSync(failuresFile, `FAILED: ${failure}\n`);
+}
 console.log(passed, failed === 0 && broken ? 1 : failed);
