@@ -2,8 +2,8 @@ import type { Context, MiddlewareHandler } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { countRequest, type Limits } from "../limits/enforce.ts";
-import type { KeyRing, Principal } from "./key-ring.ts";
-import { OPERATOR, operatorOf } from "./operator.ts";
+import { type KeyRing, OPERATOR, type Principal } from "./key-ring.ts";
+import { operatorOf } from "./operator.ts";
 import { checkScope } from "./scopes.ts";
 
 /** What requests are checked by before a route gets them. */
@@ -35,9 +35,8 @@ async function authenticate(c: Context<ApiEnv>, keys: KeyRing): Promise<Principa
   }
   // https://www.rfc-editor.org/rfc/rfc6750#section-2.1, with any printable character in the key
   const key = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
-  if (key !== undefined && (await keys.isOperator(key))) return operatorOf(c);
-  const principal = key === undefined ? null : await keys.find(key);
-  if (principal) return principal;
+  const found = key === undefined ? null : await keys.find(key);
+  if (found) return found === OPERATOR ? operatorOf(c) : found;
   const fault = key === undefined ? "The Authorization header is malformed" : "The API key is not valid";
   throw new MediaError("token_invalid", `${fault}; send Bearer <API_KEY>.`);
 }

@@ -6,6 +6,9 @@ import type { ListedKey } from "../settings/fields.ts";
 import type { KeyTable } from "./key-table.ts";
 import { digest, equalDigests, readLocator } from "./keys.ts";
 
+/** The id of an operator in logs. */
+export const OPERATOR = "operator";
+
 /** Whom a key belongs to. */
 export interface Principal {
   /** Id of the key, for logs and limits: never the key itself. */
@@ -20,10 +23,8 @@ export interface Principal {
 
 /** Knows the API keys. */
 export interface KeyRing {
-  /** Returns the owner of a key; null for an unknown or expired one. */
-  find(key: string): Promise<Principal | null>;
-  /** Returns whether a key is an operator's, who manages the keys of all projects. */
-  isOperator(key: string): Promise<boolean>;
+  /** Returns the owner of a key, `operator` for one that manages the keys of all projects; null for an unknown or expired key. */
+  find(key: string): Promise<Principal | typeof OPERATOR | null>;
   /** Drops a changed key from the cache. */
   forget(id: string): void;
 }
@@ -83,8 +84,9 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
     async find(key) {
       const hash = await digest(key);
       // No early exit, so that the time taken does not reveal which entry matched.
-      let match: Principal | null = null;
+      let match: Principal | typeof OPERATOR | null = null;
       for (const entry of await settled) if (equalDigests(entry.hash, hash)) match = entry.principal;
+      for (const each of await operating) if (equalDigests(each, hash)) match = OPERATOR;
       if (match) return match;
       const name = toHex(hash);
       const cached = cache.get(name);
@@ -92,13 +94,6 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
       cache.delete(name);
       const locator = await readLocator(key);
       return locator === null ? null : lookUp(locator, name);
-    },
-    async isOperator(key) {
-      if (operators.length === 0) return false;
-      const hash = await digest(key);
-      let match = false;
-      for (const each of await operating) if (equalDigests(each, hash)) match = true;
-      return match;
     },
     forget(id) {
       forgotten++;

@@ -2,14 +2,12 @@ import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { SCOPES } from "../../src/core/key.ts";
 import type { ApiEnv } from "../http/context.ts";
-import type { Principal } from "./key-ring.ts";
+import { OPERATOR, type Principal } from "./key-ring.ts";
 
 /** The header in which an operator names the project whose keys a request is about. */
 export const PROJECT_HEADER = "Framewright-Project";
 /** Lists the names of all projects, for operators alone. */
 export const PROJECTS_PATH = "/operator/projects";
-/** The id of an operator in logs. */
-export const OPERATOR = "operator";
 
 /** Returns the principal of an operator's request, which may concern only the keys of the named project; throws `forbidden` or `request_invalid`. */
 export function operatorOf(c: Context<ApiEnv>): Principal {

@@ -4,6 +4,7 @@ import { isId } from "../../src/core/ids.ts";
 import type { ListSort } from "../../src/core/lists.ts";
 import type { HostRules } from "../../src/storage/http/host-guard.ts";
 import type { Principal } from "../auth/key-ring.ts";
+import type { Limited } from "../limits/rate-limiter.ts";
 
 /** Settings of the API, among them which hosts may serve inputs. */
 export interface ApiSettings extends HostRules {
@@ -19,7 +20,14 @@ export interface ApiSettings extends HostRules {
 
 /** State of a request: its id, and the owner and project of its API key, set by the authentication. */
 export interface ApiEnv {
-  Variables: { request_id: string; subject?: string; principal: Principal; project: string };
+  Variables: {
+    request_id: string;
+    subject?: string;
+    principal: Principal;
+    project: string;
+    /** How its key stands with each limit that was counted, as a header names it. */
+    standings?: Partial<Record<Limited, string>>;
+  };
 }
 
 /** A route as the document describes it. */

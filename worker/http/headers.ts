@@ -3,12 +3,15 @@ import { secureHeaders } from "hono/secure-headers";
 import type { CreateId } from "../../src/core/ids.ts";
 import type { ApiEnv } from "./context.ts";
 
+// What is set for every answer is set in its own headers, once it is there. With `c.header` Hono makes a new answer each time, whose body is a
+// stream of no known length.
+
 /** Assigns every request an id, which its answer carries as `Request-Id`. */
 export function requestId(id: CreateId, now: () => number): MiddlewareHandler<ApiEnv> {
   return async function requestId(c, next) {
     c.set("request_id", id("request", now()));
     await next();
-    c.header("Request-Id", c.get("request_id"));
+    c.res.headers.set("Request-Id", c.get("request_id"));
   };
 }
 
@@ -28,7 +31,7 @@ export const securityHeaders: MiddlewareHandler = secureHeaders({
 /** Keeps answers out of caches, but for those that say how long they may be kept. */
 export const noStore: MiddlewareHandler = async function noStore(c, next) {
   await next();
-  if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
+  if (!c.res.headers.has("Cache-Control")) c.res.headers.set("Cache-Control", "no-store");
 };
 
 /** Answers a browser's automatic requests, even from a tab that shows a stored file and has an opaque origin. */

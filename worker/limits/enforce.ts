@@ -38,10 +38,9 @@ export async function takeRoom(c: Context<ApiEnv>, { room }: Limits, count = 1):
 // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
 function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited, count = 1): void {
   const standing = rate.take(c.get("principal"), what, count);
-  // A request that creates several records is counted twice; the last standing holds.
-  const before = c.res.headers.get("RateLimit")?.split(", ") ?? [];
-  const others = before.filter((part) => !part.startsWith(`"${what}"`));
-  c.header("RateLimit", [...others, writeStanding(what, standing)].join(", "));
+  const standings = { ...c.get("standings"), [what]: writeStanding(what, standing) };
+  c.set("standings", standings);
+  c.header("RateLimit", Object.values(standings).join(", "));
   if (standing.allowed) return;
   const { limit, seconds } = standing;
   c.header("Retry-After", String(seconds));

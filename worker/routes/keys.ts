@@ -1,7 +1,8 @@
 import { MediaError } from "../../src/core/errors.ts";
 import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
-import { OPERATOR, PROJECTS_PATH } from "../auth/operator.ts";
+import { OPERATOR } from "../auth/key-ring.ts";
+import { PROJECTS_PATH } from "../auth/operator.ts";
 import * as docs from "../docs/keys.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
