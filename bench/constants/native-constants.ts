@@ -96,7 +96,7 @@ async function measure(file: string, kind: EncodeKind, options: Record<string, u
     const folder = join(home, "out");
     await mkdir(folder);
     const output = kind === "adaptive_video" ? folder : join(folder, outputFile(plan, chunk).name);
-    const tools = { ...jobTools(THREADS, "ALL"), input: ["-threads", String(THREADS)] };
+    const tools = { ...jobTools(THREADS, { readers: "ALL" }), input: ["-threads", String(THREADS)] };
     found.push(await use(chunkArgs(plan, chunk, source, { input: file, output }, tools)));
     await rm(folder, { recursive: true });
   }

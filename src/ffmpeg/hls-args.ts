@@ -124,7 +124,7 @@ function videoCodec(
   toolset: Toolset,
 ): string[] {
   const until = shownEnd(source, plan, chunk);
-  const tool = toolset.adaptive[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
+  const tool = toolset.renditions[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
   // Of packed B-frames some times are guesses. A first gap of another length delays a chunk by more, and its init segment would differ.
   const even = isEven(source.fps ?? DEFAULT_FPS) && source.codecs?.video !== "mpeg4";
   // Before another chunk the filter would put the last packet's decoding time on that of the next chunk's first.

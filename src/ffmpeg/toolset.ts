@@ -27,8 +27,8 @@ export interface Toolset {
   /** Name of the build, used in messages. */
   name: string;
   video: Partial<Record<VideoCodec, Tool>>;
-  /** Encoders for the renditions of adaptive video, where they differ from `video`. */
-  adaptive: Partial<Record<VideoCodec, Tool>>;
+  /** Encoders for renditions of one source that are made at once, as those of adaptive video, where they differ from `video`. */
+  renditions: Partial<Record<VideoCodec, Tool>>;
   /** Encoders for pictures with a side below {@link SMALL_SIDE}, where the usual one fails. */
   small: Partial<Record<VideoCodec, Tool>>;
   /** The shortest side in pixels that a codec supports; absent when any does. */
@@ -94,7 +94,7 @@ export const WASM_TOOLS: Toolset = {
     h264: tool("libx264", "-preset", "veryfast", "-x264-params", "threads=1:rc-lookahead=8:ref=1:bframes=2"),
     vp9: tool("libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-lag-in-frames", "0", "-row-mt", "0"),
   },
-  adaptive: {},
+  renditions: {},
   small: {},
   least: {},
   audio: AUDIO,
@@ -179,7 +179,7 @@ export const NATIVE_TOOLS: Toolset = {
   },
   // For a ladder of four it takes a sixth less time than `fast` and, at the same CRF, 10 % fewer bytes at an SSIM lower by 0.001:
   // measured on film of 1280x720, where the top rendition improved. Below subme 6, x264 spends no bits on grain.
-  adaptive: { h264: tool("libx264", "-preset", "faster") },
+  renditions: { h264: tool("libx264", "-preset", "faster") },
   small: {
     // With cutree, the look-ahead of x265 3.5 writes out of bounds on small pictures.
     h265: addParams(X265, "-x265-params", "cutree=0"),

@@ -8,16 +8,27 @@ test.for([
   [2, "3", "threads=3", "2", "pools=2"],
   [4, "5", "threads=6", "4", "pools=4"],
 ] as const)("sets the threads of a job for %i processors", ([processors, decoders, x264, others, x265]) => {
-  const { adaptive, input, output, video } = jobTools(processors, "mov");
+  const { input, output, renditions, video } = jobTools(processors, { readers: "mov" });
   expect(after(input, "-threads")).toBe(decoders);
   expect(after(video.h264?.args ?? [], "-x264-params")).toBe(x264);
-  expect(after(adaptive.h264?.args ?? [], "-x264-params")).toBe(x264);
+  expect(after(renditions.h264?.args ?? [], "-x264-params")).toBe(x264);
   expect(after(output, "-threads")).toBe(others);
   expect(after(video.h265?.args ?? [], "-x265-params")).toBe(`open-gop=0:log-level=error:${x265}`);
 });
 
 test("a job reads over HTTP only, with the demuxers of its format", () => {
-  const { input } = jobTools(2, "matroska");
+  const { input } = jobTools(2, { readers: "matroska" });
   expect(after(input, "-protocol_whitelist")).toBe("http,tcp");
   expect(after(input, "-format_whitelist")).toBe("matroska");
+});
+
+test("videos of one source are encoded as the renditions of adaptive video are, by a faster preset", () => {
+  const presets = [false, true].map((isRendition) => {
+    const { video, renditions } = jobTools(2, { readers: "mov", isRendition });
+    return [video, renditions].map(({ h264 }) => after(h264?.args ?? [], "-preset"));
+  });
+  expect(presets).toEqual([
+    ["fast", "faster"],
+    ["faster", "faster"],
+  ]);
 });

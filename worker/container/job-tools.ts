@@ -1,23 +1,44 @@
 import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmpeg/toolset.ts";
 
+/** How the input of a job is read, and what its output is part of. */
+export interface JobPlace {
+  /** Names of the demuxers that may read the input. */
+  readers: string;
+  /**
+   * Where the input is read from.
+   *
+   * @default loopback
+   */
+  from?: InputPlace;
+  /**
+   * Whether its output is one of several renditions.
+   *
+   * @default false
+   */
+  isRendition?: boolean;
+}
+
 /**
- * Native tools for one job: threads for so many processors, and an input that can only be HTTP on loopback, or else a file, read by
- * the given readers.
+ * Native tools for one job: threads for so many processors, and an input that can only be HTTP on loopback, or else a file.
  * Codecs that start threads of their own receive the count in their own options.
  */
-export function jobTools(threads: number, readers: string, from: InputPlace = "loopback"): Toolset {
+export function jobTools(
+  threads: number,
+  { readers, from = "loopback", isRendition = false }: JobPlace,
+): Toolset {
   // Encoders that work on several pictures at once need more threads than this to fill the processors: as many as x264 chooses.
   const frames = threads === 1 ? 1 : Math.ceil(threads * 1.5);
   const x264 = (tool: Tool | undefined) => addTo(tool, "-x264-params", `threads=${frames}`);
+  const renditions = { h264: x264(NATIVE_TOOLS.renditions.h264) };
   return {
     ...NATIVE_TOOLS,
     video: {
       ...NATIVE_TOOLS.video,
-      h264: x264(NATIVE_TOOLS.video.h264),
+      h264: isRendition ? renditions.h264 : x264(NATIVE_TOOLS.video.h264),
       h265: addTo(NATIVE_TOOLS.video.h265, "-x265-params", `pools=${threads}`),
       av1: addTo(NATIVE_TOOLS.video.av1, "-svtav1-params", `lp=${threads}`),
     },
-    adaptive: { h264: x264(NATIVE_TOOLS.adaptive.h264) },
+    renditions,
     small: {
       ...NATIVE_TOOLS.small,
       h265: addTo(NATIVE_TOOLS.small.h265, "-x265-params", `pools=${threads}`),

@@ -41,7 +41,12 @@ export async function runJob(
   // Keyframes are read faster on several, though each takes little.
   const threads = isShort(given) && !given.plan.image?.sheet ? 1 : settings.threads;
   const { burns } = installed;
-  const givenTools = { ...jobTools(threads, readersOf(given.source.format)), burns };
+  // Whether it is encoded with them or, since that failed, alone.
+  const isRendition = given.together !== undefined;
+  const givenTools = {
+    ...jobTools(threads, { readers: readersOf(given.source.format), isRendition }),
+    burns,
+  };
   const refusal = refuseTools(given.plan, given.source, givenTools);
   if (refusal) {
     const refusals = [{ encoder: "native", ...refusal }];
@@ -62,7 +67,8 @@ export async function runJob(
     const before = decoded ? DECODE_SHARE : 0;
     const onRest: typeof onProgress = (share, speed) => onProgress(before + share * (1 - before), speed);
     const { plan, chunk } = job;
-    const tools = path === null ? givenTools : jobTools(threads, readersOf(job.source.format), "file");
+    const readers = readersOf(job.source.format);
+    const tools = path === null ? givenTools : jobTools(threads, { readers, from: "file", isRendition });
     const member = { job, folder, signal, onProgress: part(onRest), fits };
     const encodeIn = (own: Member, points_before?: number) =>
       encode(own.job, bench, { ...own, path, tools, puts, points_before });

@@ -12,11 +12,12 @@ const rig = createRig({
 });
 const BETA = "key-of-beta";
 let origin: Origin;
+let base: URL;
 let env: Bindings;
 let input: string;
 
 beforeAll(async () => {
-  [origin] = await Promise.all([startOrigin(), rig.server.listen()]);
+  [origin, { url: base }] = await Promise.all([startOrigin(), rig.server.listen()]);
   env = await rig.worker().getEnv();
   input = origin.serve("/hang.mp4", { silent: true });
 });
@@ -67,6 +68,28 @@ async function wait(ids: readonly string[], key?: string): Promise<void> {
     expect(await instanceStatus(env, id)).toBeNull();
   }
 }
+
+test.each([
+  ["/tasks", { "has-more": "false" }],
+  ["/tasks/none", {}],
+])("an answer of %s names its length and has each header once", async (path, more) => {
+  const headers = { Authorization: `Bearer ${BETA}`, "Accept-Encoding": "identity" };
+  const answer = await fetch(new URL(path, base), { headers });
+  const bytes = (await answer.arrayBuffer()).byteLength;
+  expect(Object.fromEntries(answer.headers)).toEqual({
+    ...more,
+    ...{ "content-length": String(bytes), "content-type": "application/json", "cache-control": "no-store" },
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": expect.stringMatching(/^Request-Id,Link,/),
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    ...{ "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin" },
+    ratelimit: expect.stringMatching(/^"requests";r=\d+;t=\d+$/),
+    "ratelimit-policy": expect.stringMatching(/^"requests";q=\d+;w=60, "creations";q=10;w=60$/),
+    ...{ "referrer-policy": "no-referrer", "request-id": expect.stringMatching(/^req_/) },
+    ...{ "strict-transport-security": "max-age=15552000", "x-content-type-options": "nosniff" },
+    "x-frame-options": "DENY",
+  });
+});
 
 test("tasks beyond the limit wait in the queue and take turns with those of other projects", async () => {
   const [a1 = "", a2 = "", a3 = "", a4 = ""] = await createMany(4);
