@@ -98,36 +98,33 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   const fits = "points" in zoom;
   // A duration may be a little off, so the last point takes the samples beyond it. A zoomed picture ends at its edge.
   const most = (fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
-  const low = new Int16Array(rows).fill(32_767);
-  const high = new Int16Array(rows).fill(-32_768);
+  // The last point in it is open: an hour has so many that each is measured where it is kept.
   let values = new Int16Array(FIRST_VALUES);
   let samples = 0;
   let length = 0;
-  // Samples in the current point, and how many it takes.
+  // Samples in the open point, and how many it takes.
   let count = 0;
-  let room = roomOf();
+  let room = 0;
+  open();
 
-  function roomOf(): number {
-    return fits && length === most - 1 ? Number.POSITIVE_INFINITY : samples_per_pixel;
-  }
-
-  function push(): void {
+  function open(): void {
     const at = length * rows * 2;
-    if (points_before * rows * 2 + at + rows * 2 > MOST_POINTS * 2) throw tooMany();
     if (at + rows * 2 > values.length) {
       const grown = new Int16Array(Math.max(values.length * 2, at + rows * 2));
       grown.set(values);
       values = grown;
     }
     for (let row = 0; row < rows; row++) {
-      values[at + 2 * row] = low[row] as number;
-      values[at + 2 * row + 1] = high[row] as number;
+      values[at + 2 * row] = 32_767;
+      values[at + 2 * row + 1] = -32_768;
     }
-    low.fill(32_767);
-    high.fill(-32_768);
-    length++;
     count = 0;
-    room = roomOf();
+    room = fits && length === most - 1 ? Number.POSITIVE_INFINITY : samples_per_pixel;
+  }
+
+  function close(): void {
+    length++;
+    if (points_before + length > MOST_POINTS / rows) throw tooMany();
   }
 
   const scan = rows === channels ? scanEach : scanMean;
@@ -137,14 +134,16 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
       samples += frames;
       for (let at = 0; at < frames && length < most; ) {
         const taken = Math.min(room - count, frames - at);
-        scan(data, { from: at * channels, to: (at + taken) * channels, channels }, low, high);
+        scan(data, at * channels, (at + taken) * channels, channels, values, length * rows * 2);
         at += taken;
         count += taken;
-        if (count === room) push();
+        if (count < room) continue;
+        close();
+        open();
       }
     },
     end(): Uint8Array<ArrayBuffer> | null {
-      if (count > 0 && length < most) push();
+      if (count > 0 && length < most) close();
       if (samples === 0) return null;
       const used = values.subarray(0, length * rows * 2);
       return concatBytes([
@@ -155,18 +154,14 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   };
 }
 
-interface Stretch {
-  from: number;
-  to: number;
-  channels: number;
-}
-
 // The mean, toward zero, as audiowaveform computes it. The sums in between have the same order.
 function scanMean(
   data: Int16Array,
-  { from, to, channels }: Stretch,
-  low: Int16Array,
-  high: Int16Array,
+  from: number,
+  to: number,
+  channels: number,
+  values: Int16Array,
+  point: number,
 ): void {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
@@ -176,26 +171,31 @@ function scanMean(
     if (sum < least) least = sum;
     if (sum > most) most = sum;
   }
-  low[0] = Math.min(low[0] as number, Math.trunc(least / channels));
-  high[0] = Math.max(high[0] as number, Math.trunc(most / channels));
+  values[point] = Math.min(values[point] as number, Math.trunc(least / channels));
+  values[point + 1] = Math.max(values[point + 1] as number, Math.trunc(most / channels));
 }
 
+// Without branches, which a processor cannot predict for sound: the sign of a difference selects it or nothing. Takes two thirds of the time.
 function scanEach(
   data: Int16Array,
-  { from, to, channels }: Stretch,
-  low: Int16Array,
-  high: Int16Array,
+  from: number,
+  to: number,
+  channels: number,
+  values: Int16Array,
+  point: number,
 ): void {
   for (let row = 0; row < channels; row++) {
-    let least = low[row] as number;
-    let most = high[row] as number;
+    let least = values[point + 2 * row] as number;
+    let most = values[point + 2 * row + 1] as number;
     for (let at = from + row; at < to; at += channels) {
       const value = data[at] as number;
-      if (value < least) least = value;
-      if (value > most) most = value;
+      const below = value - least;
+      least += below & (below >> 31);
+      const above = most - value;
+      most -= above & (above >> 31);
     }
-    low[row] = least;
-    high[row] = most;
+    values[point + 2 * row] = least;
+    values[point + 2 * row + 1] = most;
   }
 }
 
