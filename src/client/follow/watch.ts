@@ -19,7 +19,7 @@ import {
 /** Pauses between polls, in milliseconds. */
 export interface PollTimes {
   /**
-   * The first pause; each one is a quarter longer than the one before.
+   * The first pause; each one is a tenth longer than the one before.
    *
    * @default 250
    */
@@ -67,7 +67,7 @@ export function createWatch<T extends Task | Step>(
 
   async function poll(id: string, run: Followed<T>): Promise<void> {
     const { signal } = run.stop;
-    for (let pause = times.firstMs; ; pause = Math.min(pause * 1.25, times.maxMs)) {
+    for (let pause = times.firstMs; ; pause = Math.min(pause * 1.1, times.maxMs)) {
       const record = await read(id, signal);
       // The last watcher may have left while the response was on its way.
       signal.throwIfAborted();
