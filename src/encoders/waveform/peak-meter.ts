@@ -1,6 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import { MOST_POINTS, samplesPerPixel, type WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { concatBytes } from "../../util/bytes.ts";
+import { createLanes } from "./scan-lanes.ts";
 import { readWaveHeader, type WaveFormat } from "./wave-header.ts";
 
 /** Measures the peaks of a WAV as it is written. */
@@ -127,14 +128,17 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
     if (points_before + length > MOST_POINTS / rows) throw tooMany();
   }
 
+  const lanes = rows === channels ? createLanes(channels) : null;
   const scan = rows === channels ? scanEach : scanMean;
   return {
     take(data: Int16Array): void {
+      lanes?.load(data);
       const frames = data.length / channels;
       samples += frames;
       for (let at = 0; at < frames && length < most; ) {
         const taken = Math.min(room - count, frames - at);
-        scan(data, at * channels, (at + taken) * channels, channels, values, length * rows * 2);
+        const [from, to, point] = [at * channels, (at + taken) * channels, length * rows * 2];
+        scan(data, lanes?.scan(from, to, values, point) ?? from, to, channels, values, point);
         at += taken;
         count += taken;
         if (count < room) continue;
