@@ -6,6 +6,8 @@ import {
   type InputAudioTrack,
   type InputFormat,
   type InputTrack,
+  Logging,
+  LogLevel,
   MATROSKA,
   MP3,
   MP4,
@@ -35,6 +37,9 @@ export interface Demuxed {
   /** False when something needed for planning is missing: a known codec, the pixel format, or whether pictures are interlaced. */
   complete: boolean;
 }
+
+// Each time it opens a file, mediabunny would print the codecs that it does not know to the console of the page; the probe itself names them.
+Logging.level = LogLevel.Errors;
 
 const FORMATS: ReadonlyMap<InputFormat, string> = new Map<InputFormat, string>([
   [MP4, "mp4"],

@@ -9,11 +9,14 @@ interface Fixtures {
   served: Served;
   /** A temporary folder of the test. */
   folder: string;
-  /** Logged and uncaught errors of the page. A flow fails if any are left at its end; empty it after an expected one. */
+  /** Logged warnings and errors of the page, and uncaught ones. A flow fails if any are left at its end; empty it after an expected one. */
   complaints: string[];
   /** The empty page on a first visit. */
   workbench: Page;
 }
+
+// What the flows' own setting `serviceWorkers` brings about.
+const BLOCKED = "Service Worker registration blocked by Playwright";
 
 export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of fixtures here.
@@ -27,7 +30,10 @@ export const test = base.extend<Fixtures>({
   // Depends on the folder, which goes after it: a page that still reads a file whose folder is gone logs an error.
   complaints: async ({ page, folder: _ }, use) => {
     const complaints: string[] = [];
-    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    page.on("console", (message) => {
+      const isOurs = message.text() !== BLOCKED;
+      if (isOurs && ["error", "warning"].includes(message.type())) complaints.push(message.text());
+    });
     page.on("pageerror", (error) => complaints.push(error.stack ?? String(error)));
     await use(complaints);
     expect(complaints).toEqual([]);
