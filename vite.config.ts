@@ -66,7 +66,7 @@ const LONG = [
   "browser/client-bad.test",
 ];
 // Most time is spent waiting for a machine of two cores; a test that hangs still ends.
-const LIMITS = { testTimeout: 180_000, hookTimeout: 300_000, expect: { poll: { timeout: 30_000 } } };
+const LIMITS = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 30_000 } } };
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -34,7 +34,7 @@ const PROGRAM = `
 const IMPORT = /import \{([^}]*)\} from "cloudflare:workers"/g;
 
 // What else the machine does adds to each.
-const RUNS = 5;
+const RUNS = 3;
 
 /** Returns the milliseconds of processor time in which a Worker's bundle is compiled and its global scope runs, the least of a few runs. */
 export async function measureStartup(bundle: string): Promise<number> {

@@ -41,7 +41,7 @@ export async function runJob(
   // Keyframes are read faster on several, though each takes little.
   const threads = isShort(given) && !given.plan.image?.sheet ? 1 : settings.threads;
   const { burns } = installed;
-  // Whether it is encoded with them or, since that failed, alone.
+  // Also where the common run failed: alone, it has to come out the same.
   const isRendition = given.together !== undefined;
   const givenTools = {
     ...jobTools(threads, { readers: readersOf(given.source.format), isRendition }),

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { DurableObjectNamespace } from "@cloudflare/workers-types";
 import { createTestHarness } from "wrangler";
 import type { Step } from "../../../src/core/step.ts";
@@ -6,7 +5,6 @@ import type { Task } from "../../../src/core/task.ts";
 import type { RunBinding } from "../../../worker/instance.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
-const CLOSE_MS = 60_000;
 const KEYS = "alpha:key-of-alpha,beta:key-of-beta";
 
 /** The bindings that tests use. */
@@ -62,9 +60,6 @@ export function createRig(
       ...(between ? [{ configPath: between.configPath }] : []),
     ],
   });
-  // A harness has been seen not to end its closing. Its processes end with this one.
-  const { close } = server;
-  server.close = () => Promise.race([close(), sleep(CLOSE_MS, undefined, { ref: false })]);
   const worker = () => server.getWorker<Bindings>("framewright");
 
   async function call(path: string, init: { method?: string; body?: unknown; key?: string } = {}) {
