@@ -262,7 +262,10 @@ function paintedOf(waveform: Locator): Promise<[number, number]> {
     for (const canvas of place.firstElementChild?.firstElementChild?.shadowRoot?.querySelectorAll("canvas") ??
       []) {
       const at = canvas.getBoundingClientRect().left - left;
-      const image = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height);
+      // A copy, since Chromium warns about a canvas on the graphics card that is read repeatedly.
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+      copy?.drawImage(canvas, 0, 0);
+      const image = copy?.getImageData(0, 0, canvas.width, canvas.height);
       image?.data.forEach((value, index) => {
         const x = at + (((index >> 2) % canvas.width) * canvas.clientWidth) / canvas.width;
         if (index % 4 === 3 && value > 0) counts[x < width / 2 ? 0 : 1] += 1;
@@ -274,16 +277,18 @@ function paintedOf(waveform: Locator): Promise<[number, number]> {
 
 /** Reads the grey in the middle of each frame on the strip; 0 if not drawn yet. */
 function greysOf(trim: Locator): Promise<number[]> {
-  return trim
-    .locator(".filmstrip canvas")
-    .evaluateAll((canvases) =>
-      canvases.map(
-        (canvas) =>
-          (canvas as HTMLCanvasElement)
-            .getContext("2d")
-            ?.getImageData(canvas.clientWidth / 2, canvas.clientHeight / 2, 1, 1).data[0] ?? 0,
-      ),
-    );
+  return trim.locator(".filmstrip canvas").evaluateAll((canvases) =>
+    canvases.map((canvas) => {
+      const { clientWidth, clientHeight } = canvas;
+      const copy = new OffscreenCanvas(1, 1).getContext("2d");
+      copy?.drawImage(
+        canvas as HTMLCanvasElement,
+        -Math.trunc(clientWidth / 2),
+        -Math.trunc(clientHeight / 2),
+      );
+      return copy?.getImageData(0, 0, 1, 1).data[0] ?? 0;
+    }),
+  );
 }
 
 /** Reads the number of each frame of an output from its grey. */
