@@ -79,7 +79,7 @@ export async function startSlowly(
   return { end, shares };
 }
 
-/** Encodes a clip to H.265, or cancels at the first progress; returns the file and the reported progress. */
+/** Encodes a clip to H.265, or cancels once it has encoded a part; returns the file and the reported progress. */
 export async function encodeMt(clip: string, cancel: boolean) {
   const { input, source, plan } = await planClip(clip, "h265", { width: 160 });
   const encoder: WasmMt = createWasmMt({ core: MT_CORE });
@@ -93,7 +93,7 @@ export async function encodeMt(clip: string, cancel: boolean) {
       ...{ plan, chunk, source, input, signal: stop.signal },
       onProgress(share) {
         shares.push(share);
-        if (!cancel) return;
+        if (!cancel || share === 0) return;
         at ||= performance.now();
         stop.abort(new Error("enough"));
       },

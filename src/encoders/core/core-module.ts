@@ -65,8 +65,6 @@ export interface CoreFileSystem {
 
 export interface CoreModule {
   FS: CoreFileSystem;
-  /** Present in a threaded core. */
-  PThread?: { terminateAllThreads(): void };
   DEFAULT_ARGS: string[];
   DEFAULT_ARGS_FFPROBE: string[];
   /** Exit code of the last run. */

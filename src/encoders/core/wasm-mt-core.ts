@@ -20,7 +20,7 @@ export interface MtCoreOptions {
   onLine?: (line: string) => void;
   /** Called while the core starts, with each of its threads that has loaded. */
   onThread?: () => void;
-  /** Called once the threads run; `end` terminates them. */
+  /** Called before the core starts; `end` terminates its threads, and those that it starts later. */
   onThreads?: (end: () => void) => void;
 }
 
@@ -38,14 +38,12 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
     const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
     return instance as { exports: Record<string, unknown> };
   };
-  const { core } = await watchThreads(onThread, () =>
-    startCore(createCore, instantiate, {
-      module,
-      mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
-      INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
-    }),
-  );
-  options.onThreads?.(() => core.PThread?.terminateAllThreads());
+  options.onThreads?.(watchThreads(onThread));
+  const { core } = await startCore(createCore, instantiate, {
+    module,
+    mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
+    INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
+  });
 
   return {
     heap: memory,
@@ -77,20 +75,22 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
   };
 }
 
-// The glue starts 32 threads, which takes a slow machine a minute, and reports nothing meanwhile.
-async function watchThreads<T>(onThread: () => void, start: () => Promise<T>): Promise<T> {
-  const { Worker } = globalThis;
+// The glue starts 32 threads, which takes a slow machine a minute, and reports nothing meanwhile. The worker runs nothing else.
+function watchThreads(onThread: () => void): () => void {
+  const started = new Set<Worker>();
+  let isOver = false;
   globalThis.Worker = class extends Worker {
     constructor(...args: ConstructorParameters<typeof Worker>) {
       super(...args);
+      started.add(this);
       this.addEventListener("message", onThread, { once: true });
+      if (isOver) this.terminate();
     }
   };
-  try {
-    return await start();
-  } finally {
-    globalThis.Worker = Worker;
-  }
+  return () => {
+    isOver = true;
+    for (const thread of started) thread.terminate();
+  };
 }
 
 function broke(cause: unknown): MediaError {

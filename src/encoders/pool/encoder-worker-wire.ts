@@ -22,7 +22,7 @@ export type EncoderWork =
 
 /**
  * Messages to an encoder worker: first the core, then jobs, one at a time. `life` is a URL that resolves for as long as the
- * worker is needed, because a running core blocks messages. `end` terminates the threads of its core.
+ * worker is needed, because a running core blocks messages. `end` terminates the threads of its core, then the worker.
  */
 export type ToEncoderWorker =
   | { core: LoadedCore; life: string }

@@ -17,9 +17,18 @@ let host: Promise<WorkHost & CoreHost> | undefined;
 
 addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
   if ("core" in data) host = start(data.core, followLife(data.life));
-  else if ("end" in data) void host?.then(({ endThreads }) => endThreads());
+  else if ("end" in data) void host?.then(endWith);
   else void answer(data.work, data.files);
 });
+
+// Chromium interrupts a nested worker in Atomics.wait from the outer one, 2 seconds after its end, and may keep both forever if
+// the outer one has ended by then. A timer of the outer one's own is late together with that interrupt, however busy the machine.
+const THREADS_MS = 4000;
+
+function endWith({ endThreads }: CoreHost): void {
+  endThreads();
+  setTimeout(close, THREADS_MS);
+}
 
 async function answer(work: EncoderWork, [file, ...further]: readonly [Blob, ...Blob[]]): Promise<void> {
   try {
@@ -97,21 +106,13 @@ function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: Wo
 function threadedHost(options: Omit<MtCoreOptions, "memory" | `on${string}`>): CoreHost {
   let endThreads = () => {};
   return {
-    async createCore(memory, onLine, onThread) {
-      let isOver = false;
-      endThreads = () => {
-        isOver = true;
-      };
-      const core = await createMtCore({
+    createCore: (memory, onLine, onThread) =>
+      createMtCore({
         ...{ ...options, memory, onLine, onThread },
         onThreads(end) {
-          if (isOver) end();
           endThreads = end;
         },
-      });
-      if (isOver) throw new MediaError("worker_lost", "The worker is no longer needed.");
-      return core;
-    },
+      }),
     tidy() {},
     endThreads: () => endThreads(),
   };

@@ -25,8 +25,8 @@ export interface PoolWorker {
 const STEPS = 10;
 // How much longer a slow machine may take to start a worker than a working one may be silent.
 const STARTING = 4;
-// Twice Chromium's 2 seconds.
-const THREADS_MS = 4000;
+// How long a worker with threads may take to end them and itself.
+const THREADS_MS = 30_000;
 
 export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
   const send = (message: ToEncoderWorker) => worker.postMessage(message);
@@ -35,8 +35,7 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
     worker.postMessage({ core, life } satisfies ToEncoderWorker);
     return worker;
   });
-  // Chromium may never terminate a worker that has workers of its own while one of those is in Atomics.wait, which it interrupts
-  // from the outer one after 2 seconds. So a threaded core ends its threads first.
+  // A worker with threads ends them first, then itself; the page ends it only if it does not.
   function close(): void {
     if (core.threads) worker.postMessage({ end: true } satisfies ToEncoderWorker);
     end(core.threads ? THREADS_MS : 0);
