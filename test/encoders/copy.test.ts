@@ -9,7 +9,10 @@ import { createPlan } from "../../src/plan/index.ts";
 import { openLab } from "../browser/lab.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
+import { probeFile } from "../probe/probe-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "framewright-copy-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,15 +36,14 @@ async function decoded(path: string, stream: "v" | "a"): Promise<string[]> {
     .map((line) => line.split(",").at(-1)?.trim() ?? "");
 }
 
-async function copy(name: ClipName, format: "mp4" | "mov" | "webm") {
-  const path = await clip(name);
-  const source = await probe(path);
+async function copy(path: string, format: "mp4" | "mov" | "webm") {
+  const { source } = await probeFile(path);
   const plan = createPlan(source, "video", { format });
   expect(copier.refuse(plan, source)).toBeNull();
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("the plan has no chunk");
   const body = await copier.encode({ plan, chunk, source, input: await readerOf(path), signal });
-  const out = join(folder, `${name}.${format}`);
+  const out = join(folder, `${basename(path)}.${format}`);
   await writeFile(out, new Uint8Array(await new Response(body as ReadableStream<Uint8Array>).arrayBuffer()));
   return { path, source, out, copied: await probe(out) };
 }
@@ -53,7 +55,8 @@ test.each<[ClipName, "mp4" | "mov" | "webm"]>([
   ["mkv", "mp4"],
   ["mp4_fragmented", "mp4"],
 ])("copies %s into %s with identical pictures and samples", async (name, format) => {
-  const { path, source, out, copied } = await copy(name, format);
+  const path = await clip(name);
+  const { source, out, copied } = await copy(path, format);
   expect(copied.format).toBe(format);
   expect(copied.codecs).toEqual(source.codecs);
   expect([copied.width, copied.height]).toEqual([source.width, source.height]);
@@ -64,6 +67,17 @@ test.each<[ClipName, "mp4" | "mov" | "webm"]>([
   // WebM's DiscardPadding trims the end of Opus and is not copied, so up to 20 ms of silence remain.
   const whole = format === "webm" ? -1 : before.length;
   expect(after.slice(0, whole)).toEqual(before.slice(0, whole));
+});
+
+test("keeps the rate and the end of a video whose last decoded picture is not the last one shown", async () => {
+  const picture = ["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25:duration=2.04"];
+  const groups = ["-c:v", "libx264", "-x264-params", "b-adapt=0:bframes=1:scenecut=0"];
+  const sound = ["-f", "lavfi", "-i", "sine=sample_rate=48000:duration=2.04", "-c:a", "aac"];
+  const path = await makeClip("mp4", [...picture, ...sound, ...groups]);
+  const { source, copied, out } = await copy(path, "mp4");
+  const { picture: shown } = await readFacts(out);
+  expect([source.fps, copied.fps, copied.duration]).toEqual([25, 25, source.duration]);
+  expect(shown?.times.at(-1)).toBe(2);
 });
 
 test.each([{ width: 80 }, { format: "webm" }] as const)("refuses a video with %o", async (options) => {

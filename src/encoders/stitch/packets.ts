@@ -99,7 +99,8 @@ export async function openPictures(
     },
     async *packets(rehearsing) {
       let latest = Number.NEGATIVE_INFINITY;
-      let held: EncodedPacket | null = null;
+      // The latest picture, and those that are decoded after it.
+      let held: EncodedPacket[] = [];
       for (const { input, at } of parts) {
         const before = latest;
         const file = opener.open(input);
@@ -107,22 +108,28 @@ export async function openPictures(
         if (!track) throw misfit("they are damaged");
         for await (const packet of copies(track, at, rehearsing)) {
           if (packet.timestamp <= before) throw misfit("two stretches overlap");
-          latest = Math.max(latest, packet.timestamp);
-          if (held) yield held;
-          held = packet;
+          if (packet.timestamp > latest) {
+            yield* held;
+            held = [];
+            latest = packet.timestamp;
+          }
+          held.push(packet);
         }
         opener.release(file);
       }
-      if (held) yield lasting(held, latest, until);
+      yield* lasting(held, until);
     },
   };
 }
 
-// The packet decoded last may be a B-frame shown before the last picture.
-function lasting(packet: EncodedPacket, latest: number, until: number | null): EncodedPacket {
-  const duration = until === null ? 0 : until - packet.timestamp;
-  if (until === null || until <= latest) return packet;
-  return packet.clone({ duration });
+// The muxer takes the track's end from the picture shown last, and the end of its table of times from the one decoded last.
+function lasting(held: readonly EncodedPacket[], until: number | null): readonly EncodedPacket[] {
+  const [latest] = held;
+  if (!latest || until === null || until <= latest.timestamp) return held;
+  const duration = until - latest.timestamp;
+  return held.map((packet, index) =>
+    index === 0 || index === held.length - 1 ? packet.clone({ duration }) : packet,
+  );
 }
 
 // There are many parts, and each keeps its cache for as long as it is open.
