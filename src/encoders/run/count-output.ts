@@ -1,7 +1,8 @@
-import { type InputTrack, MP4, QTFF } from "mediabunny";
+import { FLAC, type InputTrack, MP4, QTFF } from "mediabunny";
 import type { ByteReader } from "../../core/ports.ts";
 import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
 import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
+import { measureFlac } from "../../probe/sound/flac-frames.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { createOpener, packetsOf } from "../stitch/packets.ts";
 
@@ -17,8 +18,9 @@ export async function countContents(reader: ByteReader, signal?: AbortSignal): P
   const opener = createOpener(signal);
   try {
     const input = opener.open(reader);
-    const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
     const format = await input.getFormat();
+    if (format === FLAC) return { pictures: 0, sound: (await measureFlac(reader, signal)) ?? 0 };
+    const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
     const index = format === MP4 || format === QTFF ? await readMovieIndex(reader) : null;
     const indexed = (track: InputTrack) => (index?.fragmented ? undefined : index?.tracks.get(track.id));
     return {

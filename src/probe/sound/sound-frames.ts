@@ -79,8 +79,8 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   return sum;
 }
 
-// ID3v2 (id3.org, 3.1): the size has four bytes of seven bits and excludes the header.
-async function passTags(reader: ByteReader, signal: AbortSignal): Promise<number> {
+/** Returns where a file begins behind its ID3v2 tags (id3.org, 3.1), whose size has four bytes of seven bits and excludes the header. */
+export async function passTags(reader: ByteReader, signal?: AbortSignal): Promise<number> {
   for (let at = 0; ; ) {
     const head = await reader.read({ start: at, end: Math.min(reader.size, at + HEADER) }, signal);
     if (head.length < HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return at;

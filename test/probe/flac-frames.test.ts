@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { countContents } from "../../src/encoders/run/count-output.ts";
+import { measureFlac } from "../../src/probe/sound/flac-frames.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { bytesReader } from "./probe-file.ts";
+
+const flac = (rate: number, ...more: readonly string[]) =>
+  makeClip("flac", [
+    ...["-f", "lavfi", "-i", `anoisesrc=seed=1:duration=3:amplitude=0.5:sample_rate=${rate}`, ...more],
+  ]);
+
+// Each rate is written in another way: by a code, in kilohertz, in hertz, in tens of hertz, and in the file's header alone.
+test.for([
+  [44_100, []],
+  [39_000, []],
+  [35_467, []],
+  [134_560, []],
+  [384_000, []],
+  [48_000, ["-ac", "8", "-sample_fmt", "s32"]],
+  [8000, ["-frame_size", "16"]],
+] as const)("adds up the frames of FLAC at %i Hz with %o", async ([rate, more]) => {
+  const reader = bytesReader(await readFile(await flac(rate, ...more)));
+  expect(await measureFlac(reader)).toBeCloseTo(3, 9);
+  expect(await countContents(reader)).toEqual({ pictures: 0, sound: expect.closeTo(3, 9) });
+});
+
+test("leaves out frames that are damaged or cut off", async () => {
+  const bytes = await readFile(await flac(48_000, "-frame_size", "4800"));
+  // In the middle of thirty frames.
+  const damaged = Buffer.from(bytes);
+  damaged.writeUInt32BE(0x12345678, Math.round(bytes.length / 2));
+  expect(await measureFlac(bytesReader(damaged))).toBeCloseTo(2.9, 9);
+  expect(await measureFlac(bytesReader(bytes.subarray(0, bytes.length - 1)))).toBeCloseTo(2.9, 9);
+});
+
+test("does not believe what the header says of frames", async () => {
+  const bytes = Buffer.from(await readFile(await flac(44_100)));
+  // The longest frame, in the block STREAMINFO.
+  bytes.writeUIntBE(100, 15, 3);
+  expect(await measureFlac(bytesReader(bytes))).toBeCloseTo(3, 9);
+});
+
+test("is null for another format", async () => {
+  expect(await measureFlac(bytesReader(Buffer.from("RIFF and so on, with enough bytes")))).toBeNull();
+});
