@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
 import type { AudioPlan } from "../plan/plan.ts";
-import { type Level, shapeFilters } from "./loudness.ts";
+import { keepsLayout, type Level, shapeFilters } from "./loudness.ts";
 import { type Cut, speedFilters } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
@@ -15,7 +15,7 @@ export function audioArgs(
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
-  const filters = [...cut.audio, ...speedFilters(cut).audio, ...shapeFilters(audio, level)];
+  const filters = [...cut.audio, ...speedFilters(cut).audio, ...shapeFilters(audio, source, level)];
   return [
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],
@@ -25,7 +25,8 @@ export function audioArgs(
     ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),
     // A lossy source decodes to more bits than it ever had.
     ...(audio.codec === "flac" && !isLossless(source) ? ["-sample_fmt", "s16"] : []),
-    ...["-ac", String(audio.channels), "-ar", String(audio.sample_rate)],
+    ...(keepsLayout(audio, source) ? [] : ["-ac", String(audio.channels)]),
+    ...["-ar", String(audio.sample_rate)],
   ];
 }
 

@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import { isLossless } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
+import { heardSource } from "../plan/audio.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan/plan.ts";
 import { createCut, soundStream, speedFilters } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
@@ -31,7 +32,7 @@ const SILENCE = -70;
 const NEAR = 0.2;
 const LEAST_SLOPE = 0.25;
 const PASSES = 5;
-// Of stereo and less a player knows the layout; a filter has to be given it.
+// What ffmpeg takes a number of channels for, and mixes any other layout into.
 const LAYOUTS = ["mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"] as const;
 // True peaks lie between the samples, so both limiter and meter work on four times as many.
 const PEAK_RATE = 192_000;
@@ -55,7 +56,8 @@ export function* findLevel(
     ...["-loglevel", "info", ...cut.seek, ...toolset.input, "-i", input, "-map", soundStream(plan)],
     "-filter:a",
     [
-      ...[...cut.audio, ...speedFilters(cut).audio, ...mixed(audio), ...levelFilters(audio, level)],
+      ...[...cut.audio, ...speedFilters(cut).audio],
+      ...[...mixFilters(audio, heardSource(source, plan)), ...levelFilters(audio, level)],
       "ebur128=peak=true:framelog=verbose",
     ].join(","),
     ...["-c:a", "pcm_s16le", "-f", "null", "-"],
@@ -76,11 +78,11 @@ export function* findLevel(
   return level;
 }
 
-/** Returns the filters that shape the sound of a plan; `level` is what {@link findLevel} returned. */
-export function shapeFilters(audio: AudioEncode, level: Level | null): string[] {
+/** Returns the filters that shape a source's sound; `level` is what {@link findLevel} returned. */
+export function shapeFilters(audio: AudioEncode, source: Source, level: Level | null): string[] {
   const { loudness, volume, fade_in, fade_out } = audio.shape ?? {};
   return [
-    ...(loudness === undefined ? [] : mixed(audio)),
+    ...(loudness === undefined ? [] : mixFilters(audio, source)),
     ...levelFilters(audio, level),
     ...(volume === undefined ? [] : [`volume=${volume}`]),
     ...(fade_in === undefined ? [] : [`afade=t=in:d=${fade_in}`]),
@@ -114,9 +116,14 @@ function levelFilters(audio: AudioEncode, level: Level | null): string[] {
   ];
 }
 
+/** Returns whether sound with more channels than stereo keeps them, each from its own place. */
+export function keepsLayout({ channels }: AudioEncode, source: Source): boolean {
+  return channels > 2 && source.audio?.channels === channels;
+}
+
 // Mixing changes the loudness, so it comes first.
-function mixed({ channels }: AudioEncode): string[] {
-  const layout = LAYOUTS[channels - 1];
+function mixFilters(audio: AudioEncode, source: Source): string[] {
+  const layout = keepsLayout(audio, source) ? undefined : LAYOUTS[audio.channels - 1];
   return layout ? [`aformat=channel_layouts=${layout}`] : [];
 }
 

@@ -95,10 +95,15 @@ export function diskFull(said?: string): MediaError {
   return new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: said });
 }
 
+/** Returns the {@link MediaError} of a run that wrote nothing. */
 export function nothing(plan: Plan): MediaError {
-  return plan.still
-    ? new MediaError("input_unsupported", "The input is damaged or cut off.")
-    : new MediaError("encode_failed", "The input has nothing in the requested time range.");
+  if (plan.still) return new MediaError("input_unsupported", "The input is damaged or cut off.");
+  return plan.start > 0 || plan.end !== null
+    ? new MediaError("encode_failed", "The input has nothing in the requested time range.")
+    : new MediaError(
+        "input_unsupported",
+        "Nothing in the input can be decoded: it is damaged, or a variant that this encoder cannot read.",
+      );
 }
 
 // These state their duration exactly; others are estimated, and pictures alone may stand still for long at the end.

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, test } from "vitest";
 import { type AudioFormat, FORMATS } from "../../src/core/formats.ts";
 import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { FOLD, monoSound, noiseClip, noiseSound, surroundClip } from "../judge/clips.ts";
 import { readContainer } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { ALIKE_SOUND } from "../judge/limits.ts";
+import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
@@ -108,6 +110,61 @@ test.concurrent.for(FORMAT_NAMES)(
     }
   },
 );
+
+// ffmpeg takes a number of channels for 2.1, 4.0, 5.0, 5.1, 6.1 or 7.1, and mixes any other layout into it.
+const LAYOUTS = {
+  "3.0": 3,
+  quad: 4,
+  "3.1": 4,
+  "5.0(side)": 5,
+  hexagonal: 6,
+  "6.1(back)": 7,
+  "7.1(wide)": 8,
+} as const;
+
+/** Another noise from each loudspeaker of a layout. */
+function placedSound(layout: keyof typeof LAYOUTS): Promise<string> {
+  const inputs = Array.from({ length: LAYOUTS[layout] }, (_, seed) => seed);
+  const noises = inputs.map((seed) => `anoisesrc=seed=${seed}:duration=1:sample_rate=48000[${seed}]`);
+  const join = `${inputs.map((seed) => `[${seed}]`).join("")}join=inputs=${inputs.length}:channel_layout=${layout}`;
+  return makeClip("wav", ["-filter_complex", [...noises, join].join(";")]);
+}
+
+async function samplesOf(path: string): Promise<Int16Array> {
+  const { output } = await runNative(["-i", path, "-f", "s16le", "-"]);
+  return new Int16Array(Uint8Array.from(output).buffer);
+}
+
+const power = (samples: Int16Array) => samples.reduce((sum, sample) => sum + sample * sample, 0);
+
+const PLACED = (Object.keys(LAYOUTS) as (keyof typeof LAYOUTS)[]).flatMap((layout) =>
+  (["wav", "flac"] as const).map((format) => ({ layout, format })),
+);
+
+test.concurrent.for(PLACED)(
+  "$layout to $format keeps every sample of each channel",
+  LIMIT,
+  async (row, { expect }) => {
+    const original = await placedSound(row.layout);
+    const options = { format: row.format, quality: "high" } as const;
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+    const [got, wanted] = await Promise.all([samplesOf(output.path), samplesOf(original)]);
+    expect(got.length).toBe(wanted.length);
+    expect(got.findIndex((sample, index) => sample !== wanted[index])).toBe(-1);
+  },
+);
+
+test("normalizing changes the level of all channels alike", LIMIT, async ({ expect }) => {
+  const original = await placedSound("quad");
+  const options = { format: "wav", normalize: true, target_lufs: -30 } as const;
+  const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+  const [got, wanted] = await Promise.all([samplesOf(output.path), samplesOf(original)]);
+  expect(got.length).toBe(wanted.length);
+  const gain = Math.sqrt(power(got) / power(wanted));
+  expect(gain).toBeLessThan(0.5);
+  // Rounding, and the error of the gain itself.
+  expect(got.findIndex((sample, index) => Math.abs(sample - gain * (wanted[index] ?? 0)) > 3)).toBe(-1);
+});
 
 // The encoders of MP3 and AAC have parts of their own for low rates.
 const RATES = FORMAT_NAMES.flatMap((format) => {

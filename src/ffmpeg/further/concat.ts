@@ -54,7 +54,7 @@ export function concatArgs(
   // One picture of a part may last no time by itself; its place follows from the count.
   const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...after].join(",");
   pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${timed}[video]`);
-  const shape = audio ? ["asetpts=N/SR/TB", ...shapeFilters(audio, null)] : [];
+  const shape = audio ? ["asetpts=N/SR/TB", ...shapeFilters(audio, source, null)] : [];
   sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
   return {
     tracks: [
