@@ -5,6 +5,9 @@ const BOXES: ReadonlySet<string> = new Set(["ftyp", "moov", "mdat", "free", "ski
 // How the first packet of an Ogg stream starts if mediabunny reads it.
 const OGG_HEADS = ["OpusHead", "\u0001vorbis"];
 
+// ISO/IEC 11172-3, 2.4.2.3: layer III, and none in ADTS. mediabunny takes layers I and II for III.
+const LAYERS: ReadonlySet<number> = new Set([2, 0]);
+
 /**
  * Returns which of mediabunny's formats a file may have, from its first bytes; none to leave it to ffprobe. Only a signature
  * at the very start counts: MP3 frames also appear inside other files.
@@ -17,7 +20,8 @@ export function formatsOf(head: Uint8Array): InputFormat[] {
   if (at(0, 4) === "fLaC") return [FLAC];
   if (at(0, 4) === "OggS") return isPlainOgg(head) ? [OGG] : [];
   if (at(0, 3) === "ID3") return [FLAC, MP3, ADTS];
-  return head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0 ? [MP3, ADTS] : [];
+  const second = head[1] ?? 0;
+  return head[0] === 0xff && (second & 0xe0) === 0xe0 && LAYERS.has(second & 6) ? [MP3, ADTS] : [];
 }
 
 // An Ogg file's first pages open its streams one by one (RFC 3533); mediabunny would skip unknown ones.

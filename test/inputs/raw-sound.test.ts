@@ -53,3 +53,19 @@ test("measures raw sound that is too large for a probe during its ingest", async
   expect(duration).toBeCloseTo(copies * FRAMES * FRAME, 4);
   expect(duration_estimated).toBeUndefined();
 });
+
+test("layer I of MPEG audio is no MP3, and is decoded", async () => {
+  // ffmpeg has no encoder for it: a hundred frames of silence, 384 samples at 48 kHz in 384 bytes.
+  const silence = await keepClip("mp1", "silence in layer I", async (path) => {
+    const frame = Buffer.alloc(384);
+    frame.writeUInt32BE(0xffffc400);
+    await writeFile(path, Buffer.concat(Array(100).fill(frame)));
+  });
+  const made = await rig.door.encode({
+    input: rig.serve(silence),
+    kind: "audio",
+    options: { format: "wav" },
+  });
+  expect(made.task.steps[0]?.output).toMatchObject({ codecs: { audio: "mp1" } });
+  expect((await readSound(made.path, { channels: 2, sample_rate: 48_000 })).duration).toBeCloseTo(0.8, 3);
+});

@@ -41,6 +41,7 @@ const MORE: Record<string, readonly string[]> = {
   "Theora in Ogg": ["ogv", ...PICTURES, ...SOUND, "-c:v", "libtheora", "-c:a", "libvorbis"],
   "ALAC in M4A": ["m4a", ...SOUND, "-c:a", "alac"],
   "FLAC in Ogg": ["oga", ...SOUND, "-c:a", "flac"],
+  "layer II of MPEG audio": ["mp2", ...SOUND, "-c:a", "mp2"],
   "mono MP3": ["mp3", ...SOUND, "-c:a", "libmp3lame", "-ac", "1"],
   "8-bit WAV at 8 kHz": ["wav", ...SOUND, "-c:a", "pcm_u8", "-ar", "8000"],
   "A-law WAV": ["wav", ...SOUND, "-c:a", "pcm_alaw", "-ar", "8000"],
@@ -55,6 +56,7 @@ const NEEDS_FFPROBE: ReadonlySet<string> = new Set([
   ...["mp4_fragmented", "mp4_interlaced", "mpegts_interlaced", "mpegts", "mov_prores", "avi", "flv", "h264"],
   ...["jpeg", "png", "png_alpha", "png_odd", "png_animated", "webp", "avif", "bmp", "gif", "gif_animated"],
   ...["MPEG-4 in MP4", "Theora in Ogg", "ALAC in M4A", "FLAC in Ogg"],
+  "layer II of MPEG audio",
 ] satisfies (ClipName | keyof typeof MORE)[]);
 
 const FILES: { name: string; path: () => Promise<string> }[] = [
