@@ -164,6 +164,9 @@ export const Source = z
       .multipleOf(90)
       .optional()
       .meta({ description: "Clockwise degrees that a player turns the picture: 0, 90, 180, 270." }),
+    mirrored: z.literal(true).optional().meta({
+      description: "True where a player mirrors the turned picture, left to right; else absent.",
+    }),
     has_alpha: z.boolean().optional(),
     premultiplied: z.literal(true).optional().meta({
       description: "True where the colors are stored multiplied by the transparency; else absent.",

@@ -61,7 +61,7 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
     format: name.format,
     mime: mimeOf(name.format, kind),
     filesize: given.filesize,
-    ...(video ? pictureFacts(video, asList(report.frames).map(asRecord), still) : {}),
+    ...(video ? pictureFacts(video, asList(report.frames).map(asRecord), still, name.image) : {}),
     duration: still || duration === undefined || duration <= 0 ? undefined : duration,
     priming: primingOf(name.format, asNumber(format.start_time)),
     codecs: { video: codecOf(video), audio: codecOf(audio) },
@@ -76,7 +76,7 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
   });
 }
 
-function pictureFacts(video: Report, frames: Report[], still: boolean): Partial<Source> {
+function pictureFacts(video: Report, frames: Report[], still: boolean, image: boolean): Partial<Source> {
   const frame = frames.find((each) => each.media_type === "video") ?? {};
   const coded_width = asNumber(video.width) ?? 0;
   const coded_height = asNumber(video.height) ?? 0;
@@ -93,11 +93,13 @@ function pictureFacts(video: Report, frames: Report[], still: boolean): Partial<
     coded_height,
     sample_aspect_ratio: pixel_aspect === 1 ? "1:1" : ratio,
     rotation: rotate,
+    mirrored: MIRRORED.has(Number(asRecord(frame.tags).Orientation)) ? (true as const) : undefined,
     fps: still || fps === undefined ? undefined : Math.round(fps * 1e4) / 1e4,
     pixel_format,
     has_alpha: hasAlpha(video),
     premultiplied: video.alpha_mode === "premultiplied" ? (true as const) : undefined,
-    interlaced: isInterlaced(video, frame),
+    // ffmpeg calls a PNG whose pixels come in several passes interlaced, but it has no fields.
+    interlaced: image ? false : isInterlaced(video, frame),
     color: colorFacts(video),
   });
 }
@@ -197,16 +199,19 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
   return pixels ? 8 : undefined;
 }
 
-// Rotation comes as a stream's matrix (counted counterclockwise), as a tag in old files, or from a photo's EXIF.
+// Rotation comes as a matrix (counted counterclockwise), as a tag in old files, or from a photo's EXIF, of which ffmpeg makes a frame's
+// matrix whose rotation is wrong where it mirrors.
 function clockwise(video: Report, frame: Report): number {
+  const orientation = Number(asRecord(frame.tags).Orientation);
+  if (orientation >= 1) return EXIF[orientation] ?? 0;
   const sides = [video, frame].flatMap((each) => asList(each.side_data_list).map(asRecord));
   const matrix = sides.map((side) => asNumber(side.rotation)).find((turn) => turn !== undefined);
-  if (matrix !== undefined) return -matrix;
-  return asNumber(asRecord(video.tags).rotate) ?? EXIF[Number(asRecord(frame.tags).Orientation)] ?? 0;
+  return matrix === undefined ? (asNumber(asRecord(video.tags).rotate) ?? 0) : -matrix;
 }
 
-// EXIF 2.32, tag 274; of the mirrored orientations, only the rotation is kept.
+// EXIF 2.32, tag 274: the turn, after which some are mirrored.
 const EXIF: Readonly<Record<number, number>> = { 3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270 };
+const MIRRORED: ReadonlySet<number> = new Set([2, 4, 5, 7]);
 
 function isInterlaced(video: Report, frame: Report): boolean | undefined {
   const order = known(video.field_order);

@@ -11,10 +11,14 @@ export interface Size {
   height: number;
 }
 
-/** A stored picture: its size, the width of a pixel divided by its height, and the clockwise rotation that players apply. */
+/**
+ * A stored picture: its size, the width of a pixel divided by its height, the clockwise rotation that players apply, and whether they
+ * mirror the turned picture.
+ */
 export interface StoredPicture extends Size {
   pixel_aspect: number;
   rotate: 0 | 90 | 180 | 270;
+  mirror?: boolean;
 }
 
 /** What the output allows: only even sizes, and the longest side in pixels (default 16384). */
@@ -49,15 +53,15 @@ export function displayedSize(stored: StoredPicture): Size {
 
 /** Returns the stored picture of a source; null when its size is unknown. */
 export function storedPicture(source: Source): StoredPicture | null {
-  const rotate = toRightAngle(source.rotation ?? 0);
+  const turned = { rotate: toRightAngle(source.rotation ?? 0), ...(source.mirrored && { mirror: true }) };
   const { coded_width, coded_height, width, height } = source;
   if (coded_width && coded_height) {
     const pixel_aspect = parsePixelAspect(source.sample_aspect_ratio);
-    return { width: coded_width, height: coded_height, pixel_aspect, rotate };
+    return { width: coded_width, height: coded_height, pixel_aspect, ...turned };
   }
   if (!width || !height) return null;
-  const size = rotate % 180 === 0 ? { width, height } : { width: height, height: width };
-  return { ...size, pixel_aspect: 1, rotate };
+  const size = turned.rotate % 180 === 0 ? { width, height } : { width: height, height: width };
+  return { ...size, pixel_aspect: 1, ...turned };
 }
 
 /**

@@ -42,13 +42,15 @@ export function createView(
   // Upside down is half a turn of the mirrored picture.
   const upset = flip === "vertical" || flip === "both";
   const turn = toRightAngle((options.rotate ?? 0) + (upset ? 180 : 0));
-  const rotate = toRightAngle(stored.rotate + turn);
+  const flipped = flip === "horizontal" || flip === "vertical";
+  // To turn a mirrored picture is to turn the stored one the other way.
+  const rotate = toRightAngle(stored.rotate + (stored.mirror ? -turn : turn));
   const whole = displayedSize({ ...stored, rotate });
   const sideways = rotate % 180 !== 0;
   const turned = sideways
     ? { width: stored.height, height: stored.width }
     : { width: stored.width, height: stored.height };
-  const view = { rotate, turn, mirror: flip === "horizontal" || flip === "vertical", turned };
+  const view = { rotate, turn, mirror: flipped !== (stored.mirror === true), turned };
   const part = options.crop === undefined ? null : partOf(whole, options.crop, options.position);
   if (!part || (part.width === whole.width && part.height === whole.height)) {
     return { ...view, crop: null, shown: whole };

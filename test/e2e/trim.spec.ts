@@ -279,13 +279,8 @@ function paintedOf(waveform: Locator): Promise<[number, number]> {
 function greysOf(trim: Locator): Promise<number[]> {
   return trim.locator(".filmstrip canvas").evaluateAll((canvases) =>
     canvases.map((canvas) => {
-      const { clientWidth, clientHeight } = canvas;
       const copy = new OffscreenCanvas(1, 1).getContext("2d");
-      copy?.drawImage(
-        canvas as HTMLCanvasElement,
-        -Math.trunc(clientWidth / 2),
-        -Math.trunc(clientHeight / 2),
-      );
+      copy?.drawImage(canvas as HTMLCanvasElement, -(canvas.clientWidth >> 1), -(canvas.clientHeight >> 1));
       return copy?.getImageData(0, 0, 1, 1).data[0] ?? 0;
     }),
   );

@@ -99,16 +99,13 @@ test.each([
   expect(wrongPoints(picture, { ...placed, source: { width: 160, height: 96 } }, 20)).toEqual([]);
 });
 
-// Orientation 6: 90 degrees clockwise.
-const EXIF_TURNED = Buffer.from(
-  "ffe1002245786966000049492a0008000000010012010300010000000600000000000000",
-  "hex",
-);
+const exif = (orientation: number) =>
+  Buffer.from(`ffe1002245786966000049492a0008000000010012010300010000000${orientation}00000000000000`, "hex");
 
 test("rotates a photo once by its EXIF orientation", async () => {
   const bytes = await readFile(await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]));
   const turned = join(folder, "turned.jpg");
-  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), EXIF_TURNED, bytes.subarray(2)]));
+  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), exif(6), bytes.subarray(2)]));
   const picture = await readPicture(await draw(turned, { format: "jpeg", quality: "high" }));
   const size = { width: 96, height: 160 };
   expect(picture).toMatchObject(size);
@@ -116,13 +113,17 @@ test("rotates a photo once by its EXIF orientation", async () => {
   expect(wrongPoints(picture, { ...placing, background: "#000000" }, 24)).toEqual([]);
 });
 
-test("turns, mirrors and cuts a photo after its EXIF orientation", async () => {
+test.for([
+  [6, "transpose=clock"],
+  [4, "vflip"],
+  [7, "transpose=clock_flip"],
+] as const)("turns, mirrors and cuts a photo after its EXIF orientation %i", async ([orientation, shown]) => {
   const bytes = await readFile(await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]));
-  const turned = join(folder, "turned-further.jpg");
-  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), EXIF_TURNED, bytes.subarray(2)]));
+  const turned = join(folder, `turned-further-${orientation}.jpg`);
+  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), exif(orientation), bytes.subarray(2)]));
   const options = { format: "jpeg", quality: "high", rotate: 90, flip: "horizontal", crop: "1:1" } as const;
   const path = await draw(turned, { ...options, position: "left" });
-  const filter = "transpose=clock,transpose=clock,hflip,crop=96:96:0:0";
+  const filter = `${shown},transpose=clock,hflip,crop=96:96:0:(ih-96)/2`;
   const { worst } = await measureLikeness(path, await quadrantPng(), { filter, pixels: "gbrp" });
   expect(worst).toBeGreaterThan(0.85);
 });

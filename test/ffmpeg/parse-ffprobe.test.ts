@@ -167,16 +167,25 @@ test("reports languages and subtitle streams", async () => {
   ]);
 });
 
-test("reads a photo's rotation from its EXIF data", async () => {
+test("reads a photo's orientation from its EXIF data", async () => {
   const plain = await clip("jpeg");
-  for (const [orientation, rotation, width] of [
-    [1, 0, 160],
-    [3, 180, 160],
-    [6, 90, 90],
-    [8, 270, 90],
+  for (const [orientation, rotation, mirrored, width] of [
+    [1, 0, undefined, 160],
+    [2, 0, true, 160],
+    [3, 180, undefined, 160],
+    [4, 180, true, 160],
+    [5, 90, true, 90],
+    [6, 90, undefined, 90],
+    [7, 270, true, 90],
+    [8, 270, undefined, 90],
   ] as const) {
     const source = await probe(await withOrientation(plain, orientation));
-    expect([orientation, source.rotation, source.width]).toEqual([orientation, rotation, width]);
+    expect([orientation, source.rotation, source.mirrored, source.width]).toEqual([
+      orientation,
+      rotation,
+      mirrored,
+      width,
+    ]);
   }
 });
 

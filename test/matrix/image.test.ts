@@ -8,8 +8,8 @@ import { readContainer, readWebpAnimation } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
+import { runNative } from "../judge/native.ts";
 import { readPicture } from "../judge/picture.ts";
-import { wrongPoints } from "../judge/quadrants.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 
 let rig: Rig;
@@ -192,24 +192,50 @@ test.concurrent.for([
   },
 );
 
-// EXIF orientation to clockwise degrees.
-const TURNS = { 3: 180, 6: 90, 8: 270 } as const;
+// What players do to a photo of each EXIF orientation, by ffmpeg's filters.
+const ORIENTATIONS = {
+  1: "null",
+  2: "hflip",
+  3: "hflip,vflip",
+  4: "vflip",
+  5: "transpose=cclock_flip",
+  6: "transpose=clock",
+  7: "transpose=clock_flip",
+  8: "transpose=cclock",
+} as const;
 
-test.concurrent.for([3, 6, 8] as const)(
-  "turns a photo of orientation %s upright",
+const ORIENTED = ([1, 2, 3, 4, 5, 6, 7, 8] as const).flatMap((orientation) => [
+  { orientation, options: {}, after: "null" },
+  { orientation, options: { rotate: 90, flip: "vertical" } as const, after: "transpose=clock,vflip" },
+]);
+
+test.concurrent.for(ORIENTED)(
+  "shows a photo of orientation $orientation as players do, and $options of that",
   LIMIT,
-  async (orientation, { expect }) => {
-    const turned = TURNS[orientation];
+  async ({ orientation, options, after }, { expect }) => {
     const input = rig.origin.serve(`/photo-${orientation}.jpg`, { file: await photo(orientation) });
+    const output = await rig.door.encode({ input, kind: "image", options: { format: "png", ...options } });
+    const filter = `${ORIENTATIONS[orientation]},${after}`;
+    const { worst } = await measureLikeness(output.path, await quadrantPng(), { filter, pixels: "gbrp" });
+    expect(worst).toBeGreaterThan(0.93);
+  },
+);
+
+test.concurrent.for(["rgb24", "rgba", "pal8", "gray"] as const)(
+  "keeps every pixel of a PNG in %s that is stored in several passes",
+  LIMIT,
+  async (pixels, { expect }) => {
+    const drawn =
+      "testsrc2=size=64x48:rate=1:duration=1,format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='4*X'";
+    const paletted = `${drawn},split[a][b];[a]palettegen[p];[b][p]paletteuse`;
+    const filter = pixels === "pal8" ? paletted : `${drawn},format=${pixels}`;
+    const passes = ["-frames:v", "1", "-flags", "+ildct"];
+    const original = await makeClip("png", ["-filter_complex", filter, ...passes]);
+    const input = rig.serve(original);
     const output = await rig.door.encode({ input, kind: "image", options: { format: "png" } });
-    const upright = turned === 180 ? { width: 160, height: 96 } : { width: 96, height: 160 };
-    const placing = {
-      ...{ source: upright, ...upright, turned },
-      ...({ fit: "fill", position: "center", background: "#000000" } as const),
-    };
-    const picture = await readPicture(output.path);
-    expect({ width: picture.width, height: picture.height }).toEqual(upright);
-    expect(wrongPoints(picture, placing, 24)).toEqual([]);
+    const pixelsOf = async (path: string) =>
+      (await runNative(["-i", path, "-pix_fmt", "rgba", "-f", "rawvideo", "-"])).output;
+    expect((await pixelsOf(output.path)).equals(await pixelsOf(original))).toBe(true);
   },
 );
 

@@ -24,6 +24,19 @@ test.for(TURNED)("%j of a picture that players turn by %i", ([options, rotate, w
   expect(createView(stored({ rotate }), options)).toMatchObject({ ...wanted, crop: null });
 });
 
+test.for([
+  [{}, 90, { rotate: 90, turn: 0, mirror: true }],
+  [{ rotate: 90 }, 90, { rotate: 0, turn: 90, mirror: true }],
+  [{ rotate: 90 }, 0, { rotate: 270, turn: 90, mirror: true }],
+  [{ flip: "horizontal" }, 270, { rotate: 270, turn: 0, mirror: false }],
+  [{ flip: "vertical", rotate: 90 }, 90, { rotate: 180, turn: 270, mirror: false }],
+] satisfies typeof TURNED)(
+  "%j of a picture that players turn by %i and mirror",
+  ([options, rotate, wanted]) => {
+    expect(createView(stored({ rotate, mirror: true }), options)).toMatchObject({ ...wanted, crop: null });
+  },
+);
+
 const rect = (x: number, y: number, width: number, height: number) => ({ x, y, width, height });
 
 const CROPPED: [FrameOptions, Partial<StoredPicture>, ReturnType<typeof rect> | null][] = [

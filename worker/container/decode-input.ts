@@ -21,7 +21,7 @@ const [STORED, DECODED] = ["picture.heif", "picture.png"] as const;
 export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<DecodedInput | null> {
   const { plan, source, input } = job;
   if (!(plan.image || plan.video?.mode === "encode") || !needsDecoder(source)) return null;
-  const decoded = { ...job, plan: decodedPlan(plan), source: decodedSource(source, "png") };
+  const decoded = { ...job, plan: decodedPlan(plan, source), source: decodedSource(source, "png") };
   const { heif, dwebp } = run.installed;
   if (source.format === "webp") {
     if (!dwebp) throw lacking("animated WebP", "webp");

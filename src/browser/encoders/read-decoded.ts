@@ -78,7 +78,7 @@ function movesInAvif({ kind, format, animated, color }: Source): boolean {
 }
 
 function asDecoded(plan: Plan, source: Source, filesize?: number): { plan: Plan; source: Source } {
-  const upright = decodedPlan(plan);
+  const upright = decodedPlan(plan, source);
   const drawn = isVector(source) ? drawnPlan(upright, source, LIMITS) : { plan: upright, size: {} };
   const decoded = decodedSource({ ...source, ...drawn.size }, decodedFormat(source));
   const { premultiplied: _, ...straight } = decoded;
@@ -93,7 +93,7 @@ async function drawVector({ plan, source, input, signal }: ChunkJob, draw: PageA
   const { width = 1, height = 1 } = source;
   const text = await (await blobOf(input, signal)).text();
   const file = new Blob([sizeSvg(text, { width, height })], { type: "image/svg+xml" });
-  return draw(file, drawnPlan(decodedPlan(plan), source, LIMITS).size, signal);
+  return draw(file, drawnPlan(decodedPlan(plan, source), source, LIMITS).size, signal);
 }
 
 // The colors of a canvas.

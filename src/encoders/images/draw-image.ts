@@ -1,6 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
+import { uprightGeometry } from "../../plan/image/decoded.ts";
 import type { Geometry, ImagePlan, Plan } from "../../plan/plan.ts";
 import { openInput, openPicturesOf } from "../webcodecs/webcodecs-input.ts";
 import { drawPicture } from "../webcodecs/webcodecs-picture.ts";
@@ -50,7 +51,7 @@ function upright(geometry: Geometry, { width, height }: ImageBitmap, source: Sou
   const turned = own % 180 !== 0;
   const isStored =
     turned && width !== height && width === source.coded_width && height === source.coded_height;
-  return isStored ? geometry : { ...geometry, rotate: geometry.turn };
+  return isStored ? geometry : uprightGeometry(geometry, source);
 }
 
 async function drawFrame(

@@ -1,6 +1,6 @@
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
-import type { Plan } from "../plan.ts";
+import type { Geometry, Plan } from "../plan.ts";
 
 /** What a host's own decoder writes for ffmpeg to read. */
 export type DecodedFormat = "png" | "bmp";
@@ -20,12 +20,13 @@ export function needsDecoder({ kind, format, animated, color }: Source): boolean
 
 /** Returns the source that a decoder's output is: upright, in RGB. */
 export function decodedSource(source: Source, format: DecodedFormat): Source {
+  const { mirrored: _, ...rest } = source;
   const { width, height, has_alpha, color } = source;
   // Of a sequence in HEIC, a page decodes the picture that stands for it.
   const animated = source.animated === true && source.format !== "heic";
   const { primaries, transfer, hdr = false } = color ?? {};
   return {
-    ...source,
+    ...rest,
     format,
     mime: `image/${format}`,
     ...(source.animated !== undefined && { animated }),
@@ -44,11 +45,15 @@ export function decodedSource(source: Source, format: DecodedFormat): Source {
 }
 
 /** Returns the plan for a decoder's output, which it has turned upright. */
-export function decodedPlan(plan: Plan): Plan {
+export function decodedPlan(plan: Plan, source: Source): Plan {
   const { image } = plan;
   if (!image) return plan;
-  const { geometry } = image;
-  return { ...plan, image: { ...image, geometry: { ...geometry, rotate: geometry.turn } } };
+  return { ...plan, image: { ...image, geometry: uprightGeometry(image.geometry, source) } };
+}
+
+/** Returns what is left of a geometry where a decoder has turned and mirrored the picture as players do. */
+export function uprightGeometry(geometry: Geometry, { mirrored }: Source): Geometry {
+  return { ...geometry, rotate: geometry.turn, mirror: geometry.mirror !== (mirrored === true) };
 }
 
 /** Returns why a host whose decoders read these formats cannot decode the pictures of a plan; null when it can. */
