@@ -1,6 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { HostOrder } from "../../worker/local/host.ts";
 import { openState, type State } from "../../worker/local/state.ts";
@@ -35,15 +37,38 @@ test.for(STORAGE_CONTRACT)("a directory in workerd $name", async ({ name }) => {
   expect(await response.text()).toBe("kept");
 });
 
-test("keeps no bytes but those of its objects", async () => {
-  const files = async (top: string) => {
-    const found = await readdir(join(folder, "media", top), { recursive: true, withFileTypes: true });
-    return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  };
+async function files(top: string): Promise<string[]> {
+  const found = await readdir(join(folder, "media", top), { recursive: true, withFileTypes: true });
+  return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}
+
+async function namedFiles(): Promise<string[]> {
   const entries = await Promise.all((await files("keys")).map((path) => readFile(path, "utf8")));
-  const named = entries.flatMap((text) => (JSON.parse(text) as { files: { path: string }[] }).files);
+  return entries.flatMap((text) =>
+    (JSON.parse(text) as { files: { path: string }[] }).files.map(({ path }) => path),
+  );
+}
+
+test("keeps no bytes but those of its objects", async () => {
+  const named = await namedFiles();
   expect(named.length).toBeGreaterThan(5);
   expect((await files("bytes")).toSorted()).toEqual(
-    named.map(({ path }) => join(folder, "media", path)).toSorted(),
+    named.map((path) => join(folder, "media", path)).toSorted(),
   );
+});
+
+test("clears what a write left that was killed", async () => {
+  // A write ends with its entry, and a part that was sent twice is in the upload's folder twice.
+  const [part] = (await namedFiles()).filter((path) => /~\/[^/]+\/[^/]+$/.test(path));
+  expect(part).toBeDefined();
+  const twice = join(folder, "media", dirname(part ?? ""), `1-${randomUUID()}`);
+  await writeFile(twice, "twice");
+  const half = join(folder, "media/bytes/out/killed/a.b~", randomUUID());
+  await mkdir(dirname(half), { recursive: true });
+  await writeFile(half, "half");
+  for (const prefix of ["out/killed/", ""]) {
+    expect(await (await fetch(`${url}/clear?${new URLSearchParams({ prefix })}`)).text()).toBe("cleared");
+    expect(existsSync(half)).toBe(false);
+  }
+  expect(await files("bytes")).toEqual([]);
 });

@@ -46,25 +46,42 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
       files: parts,
     };
     await files.write(entryAt(key), new TextEncoder().encode(JSON.stringify(entry)));
-    for (const { path } of old?.files ?? []) await files.remove(path);
+    await removeFiles(key, old?.files ?? []);
     return objectOf(key, entry);
+  }
+
+  // An upload's folder goes as a whole: a part that was sent twice is in it twice.
+  async function removeFiles(key: string, parts: readonly DiskFile[]): Promise<void> {
+    const whole = bytesAt(key);
+    const paths = parts.map(({ path }) => {
+      const folder = path.slice(0, path.lastIndexOf("/"));
+      return folder === whole ? path : folder;
+    });
+    for (const path of new Set(paths)) await files.remove(path);
   }
 
   async function removeKey(key: string): Promise<void> {
     const entry = await readEntry(key);
     await files.remove(entryAt(key));
-    for (const { path } of entry?.files ?? []) await files.remove(path);
+    await removeFiles(key, entry?.files ?? []);
     // Of several that wrote the key at once, the entry names the last one's bytes alone. Folders are uploads that go on.
     for (const { name, type } of await files.list(bytesAt(key)))
       if (type === "file") await files.remove(`${bytesAt(key)}/${name}`);
   }
 
+  // With the keys of bytes without an entry, which a write that is killed leaves: only what is listed is ever cleared.
   async function* keysIn(folder: string, prefix: string): AsyncGenerator<string> {
-    for (const { name, type } of await files.list(`keys/${folder}`)) {
+    const [keys, bytes] = await Promise.all([files.list(`keys/${folder}`), files.list(`bytes/${folder}`)]);
+    const entries = new Set(keys.map(({ name }) => name));
+    for (const name of [...entries.union(new Set(bytes.map(({ name }) => name)))].toSorted()) {
       const key = keyOf(folder + name);
-      if (type === "directory") yield* keysIn(`${folder}${name}/`, prefix);
-      else if (key.startsWith(prefix)) yield key;
+      if (!name.endsWith("~")) yield* keysIn(`${folder}${name}/`, prefix);
+      else if (key.startsWith(prefix) && (entries.has(name) || (await hasBytes(key)))) yield key;
     }
+  }
+
+  async function hasBytes(key: string): Promise<boolean> {
+    return (await files.list(bytesAt(key))).some(({ type }) => type === "file");
   }
 
   function openUpload(key: string, uploadId: string) {

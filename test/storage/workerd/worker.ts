@@ -27,6 +27,10 @@ export default {
       const stored = await storage.read(url.searchParams.get("key") ?? "");
       return stored ? new Response(stored.body) : new Response(null, { status: 404 });
     }
+    if (url.pathname === "/clear") {
+      await storage.clear(url.searchParams.get("prefix") ?? "");
+      return new Response("cleared");
+    }
     const name = url.searchParams.get("name");
     const store = createKvStore<Task>(env.KV, { prefix: "task:", parse: (value) => Task.parse(value) });
     const check =
