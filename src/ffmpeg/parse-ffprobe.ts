@@ -93,7 +93,7 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
     coded_height,
     sample_aspect_ratio: pixel_aspect === 1 ? "1:1" : ratio,
     rotation: rotate,
-    mirrored: MIRRORED.has(Number(asRecord(frame.tags).Orientation)) ? (true as const) : undefined,
+    mirrored: image && isMirrored(frame) ? (true as const) : undefined,
     fps: still || fps === undefined ? undefined : Math.round(fps * 1e4) / 1e4,
     pixel_format,
     has_alpha: hasAlpha(video),
@@ -199,19 +199,28 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
   return pixels ? 8 : undefined;
 }
 
-// Rotation comes as a matrix (counted counterclockwise), as a tag in old files, or from a photo's EXIF, of which ffmpeg makes a frame's
-// matrix whose rotation is wrong where it mirrors.
+// Rotation comes as a stream's matrix, as a tag in old files, or from a photo's EXIF, of which ffmpeg also makes a frame's matrix; its
+// rotation is wrong where it mirrors.
 function clockwise(video: Report, frame: Report): number {
   const orientation = Number(asRecord(frame.tags).Orientation);
-  if (orientation >= 1) return EXIF[orientation] ?? 0;
-  const sides = [video, frame].flatMap((each) => asList(each.side_data_list).map(asRecord));
-  const matrix = sides.map((side) => asNumber(side.rotation)).find((turn) => turn !== undefined);
-  return matrix === undefined ? (asNumber(asRecord(video.tags).rotate) ?? 0) : -matrix;
+  const exif = orientation >= 1 ? (EXIF[orientation] ?? 0) : undefined;
+  return matrixTurn(video) ?? asNumber(asRecord(video.tags).rotate) ?? exif ?? matrixTurn(frame) ?? 0;
+}
+
+// ffprobe counts counterclockwise.
+function matrixTurn(report: Report): number | undefined {
+  const sides = asList(report.side_data_list).map((side) => asNumber(asRecord(side).rotation));
+  const turn = sides.find((each) => each !== undefined);
+  return turn === undefined ? undefined : -turn;
 }
 
 // EXIF 2.32, tag 274: the turn, after which some are mirrored.
 const EXIF: Readonly<Record<number, number>> = { 3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270 };
 const MIRRORED: ReadonlySet<number> = new Set([2, 4, 5, 7]);
+
+function isMirrored(frame: Report): boolean {
+  return MIRRORED.has(Number(asRecord(frame.tags).Orientation));
+}
 
 function isInterlaced(video: Report, frame: Report): boolean | undefined {
   const order = known(video.field_order);

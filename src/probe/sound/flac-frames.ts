@@ -52,7 +52,7 @@ async function passMetadata(reader: ByteReader, signal?: AbortSignal): Promise<S
   if (String.fromCharCode(...(await read(4))) !== "fLaC") return null;
   at += 4;
   let rate = 0;
-  for (let last = false; !last; ) {
+  for (let last = false; !last && at < reader.size; ) {
     const block = await read(4 + STREAMINFO);
     if (block.length < 4) return null;
     const head = viewOf(block).getUint32(0);
