@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { HostOrder } from "../../worker/local/host.ts";
+import { diskBinding } from "../../worker/local/own-bindings.ts";
 import { openState, type State } from "../../worker/local/state.ts";
 import { createHost, type Host } from "../../worker/local/supervisor.ts";
 import { registryOf, workerProgram } from "../../worker/local/worker-program.ts";
@@ -71,4 +72,13 @@ test("clears what a write left that was killed", async () => {
     expect(existsSync(half)).toBe(false);
   }
   expect(await files("bytes")).toEqual([]);
+});
+
+test("a start removes the files that killed processes were writing, and no others", async () => {
+  const media = join(folder, "left");
+  const names = [".a.mp4~.4194305.12.tmp", `.b.mp4~.${process.pid}.12.tmp`, "c.mp4~"];
+  await mkdir(join(media, "keys/out"), { recursive: true });
+  for (const name of names) await writeFile(join(media, "keys/out", name), "{}");
+  diskBinding(media);
+  expect((await readdir(join(media, "keys/out"))).toSorted()).toEqual(names.slice(1).toSorted());
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { unstable_startWorker } from "wrangler";
 import { createLookUp } from "./look-up.ts";
@@ -36,19 +36,32 @@ export function outsideBindings(dns: readonly string[] | null): Bindings {
 /** Returns the binding through which the local service Worker keeps its media in a folder, which is created. */
 export function diskBinding(path: string): Bindings {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  removeEmpty(path);
+  tidy(path);
   // wrangler passes fetchers to Miniflare unchanged, and Miniflare accepts workerd's disk service too.
   const disk = { disk: { path, writable: true } };
   return { DISK: { type: "fetcher", fetcher: disk as unknown as Handler } };
 }
 
-// The disk service removes files, and folders only with what is in them.
-function removeEmpty(folder: string): boolean {
+// The disk service writes into a hidden file, which is named after its process and which it lists nowhere.
+const WRITING = /^\..*\.(\d+)\.\d+\.tmp$/;
+
+// The disk service removes files, and folders only with what is in them; a process that is killed leaves the file that it writes.
+function tidy(folder: string): boolean {
   let empty = true;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && removeEmpty(path)) rmdirSync(path);
+    const [, writer] = WRITING.exec(entry.name) ?? [];
+    if (entry.isDirectory() && tidy(path)) rmdirSync(path);
+    else if (entry.isFile() && writer !== undefined && !runs(Number(writer))) rmSync(path, { force: true });
     else empty = false;
   }
   return empty;
+}
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code !== "ESRCH";
+  }
 }
