@@ -58,6 +58,10 @@ test("keeps no bytes but those of its objects", async () => {
   );
 });
 
+test("an upload that is completed again, as its answer was lost, keeps its bytes", async () => {
+  expect(await (await fetch(`${url}/complete-twice`)).text()).toBe("whole");
+});
+
 test("clears what a write left that was killed", async () => {
   // A write ends with its entry, and a part that was sent twice is in the upload's folder twice.
   const [part] = (await namedFiles()).filter((path) => /~\/[^/]+\/[^/]+$/.test(path));

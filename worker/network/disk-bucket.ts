@@ -46,24 +46,25 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
       files: parts,
     };
     await files.write(entryAt(key), new TextEncoder().encode(JSON.stringify(entry)));
-    await removeFiles(key, old?.files ?? []);
+    // An upload may be completed again, as the answer was lost.
+    for (const place of placesOf(key, old).difference(placesOf(key, entry))) await files.remove(place);
     return objectOf(key, entry);
   }
 
-  // An upload's folder goes as a whole: a part that was sent twice is in it twice.
-  async function removeFiles(key: string, parts: readonly DiskFile[]): Promise<void> {
+  // An upload's folder counts as a whole: a part that was sent twice is in it twice.
+  function placesOf(key: string, entry: Entry | null): Set<string> {
     const whole = bytesAt(key);
-    const paths = parts.map(({ path }) => {
+    const places = entry?.files.map(({ path }) => {
       const folder = path.slice(0, path.lastIndexOf("/"));
       return folder === whole ? path : folder;
     });
-    for (const path of new Set(paths)) await files.remove(path);
+    return new Set(places);
   }
 
   async function removeKey(key: string): Promise<void> {
     const entry = await readEntry(key);
     await files.remove(entryAt(key));
-    await removeFiles(key, entry?.files ?? []);
+    for (const place of placesOf(key, entry)) await files.remove(place);
     // Of several that wrote the key at once, the entry names the last one's bytes alone. Folders are uploads that go on.
     for (const { name, type } of await files.list(bytesAt(key)))
       if (type === "file") await files.remove(`${bytesAt(key)}/${name}`);

@@ -31,6 +31,13 @@ export default {
       await storage.clear(url.searchParams.get("prefix") ?? "");
       return new Response("cleared");
     }
+    if (url.pathname === "/complete-twice" && env.DISK) {
+      const bucket = createDiskBucket(env.DISK);
+      const upload = await bucket.createMultipartUpload("twice");
+      const part = await upload.uploadPart(1, new TextEncoder().encode("whole"));
+      for (let times = 0; times < 2; times++) await upload.complete([part]);
+      return new Response(await (await bucket.get("twice"))?.text());
+    }
     const name = url.searchParams.get("name");
     const store = createKvStore<Task>(env.KV, { prefix: "task:", parse: (value) => Task.parse(value) });
     const check =
