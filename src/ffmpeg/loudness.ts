@@ -32,7 +32,7 @@ const SILENCE = -70;
 const NEAR = 0.2;
 const LEAST_SLOPE = 0.25;
 const PASSES = 5;
-// What ffmpeg takes a number of channels for, and mixes any other layout into.
+// The layout that ffmpeg assumes for each number of channels; it mixes any other layout into it.
 const LAYOUTS = ["mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"] as const;
 // True peaks lie between the samples, so both limiter and meter work on four times as many.
 const PEAK_RATE = 192_000;
@@ -116,7 +116,7 @@ function levelFilters(audio: AudioEncode, level: Level | null): string[] {
   ];
 }
 
-/** Returns whether sound with more channels than stereo keeps them, each from its own place. */
+/** Returns whether sound of more than two channels keeps its source's layout. */
 export function keepsLayout({ channels }: AudioEncode, source: Source): boolean {
   return channels > 2 && source.audio?.channels === channels;
 }

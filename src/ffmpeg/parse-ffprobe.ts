@@ -199,8 +199,8 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
   return pixels ? 8 : undefined;
 }
 
-// Rotation comes as a stream's matrix, as a tag in old files, or from a photo's EXIF, of which ffmpeg also makes a frame's matrix; its
-// rotation is wrong where it mirrors.
+// Rotation comes from the stream's matrix, a tag in old files, or a photo's EXIF. ffmpeg also derives a frame's matrix from EXIF, whose
+// rotation is wrong for the mirrored orientations.
 function clockwise(video: Report, frame: Report): number {
   const orientation = Number(asRecord(frame.tags).Orientation);
   const exif = orientation >= 1 ? (EXIF[orientation] ?? 0) : undefined;

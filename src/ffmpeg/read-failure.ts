@@ -90,12 +90,12 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   throw new MediaError("input_unsupported", "The input ends too early: it is cut off.");
 }
 
-/** Returns the {@link MediaError} of a run without room for its output; `said` is its log. */
+/** Returns the {@link MediaError} for a full disk; `said` is ffmpeg's log. */
 export function diskFull(said?: string): MediaError {
   return new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: said });
 }
 
-/** Returns the {@link MediaError} of a run that wrote nothing. */
+/** Returns the {@link MediaError} for empty output. */
 export function nothing(plan: Plan): MediaError {
   if (plan.still) return new MediaError("input_unsupported", "The input is damaged or cut off.");
   return plan.start > 0 || plan.end !== null

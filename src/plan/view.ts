@@ -43,7 +43,7 @@ export function createView(
   const upset = flip === "vertical" || flip === "both";
   const turn = toRightAngle((options.rotate ?? 0) + (upset ? 180 : 0));
   const flipped = flip === "horizontal" || flip === "vertical";
-  // To turn a mirrored picture is to turn the stored one the other way.
+  // Turning the mirrored picture clockwise turns the stored one counterclockwise.
   const rotate = toRightAngle(stored.rotate + (stored.mirror ? -turn : turn));
   const whole = displayedSize({ ...stored, rotate });
   const sideways = rotate % 180 !== 0;

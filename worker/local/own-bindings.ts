@@ -42,10 +42,10 @@ export function diskBinding(path: string): Bindings {
   return { DISK: { type: "fetcher", fetcher: disk as unknown as Handler } };
 }
 
-// The disk service writes into a hidden file, which is named after its process and which it lists nowhere.
+// The disk service first writes to a hidden temporary file named after its process, and its listings omit hidden files.
 const WRITING = /^\..*\.(\d+)\.\d+\.tmp$/;
 
-// The disk service removes files, and folders only with what is in them; a process that is killed leaves the file that it writes.
+// The disk service keeps empty folders, and a killed process leaves its temporary file behind.
 function tidy(folder: string): boolean {
   let empty = true;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

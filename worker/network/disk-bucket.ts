@@ -46,12 +46,12 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
       files: parts,
     };
     await files.write(entryAt(key), new TextEncoder().encode(JSON.stringify(entry)));
-    // An upload may be completed again, as the answer was lost.
+    // A caller that lost the answer completes the upload again, so the new entry may name the same files.
     for (const place of placesOf(key, old).difference(placesOf(key, entry))) await files.remove(place);
     return objectOf(key, entry);
   }
 
-  // An upload's folder counts as a whole: a part that was sent twice is in it twice.
+  // An upload's folder counts as a whole, because it holds every attempt at a part.
   function placesOf(key: string, entry: Entry | null): Set<string> {
     const whole = bytesAt(key);
     const places = entry?.files.map(({ path }) => {
@@ -70,7 +70,7 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
       if (type === "file") await files.remove(`${bytesAt(key)}/${name}`);
   }
 
-  // With the keys of bytes without an entry, which a write that is killed leaves: only what is listed is ever cleared.
+  // Includes keys with bytes but no entry, left by killed writes, because only listed keys are ever cleared.
   async function* keysIn(folder: string, prefix: string): AsyncGenerator<string> {
     const [keys, bytes] = await Promise.all([files.list(`keys/${folder}`), files.list(`bytes/${folder}`)]);
     const entries = new Set(keys.map(({ name }) => name));

@@ -21,8 +21,8 @@ addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
   else void answer(data.work, data.files);
 });
 
-// Chromium interrupts a nested worker in Atomics.wait from the outer one, 2 seconds after its end, and may keep both forever if
-// the outer one has ended by then. A timer of the outer one's own is late together with that interrupt, however busy the machine.
+// Chromium interrupts a nested worker in Atomics.wait from its parent, 2 seconds after terminate(), and may leak both if the parent has
+// ended by then. On a busy machine, the parent's own timer is delayed along with that interrupt.
 const THREADS_MS = 4000;
 
 function endWith({ endThreads }: CoreHost): void {

@@ -99,7 +99,7 @@ export async function openPictures(
     },
     async *packets(rehearsing) {
       let latest = Number.NEGATIVE_INFINITY;
-      // The latest picture, and those that are decoded after it.
+      // The latest picture shown so far, and those decoded after it.
       let held: EncodedPacket[] = [];
       for (const { input, at } of parts) {
         const before = latest;

@@ -51,7 +51,7 @@ export function decodedPlan(plan: Plan, source: Source): Plan {
   return { ...plan, image: { ...image, geometry: uprightGeometry(image.geometry, source) } };
 }
 
-/** Returns what is left of a geometry where a decoder has turned and mirrored the picture as players do. */
+/** Returns the geometry that remains after a decoder has applied the source's own rotation and mirroring. */
 export function uprightGeometry(geometry: Geometry, { mirrored }: Source): Geometry {
   return { ...geometry, rotate: geometry.turn, mirror: geometry.mirror !== (mirrored === true) };
 }

@@ -2,8 +2,7 @@ import type { ByteReader } from "../../core/ports.ts";
 import { MIB, viewOf } from "../../util/bytes.ts";
 import { passTags } from "./sound-frames.ts";
 
-// mediabunny (1.61) misses every frame at a whole number of kilohertz that has no code of its own, such as 39, and frames longer than
-// the header says.
+// mediabunny (1.61) rejects frames whose header states the rate in kilohertz, such as 39, and trusts a wrong maximum frame size.
 
 interface Header {
   samples: number;
@@ -20,7 +19,7 @@ interface Start {
 // RFC 9639, 9.1.2, by code.
 const RATES = [0, 88_200, 176_400, 192_000, 8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
 const [RATE_KHZ, RATE_HZ, RATE_TENS, RATE_NONE] = [12, 13, 14, 15];
-// RFC 9639, 9.1.1: a code of a size that follows, in one byte and in two.
+// RFC 9639, 9.1.1: the block size follows, in one byte or in two.
 const [SIZE_BYTE, SIZE_PAIR] = [6, 7];
 const HEADER = 16;
 const STREAMINFO = 34;
@@ -65,8 +64,8 @@ async function passMetadata(reader: ByteReader, signal?: AbortSignal): Promise<S
 }
 
 /**
- * A frame ends where another begins and its checksum comes out at 0. Where it does not, either the bytes of a header lie in it by
- * chance or it is damaged: the next frame decides.
+ * A frame ends at the next header if its checksum is 0 there. Otherwise that header is a chance match or the frame is damaged, which
+ * the following header decides.
  */
 function createCounter(streamRate: number) {
   let frame: Header | null = null;
