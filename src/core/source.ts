@@ -171,6 +171,10 @@ export const Source = z
     premultiplied: z.literal(true).optional().meta({
       description: "True where the colors are stored multiplied by the transparency; else absent.",
     }),
+    transparent_color: z.string().optional().meta({
+      description:
+        "The color that stands for transparency, `0xRRGGBB`, in a gray PNG of 1, 2 or 4 bits; else absent.",
+    }),
     animated: z.boolean().optional().meta({ description: "True for an image with more than one frame." }),
     interlaced: z.boolean().optional(),
     pixel_format: z.string().optional(),

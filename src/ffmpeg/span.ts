@@ -102,10 +102,13 @@ function heldTime(lead: number): string {
 }
 
 // An animated AVIF has its transparency in a track of its own.
-function alphaFilters({ format, animated, has_alpha, premultiplied }: Source): string[] {
+function alphaFilters(source: Source): string[] {
+  const { format, animated, has_alpha, premultiplied, transparent_color } = source;
   return [
     ...(format === "avif" && animated && has_alpha ? ["[0:V:1]alphamerge"] : []),
     ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),
+    // Its least similarity, a hundredth of the way from black to white; those grays are at least a fifteenth apart.
+    ...(transparent_color ? ["format=rgba", `colorkey=${transparent_color}:0.01:0`] : []),
   ];
 }
 

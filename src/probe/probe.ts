@@ -12,6 +12,7 @@ import { formatsOf } from "./signature.ts";
 import { isSvg, sniff, unsupported } from "./sniff.ts";
 import { measureFrames } from "./sound/sound-frames.ts";
 import { probeSvg } from "./svg/probe-svg.ts";
+import { transparentGray } from "./transparent-gray.ts";
 import { microseconds } from "./whole-file.ts";
 
 /** What is known about a file before the probe. */
@@ -52,7 +53,12 @@ export async function probeMedia(
       : new MediaError("probe_failed", "The file could not be probed.", { cause: thrown });
   });
   const reported = withEnds(parseFfprobe(report, { url: given.url, filesize: reader.size }), ends);
-  const source: Source = fragmented ? { ...reported, fragmented } : reported;
+  const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
+  const source: Source = {
+    ...reported,
+    ...(fragmented && { fragmented }),
+    ...(gray && { has_alpha: true, transparent_color: gray }),
+  };
   checkFrames(source, report);
   return measured(checkSource(source), reader, signal);
 }

@@ -8,6 +8,7 @@ import { readFacts } from "../judge/facts.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
 import { expectFailure, SECRET, waitUntilEmpty } from "./check.ts";
 import * as made from "./made.ts";
+import { flatPng } from "./png.ts";
 
 let rig: Rig;
 let bait: Origin;
@@ -70,16 +71,16 @@ const BAD: Bad[] = [
   [
     "a png of 50000x50000",
     "image",
-    async () => made.flatPng(50_000, 50_000),
+    async () => flatPng(50_000, 50_000),
     ["encoder_unavailable", "input_unsupported"],
   ],
   [
     "a png that claims 2147483647x2147483647",
     "image",
-    async () => made.flatPng(2_147_483_647, 2_147_483_647, 0),
+    async () => flatPng(2_147_483_647, 2_147_483_647, 0),
     ["encoder_unavailable", "input_unsupported"],
   ],
-  ["a png of size 0", "image", async () => made.flatPng(0, 0, 0), UNREADABLE],
+  ["a png of size 0", "image", async () => flatPng(0, 0, 0), UNREADABLE],
   [
     "a gif that claims 65535x65535",
     "image",

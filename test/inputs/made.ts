@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { crc32, deflateSync } from "node:zlib";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { noiseBytes } from "../fixtures/virtual-file.ts";
@@ -19,32 +18,6 @@ export async function recording(): Promise<Buffer> {
 /** Random-looking bytes. */
 export function randomBytes(count: number): Buffer {
   return noiseBytes(count, "bad input");
-}
-
-/** A valid PNG of one color and any size, with data as small as zlib makes it. */
-export function flatPng(width: number, height: number, rows = height): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  // One-bit gray.
-  header[8] = 1;
-  const data = deflateSync(Buffer.alloc((1 + Math.ceil(width / 8)) * rows), { level: 9 });
-  const signature = Buffer.from("89504e470d0a1a0a", "hex");
-  return Buffer.concat([
-    signature,
-    pngChunk("IHDR", header),
-    pngChunk("IDAT", data),
-    pngChunk("IEND", Buffer.alloc(0)),
-  ]);
-}
-
-function pngChunk(name: string, body: Buffer): Buffer {
-  const content = Buffer.concat([Buffer.from(name, "latin1"), body]);
-  const framed = Buffer.alloc(content.length + 8);
-  framed.writeUInt32BE(body.length, 0);
-  content.copy(framed, 4);
-  framed.writeUInt32BE(crc32(content), content.length + 4);
-  return framed;
 }
 
 /** A GIF that claims a size in its header and in its one frame. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, test } from "vitest";
 import { FORMATS } from "../../src/core/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { grayPng } from "../inputs/png.ts";
 import { quadrantPng } from "../judge/clips.ts";
 import { readContainer, readWebpAnimation } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -236,6 +237,34 @@ test.concurrent.for(["rgb24", "rgba", "pal8", "gray"] as const)(
     const pixelsOf = async (path: string) =>
       (await runNative(["-i", path, "-pix_fmt", "rgba", "-f", "rawvideo", "-"])).output;
     expect((await pixelsOf(output.path)).equals(await pixelsOf(original))).toBe(true);
+  },
+);
+
+test.concurrent.for([1, 2, 4] as const)(
+  "keeps the transparent value of a gray PNG of %d bits",
+  LIMIT,
+  async (bits, { expect }) => {
+    const [width, height, most] = [16, 8, 2 ** bits - 1];
+    const values = Array.from(
+      { length: width * height },
+      (_, at) => (at + Math.floor(at / width)) % (most + 1),
+    );
+    const input = rig.origin.serve(`/gray-${bits}.png`, { file: grayPng(width, bits, values, 1) });
+    const output = await rig.door.encode({ input, kind: "image", options: { format: "png" } });
+    const { output: pixels } = await runNative([
+      "-i",
+      output.path,
+      "-pix_fmt",
+      "rgba",
+      "-f",
+      "rawvideo",
+      "-",
+    ]);
+    const wanted = values.flatMap((value) => {
+      const gray = (value * 255) / most;
+      return [gray, gray, gray, value === 1 ? 0 : 255];
+    });
+    expect([...pixels]).toEqual(wanted);
   },
 );
 

@@ -20,7 +20,7 @@ export function needsDecoder({ kind, format, animated, color }: Source): boolean
 
 /** Returns the source that a decoder's output is: upright, in RGB. */
 export function decodedSource(source: Source, format: DecodedFormat): Source {
-  const { mirrored: _, ...rest } = source;
+  const { mirrored: _, transparent_color: __, ...rest } = source;
   const { width, height, has_alpha, color } = source;
   // Of a sequence in HEIC, a page decodes the picture that stands for it.
   const animated = source.animated === true && source.format !== "heic";

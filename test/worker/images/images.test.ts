@@ -7,10 +7,10 @@ import type { ImageUrlRequest } from "../../../src/core/images/image-url.ts";
 import { createImageSigner } from "../../../worker/images/image-signer.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { hugePng } from "../../inputs/png.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { createRig } from "../engine/rig.ts";
-import { hugePng } from "./huge.ts";
 
 const SECRET = "a-signing-key-of-32-characters-for-tests";
 const COUNTER = { name: "counting-encoder", configPath: "./test/worker/images/counter/wrangler.toml" };

@@ -8,12 +8,13 @@ import { type Rig as Native, startRig } from "../../container/rig.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { clearAvif, tiledPhoto } from "../../fixtures/photos.ts";
+import { hugePng } from "../../inputs/png.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { clearErrors } from "../../judge/photos.ts";
 import { colorDistance, readPicture } from "../../judge/picture.ts";
 import { createRig } from "../engine/rig.ts";
-import { hugePng, progressiveJpeg } from "./huge.ts";
+import { progressiveJpeg } from "./huge.ts";
 
 const TOKEN = "a-token-of-the-encoder";
 
