@@ -42,6 +42,29 @@ export function quadrantPng(): Promise<string> {
   return makeClip("png", [...quadrants, "-vf", drawn, "-bitexact", "-frames:v", "1"]);
 }
 
+/** What players do to a photo of each EXIF orientation, by ffmpeg's filters. */
+export const ORIENTATIONS = {
+  1: "null",
+  2: "hflip",
+  3: "hflip,vflip",
+  4: "vflip",
+  5: "transpose=cclock_flip",
+  6: "transpose=clock",
+  7: "transpose=clock_flip",
+  8: "transpose=cclock",
+} as const;
+
+/** A photo of the quadrants whose EXIF data states an orientation, from 1 to 8. */
+export async function orientedPhoto(orientation: number): Promise<Buffer> {
+  const plain = await readFile(
+    await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2", "-pix_fmt", "yuvj444p"]),
+  );
+  const entry = "4578696600004d4d002a0000000800010112000300000001";
+  const body = Buffer.from(`${entry}000${orientation}000000000000`, "hex");
+  const length = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
+  return Buffer.concat([plain.subarray(0, 2), length, body, plain.subarray(2)]);
+}
+
 /** The quadrants as HDR: 10-bit H.265 in PQ and BT.2020 with white at 203 cd/m², so that tone mapping restores the colors. */
 export function hdrQuadrantClip(): Promise<string> {
   const pq =

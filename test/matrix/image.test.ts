@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, test } from "vitest";
 import { FORMATS } from "../../src/core/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { grayPng } from "../inputs/png.ts";
-import { quadrantPng } from "../judge/clips.ts";
+import { ORIENTATIONS, orientedPhoto, quadrantPng } from "../judge/clips.ts";
 import { readContainer, readWebpAnimation } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
@@ -193,18 +192,6 @@ test.concurrent.for([
   },
 );
 
-// What players do to a photo of each EXIF orientation, by ffmpeg's filters.
-const ORIENTATIONS = {
-  1: "null",
-  2: "hflip",
-  3: "hflip,vflip",
-  4: "vflip",
-  5: "transpose=cclock_flip",
-  6: "transpose=clock",
-  7: "transpose=clock_flip",
-  8: "transpose=cclock",
-} as const;
-
 const ORIENTED = ([1, 2, 3, 4, 5, 6, 7, 8] as const).flatMap((orientation) => [
   { orientation, options: {}, after: "null" },
   { orientation, options: { rotate: 90, flip: "vertical" } as const, after: "transpose=clock,vflip" },
@@ -214,7 +201,7 @@ test.concurrent.for(ORIENTED)(
   "shows a photo of orientation $orientation as players do, and $options of that",
   LIMIT,
   async ({ orientation, options, after }, { expect }) => {
-    const input = rig.origin.serve(`/photo-${orientation}.jpg`, { file: await photo(orientation) });
+    const input = rig.origin.serve(`/photo-${orientation}.jpg`, { file: await orientedPhoto(orientation) });
     const output = await rig.door.encode({ input, kind: "image", options: { format: "png", ...options } });
     const filter = `${ORIENTATIONS[orientation]},${after}`;
     const { worst } = await measureLikeness(output.path, await quadrantPng(), { filter, pixels: "gbrp" });
@@ -267,13 +254,3 @@ test.concurrent.for([1, 2, 4] as const)(
     expect([...pixels]).toEqual(wanted);
   },
 );
-
-async function photo(orientation: number): Promise<Buffer> {
-  const plain = await readFile(
-    await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2", "-pix_fmt", "yuvj444p"]),
-  );
-  const entry = "4578696600004d4d002a0000000800010112000300000001";
-  const body = Buffer.from(`${entry}000${orientation}000000000000`, "hex");
-  const length = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
-  return Buffer.concat([plain.subarray(0, 2), length, body, plain.subarray(2)]);
-}

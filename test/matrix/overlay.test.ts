@@ -3,6 +3,7 @@ import type { ImageOptions } from "../../src/core/options.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { movingWebp } from "../fixtures/moving-webp.ts";
+import { ORIENTATIONS, orientedPhoto, quadrantPng } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";
@@ -81,6 +82,37 @@ test.for(CASES)("lays a picture over a video: $overlay by $encoder", LIMIT, asyn
   const solid = "opacity" in given.overlay ? [] : shown;
   for (const frame of solid) expect(colorDistance(await colors(path, frame), RED)).toBeLessThan(30);
 });
+
+test.for([2, 5, 7] as const)(
+  "lays a photo of orientation %d upright over both kinds",
+  LIMIT,
+  async (orientation) => {
+    const url = rig.origin.serve(`/photo-${orientation}.jpg`, { file: await orientedPhoto(orientation) });
+    const filter = ORIENTATIONS[orientation];
+    const [width, height] = orientation > 4 ? [96, 160] : [160, 96];
+    const under = ["-f", "lavfi", "-i", `color=gray:size=${width}x${height}:duration=1`];
+    const overlay = { url, position: "center" } as const;
+    const png = rig.serve(await makeClip("png", [...under, "-frames:v", "1"]));
+    const image = await rig.door.encode({ input: png, kind: "image", options: { format: "png", overlay } });
+    const like = { filter, pixels: "gbrp" };
+    expect((await measureLikeness(image.path, await quadrantPng(), like)).worst).toBeGreaterThan(0.93);
+    const input = rig.serve(await makeClip("mp4", [...under, "-c:v", "libx264", "-pix_fmt", "yuv420p"]));
+    const video = await rig.door.encode({ input, kind: "video", options: { overlay, quality: "very_high" } });
+    const [picture, wanted] = [
+      await readPicture(video.path),
+      await readPicture(await quadrantPng(), { filter }),
+    ];
+    for (const [x, y] of [
+      [0.25, 0.25],
+      [0.75, 0.25],
+      [0.25, 0.75],
+      [0.75, 0.75],
+    ] as const) {
+      const at = [x * width, y * height] as const;
+      expect(colorDistance(picture.at(...at), wanted.at(...at)), `${x}, ${y}`).toBeLessThan(30);
+    }
+  },
+);
 
 test.for([
   ["/missing.png", { status: 404 }, "input_not_found"],
