@@ -147,6 +147,8 @@ export const BOUNDS = {
   tiles: { min: 1, max: 20 },
   stills: { min: 1, max: 500 },
   storyboard_tiles: { max: 10_000 },
+  // Each is named in the record of its task.
+  sheets: { max: 500 },
   // Of a waveform: samples per point, points per second, and points in all.
   samples_per_pixel: { min: 2, max: 10_000_000 },
   pixels_per_second: { min: 1, max: 24_000 },

@@ -243,3 +243,16 @@ test.for([
   if (!plan.image?.sheet) throw new Error("There is no sheet.");
   expect(keyframesSuffice(keyframes, plan, plan.image.sheet)).toBe(enough);
 });
+
+test("a storyboard has at most 500 sheets", () => {
+  const source = videoSource({ duration: 500 });
+  const options = { interval: 1, columns: 1, rows: 1 };
+  expect(createPlan(source, "storyboard", options).image?.sheet?.sheets).toBe(500);
+  expect(() => createPlan(videoSource({ duration: 501 }), "storyboard", options)).toThrow(
+    expect.objectContaining({
+      kind: "invalid_options",
+      param: "options.columns",
+      message: expect.stringContaining("at most 500 sheets; 1x1 tiles make 501"),
+    }),
+  );
+});

@@ -29,7 +29,12 @@ export function createSheet(span: Span, options: StoryboardOptions, tile: Size):
     const rule = `must make sheets of at most ${MOST_SIDE} pixels; these have ${side}.`;
     throw invalid("options.width", rule, "invalid_options");
   }
-  return { interval, tiles, columns, rows, sheets: Math.ceil(tiles / (columns * rows)) };
+  const sheets = Math.ceil(tiles / (columns * rows));
+  if (sheets > BOUNDS.sheets.max) {
+    const rule = `must leave at most ${BOUNDS.sheets.max} sheets; ${columns}x${rows} tiles make ${sheets}.`;
+    throw invalid("options.columns", rule, "invalid_options");
+  }
+  return { interval, tiles, columns, rows, sheets };
 }
 
 /** Returns how many tiles there are in a stretch, one every `interval` seconds. */
