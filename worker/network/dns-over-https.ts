@@ -8,17 +8,21 @@ const KEPT_MS = 30_000;
 const MOST_KEPT = 1000;
 
 /**
- * Resolves names with a resolver that answers `application/dns-json`, as Cloudflare's and Google's do; rejects when it does not
- * answer within 5 s. An answer is used for 30 s.
+ * Resolves names with a resolver that answers `application/dns-json`, as Cloudflare's and Google's do; rejects when it answers for
+ * neither type of address within 5 s. An answer is used for 30 s.
  */
 export function createDnsOverHttps(resolver: string, now: () => number = Date.now): LookUp {
   const kept = new Map<string, { addresses: Promise<readonly string[]>; until: number }>();
 
   async function ask(hostname: string): Promise<readonly string[]> {
-    const found = await Promise.all(
+    const found = await Promise.allSettled(
       Object.entries(ADDRESSES).map(([type, number]) => askFor(resolver, hostname, type, number)),
     );
-    return found.flat();
+    const [first] = found;
+    if (first?.status === "rejected" && found.every(({ status }) => status === "rejected"))
+      throw first.reason;
+    // A name server that withholds one answer must not hide a private address in the other.
+    return found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
   }
 
   return (hostname) => {

@@ -28,8 +28,17 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "multicast.example.com": ["224.0.0.1"],
   "mixed.example.com": ["93.184.216.34", "127.0.0.1"],
   "mixed6.example.com": ["93.184.216.34", "::1"],
+  // Its name server answers for one type of address alone.
+  "withheld.example.com": ["10.0.0.7"],
+  "withheld6.example.com": ["::1"],
 };
 const PRIVATE_NAMES = Object.keys(NAMES).filter((name) => name !== "good.example.com");
+
+const WITHHELD: Readonly<Record<string, readonly string[]>> = {
+  broken: ["A", "AAAA"],
+  withheld: ["AAAA"],
+  withheld6: ["A"],
+};
 
 // Redirects every request to a private host.
 const requests: { host: string; redirect: string | undefined }[] = [];
@@ -51,7 +60,10 @@ beforeAll(async () => {
     return NAMES[name] ?? [];
   });
   api = createMemoryApi({}, { network, lookUp: createLookUp([names.address]) });
-  resolver = await startHttpsResolver((name) => (name.startsWith("broken") ? null : (NAMES[name] ?? [])));
+  resolver = await startHttpsResolver((name, type) => {
+    const withheld = WITHHELD[name.split(".")[0] ?? ""] ?? [];
+    return withheld.includes(type) ? null : (NAMES[name] ?? []);
+  });
   overHttps = createMemoryApi({}, { network, lookUp: createDnsOverHttps(resolver.url) });
 });
 afterAll(() => {
