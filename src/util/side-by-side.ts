@@ -26,3 +26,10 @@ export async function sideBySide<T>(
   await Promise.all(Array.from({ length: Math.max(1, limit) }, lane));
   if (failures.length > 0) throw failures[0];
 }
+
+/** Works on all items at once, on each even where another fails; then rejects with the first failure. */
+export async function everyOne<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const ends = await Promise.allSettled(items.map(work));
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed) throw failed.reason;
+}

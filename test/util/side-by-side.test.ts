@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sideBySide } from "../../src/util/side-by-side.ts";
+import { everyOne, sideBySide } from "../../src/util/side-by-side.ts";
 
 test("starts items in order, no more than the limit at once", async () => {
   const started: number[] = [];
@@ -47,4 +47,16 @@ test("starts nothing after a failure, and rejects with the first failure once al
 
 test("does nothing for an empty list", async () => {
   await sideBySide([], 4, () => Promise.reject(new Error("never")));
+});
+
+test("works on every item even where the first fails at once, and rejects with that failure after the last", async () => {
+  const ended: number[] = [];
+  const all = everyOne([0, 1, 2], async (item) => {
+    if (item === 0) throw new Error("first");
+    await Promise.resolve();
+    ended.push(item);
+    if (item === 2) throw new Error("last");
+  });
+  await expect(all).rejects.toThrow("first");
+  expect(ended).toEqual([1, 2]);
 });

@@ -5,10 +5,12 @@ import { runErrorOf } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/steps/media-keys.ts";
+import { everyOne } from "../../src/util/side-by-side.ts";
 import { errorFor } from "../../src/words/reason-words.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
-import { logFault, nameRun } from "../observability/log.ts";
+import { logFault } from "../observability/log.ts";
+import { createRunAlarm } from "../run/run-alarm.ts";
 import type { RunPinned } from "../run/run-pin.ts";
 import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
@@ -29,6 +31,7 @@ export class JobObject extends DurableObject<Bindings> {
   readonly #kv = this.ctx.storage.kv;
   readonly #lead = new JobLead();
   readonly #fetches = new JobFetches();
+  readonly #alarm = createRunAlarm(this.ctx.storage, this.ctx.id.name);
   #settling: Promise<boolean> | null = null;
 
   /** Stores a job and creates its tasks; false when its project cannot list them: then nothing is left of it. */
@@ -98,20 +101,18 @@ export class JobObject extends DurableObject<Bindings> {
 
   /** Completes what was interrupted, asks the tasks that are not known to be over, and clears the shared input after the last one. */
   override async alarm(): Promise<void> {
-    const state = this.#read();
-    if (!state) return;
-    try {
-      if (state.phase === "creating") await this.#createTasks();
-      if (this.#read()?.phase === "withdrawn") return await this.#withdraw();
-      await this.#ask();
-      if (this.#read()?.phase === "cancelled") await this.#cancelTasks();
-      await this.#advance();
-      await this.#clear();
-    } catch (thrown) {
-      logFault("alarm failed", thrown, nameRun(this.ctx.id.name));
-      return this.ctx.storage.setAlarm(Date.now() + FAULT_MS);
-    }
-    await this.#arm();
+    const inPhase = (phase: JobState["phase"], duty: () => Promise<unknown>) => async () => {
+      if (this.#read()?.phase === phase) await duty();
+    };
+    const pause = await this.#alarm.run({
+      create: inPhase("creating", () => this.#createTasks()),
+      withdraw: inPhase("withdrawn", () => this.#withdraw()),
+      ask: () => this.#ask(),
+      cancel: inPhase("cancelled", () => this.#cancelTasks()),
+      advance: () => this.#advance(),
+      clear: () => this.#clear(),
+    });
+    await this.#arm(pause);
   }
 
   readonly #pinned = (): RunPinned | null => {
@@ -188,7 +189,7 @@ export class JobObject extends DurableObject<Bindings> {
     const state = this.#read();
     if (!state) return;
     const { tasks } = state;
-    for (const { id } of tasks) await this.env.TASK.getByName(id).held.withdraw();
+    await everyOne(tasks, ({ id }) => this.env.TASK.getByName(id).held.withdraw());
     await this.#drop(state);
   }
 
@@ -202,11 +203,10 @@ export class JobObject extends DurableObject<Bindings> {
   async #cancelTasks(): Promise<void> {
     const state = this.#read();
     if (!state) return;
-    for (const { id, ended } of state.tasks) {
-      if (ended) continue;
+    await everyOne(running(state), async ({ id }) => {
       await this.env.TASK.getByName(id).cancel(state.project);
       this.#end(id, "cancelled", null);
-    }
+    });
   }
 
   #end(task_id: string, ended: TaskEnd, output: string | null): void {
@@ -223,14 +223,13 @@ export class JobObject extends DurableObject<Bindings> {
   // Reads how the tasks stand that are not known to be over.
   async #ask(): Promise<void> {
     const state = this.#read();
-    if (!state || state.phase === "creating") return;
-    for (const { id, ended } of state.tasks) {
-      if (ended) continue;
+    if (!state || state.phase === "creating" || state.phase === "withdrawn") return;
+    await everyOne(running(state), async ({ id }) => {
       const text = await this.env.TASK.getByName(id).read(state.project);
       const task: Task | null = text === null || text === "foreign" ? null : JSON.parse(text);
       if (!task) this.#end(id, "deleted", null);
       else if (isFinished(task)) this.#end(id, task.status as TaskEnd, task.output);
-    }
+    });
     const asked = this.#read();
     if (asked) this.#write({ ...asked, asked: asked.asked + 1 });
   }
@@ -239,7 +238,7 @@ export class JobObject extends DurableObject<Bindings> {
   async #advance(): Promise<void> {
     const state = this.#read();
     const releases = state ? releasesOf(state) : [];
-    await Promise.all(releases.map((release) => this.#release(release)));
+    await everyOne(releases, (release) => this.#release(release));
   }
 
   async #release(release: Release): Promise<void> {
@@ -277,7 +276,8 @@ export class JobObject extends DurableObject<Bindings> {
     return head.created_at + Math.max(RECORD_TTL, MEDIA_TTL) * 1000;
   }
 
-  async #arm(): Promise<void> {
+  // After a failure, after `pause` milliseconds.
+  async #arm(pause = 0): Promise<void> {
     const state = this.#read();
     if (!state) return;
     const now = Date.now();
@@ -286,6 +286,10 @@ export class JobObject extends DurableObject<Bindings> {
     const clears = CLEANUPS_MS[state.cleared];
     const over = deleted ? now : clears === undefined ? this.#expires(state) : now + clears;
     const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? over : now + asks;
-    await this.ctx.storage.setAlarm(due);
+    await this.ctx.storage.setAlarm(pause > 0 ? now + pause : due);
   }
+}
+
+function running({ tasks }: JobState): JobState["tasks"] {
+  return tasks.filter(({ ended }) => !ended);
 }
