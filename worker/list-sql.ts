@@ -5,8 +5,8 @@ export interface ListSql {
   where: string[];
   values: (string | number)[];
   ascending: boolean;
-  /** Makes the page; `rows` has one more than the limit when more follow. */
-  turn<T>(rows: readonly T[]): ListPage<T>;
+  /** Makes the page; `rows` has one more than the limit, or than `most`, when more follow. */
+  turn<T>(rows: readonly T[], most?: number): ListPage<T>;
 }
 
 /** Translates the query of a list whose rows have the columns `id`, `status` and `kind`. */
@@ -27,9 +27,9 @@ export function whereOf({ limit, order, after, before, status, kind }: ListQuery
   return {
     ...{ where, values },
     ascending: (order === "asc") !== backwards,
-    turn(rows) {
-      const page = rows.slice(0, limit);
-      return { records: backwards ? page.reverse() : page, more: rows.length > limit };
+    turn(rows, most = limit) {
+      const page = rows.slice(0, most);
+      return { records: backwards ? page.reverse() : page, more: rows.length > most };
     },
   };
 }

@@ -19,7 +19,7 @@ import { createLog, logEnd, logFault } from "./observability/log.ts";
 import { createMetricTable } from "./observability/metric-table.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
-import { createArchive, idAt, timeOfId } from "./run/archive.ts";
+import { createRetirement } from "./run/retirement.ts";
 import { createRunIndex, type RunIndex } from "./run/run-index.ts";
 import { serviceSettings } from "./settings/service-settings.ts";
 import { createPostOffice, type Mail, type PostOffice } from "./webhooks/post-office.ts";
@@ -28,8 +28,6 @@ import type { ChangeSet, Shipment } from "./webhooks/shipment.ts";
 const PRUNE_MS = 3_600_000;
 // Between two batches for the archive.
 const BATCH_MS = 1000;
-// Each costs a request to its own object, of which one call may make a thousand.
-const MOST_ARCHIVED = 400;
 
 const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
 
@@ -63,6 +61,10 @@ export class ProjectObject extends DurableObject<Bindings> {
   readonly #useNotes = createUseNotes(async (key_id, at) => {
     const locator = await locatorOf(this.ctx.id.name ?? "");
     await this.env.KEYS.getByName(locator).keys.noteUse(key_id, at);
+  });
+  readonly #retirement = createRetirement({
+    ...{ runs: this.#runs, office: this.#office, kv: this.ctx.storage.kv, bucket: mediaBucket(this.env) },
+    ...{ project: this.ctx.id.name ?? "", objects: this.env.TASK, isLarge: () => this.#isLarge() },
   });
   // When the alarm is due, as far as it is known.
   #armed = Number.POSITIVE_INFINITY;
@@ -201,7 +203,12 @@ export class ProjectObject extends DurableObject<Bindings> {
     const later = (at: number | null) => at && Math.max(at, pace);
     const duties = {
       prune: async () => later(this.#office.prune(now)),
-      archive: async () => ((await this.#archiveOld(now)) ? now + BATCH_MS : later(this.#oldestDue())),
+      archive: async () => {
+        const age = this.#archiveMs();
+        return (await this.#retirement.retire(now - age))
+          ? now + BATCH_MS
+          : later(this.#retirement.oldest(age));
+      },
     };
     const next: number[] = [];
     for (const [work, duty] of Object.entries(duties)) {
@@ -234,37 +241,6 @@ export class ProjectObject extends DurableObject<Bindings> {
 
   #paceMs(): number {
     return Math.min(PRUNE_MS, this.#archiveMs());
-  }
-
-  // Moves some records to the archive; returns whether there may be more.
-  async #archiveOld(now: number): Promise<boolean> {
-    const large = this.#isLarge();
-    const archive = createArchive(mediaBucket(this.env), this.ctx.id.name ?? "");
-    for (const object of ["task", "step"] as const) {
-      const records = this.#runs.finishedBelow(object, idAt(object, now - this.#archiveMs()), MOST_ARCHIVED);
-      await archive.write(object, records);
-      let moved = 0;
-      for (const { id } of records) {
-        // One whose output is still there stays, and is archived again.
-        if (!(await this.env.TASK.getByName(id).retire(this.ctx.id.name ?? ""))) continue;
-        if (large) this.#office.removeOf(id);
-        else this.#office.detach(id);
-        this.#runs.drop(id);
-        moved++;
-      }
-      if (moved > 0 && records.length === MOST_ARCHIVED) return true;
-    }
-    return false;
-  }
-
-  // When the oldest record moves to the archive; null when there is none.
-  #oldestDue(): number | null {
-    const [oldest] = (["task", "step"] as const)
-      .flatMap((object) =>
-        this.#runs.finishedBelow(object, `${object}a`, 1).map(({ id }) => timeOfId(object, id)),
-      )
-      .sort((a, b) => a - b);
-    return oldest === undefined ? null : oldest + this.#archiveMs();
   }
 
   // A terminal state never changes, and each version is put once: each end comes here once.

@@ -1,52 +1,76 @@
+import type { R2Bucket, R2Conditional } from "@cloudflare/workers-types";
 import { decodeTime, encodeTime } from "ulid";
 import { ID_PREFIX } from "../../src/core/ids.ts";
 import type { ArchivedRecord, RunKind } from "./run-index.ts";
 
 /** The records of a project that are too old for its lists, in R2: files of JSON lines, each named by the last id in it. */
 export interface Archive {
-  /** Writes records, sorted by their ids. */
-  write(object: RunKind, records: readonly ArchivedRecord[]): Promise<void>;
+  /** Writes records, sorted by their ids. Those up to the id `behind`, whose neighbors are in files already, get files of their own. */
+  write(object: RunKind, records: readonly ArchivedRecord[], behind: string): Promise<void>;
   /** Returns a record as JSON; null for one that is not there. */
   get(object: RunKind, id: string): Promise<string | null>;
-  /** Removes a record; false for one that is not there. */
+  /** Returns the task of a step as JSON; null for one that is not there. */
+  taskOf(step_id: string): Promise<string | null>;
+  /** Removes a record from every file; false for one that is not there. */
   remove(object: RunKind, id: string): Promise<boolean>;
 }
 
-// Files whose last id comes after the one looked for: the first holds it, unless a record was archived later than its neighbours.
+// Files whose last id comes after the one looked for: the first holds it, unless a batch broke off and was written again.
 const FILES = 10;
+// The ids of a task and its steps are made together.
+const MADE_MS = 1000;
 
 /** Creates the archive of a project. */
 export function createArchive(bucket: R2Bucket, project: string): Archive {
   const folder = (object: RunKind) => `archive/${encodeURIComponent(project)}/${object}/`;
 
-  async function find(object: RunKind, id: string) {
+  async function find(object: RunKind, from: string, start: RegExp) {
     const prefix = folder(object);
-    const { objects } = await bucket.list({ prefix, startAfter: prefix + id, limit: FILES });
+    const { objects } = await bucket.list({ prefix, startAfter: prefix + from, limit: FILES });
     for (const { key } of objects) {
-      const lines = (await (await bucket.get(key))?.text())?.split("\n") ?? [];
-      const json = lines.find((line) => line.startsWith(`{"id":"${id}"`));
-      if (json !== undefined) return { key, json, others: lines.filter((line) => line !== json) };
+      const file = await bucket.get(key);
+      const lines = (await file?.text())?.split("\n") ?? [];
+      const json = lines.find((line) => start.test(line));
+      if (file && json !== undefined)
+        return { key, etag: file.etag, json, others: lines.filter((line) => line !== json) };
     }
     return null;
   }
 
-  const put = (key: string, lines: readonly string[]) =>
-    bucket.put(key, lines.join("\n"), { httpMetadata: { contentType: "application/jsonl" } });
+  const findRecord = (object: RunKind, id: string) => find(object, id, new RegExp(`^\\{"id":"${id}"`));
+
+  const put = (key: string, lines: readonly string[], onlyIf?: R2Conditional) =>
+    bucket.put(key, lines.join("\n"), {
+      ...(onlyIf && { onlyIf }),
+      httpMetadata: { contentType: "application/jsonl" },
+    });
 
   return {
-    async write(object, records) {
-      const last = records.at(-1);
-      if (last) {
-        const lines = records.map(({ json }) => json);
-        await put(`${folder(object)}${last.id}.jsonl`, lines);
-      }
+    async write(object, records, behind) {
+      const late = records.filter(({ id }) => id <= behind);
+      for (const { id, json } of late) await put(`${folder(object)}${id}.jsonl`, [json]);
+      const rest = records.slice(late.length);
+      const last = rest.at(-1);
+      if (!last) return;
+      await put(
+        `${folder(object)}${last.id}.jsonl`,
+        rest.map(({ json }) => json),
+      );
     },
-    get: async (object, id) => (await find(object, id))?.json ?? null,
+    get: async (object, id) => (await findRecord(object, id))?.json ?? null,
+    async taskOf(step_id) {
+      const from = idAt("task", timeOfId("step", step_id) - MADE_MS);
+      return (await find("task", from, new RegExp(`"id":"${step_id}"`)))?.json ?? null;
+    },
     async remove(object, id) {
-      const found = await find(object, id);
-      if (!found) return false;
-      await (found.others.length > 0 ? put(found.key, found.others) : bucket.delete(found.key));
-      return true;
+      let removed = false;
+      for (let found = await findRecord(object, id); found; found = await findRecord(object, id)) {
+        const { key, etag, others } = found;
+        // Where another removal changed the file meanwhile, it is read again.
+        await (others.length > 0 ? put(key, others, { etagMatches: etag }) : bucket.delete(key));
+        removed = true;
+      }
+      return removed;
     },
   };
 }

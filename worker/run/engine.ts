@@ -55,9 +55,12 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
     },
     async delete(project, id) {
       const answer = isId(object, id) ? await env.TASK.getByName(id).remove(project) : "unknown";
-      if (answer === "unknown" && !(await removeArchived(env, object, project, id))) throw unknown(id);
       if (answer === "running")
         throw new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`);
+      if (answer === "unknown" && !(await removeArchived(env, object, project, id))) throw unknown(id);
+      // One that was archived and not yet freed is in both places.
+      if (answer === "removed" && mayBeArchived(env, object, id))
+        await createArchive(mediaBucket(env), project).remove(object, id);
     },
   };
 }
@@ -67,11 +70,20 @@ export function createFindStep(env: Env): FindStep {
   return async (project, id) => {
     const alone = await findRun<Step>(env, "step", project, id);
     if (alone) return { step: alone, task_id: null };
-    const task_id = isId("step", id) ? await env.PROJECT.getByName(project).runs.parentOf(id) : null;
-    const task = task_id ? await findRun<Task>(env, "task", project, task_id) : null;
+    const task = isId("step", id) ? await findTaskOf(env, project, id) : null;
     const step = task?.steps.find((each) => each.id === id);
     return step && task ? { step, task_id: task.id } : null;
   };
+}
+
+async function findTaskOf(env: Env, project: string, step_id: string): Promise<Task | null> {
+  const { runs } = env.PROJECT.getByName(project);
+  const task_id = await runs.parentOf(step_id);
+  if (task_id) return findRun<Task>(env, "task", project, task_id);
+  if (!mayBeArchived(env, "step", step_id)) return null;
+  const archived = await createArchive(mediaBucket(env), project).taskOf(step_id);
+  const task = archived === null ? null : (JSON.parse(archived) as Task);
+  return task && !(await runs.isGone(task.id)) ? task : null;
 }
 
 async function removeArchived(env: Env, object: RunKind, project: string, id: string): Promise<boolean> {
@@ -100,17 +112,19 @@ async function readRun(env: Env, object: RunKind, project: string, id: string): 
   if (text !== null) return text;
   const mirror = await env.KV.get<{ project: string; record: object }>(mirrorKey({ id, object }), "json");
   if (mirror && mirror.project !== project) return null;
-  // KV still has a deleted record for up to a minute.
-  if (mirror)
-    return (await env.PROJECT.getByName(project).runs.isGone(id)) ? null : JSON.stringify(mirror.record);
-  if (timeOfId(object, id) > Date.now() - youngestArchived(env)) return null;
-  return createArchive(mediaBucket(env), project).get(object, id);
+  const archived = mirror === null && mayBeArchived(env, object, id);
+  const kept = archived
+    ? await createArchive(mediaBucket(env), project).get(object, id)
+    : mirror && JSON.stringify(mirror.record);
+  // KV still has a deleted record for up to a minute, and the archive until it is removed there.
+  return kept === null || (await env.PROJECT.getByName(project).runs.isGone(id)) ? null : kept;
 }
 
 const DAY_MS = 86_400_000;
 
-// Younger records are not looked for in the archive. The setting may have been shorter once.
-function youngestArchived(env: Env): number {
+// Younger records are not looked for in the archive. The settings may have been shorter once.
+function mayBeArchived(env: Env, object: RunKind, id: string): boolean {
   const { RECORD_TTL, MEDIA_TTL } = serviceSettings(env);
-  return Math.min(DAY_MS, RECORD_TTL * 1000, MEDIA_TTL * 1000);
+  const youngest = Math.min(DAY_MS, RECORD_TTL * 1000, MEDIA_TTL * 1000);
+  return timeOfId(object, id) <= Date.now() - youngest;
 }

@@ -36,13 +36,23 @@ const MOVE = [
   "DROP TABLE earlier_run",
 ];
 
-/** A type of record. */
-export type RunKind = "task" | "step";
+/** Characters of a page's records, of up to two bytes each, with which it ends: a call between objects carries 32 MiB. */
+export const PAGE_CHARS = 12_000_000;
+
+/** The types of records. */
+export const RUN_KINDS = ["task", "step"] as const;
+export type RunKind = (typeof RUN_KINDS)[number];
 
 /** A record with its id, as JSON. */
 export interface ArchivedRecord {
   id: string;
   json: string;
+}
+
+/** How much is read at once. */
+export interface Batch {
+  records: number;
+  bytes: number;
 }
 
 /** The tasks and standalone steps of one project, to be listed. */
@@ -51,8 +61,8 @@ export interface RunIndex {
   put(record: Task | Step, version: number): boolean;
   /** Removes a record, and remembers its id for four days. */
   remove(id: string, now?: number): void;
-  /** Returns finished records with ids below a bound, oldest first. */
-  finishedBelow(object: RunKind, bound: string, limit: number): ArchivedRecord[];
+  /** Returns finished records with ids between two, oldest first: at most so many, and no more once they hold so many bytes. */
+  finished(above: string, below: string, most: Batch): ArchivedRecord[];
   /** Removes a record that is in the archive. */
   drop(id: string): void;
   /** Whether a record was removed within four days. */
@@ -109,11 +119,23 @@ export function createRunIndex(sql: Sql): RunIndex {
       }
       return true;
     },
-    finishedBelow(object, bound, limit) {
+    finished(above, below, most) {
       const text = `SELECT id, record FROM run WHERE id > ? AND id < ?
         AND status IN ('succeeded', 'failed', 'cancelled') ORDER BY id LIMIT ?`;
-      const rows = sql.exec<{ id: string; record: Packed }>(text, `${object}_`, bound, limit);
-      return [...rows].map(({ id, record }) => ({ id, json: unpackRecord(record) }));
+      const found: ArchivedRecord[] = [];
+      let bytes = 0;
+      for (const { id, record } of sql.exec<{ id: string; record: Packed }>(
+        text,
+        above,
+        below,
+        most.records,
+      )) {
+        const json = unpackRecord(record);
+        found.push({ id, json });
+        bytes += json.length;
+        if (bytes >= most.bytes) break;
+      }
+      return found;
     },
     drop,
     remove(id, now = Date.now()) {
@@ -135,8 +157,15 @@ export function createRunIndex(sql: Sql): RunIndex {
       const order = ascending ? "ASC" : "DESC";
       const conditions = [...ownedBy(object, where), ...where].join(" AND ");
       const text = `SELECT record FROM run WHERE ${conditions} ORDER BY id ${order} LIMIT ?`;
-      const rows = sql.exec<{ record: Packed }>(text, ...values, query.limit + 1);
-      return turn([...rows].map(({ record }) => unpackRecord(record)));
+      const rows: string[] = [];
+      let chars = 0;
+      for (const { record } of sql.exec<{ record: Packed }>(text, ...values, query.limit + 1)) {
+        if (chars > PAGE_CHARS) return turn([...rows, ""], rows.length);
+        const json = unpackRecord(record);
+        rows.push(json);
+        chars += json.length;
+      }
+      return turn(rows);
     },
   };
 }

@@ -1,6 +1,9 @@
+import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createIds } from "../../../src/core/ids.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { createArchive } from "../../../worker/run/archive.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "./rig.ts";
@@ -18,8 +21,8 @@ afterAll(async () => {
   await origin?.close();
 });
 
-const lines = async () => {
-  const { objects } = await env.MEDIA.list({ prefix: "archive/" });
+const lines = async (project = "alpha") => {
+  const { objects } = await env.MEDIA.list({ prefix: `archive/${project}/` });
   const files = await Promise.all(
     objects.map(async ({ key }) => {
       const bytes = await (await env.MEDIA.get(key))?.arrayBuffer();
@@ -63,6 +66,8 @@ test("records move to the archive, where they are read, not cancelled, and delet
   expect((await lines()).map((line) => JSON.parse(line).id).sort()).toEqual(
     [one?.id, other?.id, step.id].sort(),
   );
+  // The steps of an archived task.
+  for (const own of one?.steps ?? []) expect((await rig.call(`/steps/${own.id}`)).json).toEqual(own);
   const elsewhere = await rig.call(`/tasks/${one?.id}`, { key: "key-of-beta" });
   expect([elsewhere.status, elsewhere.json.kind]).toEqual([404, "task_not_found"]);
   const cancelled = await rig.call(`/tasks/${one?.id}/cancel`, { method: "POST" });
@@ -74,3 +79,59 @@ test("records move to the archive, where they are read, not cancelled, and delet
   expect((await lines()).some((line) => line.includes(one?.id ?? "none"))).toBe(false);
   expect((await rig.call(`/tasks/${one?.id}`, { method: "DELETE" })).status).toBe(404);
 });
+
+test("a task that was archived before it was freed is deleted in both places", async () => {
+  const input = origin.serve("/none.png", { status: 404 });
+  const { id } = (await rig.call("/tasks", { method: "POST", body: { input, kind: "image" } })).json as Task;
+  const task = await rig.finished(id);
+  // As a pass leaves it that ended between the two.
+  await archiveOf("alpha").write("task", [{ id, json: JSON.stringify(task) }], "");
+  await rig.until(
+    async () => Date.now(),
+    (now) => now > task.created_at + 1000,
+  );
+  expect((await rig.call(`/tasks/${id}`, { method: "DELETE" })).status).toBe(204);
+  expect((await lines()).some((line) => line.includes(id))).toBe(false);
+  await env.KV.delete(`task:${id}`);
+  expect((await rig.call(`/tasks/${id}`)).status).toBe(404);
+});
+
+test("records removed from one file at the same time stay removed, and its others stay", async () => {
+  const archive = archiveOf("gamma");
+  const records = recordsAt(1e12, 12);
+  await archive.write("task", records, "");
+  const [kept, ...removed] = records.map(({ id }) => id);
+  expect(await Promise.all(removed.map((id) => archive.remove("task", id)))).toEqual(removed.map(() => true));
+  expect(await lines("gamma")).toEqual([`{"id":"${kept}"}`]);
+  expect(await archive.get("task", removed[0] ?? "")).toBeNull();
+  expect(await archive.remove("task", kept ?? "")).toBe(true);
+  expect(await lines("gamma")).toEqual([]);
+});
+
+test("a record that was archived twice is removed from both files, and a late one is found behind many", async () => {
+  const archive = archiveOf("delta");
+  const records = recordsAt(1e12, 24);
+  const [late, ...others] = records;
+  const [last] = records.slice(-1);
+  if (!late || !last) throw new Error("There are no records.");
+  for (const record of others) await archive.write("task", [record], "");
+  await archive.write("task", [late, ...recordsAt(2e12, 1)], last.id);
+  expect(await archive.get("task", late.id)).toBe(late.json);
+  const twice = others.slice(0, 2);
+  await archive.write("task", twice, "");
+  expect(await archive.remove("task", others[0]?.id ?? "")).toBe(true);
+  expect(await archive.get("task", others[0]?.id ?? "")).toBeNull();
+  expect(await archive.get("task", others[1]?.id ?? "")).toBe(others[1]?.json);
+});
+
+function archiveOf(project: string) {
+  return createArchive(env.MEDIA as unknown as R2Bucket, project);
+}
+
+function recordsAt(time: number, count: number) {
+  const ids = createIds(Math.random);
+  return Array.from({ length: count }, () => {
+    const id = ids("task", time);
+    return { id, json: `{"id":"${id}"}` };
+  });
+}

@@ -190,3 +190,15 @@ test("a job is listed as long as one of its tasks is", () => {
   expect(list({ after: "job_3" })).toEqual([[["job_1", 2]], false]);
   expect(list({ before: "job_1" })).toEqual([[["job_3", 1]], false]);
 });
+
+test("a page of very long records ends before a call between objects is too long, and more follow", () => {
+  const { index, list } = open();
+  const ids = Array.from({ length: 20 }, (_, n) => `task_${String(n).padStart(26, "0")}`);
+  for (const id of ids) index.put({ ...QUEUED, id, metadata: { name: "x".repeat(1_000_000) } } as Task, 1);
+  const first = list({ order: "asc" });
+  expect([first.records.map(({ id }) => id), first.more]).toEqual([ids.slice(0, 12), true]);
+  const rest = list({ order: "asc", after: first.records.at(-1)?.id });
+  expect([rest.records.map(({ id }) => id), rest.more]).toEqual([ids.slice(12), false]);
+  const before = list({ order: "asc", before: ids[19] });
+  expect([before.records.map(({ id }) => id), before.more]).toEqual([ids.slice(7, 19), true]);
+});
