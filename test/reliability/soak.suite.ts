@@ -263,6 +263,10 @@ test(
         `${Math.round(resident / MIB)} MiB of memory at the end; ${Math.round(disk / MIB)} MiB of disk after all were deleted (${each} KiB a task).`,
     );
     expect(kills.length).toBeGreaterThan(MINUTES);
+    // A thousand in an hour.
+    expect(made.length).toBeGreaterThan(17 * MINUTES);
+    // The events, which are kept for a week, and what the local simulation keeps of deleted objects.
+    expect(each).toBeLessThan(100);
     // Of the programs themselves; what a task leaves in memory would add up.
     expect(resident).toBeLessThan(2500 * MIB);
   },

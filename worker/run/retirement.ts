@@ -1,3 +1,4 @@
+import type { R2Bucket } from "@cloudflare/workers-types";
 import { logFault } from "../observability/log.ts";
 import type { PostOffice } from "../webhooks/post-office.ts";
 import { createArchive, idAt, timeOfId } from "./archive.ts";
@@ -8,9 +9,9 @@ export interface RetirementParts {
   project: string;
   runs: Pick<RunIndex, "finished" | "drop" | "isGone">;
   office: Pick<PostOffice, "removeOf" | "detach">;
-  kv: SyncKvStorage;
+  kv: { get(name: string): unknown; put(name: string, id: string): void };
   bucket: R2Bucket;
-  objects: Bindings["TASK"];
+  objects: { getByName(id: string): { retire(project: string): Promise<boolean> } };
   /** Whether the project's database is so large that the events of old records go with them. */
   isLarge(): boolean;
 }
@@ -47,7 +48,7 @@ export function createRetirement({ project, runs, office, kv, bucket, objects, i
       passed.delete(object);
       return false;
     }
-    const behind = kv.get<string>(archivedKey(object)) ?? "";
+    const behind = String(kv.get(archivedKey(object)) ?? "");
     await archive.write(object, records, behind);
     for (const { id } of records) {
       await retireOne(id);

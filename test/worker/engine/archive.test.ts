@@ -1,9 +1,14 @@
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createIds } from "../../../src/core/ids.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { createArchive } from "../../../worker/run/archive.ts";
+import { createRetirement } from "../../../worker/run/retirement.ts";
+import { createRunIndex } from "../../../worker/run/run-index.ts";
+import type { Sql } from "../../../worker/sql.ts";
+import { QUEUED } from "../../client/records.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "./rig.ts";
@@ -124,8 +129,47 @@ test("a record that was archived twice is removed from both files, and a late on
   expect(await archive.get("task", others[1]?.id ?? "")).toBe(others[1]?.json);
 });
 
+test("a record that cannot be freed holds up no other, and is tried again in the next pass", async () => {
+  const database = new DatabaseSync(":memory:");
+  const exec = (text: string, ...values: SQLInputValue[]) =>
+    values.length > 0 || text.startsWith("SELECT")
+      ? database.prepare(text).all(...values)
+      : database.exec(text);
+  const runs = createRunIndex({ exec } as unknown as Sql);
+  const [first, second, third] = recordsAt(1e12, 3).map(({ id }) => id);
+  for (const id of [first, second, third]) runs.put({ ...QUEUED, id, status: "failed" } as Task, 1);
+  const asked: string[] = [];
+  const kept = new Map<string, string>();
+  const retirement = createRetirement({
+    ...{ project: "epsilon", runs, bucket: bucket(), isLarge: () => false },
+    office: { removeOf() {}, detach() {} },
+    kv: { get: (name) => kept.get(name), put: (name, id) => kept.set(name, id) },
+    objects: {
+      getByName: (id) => ({
+        async retire() {
+          asked.push(id);
+          if (id === first) throw new Error("The object is away.");
+          return true;
+        },
+      }),
+    },
+  });
+  const left = () => [first, second, third].filter((id) => runs.get(id ?? "") !== null);
+  expect(await retirement.retire(2e12)).toBe(true);
+  expect([asked, left()]).toEqual([[first, second, third], [first]]);
+  // The pass continues behind it, and ends.
+  expect(await retirement.retire(2e12)).toBe(false);
+  expect(await retirement.retire(2e12)).toBe(true);
+  expect([asked, left()]).toEqual([[first, second, third, first], [first]]);
+  expect(await archiveOf("epsilon").get("task", third ?? "")).toContain(third);
+});
+
 function archiveOf(project: string) {
-  return createArchive(env.MEDIA as unknown as R2Bucket, project);
+  return createArchive(bucket(), project);
+}
+
+function bucket(): R2Bucket {
+  return env.MEDIA as unknown as R2Bucket;
 }
 
 function recordsAt(time: number, count: number) {
