@@ -55,6 +55,26 @@ export function checkFrame(
   }
 }
 
+// The values that ask for nothing, as a form sends them for what was left alone.
+const USUAL: Readonly<Record<string, unknown>> = {
+  ...{
+    start: 0,
+    speed: 1,
+    rotate: 0,
+    track: 0,
+    volume: 1,
+    normalize: false,
+    mute: false,
+    fade_in: 0,
+    fade_out: 0,
+  },
+};
+
+/** Returns whether an option asks for something: whether it is given, with another value than its default. */
+export function asksFor(name: string, value: unknown): boolean {
+  return value !== undefined && value !== USUAL[name];
+}
+
 // What a copy leaves as it is.
 const COPYABLE: ReadonlySet<string> = new Set([
   ...["mode", "format", "codec", "start", "end", "track", "mute", "concat", "subtitles", "metadata"],
@@ -64,7 +84,7 @@ const COPYABLE: ReadonlySet<string> = new Set([
 export function checkCopy(options: { mode?: string | undefined }, report: Report): void {
   if (options.mode !== "copy") return;
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || COPYABLE.has(name)) continue;
+    if (!asksFor(name, value) || COPYABLE.has(name)) continue;
     const whole = `options.${name} needs an encode, which options.mode "copy" rules out.`;
     report.addIssue(issue(name, "cannot be given for a copy.", whole));
   }

@@ -79,7 +79,7 @@ function isWrongType(issue: Issue): boolean {
       return value !== undefined && !(issue.expected === "int" && typeof value === "number");
     case "invalid_value":
       // In a Source any other value is as unknown as a word of a later version.
-      return issue.path[0] !== "input" && typeof value !== "string";
+      return issue.path[0] !== "input" && issue.values.every((each) => typeof each !== typeof value);
     case "invalid_union":
       return issue.errors.every(([first]) => first !== undefined && isWrongType(first));
     default:

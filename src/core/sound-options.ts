@@ -9,7 +9,7 @@ import {
   SOUND_CODECS,
   type VideoFormat,
 } from "./formats.ts";
-import { issue, type Report } from "./option-rules.ts";
+import { asksFor, issue, type Report } from "./option-rules.ts";
 
 /** Sample rates in hertz that MP3 supports and everything plays; AAC and Vorbis are limited to them too. */
 export const SAMPLE_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
@@ -138,11 +138,11 @@ export function checkSound(kind: SoundKind) {
     if (given.target_lufs !== undefined && !given.normalize) {
       report.addIssue(issue("target_lufs", "needs normalize: true."));
     }
-    if (given.normalize && given.volume !== undefined) {
+    if (given.normalize && asksFor("volume", given.volume)) {
       const whole = "options.volume and options.normalize cannot both be given.";
       report.addIssue(issue("volume", "cannot be given together with normalize.", whole));
     }
-    const shaped = SHAPES.find((name) => given[name] !== undefined);
+    const shaped = SHAPES.find((name) => asksFor(name, given[name]));
     if (mute && shaped) {
       const whole = `options.mute and options.${shaped} cannot both be given.`;
       report.addIssue(issue(shaped, "cannot be given for a video without sound.", whole));

@@ -10,8 +10,10 @@ const MOMENT = 0.1;
 export function placeholderRequest({ kind, width, height, duration }: Source): EncodeRequest | null {
   if (kind !== "video" && kind !== "image") return null;
   const [wide = 0, high = 0] = [width, height];
-  const size =
-    wide >= high ? wide > MOST_SIDE && { width: MOST_SIDE } : high > MOST_SIDE && { height: MOST_SIDE };
+  const shrink = Math.min(1, MOST_SIDE / Math.max(1, wide, high));
+  // Of a very narrow picture, a line is left.
+  const [across, down] = [wide, high].map((side) => Math.max(1, Math.round(side * shrink)));
+  const size = shrink < 1 && { width: across, height: down, fit: "fill" as const };
   const start = kind === "video" && duration ? Number((duration * MOMENT).toFixed(3)) : 0;
   return { kind: "image", options: { format: "png", ...size, ...(start > 0 && { start }) } };
 }

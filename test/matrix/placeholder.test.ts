@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { tiledPhoto } from "../fixtures/photos.ts";
 import { blackFirst, clearFrom, colorError, skyPhoto, thumbhashError } from "../judge/placeholder.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
@@ -33,6 +34,13 @@ test.for([
   expect(await thumbhashError(thumbhash ?? "", path, time)).toBeLessThan(MOST_ERROR);
   expect(colorError(dominant_color ?? "")).toBeLessThan(5);
   expect({ url, encoder }).toEqual({ url: rig.serve(path), encoder: undefined });
+});
+
+test.for(["1000x4", "2x1000"])("a probe states both of a line of %s pixels", LIMIT, async (size) => {
+  const line = await makeClip("png", ["-f", "lavfi", "-i", `color=red:size=${size}`, "-frames:v", "1"]);
+  const { thumbhash, dominant_color } = await probe(line, BOTH);
+  expect(thumbhash).toMatch(/^[A-Za-z0-9+/]+=*$/);
+  expect(dominant_color).toMatch(/^#f[def]0{4}$/);
 });
 
 test("a native encoder looks at what no other reads", LIMIT, async () => {

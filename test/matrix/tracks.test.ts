@@ -149,6 +149,21 @@ test.concurrent.for([[5], ["ja"]] as const)("track %o is not there", LIMIT, asyn
   );
 });
 
+test("a track of a video without sound is not there, its usual one is nothing", LIMIT, async () => {
+  const input = rig.serve(
+    await makeClip("mp4", ["-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1", "-pix_fmt", "yuv420p"]),
+  );
+  for (const kind of ["video", "adaptive_video"] as const) {
+    for (const track of ["de", 7]) {
+      const { error } = await rig.door.runTask({ input, kind, options: { track } });
+      const message = "options.track names a sound track of a source that has no sound.";
+      expect(error).toMatchObject({ kind: "invalid_options", message });
+    }
+  }
+  const { path } = await rig.door.encode({ input, kind: "video", options: { track: 0 } });
+  expect((await readFacts(path)).sound).toBeNull();
+});
+
 test.for([-1, 1.5, "", "english", {}])("track %o is refused", async (track) => {
   const body = { input: "https://example.com/a.mp4", kind: "audio", options: { track } };
   const { status, body: answer } = await rig.door.request("POST", "/tasks", body);

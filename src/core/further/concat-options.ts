@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { closed, fileUrl } from "../fields.ts";
-import { issue, type Report } from "../option-rules.ts";
+import { asksFor, issue, type Report } from "../option-rules.ts";
 
 /** Most videos that play after the first one. */
 const MOST_CONCAT = 9;
@@ -41,8 +41,7 @@ export function checkConcat(options: { concat?: unknown }, report: Report): void
   if (options.concat === undefined) return;
   const given = new Map<string, unknown>(Object.entries(options));
   for (const name of ALONE) {
-    const value = given.get(name);
-    if (value === undefined || value === false) continue;
+    if (!asksFor(name, given.get(name))) continue;
     const whole = `options.${name} and options.concat cannot both be given.`;
     report.addIssue(issue(name, "cannot be given together with concat.", whole));
   }

@@ -1,4 +1,6 @@
+import { invalid } from "../../core/errors.ts";
 import type { AudioCodec } from "../../core/formats.ts";
+import { asksFor } from "../../core/option-rules.ts";
 import type { AdaptiveVideoOptions, AudioOptions } from "../../core/options.ts";
 import type { SoundOptions } from "../../core/sound-options.ts";
 import type { Source } from "../../core/source.ts";
@@ -18,8 +20,11 @@ export function soundPlan(
   span: Span,
   trimmed: boolean,
 ): Pick<Plan, "audio" | "sound_track"> {
-  const silent = !hasAudio(source) && knownTracks(source).length === 0;
-  if (silent || options.mute) return { audio: null };
+  if (options.mute) return { audio: null };
+  if (!hasAudio(source) && knownTracks(source).length === 0) {
+    if (!asksFor("track", options.track)) return { audio: null };
+    throw invalid("options.track", "names a sound track of a source that has no sound.", "invalid_options");
+  }
   const { quality, bitrate, channels, sample_rate, speed = 1 } = options;
   const sound_track = findTrack(source, options.track);
   const heard = heardSource(source, { sound_track });

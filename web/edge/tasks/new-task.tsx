@@ -8,6 +8,7 @@ import {
   type NewTask as Request,
   type Task,
 } from "../../../src/index.ts";
+import { OPTION_NAMES } from "../../options/choices.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { SendRow } from "../shared/feedback.tsx";
@@ -71,17 +72,19 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
               </select>
             )}
           </Field>
-          <Field label="Quality" fault={form.at("options.quality")}>
-            {(control) => (
-              <select {...control} name="quality">
-                {QUALITIES.map((quality) => (
-                  <option key={quality} value={quality} selected={quality === "medium"}>
-                    {QUALITY_WORDS[quality]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          {hasQuality(kind.value) && (
+            <Field label="Quality" fault={form.at("options.quality")}>
+              {(control) => (
+                <select {...control} name="quality">
+                  {QUALITIES.map((quality) => (
+                    <option key={quality} value={quality} selected={quality === "medium"}>
+                      {QUALITY_WORDS[quality]}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          )}
         </div>
         <Field label="Destination (optional)" hint={<ConnectionHint />} fault={form.at("output")}>
           {(control) => (
@@ -107,6 +110,11 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
       </form>
     </Dialog>
   );
+}
+
+function hasQuality(kind: EncodeKind): boolean {
+  const names: readonly string[] = OPTION_NAMES[kind];
+  return names.includes("quality");
 }
 
 function requestOf(form: FormData): Request {
