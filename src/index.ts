@@ -88,7 +88,7 @@ export { type RunError, STEP_STATUSES, type StepStatus } from "./core/step.ts";
 export { METADATA_MODES, type MetadataMode } from "./core/tags.ts";
 export { TASK_STATUSES, type TaskStatus } from "./core/task.ts";
 export { isFinished } from "./core/transitions.ts";
-export { manifestEntries, manifestsOf } from "./ffmpeg/manifest-entries.ts";
+export { manifestEntries, manifestsOf } from "./ffmpeg/manifests/manifest-entries.ts";
 export { dropped } from "./plan/dropped.ts";
 export { type Forecast, forecast } from "./plan/forecast.ts";
 export { exactFps } from "./plan/rate.ts";

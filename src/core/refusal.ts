@@ -28,6 +28,7 @@ export const Refusal = z
     refusal("output_format", { format: z.string(), animated: z.boolean() }),
     refusal("output_quality", { format: z.string() }),
     refusal("output_transparent", { format: z.string() }),
+    refusal("output_repeats", { format: z.string() }),
     refusal("output_too_small", { codec: z.string(), min_side: pixels }),
     refusal("output_size", { codec: z.string(), width: pixels, height: pixels }),
     // What has to be done to the pictures and the sound.

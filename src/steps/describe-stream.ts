@@ -1,7 +1,7 @@
 import type { Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { parseDash } from "../ffmpeg/dash-manifest.ts";
-import { parseMasterPlaylist } from "../ffmpeg/master-playlist.ts";
+import { parseDash } from "../ffmpeg/manifests/dash-manifest.ts";
+import { parseMasterPlaylist } from "../ffmpeg/manifests/master-playlist.ts";
 import type { Plan } from "../plan/plan.ts";
 import { requireEncoded } from "../storage/encoded-file.ts";
 

@@ -1,7 +1,7 @@
 import type { StepContext, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { manifestsOf } from "../ffmpeg/manifest-entries.ts";
-import { namedIn } from "../ffmpeg/media-playlist.ts";
+import { manifestsOf } from "../ffmpeg/manifests/manifest-entries.ts";
+import { namedIn } from "../ffmpeg/manifests/media-playlist.ts";
 import { requireEncoded } from "../storage/encoded-file.ts";
 import { readAll } from "../storage/read-all.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";

@@ -10,6 +10,7 @@ import { readContainer, readWebpAnimation } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
+import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 
 let rig: Rig;
@@ -112,6 +113,19 @@ test.concurrent("a stretch of a video becomes an animated AVIF", LIMIT, async ({
     ...{ counts: { pictures: { source: 30, output: 6 } } },
   });
   expect((await readFacts(path)).picture?.duration).toBeCloseTo(1.2, 3);
+});
+
+test.concurrent("an AVIF repeats as often as asked, or not at all is said why", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await clip("mp4", { seconds: 1 }));
+  const task = await rig.door.runTask({
+    input,
+    kind: "animation",
+    options: { format: "avif", loop: 2, end: 0.4 },
+  });
+  const { output } = await runNative(["-h", "muxer=avif"]);
+  if (output.includes("-loop ")) return expect(task.status).toBe("succeeded");
+  expect(task.error?.kind).toBe("encoder_unavailable");
+  expect(task.error?.message).toContain("cannot limit how often avif repeats");
 });
 
 function loopOf(bytes: Buffer, name: string, offset: number): number | null {

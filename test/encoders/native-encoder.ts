@@ -11,7 +11,8 @@ import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
-import { refuseTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
+import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 
 const run = promisify(execFile);
 

@@ -9,7 +9,7 @@ import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { encryptSegment } from "../../src/encoders/run/encrypt-segments.ts";
 import { type StreamPart, stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { readSubtitles } from "../../src/encoders/subtitles/read-subtitles.ts";
-import { segmentIv } from "../../src/ffmpeg/media-playlist.ts";
+import { segmentIv } from "../../src/ffmpeg/manifests/media-playlist.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { soundsOf } from "../../src/plan/plan.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseDash, writeDash } from "../../src/ffmpeg/dash-manifest.ts";
-import { manifestEntries, manifestsOf, replaceEntries } from "../../src/ffmpeg/manifest-entries.ts";
+import { parseDash, writeDash } from "../../src/ffmpeg/manifests/dash-manifest.ts";
+import { manifestEntries, manifestsOf, replaceEntries } from "../../src/ffmpeg/manifests/manifest-entries.ts";
 
 const PLAYLIST = [
   "#EXTM3U",

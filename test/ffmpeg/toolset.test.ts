@@ -3,7 +3,8 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { SourceStream } from "../../src/core/source.ts";
-import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { audioSource, imageSource, videoSource } from "../plan/source.ts";
 

@@ -15,6 +15,8 @@ export interface Installed {
   heif: string | null;
   /** Whether ffmpeg draws subtitles (libass). */
   burns: boolean;
+  /** Whether ffmpeg writes how often an animated AVIF repeats (6.0 and later). */
+  loops_avif: boolean;
   /** Whether libwebp's program that decodes stills is there. */
   dwebp: boolean;
   /** The command that has another one end when the server is gone, as a user of its own if there is one; empty without setpriv (util-linux). */
@@ -49,10 +51,11 @@ function setprivArgs(user: string | null): string[] {
  */
 export async function findInstalled(limits: Limits, user: string | null = null): Promise<Installed> {
   const setpriv = setprivArgs(user);
-  const [version, encoders, filters, heif, dwebp, prlimit, changed] = await Promise.all([
+  const [version, encoders, filters, avif, heif, dwebp, prlimit, changed] = await Promise.all([
     ask("ffmpeg", "-version"),
     ask("ffmpeg", "-hide_banner", "-encoders"),
     ask("ffmpeg", "-hide_banner", "-filters"),
+    ask("ffmpeg", "-hide_banner", "-h", "muxer=avif"),
     findHeif(),
     ask("dwebp", "-version"),
     // The host's own limit may be lower, and no process may raise it.
@@ -75,6 +78,7 @@ export async function findInstalled(limits: Limits, user: string | null = null):
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
     ...{ heif, burns: filters?.includes(" ass ") === true, dwebp: dwebp !== null, prlimit: prlimit !== null },
+    loops_avif: avif?.includes("-loop ") === true,
     setpriv: changed === null ? [] : setpriv,
   };
 }

@@ -4,7 +4,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { nothing } from "../../src/ffmpeg/read-failure.ts";
-import { refuseTools } from "../../src/ffmpeg/toolset.ts";
+import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { describeRefusals } from "../../src/words/refusal-words.ts";
 import { checkSegments, readSegments } from "./check-segments.ts";
 import { decodeInput } from "./decode-input.ts";
@@ -40,12 +40,13 @@ export async function runJob(
   const { installed, settings } = bench;
   // Keyframes are read faster on several, though each takes little.
   const threads = isShort(given) && !given.plan.image?.sheet ? 1 : settings.threads;
-  const { burns } = installed;
+  const { burns, loops_avif } = installed;
   // Also where the common run failed: alone, it has to come out the same.
   const isRendition = given.together !== undefined;
   const givenTools = {
     ...jobTools(threads, { readers: readersOf(given.source.format), isRendition }),
     burns,
+    endless: loops_avif ? [] : (["avif"] as const),
   };
   const refusal = refuseTools(given.plan, given.source, givenTools);
   if (refusal) {

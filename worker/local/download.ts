@@ -2,7 +2,7 @@ import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { MediaError } from "../../src/core/errors.ts";
-import { manifestEntries, manifestsOf } from "../../src/ffmpeg/manifest-entries.ts";
+import { manifestEntries, manifestsOf } from "../../src/ffmpeg/manifests/manifest-entries.ts";
 
 /** Downloads a URL to a file, which appears whole or not at all; returns its size in bytes. */
 export async function download(url: string, path: string): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Output, ReadOptions } from "../../client/client.ts";
 import { saveTo } from "../../client/save-to.ts";
 import { MediaError } from "../../core/errors.ts";
-import { replaceEntries } from "../../ffmpeg/manifest-entries.ts";
+import { replaceEntries } from "../../ffmpeg/manifests/manifest-entries.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { untilAborted } from "../../util/time.ts";
 import type { RunFiles } from "../media-api.ts";

@@ -1,6 +1,7 @@
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
-import { FAST_TOOLS, refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
+import { FAST_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import { estimateWork } from "../../plan/estimate.ts";
 import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../plan/plan.ts";

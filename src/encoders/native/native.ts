@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { NATIVE_TOOLS, refuseTools } from "../../ffmpeg/toolset.ts";
+import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
+import { NATIVE_TOOLS } from "../../ffmpeg/toolset.ts";
 import { sleep } from "../../util/time.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";

@@ -1,6 +1,7 @@
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
-import { refuseTools, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
+import { type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../plan/estimate.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";

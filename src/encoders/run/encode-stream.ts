@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Storage } from "../../core/ports.ts";
 import type { Counts } from "../../core/source.ts";
-import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
+import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import { requireEncoded } from "../../storage/encoded-file.ts";
 import { readAll } from "../../storage/read-all.ts";

@@ -1,5 +1,5 @@
 import type { Storage } from "../../core/ports.ts";
-import { segmentIv } from "../../ffmpeg/media-playlist.ts";
+import { segmentIv } from "../../ffmpeg/manifests/media-playlist.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { requireEncoded } from "../../storage/encoded-file.ts";
 import { concatBytes } from "../../util/bytes.ts";

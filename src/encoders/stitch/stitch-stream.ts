@@ -2,11 +2,15 @@ import { MediaError } from "../../core/errors.ts";
 import type { AdaptiveFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
 import { nameTracks } from "../../core/streams/track-names.ts";
-import { dashPeriods } from "../../ffmpeg/dash-manifest.ts";
-import { type MasterEntry, measureStream, parseMasterPlaylist } from "../../ffmpeg/master-playlist.ts";
-import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/media-playlist.ts";
+import { dashPeriods } from "../../ffmpeg/manifests/dash-manifest.ts";
+import {
+  type MasterEntry,
+  measureStream,
+  parseMasterPlaylist,
+} from "../../ffmpeg/manifests/master-playlist.ts";
+import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/manifests/media-playlist.ts";
+import { writeManifests } from "../../ffmpeg/manifests/write-manifests.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
-import { writeManifests } from "../../ffmpeg/write-manifests.ts";
 import { languageOf } from "../../plan/audio.ts";
 import { exactFps } from "../../plan/index.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";

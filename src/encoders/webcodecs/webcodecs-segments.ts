@@ -1,5 +1,5 @@
 import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, NullTarget, Output } from "mediabunny";
-import { PLAYLIST, type SegmentRun, writeMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
+import { PLAYLIST, type SegmentRun, writeMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
 import { findBox } from "../../probe/isobmff/boxes.ts";

@@ -4,7 +4,7 @@ import type { VideoFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
-import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
+import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
 import { AUDIO_MASTER, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkEnd } from "../../ffmpeg/read-failure.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { measureStream, writeMaster } from "../../ffmpeg/master-playlist.ts";
-import { PLAYLIST } from "../../ffmpeg/media-playlist.ts";
+import { measureStream, writeMaster } from "../../ffmpeg/manifests/master-playlist.ts";
+import { PLAYLIST } from "../../ffmpeg/manifests/media-playlist.ts";
 import { adaptiveMime, MASTER } from "../../ffmpeg/output.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";

@@ -1,4 +1,4 @@
-import { PLAYLIST, type Segment } from "../media-playlist.ts";
+import { PLAYLIST, type Segment } from "../manifests/media-playlist.ts";
 
 /** A text track of adaptive video. */
 export interface StreamText {

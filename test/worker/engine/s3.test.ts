@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Connection } from "../../../src/core/connection.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
-import { manifestEntries } from "../../../src/ffmpeg/manifest-entries.ts";
+import { manifestEntries } from "../../../src/ffmpeg/manifests/manifest-entries.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { makeClip, runFfprobe } from "../../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";

@@ -1,5 +1,5 @@
+import { type StreamText, writeTextGroup } from "../text/stream-text.ts";
 import { PLAYLIST } from "./media-playlist.ts";
-import { type StreamText, writeTextGroup } from "./text/stream-text.ts";
 
 export interface Bitrates {
   /** Of the segment with the highest rate. */

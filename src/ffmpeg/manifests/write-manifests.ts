@@ -1,8 +1,8 @@
-import { type AdaptiveFormat, FORMATS } from "../core/formats.ts";
+import { type AdaptiveFormat, FORMATS } from "../../core/formats.ts";
+import { MANIFEST, MASTER } from "../output.ts";
 import { type DashFacts, writeDash } from "./dash-manifest.ts";
 import { measureStream, writeMaster } from "./master-playlist.ts";
 import { I_FRAMES, PLAYLIST, type PlaylistFacts, writeMediaPlaylist } from "./media-playlist.ts";
-import { MANIFEST, MASTER } from "./output.ts";
 
 /** A playlist or manifest; its name is a path relative to the output folder. */
 export interface Manifest {

@@ -1,7 +1,7 @@
-import { ntscRate } from "../plan/rate.ts";
+import { ntscRate } from "../../plan/rate.ts";
+import { type StreamText, writeTextSets } from "../text/stream-text.ts";
 import type { Bitrates, MasterEntry } from "./master-playlist.ts";
 import type { SegmentRun } from "./media-playlist.ts";
-import { type StreamText, writeTextSets } from "./text/stream-text.ts";
 
 /** A stream of pictures or sound, and where its segments are. */
 export interface DashStream {
