@@ -19,11 +19,11 @@ const test = base.extend<{ origin: Origin }>({
   },
 });
 
-const makeFilm = () =>
-  makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=2".split(" "),
-    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
-  ]);
+const FILM = "-f lavfi -i testsrc2=size=320x180:rate=25:duration=2".split(" ");
+const H264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" ");
+const makeFilm = () => makeClip("mp4", [...FILM, ...H264]);
+const makeSounding = () =>
+  makeClip("mp4", [...FILM, ..."-f lavfi -i sine=f=440:duration=2".split(" "), ...H264, "-c:a", "aac"]);
 const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
 test("connects to a service only with a valid key, and keeps it in this browser until disconnected", async ({
@@ -151,6 +151,35 @@ test("creates a task from a URL, watches it live, plays and downloads its output
   expect((await readFacts(path)).picture).toMatchObject({ codec: "vp9", width: 320, height: 180 });
   const opened = await fetch(output ?? "");
   expect(Buffer.from(await opened.arrayBuffer()).equals(await readFile(path))).toBe(true);
+});
+
+test("creates a task of every kind that it offers", async ({ page, served, origin }) => {
+  const url = origin.serve("/every%20kind.mp4", { file: await makeSounding(), mime: "video/mp4" });
+  await openConsole(page, served, "tasks");
+  const made: string[] = [];
+  for (const kind of ["Video", "Audio", "Image", "Animation", "Storyboard", "Waveform", "Stream"]) {
+    await page.getByRole("button", { name: "New task" }).click();
+    const dialog = page.getByRole("dialog", { name: "New task" });
+    await dialog.getByLabel("Source").fill(url);
+    await dialog.getByLabel("Output").selectOption(kind);
+    const answer = page.waitForResponse(
+      (each) => each.request().method() === "POST" && each.url().endsWith("/tasks"),
+    );
+    await dialog.getByRole("button", { name: "Create" }).click();
+    const task: Task = await (await answer).json();
+    expect(task).toMatchObject({
+      object: "task",
+      kind: kind === "Stream" ? "adaptive_video" : kind.toLowerCase(),
+    });
+    made.push(task.id);
+    await expect(dialog).toBeHidden();
+  }
+  for (const id of made) {
+    await expect
+      .poll(async () => (await ask<Task>(served, "GET", `/tasks/${id}`)).value.status, { timeout: 60_000 })
+      .toBe("succeeded");
+    await ask(served, "DELETE", `/tasks/${id}`);
+  }
 });
 
 test("shows tasks created elsewhere; cancels, filters, retries and deletes them", async ({

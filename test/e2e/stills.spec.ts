@@ -4,7 +4,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { unpackZip } from "./read-zip.ts";
-import { connect, downloadBy, named, openDownloading, openOptions } from "./result-flow.ts";
+import { connect, convertTo, downloadBy, named, openDownloading, openOptions } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
 test("makes a storyboard and several stills of a video, shows them, and saves them as a zip", async ({
@@ -55,6 +55,32 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
   expect(
     (await measureLikeness(second, source, { filter: "trim=start_frame=20:end_frame=21" })).mean,
   ).toBeGreaterThan(0.9);
+});
+
+test("makes an animation and a waveform of a video, with options of their own", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  await openDownloading(page, served);
+  const source = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=10:duration=2 -f lavfi -i sine=f=440:duration=2".split(" "),
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" "),
+  ]);
+  const moving = await openOptions(page, await named(source, folder, "moving.mp4"));
+  await moving.getByRole("radio", { name: "Animation" }).check();
+  await moving.getByLabel("Width").fill("160");
+  const animation = await convertTo(page, moving, folder);
+  expect((await readFacts(animation)).picture).toMatchObject({ codec: "gif", width: 160, height: 90 });
+  const sounding = await openOptions(page, await named(source, folder, "sounding.mp4"));
+  await sounding.getByRole("radio", { name: "Waveform" }).check();
+  const peaks = JSON.parse(await readFile(await convertTo(page, sounding, folder), "utf8"));
+  expect(peaks).toMatchObject({ version: 2, channels: 1, sample_rate: 44_100, bits: 16 });
+  expect(peaks.data).toHaveLength(2 * peaks.length);
+  // A sine of an eighth of full scale.
+  expect(Math.max(...peaks.data)).toBeGreaterThan(3500);
+  expect(Math.max(...peaks.data)).toBeLessThan(4700);
 });
 
 test("previews a small SVG as sharply as a large one", async ({ workbench, folder }) => {
