@@ -57,11 +57,7 @@ export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): strin
   const format = plan.format as ImageFormat;
   const tool = imageTool(toolset, format, image);
   if (!tool) throw new RangeError(`${toolset.name} has no ${format} encoder.`);
-  return [
-    ...["-c:v", tool.encoder, ...tool.args],
-    ...qualityArgs(format, image.quality),
-    ...timingArgs(image),
-  ];
+  return [...["-c:v", tool.encoder, ...tool.args], ...qualityArgs(format, image), ...timingArgs(image)];
 }
 
 function timingArgs({ animated, sheet }: ImagePlan): string[] {
@@ -75,10 +71,11 @@ export function jpegScale(quality: number): number {
   return Math.min(31, Math.max(1, Math.round(percent / 6)));
 }
 
-function qualityArgs(format: ImageFormat, quality: number | null): string[] {
+function qualityArgs(format: ImageFormat, { quality, effort }: ImagePlan): string[] {
   if (quality === null) return [];
   if (format === "jpeg") return ["-q:v", String(jpegScale(quality))];
-  if (format === "webp") return ["-quality", String(quality)];
+  const method = effort === undefined ? [] : ["-compression_level", String(effort)];
+  if (format === "webp") return ["-quality", String(quality), ...method];
   return ["-crf", String(quality), "-b:v", "0"];
 }
 

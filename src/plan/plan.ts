@@ -90,6 +90,8 @@ export interface ImagePlan {
   quality: number | null;
   /** How often the decoder halves the picture's sides, before all else; absent for never. */
   shrink?: 1 | 2 | 3;
+  /** How thoroughly libwebp looks for a smaller file, from 0 to 6; absent for its own 4. */
+  effort?: number;
   /** Whether more than one frame is kept (gif and webp from animated input). */
   animated: boolean;
   /** Whether the output keeps transparency. */

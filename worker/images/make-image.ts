@@ -65,7 +65,7 @@ export async function makeImage(
   const wanted = format === "auto" ? (auto ?? plainFormat(source)) : format;
   const request: ImageOptions = { ...frame, ...words, ...(wanted !== undefined && { format: wanted }) };
   const plan = withQuality(createPlan(source, "image", request), quality);
-  const small = shrinkPlan(plan, source);
+  const small = hurried(shrinkPlan(plan, source));
   await light.prepare();
   const chosen = choosePictureEncoder({
     ...{ plan, source, light: light.refuse(small, source) ?? refuseScans(bytes, source) },
@@ -81,6 +81,13 @@ export async function makeImage(
     if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
     return { bytes: Uint8Array.from(file.bytes), mime };
   });
+}
+
+// Somebody waits for it. At 2, files are 2 % larger than at libwebp's usual 4, and take half the time (bench image-url-vs-ipx).
+const EFFORT = 2;
+
+function hurried(plan: Plan): Plan {
+  return plan.image ? { ...plan, image: { ...plan.image, effort: EFFORT } } : plan;
 }
 
 function pictureBytes({ image, frames }: Plan): number {
