@@ -83,6 +83,10 @@ const CONNECTION = {
   signing: [{ bucket: "my-bucket", methods: ["GET"] }],
 } as const;
 
+const PUBLIC = "https://good.example.com/a.mp4";
+const further = (options: object, param: string) =>
+  ["POST", "/tasks", { input: PUBLIC, kind: "video", options }, "invalid_input", param] as const;
+
 // Every place where a caller names a host, and the error for a private one.
 const ENTRY_POINTS = {
   task: (url: string) => ["POST", "/tasks", { input: url, kind: "image" }, "invalid_input", "input"] as const,
@@ -91,6 +95,23 @@ const ENTRY_POINTS = {
   encode: (url: string) => {
     const input = { object: "source", url, kind: "video", format: "mp4" };
     return ["POST", "/steps", { kind: "video", input }, "invalid_input", "input.url"] as const;
+  },
+  overlay: (url: string) => further({ overlay: { url } }, "options.overlay.url"),
+  concat: (url: string) => further({ concat: [{ url: PUBLIC }, { url }] }, "options.concat.1.url"),
+  subtitles: (url: string) => further({ subtitles: [{ url, language: "en" }] }, "options.subtitles.0.url"),
+  job: (url: string) => {
+    const outputs = [{ kind: "image" }];
+    return ["POST", "/jobs", { input: url, outputs }, "invalid_input", "input"] as const;
+  },
+  "output of a job": (url: string) => {
+    const outputs = [{ kind: "audio" }, { kind: "video", options: { overlay: { url } } }];
+    return [
+      "POST",
+      "/jobs",
+      { input: PUBLIC, outputs },
+      "invalid_input",
+      "outputs.1.options.overlay.url",
+    ] as const;
   },
   webhook: (url: string) => {
     const body = { input: "https://good.example.com/a", kind: "image", webhook_url: url };
