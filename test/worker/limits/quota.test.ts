@@ -29,6 +29,7 @@ test("counts the bytes of each day by themselves, and nothing that is refused", 
 
 const KEYS = {
   fetching: "key-of-fetching",
+  pinning: "key-of-pinning",
   storing: "key-of-storing",
   other: "key-of-other",
   lasting: "key-of-lasting",
@@ -66,6 +67,23 @@ function padded(file: Uint8Array, size: number): Uint8Array {
   bytes.set(file);
   return bytes;
 }
+
+test("what is read of a source by ranges counts too", async () => {
+  const sound = await makeClip("wav", [
+    ..."-f lavfi -i sine=f=300:sample_rate=96000:duration=5 -ac 2 -c:a pcm_f32le".split(" "),
+  ]);
+  const input = rig.serve(sound);
+  const run = () => doors.pinning.runTask({ input, kind: "audio", options: { format: "mp3" } });
+  expect((await run()).status).toBe("succeeded");
+  expect(await run()).toMatchObject({
+    status: "failed",
+    error: { kind: "quota_exceeded", retryable: false },
+  });
+  const ranges = rig.origin.log.filter(
+    ({ headers, path }) => path === new URL(input).pathname && headers.range,
+  );
+  expect(ranges.length).toBeGreaterThan(0);
+});
 
 test("a task beyond the day's bytes to fetch fails before they are read, and other projects are not held up", async () => {
   const picture = await readFile(await clip("png"));
