@@ -74,6 +74,21 @@ test.concurrent("the sound of a video and of a stream is normalized too", LIMIT,
   expect(Math.abs((await measureLoudness(stream.output ?? "")).integrated + 20)).toBeLessThan(0.5);
 });
 
+test.concurrent("peaks of a video and of a stream stay below -1 dBTP", LIMIT, async ({ expect }) => {
+  const pictures = "-f lavfi -i testsrc2=size=160x96:rate=10:duration=12 -c:v libx264 -c:a flac -ac 2".split(
+    " ",
+  );
+  const input = rig.serve(await makeClip("mkv", ["-f", "lavfi", "-i", BEATS, ...pictures]));
+  const options = { normalize: true, target_lufs: -14, width: 80 } as const;
+  const { path } = await rig.door.encode({ input, kind: "video", options });
+  const stream = await rig.door.runTask({ input, kind: "adaptive_video", options });
+  for (const output of [path, stream.output ?? ""]) {
+    const { integrated, peak } = await measureLoudness(output);
+    expect(Math.abs(integrated + 14), `${integrated} LUFS`).toBeLessThan(0.5);
+    expect(peak).toBeLessThanOrEqual(-1);
+  }
+});
+
 test.concurrent("silence stays silent", LIMIT, async ({ expect }) => {
   const input = rig.serve(await sound("wav", "anullsrc=r=44100:cl=stereo:d=3"));
   const output = await rig.door.encode({ input, kind: "audio", options: { format: "wav", normalize: true } });
