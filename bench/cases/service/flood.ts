@@ -12,7 +12,7 @@ const IMAGES = 40;
 const AT_ONCE = 16;
 const KEYS = { flood: "key-of-the-flood", other: "key-of-the-other" } as const;
 
-/** How long a project waits for its small tasks to start while another has flooded the service, under the default limits. */
+/** How long a project waits for its small tasks to start while another has flooded the service, under the default limits but for how many may wait. */
 export const floodBenchmarks: readonly Benchmark[] = [{ name: "flood-start", unit: "s", open: openFlood }];
 
 async function openFlood(ends: AsyncDisposableStack): Promise<Contest> {
