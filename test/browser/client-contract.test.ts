@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLIENT_CONTRACT } from "../client/contract.ts";
+import { dubbedClip } from "../client/kinds/dubbed-clip.ts";
 import { clip } from "../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type ClientLab, openClientLab } from "./client-rig.ts";
@@ -13,6 +14,7 @@ beforeAll(async () => {
   const text = new TextEncoder().encode("This is no video at all.\n".repeat(400));
   const inputs = {
     video: origin.serve("/clip.mp4", { file: await clip("mp4"), mime: "video/mp4", headers }),
+    dubbed: origin.serve("/dubbed.mp4", { file: await dubbedClip("h264"), mime: "video/mp4", headers }),
     text: origin.serve("/text.mp4", { file: text, mime: "video/mp4", headers }),
     missing: origin.serve("/missing.mp4", { status: 404, headers }),
     silent: origin.serve("/silent.mp4", { silent: true }),

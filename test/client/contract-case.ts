@@ -7,6 +7,8 @@ export interface ClientCase {
   inputs: {
     /** An MP4 video with sound. */
     video: string;
+    /** The one of dubbed-clip.ts. */
+    dubbed: string;
     /** Text served as a video. */
     text: string;
     /** Answers 404. */
@@ -14,6 +16,8 @@ export interface ClientCase {
     /** Never answers, so a run on it lasts until it is cancelled. */
     silent: string;
   };
+  /** Who is to encode pictures, where one encoder alone can. */
+  encoder?: string;
 }
 
 export type ClientClauses = readonly Clause<ClientCase>[];

@@ -1,6 +1,7 @@
 import type { Update } from "../../src/client/client.ts";
 import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
 import type { ClientClauses } from "./contract-case.ts";
+import { pixelOf } from "./kinds/pixel.ts";
 
 const PNG = { kind: "image", options: { format: "png", width: 40 } } as const;
 
@@ -10,16 +11,6 @@ const RED =
 function redPicture(): File {
   const bytes = Uint8Array.from(atob(RED), (each) => each.charCodeAt(0));
   return new File([bytes], "red.png", { type: "image/png" });
-}
-
-// Of a PNG of one pixel, whichever filter its row has.
-async function pixelOf(png: Blob): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await png.arrayBuffer());
-  const at = String.fromCharCode(...bytes).indexOf("IDAT");
-  const length = new DataView(bytes.buffer).getUint32(at - 4);
-  const data = new Blob([bytes.slice(at + 4, at + 4 + length)]).stream();
-  const row = await new Response(data.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
-  return new Uint8Array(row).slice(1);
 }
 
 /** The one-call methods: `run` and `probe`; and that every read can be aborted. */

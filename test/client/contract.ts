@@ -5,6 +5,7 @@ import { REFUSALS } from "./contract-refusals.ts";
 import { CALLS } from "./contract-run.ts";
 import { RUNS } from "./contract-runs.ts";
 import { WATCHES } from "./contract-watch.ts";
+import { KINDS } from "./kinds/contract-kinds.ts";
 
 export type { ClientCase } from "./contract-case.ts";
 
@@ -16,4 +17,5 @@ export const CLIENT_CONTRACT: ClientClauses = [
   ...RECORDS,
   ...REFUSALS,
   ...WATCHES,
+  ...KINDS,
 ];

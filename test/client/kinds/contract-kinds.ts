@@ -1,0 +1,14 @@
+import type { ClientClauses } from "../contract-case.ts";
+import { clausesOf } from "./kind-case.ts";
+import { PICTURE_CASES } from "./picture-cases.ts";
+import { SOUND_CASES } from "./sound-cases.ts";
+import { STREAM_CASES } from "./stream-cases.ts";
+import { VIDEO_CASES } from "./video-cases.ts";
+
+/** Every kind with its options: the same request has the same result on every host. */
+export const KINDS: ClientClauses = clausesOf([
+  ...PICTURE_CASES,
+  ...SOUND_CASES,
+  ...VIDEO_CASES,
+  ...STREAM_CASES,
+]);
