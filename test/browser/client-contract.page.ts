@@ -1,6 +1,6 @@
 import { createLocalClient } from "../../src/browser/page/local-client.ts";
 import { CLIENT_CONTRACT, type ClientCase } from "../client/contract.ts";
-import { HASTY_KINDS } from "../client/kinds/contract-kinds.ts";
+import { FAST_KINDS } from "../client/kinds/contract-kinds.ts";
 import { type Cases, casesOf } from "./cases.ts";
 import { CORE } from "./client-core.ts";
 
@@ -10,10 +10,10 @@ const inputs: ClientCase["inputs"] = JSON.parse(
 );
 const options = { core: CORE, workers: "/workers/", allowPrivate: true } as const;
 const client = createLocalClient({ name: "contract", ...options });
-const hasty = createLocalClient({ name: "hasty", prefer: "speed", ...options });
+const fast = createLocalClient({ name: "fast", prefer: "speed", ...options });
 
 /** The client contract, run on the local client; its kinds also with the browser's own encoders. */
 export const CASES: Cases = {
   ...casesOf(CLIENT_CONTRACT, () => ({ client, inputs })),
-  ...casesOf(HASTY_KINDS, () => ({ client: hasty, inputs })),
+  ...casesOf(FAST_KINDS, () => ({ client: fast, inputs })),
 };

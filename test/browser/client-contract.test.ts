@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLIENT_CONTRACT } from "../client/contract.ts";
-import { HASTY_KINDS } from "../client/kinds/contract-kinds.ts";
+import { FAST_KINDS } from "../client/kinds/contract-kinds.ts";
 import { dubbedClip } from "../client/kinds/dubbed-clip.ts";
 import { clip } from "../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 test.for(CLIENT_CONTRACT)("the local client $name", ({ name }) => rig.lab.run(page, name));
 
-test.for(HASTY_KINDS)("the local client $name", ({ name }) => rig.lab.run(page, name));
+test.for(FAST_KINDS)("the local client $name", ({ name }) => rig.lab.run(page, name));
 
 test("the page logs no errors except the 404 of the missing input", () => {
   expect(rig.lab.complaints.filter((text) => !/status of 404/.test(text))).toEqual([]);

@@ -7,7 +7,7 @@ export interface ClientCase {
   inputs: {
     /** An MP4 video with sound. */
     video: string;
-    /** The one of dubbed-clip.ts. */
+    /** A video with two sound tracks and chapters; see dubbed-clip.ts. */
     dubbed: string;
     /** Text served as a video. */
     text: string;
@@ -16,7 +16,7 @@ export interface ClientCase {
     /** Never answers, so a run on it lasts until it is cancelled. */
     silent: string;
   };
-  /** Who is to encode pictures, where one encoder alone can. */
+  /** The encoder that has to make the pictures, where one alone can; absent for any. */
   encoder?: string;
 }
 

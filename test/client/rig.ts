@@ -18,7 +18,7 @@ export interface ClientRig {
   close(): Promise<void>;
 }
 
-/** Starts the service, with the light encoder only unless there are `native` ones, whose `dubbed` video is theirs alone. */
+/** Starts the service with so many native encoders, which alone decode its dubbed video where there are any. */
 export async function startClientRig({ native = 0 } = {}): Promise<ClientRig> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-client-"));
   const origin = await startOrigin();

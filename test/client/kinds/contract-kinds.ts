@@ -17,6 +17,6 @@ export const KINDS: ClientClauses = clausesOf([
  * The same for a page that prefers speed, by names of their own; but for target_size, which Chromium's own encoder of H.264 does not
  * stay below yet.
  */
-export const HASTY_KINDS: ClientClauses = KINDS.filter(({ name }) => !name.includes("target_size")).map(
-  ({ name, check }) => ({ name: `in haste ${name}`, check }),
+export const FAST_KINDS: ClientClauses = KINDS.filter(({ name }) => !name.includes("target_size")).map(
+  ({ name, check }) => ({ name: `at speed ${name}`, check }),
 );
