@@ -29,6 +29,7 @@ export const Refusal = z
     refusal("output_quality", { format: z.string() }),
     refusal("output_transparent", { format: z.string() }),
     refusal("output_repeats", { format: z.string() }),
+    refusal("output_bytes", {}),
     refusal("output_too_small", { codec: z.string(), min_side: pixels }),
     refusal("output_size", { codec: z.string(), width: pixels, height: pixels }),
     // What has to be done to the pictures and the sound.

@@ -80,7 +80,7 @@ function videoPlan(source: Source, asked: VideoOptions, hints: PlanHints): Plan 
   const beside =
     subtitleBytes(asked, hints.further) + ownTextBytes(plan, source) + chapterBytes(plan, source);
   const bitrate = videoBitsWithin(target_size - beside, plan, source);
-  return planVideo(source, { ...asked, bitrate }, hints);
+  return { ...planVideo(source, { ...asked, bitrate }, hints), target_size };
 }
 
 function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Plan {

@@ -215,6 +215,8 @@ export interface Plan {
   speed?: number;
   /** Expected number of output frames; null when unknown. */
   frames: number | null;
+  /** Bytes that the file must not exceed, from which the bitrate follows; absent for any. */
+  target_size?: number;
   /** For adaptive video, what all renditions share, with the geometry and rate of the best one. */
   video: VideoPlan | null;
   audio: AudioPlan | null;

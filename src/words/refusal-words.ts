@@ -62,6 +62,8 @@ export function describeRefusal(refusal: Refusal): string {
       return `${build} has no ${refusal.animated ? "animated " : ""}${refusal.format} encoder`;
     case "output_quality":
       return `${build} cannot write ${refusal.format} at that quality`;
+    case "output_bytes":
+      return "it does not keep within a number of bytes";
     case "output_repeats":
       return `${build} cannot limit how often ${refusal.format} repeats`;
     case "output_transparent":

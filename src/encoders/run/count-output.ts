@@ -9,6 +9,8 @@ import { createOpener, packetsOf } from "../stitch/packets.ts";
 export interface Contents {
   /** Video packets; null where they need not be as many as pictures were encoded. */
   pictures: number | null;
+  /** Where `pictures` is null: those in the file; absent where they are as many as were decoded. */
+  found?: number;
   /** Total duration of the audio packets in seconds. */
   sound: number;
 }

@@ -140,7 +140,7 @@ function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {
     ...(pictures && {
       pictures: {
         source: pictures.decoded + unreadable,
-        output: contents.pictures ?? pictures.decoded,
+        output: contents.pictures ?? contents.found ?? pictures.decoded,
         ...(unreadable > 0 && { unreadable }),
       },
     }),

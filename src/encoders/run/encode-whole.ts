@@ -76,7 +76,10 @@ function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): 
 
 // WebP merges frames that are alike.
 function animationContents({ plan }: Encoding, end: AnimationEnd): Contents {
-  return { pictures: plan.format === "webp" ? null : end.frames(), sound: 0 };
+  const frames = end.frames();
+  return plan.format === "webp"
+    ? { pictures: null, found: frames, sound: 0 }
+    : { pictures: frames, sound: 0 };
 }
 
 async function placeWithCover(
