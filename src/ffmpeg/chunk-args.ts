@@ -71,6 +71,7 @@ export function chunkArgs(
     ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
     ...(joined?.tracks ?? ownTracks(plan, chunk, source, cut, { ...io, after: burnt }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
+    ...(plan.language && chunk.track !== "video" ? ["-metadata:s:a:0", `language=${plan.language}`] : []),
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
     ...(isCopy(plan) ? partArgs(plan, chunk, cut) : []),
     ...muxerArgs(plan),

@@ -12,8 +12,9 @@ import type {
 import type { Source } from "../core/source.ts";
 import { encryptionInPlaylists } from "../core/streams/encryption.ts";
 import type { WaveformOptions } from "../core/waveform/waveform-options.ts";
+import { NO_LANGUAGE, threeLetters } from "../subtitles/language.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { findTrack, heardSource } from "./audio.ts";
+import { findTrack, heardSource, languageOf } from "./audio.ts";
 import { cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, copySoundAlone, soundFormat, videoFormat } from "./copied.ts";
 import { planBurn } from "./further/burn.ts";
@@ -116,6 +117,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     ...(options.concat ? {} : planChapters(source, format, options.metadata, shown)),
     ...{ frames, video, ...heard },
     ...(joined && heard.audio && joined.sound_track > 0 && { sound_track: joined.sound_track }),
+    ...languageFact(joined?.heard ?? source, heard),
     ...(concat && { concat }),
     ...furtherFiles({ options }, hints.further),
   };
@@ -142,6 +144,11 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
     ...planChapters(source, format, options.metadata, plan),
     ...heard,
   };
+}
+
+function languageFact(source: Source, { audio, sound_track = 0 }: Pick<Plan, "audio" | "sound_track">) {
+  const language = audio ? threeLetters(languageOf(source, sound_track)) : NO_LANGUAGE;
+  return language === NO_LANGUAGE ? {} : { language };
 }
 
 function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Plan {

@@ -222,6 +222,8 @@ export interface Plan {
   audio: AudioPlan | null;
   /** Index of the sound among the source's sound tracks; absent for the first. */
   sound_track?: number;
+  /** Language of the sound of a video, as ISO 639-2/T writes it; absent where it is not known. */
+  language?: string;
   /** All sound tracks of adaptive video, where it has several; the first is that of `audio`. Each has a chunk. */
   sounds?: Sound[];
   image: ImagePlan | null;

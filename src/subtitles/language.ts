@@ -18,8 +18,11 @@ const CODES: ReadonlyMap<string, string> = new Map(
     .map((pair) => pair.split(":") as [string, string]),
 );
 
+/** The code of a language that is not known. */
+export const NO_LANGUAGE = "und";
+
 /** Returns the code of three letters that MP4, MOV and WebM have for a language, such as `deu` for `de-CH`; `und` for any other. */
 export function threeLetters(language: string | undefined): string {
   const [main = ""] = (language ?? "").toLowerCase().split(/[-_]/);
-  return /^[a-z]{3}$/.test(main) ? main : (CODES.get(main) ?? "und");
+  return /^[a-z]{3}$/.test(main) ? main : (CODES.get(main) ?? NO_LANGUAGE);
 }

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { keepClip, makeClip } from "../fixtures/make-clip.ts";
+import { canonical } from "../../src/plan/audio.ts";
+import { keepClip, makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
@@ -44,12 +45,20 @@ async function expectTrack(output: string, source: string, track: number): Promi
 
 const text = async (url: string) => (await fetch(url)).text();
 
+async function languagesOf(path: string): Promise<(string | undefined)[]> {
+  const report = await runFfprobe(path, ["-select_streams", "a"]);
+  const { streams } = report as { streams: { tags?: { language?: string } }[] };
+  return streams.map(({ tags }) => canonical(tags?.language));
+}
+
 const CASES = [
   { extension: "mp4", kind: "audio", options: { format: "wav", track: 1 }, track: 1, channels: 1 },
   { extension: "mkv", kind: "audio", options: { format: "mp3", track: "de" }, track: 1, channels: 1 },
   { extension: "ts", kind: "audio", options: { format: "flac", track: "pt" }, track: 2, channels: 6 },
   { extension: "mkv", kind: "audio", options: { format: "aac", track: "eng" }, track: 0, channels: 2 },
   { extension: "mp4", kind: "video", options: { track: "por" }, track: 2, channels: 2 },
+  { extension: "mp4", kind: "video", options: { format: "mov" }, track: 0, channels: 2 },
+  { extension: "mkv", kind: "video", options: { mode: "copy", track: 1 }, track: 1, channels: 1 },
   { extension: "mkv", kind: "video", options: { track: "ger", width: 80 }, track: 1, channels: 1 },
   { extension: "mp4", kind: "video", options: { track: 1, codec: "h265" }, track: 1, channels: 1 },
   {
@@ -69,7 +78,10 @@ test.concurrent.for(CASES)(
     const output = await rig.door.encode({ input: rig.serve(source), kind, options });
     const facts = await readFacts(output.path);
     expect(facts.sound?.channels).toBe(channels);
-    if (kind === "video") expect(facts.picture?.times).toHaveLength(75);
+    if (kind === "video") {
+      expect(facts.picture?.times).toHaveLength(75);
+      expect(await languagesOf(output.path)).toEqual([["en", "de", "pt"][track]]);
+    }
     await expectTrack(output.path, source, track);
     const made = output.task.steps.find((step) => step.kind === kind)?.output;
     const { counts, dropped } = made as { counts?: { sound?: { source: number } }; dropped?: unknown[] };

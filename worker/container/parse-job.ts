@@ -177,6 +177,10 @@ const plan = z
     video: video.nullable(),
     audio: audio.nullable(),
     sound_track: z.int().min(0).max(1000).exactOptional(),
+    language: z
+      .string()
+      .regex(/^[a-z]{3}$/)
+      .exactOptional(),
     image: image.nullable(),
     waveform: waveform.exactOptional(),
     tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),

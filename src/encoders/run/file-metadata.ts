@@ -14,6 +14,8 @@ export interface Cover {
 export interface FileMetadata {
   tags: Tags;
   cover: Cover | null;
+  /** Language of the sound, as ISO 639-2/T writes it; undefined where it is not known. */
+  language: string | undefined;
 }
 
 // 32 MiB: room for a large cover and the file headers around it.
@@ -25,11 +27,11 @@ const MIMES: ReadonlySet<string> = new Set(Object.values(COVER_CODECS));
  * read.
  */
 export async function readMetadata(
-  { tags = {}, cover }: Plan,
+  { tags = {}, cover, language }: Plan,
   open: () => ByteReader | Promise<ByteReader>,
   signal: AbortSignal,
 ): Promise<FileMetadata> {
-  return { tags, cover: cover === undefined ? null : await readCover(await open(), signal) };
+  return { tags, language, cover: cover === undefined ? null : await readCover(await open(), signal) };
 }
 
 /** Reads the first cover that an output can hold; null when there is none. */

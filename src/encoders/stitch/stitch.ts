@@ -116,7 +116,9 @@ async function mux(
     const pictureSource = new EncodedVideoPacketSource(pictures.codec);
     output.addVideoTrack(pictureSource, await counted(pictures));
     const soundSource = sound && new EncodedAudioPacketSource(sound.codec);
-    if (soundSource) output.addAudioTrack(soundSource, await counted(sound));
+    const languageCode = metadata?.language;
+    if (soundSource)
+      output.addAudioTrack(soundSource, { ...(await counted(sound)), ...(languageCode && { languageCode }) });
     const tags = metadata && muxerTags(format, metadata);
     if (tags) output.setMetadataTags(tags);
     await output.start();
