@@ -152,6 +152,7 @@ test.for([
 ] as const)("a picture that an encoder rejects for %s fails as such", async ([, status, answer, kind]) => {
   const one = { name: "one", fetch: async () => Response.json(answer, { status }) };
   const { plan, chunk, source, signal } = job();
-  const picture = { plan, chunk, source, signal, lane: "", bytes: new Uint8Array(3) };
+  const input = { size: 3, read: async () => new Uint8Array(3) };
+  const picture = { plan, chunk, source, signal, lane: "", input };
   await expect(createPictureEncoder({ instances: [one] })(picture)).rejects.toMatchObject({ kind });
 });

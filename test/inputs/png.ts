@@ -13,6 +13,7 @@ export function makePng(
   { width, height, bits, type }: PngHeader,
   rows: Uint8Array,
   before: Readonly<Record<string, readonly number[]>> = {},
+  level = 9,
 ): Buffer {
   const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, bits, type, 0, 0, 0]);
   header.writeUInt32BE(width, 0);
@@ -21,7 +22,7 @@ export function makePng(
     Buffer.from("89504e470d0a1a0a", "hex"),
     pngChunk("IHDR", header),
     ...Object.entries(before).map(([name, body]) => pngChunk(name, Buffer.from(body))),
-    pngChunk("IDAT", deflateSync(rows, { level: 9 })),
+    pngChunk("IDAT", deflateSync(rows, { level })),
     pngChunk("IEND", Buffer.alloc(0)),
   ]);
 }

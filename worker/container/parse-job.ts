@@ -3,7 +3,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import { ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../../src/core/formats.ts";
 import { Source } from "../../src/core/source.ts";
 import {
-  MAX_PICTURE_BYTES,
+  MAX_PICTURE_INPUT,
   NATIVE_PROTOCOL,
   type NativeJob,
   type NativePicture,
@@ -234,7 +234,7 @@ const Picture = z.object({
     ({ image, further = [], ...rest }) => image && !hasManyFiles({ image, ...rest }) && further.length === 0,
     { message: "is not of one picture" },
   ),
-  size: z.int().min(1).max(MAX_PICTURE_BYTES),
+  size: z.int().min(1).max(MAX_PICTURE_INPUT),
 }) satisfies z.ZodType<NativePicture>;
 
 /** Reads a job as it came over the wire, which may read and write at these origins, null for any; throws `request_invalid` that names the first fault. */

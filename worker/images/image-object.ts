@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
+import { MAX_PICTURE_INPUT } from "../../src/encoders/native/native-wire.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, readEnv } from "../env.ts";
 import { createNatives } from "../native/native.ts";
@@ -9,7 +10,7 @@ import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
 import type { ImageEntry, ImageFound, ImageJob, ImagePlace } from "./image.ts";
-import { withSource } from "./image-source.ts";
+import { type LargeSources, withSource } from "./image-source.ts";
 import { type ImageEncoders, makeImage } from "./make-image.ts";
 
 /** What an {@link ImageObject} answers; errors as data, as their kind would not survive the call. */
@@ -69,9 +70,10 @@ export class ImageObject extends DurableObject<Bindings> {
       const encoders = encodersOf(this.#env);
       const { project } = place;
       const known = old?.validator ?? null;
-      const made = await withSource(this.#env, place, { known, signal }, async ({ bytes, validator }) => ({
-        ...(await makeImage(bytes, job, encoders, { project, signal })),
-        validator,
+      const large = encoders.native && this.#large();
+      const made = await withSource(this.#env, place, { known, signal, large }, async (source) => ({
+        ...(await makeImage(source, job, encoders, { project, signal })),
+        validator: source.validator,
       }));
       const fresh_until = Date.now() + this.#env.settings.IMAGE_FRESH_SECONDS * 1000;
       if (!made) return { entry: { ...(old as ImageEntry), fresh_until }, bytes: null };
@@ -83,6 +85,18 @@ export class ImageObject extends DurableObject<Bindings> {
     } catch (thrown) {
       throw signal.aborted ? tooLong() : thrown;
     }
+  }
+
+  #large(): LargeSources {
+    const { storage, id } = this.ctx;
+    return {
+      most: MAX_PICTURE_INPUT,
+      key: `images/${id}/source`,
+      // Should this object end before the copy is cleared, its alarm does that.
+      prepare: async () => {
+        if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + HOUR_MS);
+      },
+    };
   }
 
   async #keep(

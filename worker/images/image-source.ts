@@ -1,4 +1,5 @@
 import { MediaError } from "../../src/core/errors.ts";
+import type { Storage } from "../../src/core/ports.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-limits.ts";
 import { readSource, toStream } from "../../src/storage/http/byte-source.ts";
 import type { HostGuard } from "../../src/storage/http/host-guard.ts";
@@ -12,17 +13,37 @@ import { requireQuota } from "../limits/quota.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
 import { createOutsideOf } from "../network/outside-of.ts";
 import { patiently } from "../network/retry-object-call.ts";
+import { logFault } from "../observability/log.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImagePlace } from "./image.ts";
+import { heldInput, type ImageInput, PASSING_BYTES, rejoin, storedInput } from "./image-input.ts";
 
-/** Bytes of a picture, with what tells its versions apart; null where there is no such thing. */
-export interface ImageBytes {
-  bytes: Uint8Array;
+/** A picture, with what tells its versions apart; null where there is no such thing. */
+export interface ImageSource extends ImageInput {
   validator: string | null;
 }
 
-/** Bytes that a source may have. */
-export const IMAGE_BYTES = LIGHT_INPUT.image;
+/** What may become of a source that is too large for memory. */
+export interface LargeSources {
+  /** Bytes that it may have. */
+  most: number;
+  /** Where its copy is stored until it has been used. */
+  key: string;
+  /** Called before there is a copy. */
+  prepare(): Promise<void>;
+}
+
+/** How a source is read. */
+export interface ImageReading {
+  /** The version that is known already. */
+  known: string | null;
+  signal: AbortSignal;
+  /** Null where none may be larger than {@link IMAGE_BYTES}. */
+  large: LargeSources | null;
+}
+
+/** Bytes of a source that is held in memory. */
+const IMAGE_BYTES = LIGHT_INPUT.image;
 // An isolate has 128 MB, and its objects share them: 40 MiB for sources, the rest for the pictures made of them and for code.
 const WAIT_MS = 10_000;
 const room = createByteBudget(IMAGE_BYTES, WAIT_MS);
@@ -31,22 +52,23 @@ const FIRST_BYTES = 2 * MIB;
 const firstRoom = createByteBudget(40 * MIB - IMAGE_BYTES, WAIT_MS);
 const TIMEOUTS = { headersMs: 10_000, idleMs: 10_000, totalMs: 30_000 };
 
-/** Reads a source into memory while `use` runs; calls nothing and returns null where `known` is still its version. */
+/** Reads a source into memory, or stores it where it is too large for that, while `use` runs; calls nothing and returns null where `known` is still its version. */
 export async function withSource<T>(
   env: Env,
   place: ImagePlace,
-  { known, signal }: { known: string | null; signal: AbortSignal },
-  use: (source: ImageBytes) => Promise<T>,
+  reading: ImageReading,
+  use: (source: ImageSource) => Promise<T>,
 ): Promise<T | null> {
   const read = /^https?:\/\//i.test(place.source) ? openWeb : openStored;
-  const opened = await read(env, place, known, signal);
+  const opened = await read(env, place, reading);
   if (!opened) return null;
-  const { size, validator } = opened;
+  const { room: needed, validator } = opened;
+  const { signal } = reading;
   try {
-    const reading = () => opened.read(signal, (bytes) => use({ bytes, validator }));
-    return await (size === null
-      ? firstRoom.hold(FIRST_BYTES, signal, reading)
-      : room.hold(size, signal, reading));
+    const run = () => opened.read((input) => use({ ...input, validator }));
+    return await (needed === null
+      ? firstRoom.hold(FIRST_BYTES, signal, run)
+      : room.hold(needed, signal, run));
   } catch (thrown) {
     await opened.close();
     throw thrown;
@@ -54,35 +76,70 @@ export async function withSource<T>(
 }
 
 interface Opened {
-  size: number | null;
+  /** Bytes of memory that reading takes; null where that is found out as it goes. */
+  room: number | null;
   validator: string | null;
-  read<T>(signal: AbortSignal, use: (bytes: Uint8Array) => Promise<T>): Promise<T>;
+  read<T>(use: (input: ImageInput) => Promise<T>): Promise<T>;
   /** Ends what was not read. */
   close(): Promise<void>;
 }
 
 // More room is asked for only once a source is known to need it: most of those that state no size are small.
 async function readGrowing<T>(
+  env: Env,
   body: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
-  use: (bytes: Uint8Array) => Promise<T>,
+  { signal, large }: ImageReading,
+  use: (input: ImageInput) => Promise<T>,
 ): Promise<T> {
   const reader = body.getReader();
   try {
     const first = new Uint8Array(FIRST_BYTES);
     const { at, rest } = await fill(reader, first, 0);
-    if (!rest) return await use(first.subarray(0, at));
+    if (!rest) return await use(heldInput(first.subarray(0, at)));
+    if (large) {
+      const whole = rejoin([first.subarray(0, at), rest], reader);
+      return await throughStorage(env, whole, { signal, large }, use);
+    }
     return await room.hold(IMAGE_BYTES, signal, async () => {
       const bytes = new Uint8Array(IMAGE_BYTES);
       bytes.set(first.subarray(0, at));
       bytes.set(rest, at);
       const whole = await fill(reader, bytes, at + rest.length);
-      return use(bytes.subarray(0, whole.at));
+      return use(heldInput(bytes.subarray(0, whole.at)));
     });
   } finally {
     await reader.cancel().catch(() => {});
   }
 }
+
+// A copy is read by ranges, as often as it takes, whatever the server of the source can do.
+async function throughStorage<T>(
+  env: Env,
+  body: ReadableStream<Uint8Array>,
+  { signal, large }: { signal: AbortSignal; large: LargeSources },
+  use: (input: ImageInput) => Promise<T>,
+): Promise<T> {
+  const storage = mediaStorage(env);
+  await large.prepare();
+  try {
+    const write = () => storage.write(large.key, body, "application/octet-stream");
+    const { size } = await room.hold(PASSING_BYTES, signal, write);
+    return await room.hold(roomOf(size), signal, async () => use(await openInput(storage, large.key, size)));
+  } finally {
+    // What remains is cleared with the picture.
+    await storage.clear(large.key).catch((thrown) => logFault("copy of a source not cleared", thrown));
+  }
+}
+
+// One that fits is held in memory, so that the light encoder may take it.
+async function openInput(storage: Storage, key: string, size: number): Promise<ImageInput> {
+  if (size > IMAGE_BYTES) return storedInput(storage, key);
+  const stored = await storage.read(key);
+  if (!stored) throw new MediaError("media_not_found", "There is no such output, or no more.");
+  return heldInput(await readAll(stored.body));
+}
+
+const roomOf = (size: number) => (size > IMAGE_BYTES ? PASSING_BYTES : size);
 
 // Reads until the end, or until a part does not fit, which is then the rest.
 async function fill(
@@ -102,15 +159,15 @@ async function fill(
 async function openWeb(
   env: Env,
   { source, project, origins }: ImagePlace,
-  known: string | null,
-  signal: AbortSignal,
+  reading: ImageReading,
 ): Promise<Opened | null> {
+  const { known, signal, large } = reading;
   const outside = createOutsideOf(env);
   const guard: HostGuard = async (url) => {
     checkOrigin(url, origins);
     await outside.guard(url);
   };
-  const maxBytes = Math.min(IMAGE_BYTES, env.settings.MAX_INPUT_BYTES);
+  const maxBytes = Math.min(large?.most ?? IMAGE_BYTES, env.settings.MAX_INPUT_BYTES);
   const admit = async (bytes: number) =>
     requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(bytes)));
   const options: HttpOptions = { fetch: outside.fetch, guard, signal, timeouts: TIMEOUTS, maxBytes, admit };
@@ -131,12 +188,16 @@ async function openWeb(
     throw thrown;
   }
   return {
-    size: facts.size,
+    // A large one takes its room step by step.
+    room: facts.size !== null && facts.size > IMAGE_BYTES ? 0 : facts.size,
     validator: facts.version,
-    async read(until, use) {
+    async read(use) {
       const body = createHttpSource(facts, options, { first: response });
-      if (facts.size === null) return readGrowing(toStream(body), until, use);
-      return use(await readSource(body, facts.size));
+      if (facts.size === null) return readGrowing(env, toStream(body), reading, use);
+      if (large && facts.size > IMAGE_BYTES) {
+        return throughStorage(env, toStream(body), { signal, large }, use);
+      }
+      return use(heldInput(await readSource(body, facts.size)));
     },
     close: () => discard(response),
   };
@@ -159,22 +220,18 @@ function checkOrigin(url: string | URL, origins: readonly string[] | null): void
 async function openStored(
   env: Env,
   { source, project }: ImagePlace,
-  known: string | null,
+  { known, large }: ImageReading,
 ): Promise<Opened | null> {
   const storage = mediaStorage(env);
   const info = await storage.head(source);
   if (!info) throw new MediaError("media_not_found", "There is no such output, or no more.");
   if (info.etag === known) return null;
-  checkSize(info.size, IMAGE_BYTES);
+  checkSize(info.size, large?.most ?? IMAGE_BYTES);
   requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(0)));
   return {
-    size: info.size,
+    room: roomOf(info.size),
     validator: info.etag,
-    async read(_, use) {
-      const stored = await storage.read(source);
-      if (!stored) throw new MediaError("media_not_found", "There is no such output, or no more.");
-      return use(await readAll(stored.body));
-    },
+    read: async (use) => use(await openInput(storage, source, info.size)),
     close: async () => {},
   };
 }

@@ -2,9 +2,11 @@ import { MediaError } from "../../src/core/errors.ts";
 import { FORMATS, type ImageFormat } from "../../src/core/formats.ts";
 import type { ImageUrlOptions } from "../../src/core/images/image-url.ts";
 import type { ImageOptions } from "../../src/core/options.ts";
+import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";
 import { refuseScans } from "../../src/encoders/light/jpeg-scans.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
+import { LIGHT_INPUT } from "../../src/encoders/light/light-limits.ts";
 import type { EncodePicture } from "../../src/encoders/native/native-picture.ts";
 import { MAX_PICTURE_BYTES } from "../../src/encoders/native/native-wire.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
@@ -17,6 +19,7 @@ import { readStill } from "../../src/probe/still.ts";
 import { choosePictureEncoder } from "../../src/route/picture.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImageJob } from "./image.ts";
+import type { ImageInput } from "./image-input.ts";
 
 /** An encoded picture. */
 export interface MadeImage {
@@ -44,15 +47,11 @@ const AVIF_WORST = 63;
  * and with `service_unavailable` while all native encoders are busy, or other pictures take all memory.
  */
 export async function makeImage(
-  bytes: Uint8Array,
+  { reader: input, bytes }: ImageInput,
   { options, auto }: ImageJob,
   { light, native }: ImageEncoders,
   { project: lane, signal }: { project: string; signal: AbortSignal },
 ): Promise<MadeImage> {
-  const input = {
-    size: bytes.length,
-    read: async ({ start, end }: { start: number; end: number }) => bytes.subarray(start, end),
-  };
   const source = await probeMedia(
     input,
     { url: "https://image.invalid/" },
@@ -68,7 +67,11 @@ export async function makeImage(
   const small = hurried(shrinkPlan(plan, source));
   await light.prepare();
   const chosen = choosePictureEncoder({
-    ...{ plan, source, light: light.refuse(small, source) ?? refuseScans(bytes, source) },
+    ...{
+      plan,
+      source,
+      light: bytes ? (light.refuse(small, source) ?? refuseScans(bytes, source)) : tooLarge(input.size),
+    },
     native: native ? refuseTools(plan, source, NATIVE_TOOLS) : { code: "not_configured" },
   });
   const [chunk] = plan.chunks;
@@ -76,7 +79,7 @@ export async function makeImage(
   const { mime } = FORMATS.image[plan.format as ImageFormat];
   return room.hold(pictureBytes(plan), signal, async () => {
     if (native && chosen === "native")
-      return { bytes: await native({ plan, chunk, source, bytes, lane, signal }), mime };
+      return { bytes: await native({ plan, chunk, source, input, lane, signal }), mime };
     const [file] = await light.encode({ plan: small, chunk, source, input, signal });
     if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
     return { bytes: Uint8Array.from(file.bytes), mime };
@@ -88,6 +91,10 @@ const EFFORT = 2;
 
 function hurried(plan: Plan): Plan {
   return plan.image ? { ...plan, image: { ...plan.image, effort: EFFORT } } : plan;
+}
+
+function tooLarge(needed_bytes: number): RefusalReason {
+  return { code: "memory", needed_bytes, available_bytes: LIGHT_INPUT.image };
 }
 
 function pictureBytes({ image, frames }: Plan): number {

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
+import type { ByteReader } from "../../core/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
-import { FRAME_MIME, writeFrame } from "../light/frame.ts";
+import { FRAME_MIME, type FramePart, writeFrame } from "../light/frame.ts";
 import { callForBytes, type NativeInstance } from "./native-call.ts";
 import { faulted, isBusy } from "./native-job.ts";
 import { parseJson } from "./native-state.ts";
@@ -21,10 +22,10 @@ export interface PictureEncoderOptions {
   token?: string | undefined;
 }
 
-/** A picture to encode: its bytes, and how. */
+/** A picture to encode, and how. It is read in slices as they are sent. */
 export interface PictureWork extends Pick<ChunkJob, "plan" | "chunk" | "source" | "signal"> {
   lane: string;
-  bytes: Uint8Array;
+  input: ByteReader;
 }
 
 /**
@@ -43,8 +44,8 @@ const Fault = z.object({ kind: z.enum(ERROR_KINDS), message: z.string().min(1).m
 /** Creates the client of native encoders for pictures that are sent with their request. */
 export function createPictureEncoder({ instances, token }: PictureEncoderOptions): EncodePicture {
   async function send(instance: NativeInstance, { signal, ...work }: PictureWork, waitMs: number) {
-    const { plan, chunk, source, lane, bytes } = work;
-    const { length: size } = bytes;
+    const { plan, chunk, source, lane, input } = work;
+    const { size } = input;
     const head: NativePicture = { protocol: NATIVE_PROTOCOL, lane, plan, chunk, source, size };
     const init = {
       method: "POST",
@@ -52,7 +53,7 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
         "Content-Type": FRAME_MIME,
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       },
-      body: writeFrame(head, slices(bytes)),
+      body: writeFrame(head, slices(input, signal)),
       // Node requires this for stream bodies; others ignore it.
       ...{ duplex: "half" },
     };
@@ -100,8 +101,9 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
   };
 }
 
-function* slices(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
+function* slices(input: ByteReader, signal: AbortSignal): Generator<FramePart> {
+  for (let at = 0; at < input.size; at += SLICE)
+    yield () => input.read({ start: at, end: Math.min(input.size, at + SLICE) }, signal);
 }
 
 function allBusy(): MediaError {

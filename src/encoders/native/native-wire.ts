@@ -26,7 +26,9 @@ export interface NativeJob extends RemoteFiles {
   source: Source;
 }
 
-/** Bytes of a picture that is sent with its request, and of one that is returned. */
+/** Bytes of a picture that is sent with its request; the encoder holds one at a time in memory. */
+export const MAX_PICTURE_INPUT = 256 * MIB;
+/** Bytes of a picture that is returned. */
 export const MAX_PICTURE_BYTES = 32 * MIB;
 /** Seconds that an encoder works on such a picture at most. */
 export const MAX_PICTURE_SECONDS = 30;

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +9,7 @@ import { type Rig as Native, startRig } from "../../container/rig.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { clearAvif, tiledPhoto } from "../../fixtures/photos.ts";
-import { hugePng } from "../../inputs/png.ts";
+import { hugePng, makePng } from "../../inputs/png.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { clearErrors } from "../../judge/photos.ts";
@@ -138,6 +139,54 @@ test("sends a progressive JPEG away, of which even a small picture takes too muc
   const path = await saved("progressive.png", bytes);
   expect(await readFacts(path)).toMatchObject({ picture: { width: 160, height: 120 } });
   expect(colorDistance((await readPicture(path)).at(80, 60), [128, 128, 128, 255])).toBeLessThan(3);
+});
+
+// A ramp of red over one of green, under noise that no compression removes.
+function noisyPng(width: number, height: number): Buffer {
+  const rows = randomBytes((1 + 3 * width) * height);
+  for (let y = 0, at = 0; y < height; y++) {
+    rows[at++] = 0;
+    for (let x = 0; x < width; x++, at += 3) {
+      rows[at] = ((rows[at] ?? 0) & 127) + Math.floor((128 * x) / width);
+      rows[at + 1] = ((rows[at + 1] ?? 0) & 127) + Math.floor((128 * y) / height);
+      rows[at + 2] = (rows[at + 2] ?? 0) & 127;
+    }
+  }
+  return makePng({ width, height, bits: 8, type: 2 }, rows, {}, 1);
+}
+
+test("makes a picture of a source of more bytes than a Worker holds, and leaves none of them behind", async () => {
+  const png = noisyPng(4400, 3600);
+  expect(png.length).toBeGreaterThan(40_000_000);
+  const path = await saved("noisy.png", png);
+  const before = road.pictures();
+  const urls = [
+    origin.serve("/noisy.png", { file: path, ranges: false }),
+    origin.serve("/noisy-chunked.png", { file: path, chunked: true }),
+  ];
+  for (const [index, url] of urls.entries()) {
+    const { status, bytes } = await get("w=220,f=png", url);
+    expect([status, status === 200 || new TextDecoder().decode(bytes)]).toEqual([200, true]);
+    const small = await saved(`noisy-${index}.png`, bytes);
+    expect(await readFacts(small)).toMatchObject({ picture: { width: 220, height: 180 } });
+    expect((await measureLikeness(small, path, { filter: "scale=220:180" })).mean).toBeGreaterThan(0.95);
+  }
+  // One of unknown size that turns out to fit stays where it was.
+  const fits = noisyPng(1100, 900);
+  expect(fits.length).toBeGreaterThan(2_200_000);
+  const { status } = await get("w=220,f=png", origin.serve("/fits.png", { file: fits, chunked: true }));
+  expect([status, road.pictures() - before]).toEqual([200, 2]);
+  // A source that is no picture, and one that breaks off.
+  const none = origin.serve("/none", { file: new Uint8Array(34_000_000) });
+  expect(await refusal("w=80", none)).toMatchObject({ status: 415, kind: "input_unsupported" });
+  const broken = origin.serve("/broken", { file: path, ranges: false, cut_after: 36_000_000 });
+  expect(await refusal("w=80", broken)).toMatchObject({ status: 502, kind: "input_unreachable" });
+  const keys = (await (await rig.worker().getEnv()).MEDIA.list({ prefix: "images/" })).objects.map(
+    ({ key }) => key,
+  );
+  expect(keys.filter((key) => key.endsWith("/source"))).toEqual([]);
+  const over = origin.serve("/over.png", { file: new Uint8Array(16), declared: 257 * 1024 * 1024 });
+  expect(await refusal("w=80", over)).toMatchObject({ status: 413, kind: "input_too_large" });
 });
 
 test("many small pictures are sent at once, for the encoder to make in turn", async () => {

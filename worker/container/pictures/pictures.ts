@@ -18,7 +18,7 @@ export interface Pictures {
   ): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
-// For what is sent, which its sender holds in memory.
+// For what is sent, for which its sender holds memory.
 const READ_MS = 20_000;
 const readSoon = <T>(reading: Promise<T>) =>
   within(reading, READ_MS, () => {
