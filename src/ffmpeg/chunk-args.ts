@@ -1,10 +1,11 @@
 import type { Source } from "../core/source.ts";
 import { heardSource } from "../plan/audio.ts";
+import { isCopy } from "../plan/copied.ts";
 import { furtherOf } from "../plan/further/further.ts";
 import { isInput } from "../plan/further/further-file.ts";
 import { placedParts } from "../plan/further/placed-parts.ts";
 import { shownEnd } from "../plan/pictures-end.ts";
-import { type Chunk, isCopy, type Plan } from "../plan/plan.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs, sampleArgs } from "./audio-args.ts";
 import { burnFilters } from "./further/burn.ts";
 import { concatArgs, partInput } from "./further/concat.ts";

@@ -10,7 +10,7 @@ import {
 import type { AudioOptions, VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { NO_PACKET_TIMES } from "./audio.ts";
-import type { AudioPlan, VideoPlan } from "./plan.ts";
+import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
 import type { StoredPicture } from "./size.ts";
 import type { Span } from "./span.ts";
 
@@ -106,4 +106,9 @@ function holdsPictures(format: VideoFormat, { codecs }: Source): boolean {
 /** Creates the error for a copy that cannot be made. */
 export function refuseCopy(why: string) {
   return invalid("options.mode", `cannot be "copy": ${why}.`, "invalid_options");
+}
+
+/** Returns whether a plan re-encodes nothing. */
+export function isCopy({ video, audio, image }: Plan): boolean {
+  return !image && [video, audio].every((track) => track === null || track.mode === "copy");
 }

@@ -12,7 +12,7 @@ import type {
 import type { Source } from "../core/source.ts";
 import { encryptionInPlaylists } from "../core/streams/encryption.ts";
 import type { WaveformOptions } from "../core/waveform/waveform-options.ts";
-import { NO_LANGUAGE, threeLetters } from "../subtitles/language.ts";
+import { NO_LANGUAGE, threeLetters } from "../util/language.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { findTrack, heardSource, languageOf } from "./audio.ts";
 import { cutPlan } from "./chunks.ts";

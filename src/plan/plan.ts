@@ -295,8 +295,3 @@ export function pictureSize({ geometry, sheet }: ImagePlan): { width: number; he
 export function hasManyFiles({ kind, image }: Pick<Plan, "kind" | "image">): boolean {
   return kind === "adaptive_video" || image?.sheet !== undefined;
 }
-
-/** Returns whether a plan re-encodes nothing. */
-export function isCopy({ video, audio, image }: Plan): boolean {
-  return !image && [video, audio].every((track) => track === null || track.mode === "copy");
-}

@@ -1,6 +1,7 @@
 import type { Decision } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
-import { isCopy, type Plan } from "../plan/plan.ts";
+import { isCopy } from "../plan/copied.ts";
+import type { Plan } from "../plan/plan.ts";
 import { decodeKey } from "../plan/together/decode-key.ts";
 import { decide, KEEP_SECONDS } from "./decide.ts";
 import type { Offer } from "./offer.ts";

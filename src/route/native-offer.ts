@@ -1,6 +1,7 @@
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
-import { isCopy, type Plan } from "../plan/plan.ts";
+import { isCopy } from "../plan/copied.ts";
+import type { Plan } from "../plan/plan.ts";
 import { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
 import { bestCut, type NativeHost, type NativeTime, placesOf, uncutTime } from "./native-time.ts";
 import type { Offer } from "./offer.ts";

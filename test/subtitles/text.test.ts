@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { readAssBlock } from "../../src/subtitles/ass.ts";
 import { type Cue, flattenCues, shiftCues } from "../../src/subtitles/cue.ts";
-import { threeLetters } from "../../src/subtitles/language.ts";
 import { readSubripText } from "../../src/subtitles/subrip.ts";
 import { readTimedText, writeTimedText } from "../../src/subtitles/timed-text.ts";
 import { readWebvttBlock } from "../../src/subtitles/webvtt.ts";
+import { threeLetters } from "../../src/util/language.ts";
 
 test.for([
   ["plain", "plain", ""],

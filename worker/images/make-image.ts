@@ -86,7 +86,7 @@ export async function makeImage(
   });
 }
 
-// Somebody waits for it. At 2, files are 2 % larger than at libwebp's usual 4, and take half the time (bench image-url-vs-ipx).
+// A visitor is waiting. At 2, files are 2 % larger than at libwebp's usual 4, and take half the time (bench image-url-vs-ipx).
 const EFFORT = 2;
 
 function hurried(plan: Plan): Plan {

@@ -1,8 +1,8 @@
 import type { Chapter } from "../../core/chapters/chapters.ts";
 import { flattenCues } from "../../subtitles/cue.ts";
-import { threeLetters } from "../../subtitles/language.ts";
 import { writeTimedText } from "../../subtitles/timed-text.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
+import { threeLetters } from "../../util/language.ts";
 import { type Bytes, box, fullBox, letters, u16, u32, u64 } from "../mp4/mp4-boxes.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 

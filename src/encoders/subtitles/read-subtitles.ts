@@ -1,6 +1,7 @@
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import { isCopy, type Plan, sourceEnd } from "../../plan/plan.ts";
+import { isCopy } from "../../plan/copied.ts";
+import { type Plan, sourceEnd } from "../../plan/plan.ts";
 import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
 import { fitsTimedText } from "../../subtitles/timed-text.ts";
 import { readMatroskaCues } from "./matroska-cues.ts";

@@ -1,8 +1,8 @@
 import { EBML, writeElement } from "../../probe/matroska/ebml.ts";
 import type { Cue } from "../../subtitles/cue.ts";
-import { threeLetters } from "../../subtitles/language.ts";
 import { writeWebvttBlock } from "../../subtitles/webvtt.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
+import { threeLetters } from "../../util/language.ts";
 import type { SubtitleTrack } from "./subtitle-track.ts";
 
 const SUBTITLE = 17;

@@ -65,7 +65,7 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
       const { video } = plan;
       if (video?.mode !== "encode") return { code: "other_work" };
       if (plan.concat) return { code: "concat" };
-      // Chromium's encoder of H.264 made 345 kB of six seconds that were to be 150.
+      // Chromium's encoder of H.264 turns six seconds meant for 150 kB into 345.
       if (plan.target_size !== undefined) return { code: "output_bytes" };
       const refusal = refuseWork(video) ?? decoders.refuse(source) ?? refuseHidden(source);
       if (refusal !== null) return refusal;
