@@ -193,6 +193,7 @@ test.for([
 ] as const)("rejects a malformed body (%#)", async ([body, status, kind]) => {
   const answer = await rig.call("POST", "/jobs", body);
   expect([answer.status, await answer.json()]).toMatchObject([status, { kind }]);
+  expect(answer.headers.get("Connection")).toBe("close");
 });
 
 test("makes one picture of a request at a time, beside other work, and wants a whole one", async () => {

@@ -132,5 +132,7 @@ function answerError(thrown: unknown, c: Context): Response {
   }
   if (status === 401) c.header("WWW-Authenticate", 'Bearer realm="framewright"');
   if (status === 503) c.header("Retry-After", "1");
+  // The server ends a connection whose request it has not read to its end; without a word of it, the client's next request would be lost.
+  else if (c.req.method === "POST") c.header("Connection", "close");
   return c.json({ kind, message, ...(param !== undefined && { param }) }, status);
 }
