@@ -57,17 +57,14 @@ export function checkFrame(
 
 // The values that ask for nothing, as a form sends them for what was left alone.
 const USUAL: Readonly<Record<string, unknown>> = {
-  ...{
-    start: 0,
-    speed: 1,
-    rotate: 0,
-    track: 0,
-    volume: 1,
-    normalize: false,
-    mute: false,
-    fade_in: 0,
-    fade_out: 0,
-  },
+  start: 0,
+  speed: 1,
+  track: 0,
+  volume: 1,
+  normalize: false,
+  mute: false,
+  fade_in: 0,
+  fade_out: 0,
 };
 
 /** Returns whether an option asks for something: whether it is given, with another value than its default. */

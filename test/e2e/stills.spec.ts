@@ -7,6 +7,11 @@ import { unpackZip } from "./read-zip.ts";
 import { connect, convertTo, downloadBy, named, openDownloading, openOptions } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
+const FILM = "-f lavfi -i testsrc2=size=320x180:rate=10:duration=6".split(" ");
+const TONE = "-f lavfi -i sine=f=440:duration=6".split(" ");
+const CODECS = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" ");
+const makeFilm = (...sound: string[]) => makeClip("mp4", [...FILM, ...sound, ...CODECS]);
+
 test("makes a storyboard and several stills of a video, shows them, and saves them as a zip", async ({
   page,
   served,
@@ -14,10 +19,7 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
   complaints: _,
 }) => {
   await openDownloading(page, served);
-  const source = await makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=10:duration=6".split(" "),
-    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
-  ]);
+  const source = await makeFilm();
   const card = await openOptions(page, await named(source, folder, "film.mp4"));
   await card.getByRole("radio", { name: "Storyboard" }).check();
   await card.getByLabel("Pictures across a sheet").fill("30");
@@ -64,10 +66,7 @@ test("makes an animation and a waveform of a video, with options of their own", 
   complaints: _,
 }) => {
   await openDownloading(page, served);
-  const source = await makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=10:duration=2 -f lavfi -i sine=f=440:duration=2".split(" "),
-    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" "),
-  ]);
+  const source = await makeFilm(...TONE);
   const moving = await openOptions(page, await named(source, folder, "moving.mp4"));
   await moving.getByRole("radio", { name: "Animation" }).check();
   await moving.getByLabel("Width").fill("160");
@@ -96,10 +95,7 @@ test("previews a small SVG as sharply as a large one", async ({ workbench, folde
 test("shows and saves a storyboard made at the edge", async ({ page, served, folder, complaints: _ }) => {
   await openDownloading(page, served);
   await connect(page, served);
-  const source = await makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=10:duration=6".split(" "),
-    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
-  ]);
+  const source = await makeFilm();
   const card = await openOptions(page, await named(source, folder, "film.mp4"));
   await card.getByRole("radio", { name: "Storyboard" }).check();
   await card.getByRole("radio", { name: "Edge" }).check();
