@@ -29,9 +29,9 @@ const MP3 = {
 } as const;
 
 /**
- * Returns options that keep a video or sound within a number of bytes: its bitrate, and for a video a smaller picture, fewer
- * frames and cheaper sound where the bitrate alone would leave it blurry. Below the lowest bitrate that options allow, they
- * carry `target_size` instead. They never exceed twice the source's own bits.
+ * Returns options that keep a video or sound within a number of bytes: for sound its `bitrate`, for a video its
+ * `target_size`, with a smaller picture, fewer frames and cheaper sound where that alone would leave it blurry. They never
+ * exceed twice the source's own bits.
  *
  * @param bytes Size limit of the output.
  * @throws `invalid_options` with `param` `target_size` when nothing fits, when the duration is unknown, and for kinds without a
@@ -71,10 +71,8 @@ function videoForSize(
   const fitted = smallerOptions(asked, source).map((options) => fitVideo(options, source, bytes));
   const last = fitted.at(-1);
   if (last && last.bitrate < VIDEO_FLOOR) throw tooSmall(bytes, last.least, last.seconds);
-  const { options, bitrate } = fitted.find(isWatchable) ?? last ?? { options: asked, bitrate: min };
-  return bitrate < min
-    ? { ...options, target_size: bytes }
-    : { ...options, bitrate: Math.min(most, bitrate) };
+  const best = fitted.find(isWatchable) ?? last;
+  return best ? { ...best.options, target_size: Math.min(bytes, best.bytesAt(most)) } : asked;
 
   function isWatchable({ options, bitrate }: FittedVideo): boolean {
     if (bitrate < VIDEO_FLOOR) return false;
@@ -90,6 +88,8 @@ interface FittedVideo {
   bitrate: number;
   /** Bytes at the lowest bitrates. */
   least: number;
+  /** Returns the whole file's bytes at a bitrate of the pictures. */
+  bytesAt: (bitrate: number) => number;
   seconds: number;
 }
 
@@ -106,6 +106,7 @@ function fitVideo(options: VideoOptions, source: Source, bytes: number): FittedV
   return {
     options: { ...options, ...(sound.quality && { quality: sound.quality }) },
     bitrate: Math.round((total - sound.bits) * FILLED.video),
+    bytesAt: (bitrate) => Math.round(beside + ((bitrate / FILLED.video + sound.bits) * seconds) / 8),
     ...{ least, seconds },
   };
 }

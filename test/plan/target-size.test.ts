@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { AudioOptions, VideoOptions } from "../../src/core/option-types.ts";
 import type { Source } from "../../src/core/source.ts";
+import { createPlan } from "../../src/plan/create-plan.ts";
 import { forecast, optionsForSize } from "../../src/plan/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
@@ -40,8 +41,17 @@ test.for([
     { fps: 12.5, quality: "very_low", bitrate: 301_883 },
   ],
 ] as const)("chooses the bitrate for the size of a video %s", ([, source, options, bytes, wanted]) => {
-  expect(optionsForSize("video", options as VideoOptions, source, bytes)).toEqual(wanted);
+  const { bitrate, ...rest } = wanted;
+  const fitted = optionsForSize("video", options as VideoOptions, source, bytes);
+  expect(fitted).toEqual({ ...rest, target_size: bytes });
+  expect(bitrateOf(fitted, source)).toBe(bitrate);
 });
+
+/** The bits per second of the pictures that a video's options lead to. */
+function bitrateOf(options: VideoOptions, source: Source): number | undefined {
+  const { video } = createPlan(source, "video", options);
+  return video?.mode === "encode" && "bitrate" in video.rate ? video.rate.bitrate : undefined;
+}
 
 test.for([
   ["mp3", 60_000, 40_000],
@@ -73,9 +83,10 @@ test.for([8000, 11_025, 24_000, 96_000])(
 test("never asks for more than twice the source's bitrate, above the minimum", () => {
   const source = small({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
   const plenty = 100_000_000;
-  expect(optionsForSize("video", {}, source, plenty).bitrate).toBe(800_000);
-  expect(optionsForSize("video", {}, { ...silent, bitrate: 100_000 }, plenty).bitrate).toBe(300_000);
-  expect(optionsForSize("video", {}, silent, plenty).bitrate).toBe(60_000_000);
+  const most = (source: Source) => bitrateOf(optionsForSize("video", {}, source, plenty), source);
+  expect(most(source)).toBe(800_000);
+  expect(most({ ...silent, bitrate: 100_000 })).toBe(300_000);
+  expect(most(silent)).toBe(60_000_000);
   const spoken = audioSource({ format: "mp3", bitrate: 40_000, codecs: { video: null, audio: "mp3" } });
   expect(optionsForSize("audio", {}, spoken, plenty)).toEqual({ bitrate: 80_000 });
 });
@@ -113,23 +124,34 @@ test("the minimum in the message is reachable, and less is rejected", () => {
 });
 
 test.for([
-  ["a video of eleven minutes", { duration: 680 }, 20e6, { height: 240, fps: 12.5, quality: "very_low" }],
+  [
+    "a video of eleven minutes",
+    { duration: 680 },
+    20e6,
+    { height: 240, fps: 12.5, quality: "very_low" },
+    149_285,
+  ],
   [
     "an upright phone video of two minutes",
     { ...{ width: 1080, height: 1920, coded_width: 1080, coded_height: 1920 }, fps: 59.94, duration: 120 },
     20e6,
-    { width: 540, fps: 29.97, quality: "medium", bitrate: 1_077_207 },
+    { width: 540, fps: 29.97, quality: "medium", target_size: 20e6 },
+    1_077_207,
   ],
-  ["a video of 10 seconds", { duration: 10 }, 20e6, { quality: "medium", bitrate: 14_275_283 }],
-] as const)("lowers picture size, frame rate and audio as needed to fit %s", ([, facts, bytes, wanted]) => {
-  const source = videoSource(facts);
-  const options = optionsForSize("video", {}, source, bytes);
-  expect(options).toMatchObject(wanted);
-  const made = forecast("video", options, source);
-  expect(made.quality).not.toBe("poor");
-  expect(made.bytes).toBeGreaterThan(0.88 * bytes);
-  expect(made.bytes).toBeLessThanOrEqual(bytes);
-});
+  ["a video of 10 seconds", { duration: 10 }, 20e6, { quality: "medium" }, 14_275_283],
+] as const)(
+  "lowers picture size, frame rate and audio as needed to fit %s",
+  ([, facts, bytes, wanted, bitrate]) => {
+    const source = videoSource(facts);
+    const options = optionsForSize("video", {}, source, bytes);
+    expect(options).toMatchObject(wanted);
+    expect(bitrateOf(options, source)).toBe(bitrate);
+    const made = forecast("video", options, source);
+    expect(made.quality).not.toBe("poor");
+    expect(made.bytes).toBeGreaterThan(0.88 * bytes);
+    expect(made.bytes).toBeLessThanOrEqual(bytes);
+  },
+);
 
 test("shrinks both sides together and keeps the requested options as maxima", () => {
   const source = videoSource({ duration: 680 });
