@@ -118,7 +118,7 @@ export interface AnyOptions {
 /** Returns the kinds of output that make sense for a source: sound has no pictures, and a still has no timeline. */
 export function kindsFor(source: Source): EncodeKind[] {
   const { kind, codecs, animated } = source;
-  if (kind === "audio") return ["audio", "waveform"];
+  if (kind === "audio") return ["audio", "waveform", "adaptive_video"];
   if (kind === "image") return animated ? ["image", "animation", "video"] : ["image"];
   const silent = codecs !== undefined && codecs.audio === null;
   return silent

@@ -50,7 +50,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   // Options may be invalid while they are being typed; the preview keeps the last valid ones.
   const last = useRef(verdict.forecast);
   if (verdict.forecast) last.current = verdict.forecast;
-  const hasPictures = !NO_PICTURES.has(wishes.kind);
+  const hasPictures = source.kind !== "audio" && !NO_PICTURES.has(wishes.kind);
   return (
     <section class="editor" aria-label={`Options of ${item.name}`}>
       <PresetBar form={form} />

@@ -40,7 +40,9 @@ export function FormatFields({ form }: { form: Form }) {
           )}
         </Field>
         {wishes.kind === "video" && <CodecField form={form} format={format} />}
-        {wishes.kind === "adaptive_video" && format !== "dash" && <IFramesField form={form} />}
+        {wishes.kind === "adaptive_video" && source.kind !== "audio" && format !== "dash" && (
+          <IFramesField form={form} />
+        )}
       </div>
     </>
   );

@@ -41,7 +41,7 @@ export function SoundFields({ form }: { form: Form }) {
     <fieldset class="group">
       <legend>Sound</legend>
       <div class="columns">
-        <LoudnessField form={form} mayMute={kind !== "audio"} />
+        <LoudnessField form={form} mayMute={kind !== "audio" && source.kind !== "audio"} />
         {volume !== undefined && (
           <NumberField
             label="Volume"

@@ -76,7 +76,7 @@ function Shown({ output, url, name }: { output: Output; url: string; name: strin
   if (source.format === "dash") {
     return <p class="soft">A stream for players such as dash.js and Shaka Player: give them manifest.mpd.</p>;
   }
-  const kind = source.kind === "audio" ? "audio" : "video";
+  const kind = source.kind === "audio" || source.codecs?.video === null ? "audio" : "video";
   return (
     <Suspense fallback={<div class="player empty" />}>
       <Player

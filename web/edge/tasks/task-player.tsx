@@ -12,11 +12,11 @@ export function TaskPlayer({
   kind: EncodeKind;
   url: string;
   name: string;
-  made: Pick<Source, "width" | "height"> | undefined;
+  made: Pick<Source, "width" | "height" | "codecs"> | undefined;
 }) {
   const player = {
     url,
-    kind: kind === "audio" ? "audio" : "video",
+    kind: kind === "audio" || made?.codecs?.video === null ? "audio" : "video",
     name,
     isStream: kind === "adaptive_video",
     shape: made?.width && made.height ? `${made.width} / ${made.height}` : "16 / 9",

@@ -34,7 +34,7 @@ test.for([
     videoSource({ codecs: { video: "h264", audio: null } }),
     ["video", "image", "animation", "storyboard", "adaptive_video"],
   ],
-  ["a sound", audioSource(), ["audio", "waveform"]],
+  ["a sound", audioSource(), ["audio", "waveform", "adaptive_video"]],
   ["a picture", imageSource(), ["image"]],
   ["an animation", imageSource({ animated: true }), ["image", "animation", "video"]],
 ] as const)(

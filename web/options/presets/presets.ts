@@ -37,7 +37,7 @@ export const PRESETS = [
   {
     id: "hls",
     name: "HLS for my site",
-    purpose: "Several sizes; players pick what fits",
+    purpose: "Starts at once; videos in several sizes",
     kind: "adaptive_video",
     options: { quality: "medium" },
     target_size: null,
