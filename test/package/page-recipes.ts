@@ -1,10 +1,18 @@
+import { MOVING_TIMES } from "../fixtures/moving-webp.ts";
+import type { Rgba } from "../judge/picture.ts";
+
 /** A stream of media, with its size if it has one. */
 export type Stream = readonly [codec: string, width?: number, height?: number];
-/** The variable that holds a recipe's result, and the expected result: streams, seconds, maximum size and sample rate of media, or a value. */
+/** The variable that holds a recipe's result, and the expected result: properties of media, or a value. */
 export interface Expected {
   leaves: string;
   streams?: readonly Stream[];
   seconds?: number;
+  /** When each picture is shown, in seconds. */
+  times?: readonly number[];
+  /** Colors of points of a picture. */
+  colors?: readonly (readonly [x: number, y: number, color: Rgba])[];
+  /** The file is smaller. */
   bytes?: number;
   /** Hertz. */
   rate?: number;
@@ -14,8 +22,30 @@ export interface Expected {
 export const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Keep a video below a size": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], bytes: 100_000 },
   "Take a picture out of a video": { leaves: "blob", streams: [["mjpeg", 160, 90]] },
+  "Take a picture every half second": {
+    leaves: `await Promise.all(done.steps.at(-1).output.files.map(async ({ time, mime }, index) => {
+      const { width, height } = await createImageBitmap(await (await fetch(urls[index])).blob());
+      return [stills[index].name, time, mime, width, height];
+    }))`,
+    value: [
+      ["still_0001.webp", 0, "image/webp", 160, 90],
+      ["still_0002.webp", 0.5, "image/webp", 160, 90],
+      ["still_0003.webp", 1, "image/webp", 160, 90],
+      ["still_0004.webp", 1.5, "image/webp", 160, 90],
+    ],
+  },
   "Keep a picture below a size": { leaves: "blob", streams: [["mjpeg", 320, 180]], bytes: 5000 },
   "Convert a photo of an iPhone": { leaves: "blob", streams: [["mjpeg", 80, 45]] },
+  "Draw an SVG at any size": {
+    leaves: "blob",
+    streams: [["png", 400, 200]],
+    // On both sides of a sharp edge, and where the SVG is clear.
+    colors: [
+      [198, 50, [255, 0, 0, 255]],
+      [201, 50, [0, 255, 0, 255]],
+      [201, 150, [0, 0, 0, 0]],
+    ],
+  },
   "Lay a logo over a picture": { leaves: "blob", streams: [["png", 320, 180]] },
   "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
   "Make an animated WebP of a scene": {
@@ -28,6 +58,12 @@ export const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
     })()`,
     value: ["image/webp", 10, 0],
   },
+  "Turn an animated WebP into a video": {
+    leaves: "blob",
+    streams: [["h264", 96, 64]],
+    seconds: 1.42,
+    times: MOVING_TIMES,
+  },
   "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
   "Make a WAV for speech recognition": { leaves: "blob", streams: [["pcm_s16le"]], rate: 16_000 },
   "Take the sound out without encoding it": { leaves: "blob", streams: [["aac"]] },
@@ -36,6 +72,10 @@ export const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Choose the codec of the sound of a video": { leaves: "blob", streams: [["h264", 320, 180], ["opus"]] },
   "Remove the sound of a video": { leaves: "blob", streams: [["h264", 320, 180]] },
   "Draw a waveform as a picture": { leaves: "blob", streams: [["png", 320, 80]] },
+  "Save a waveform as binary data": {
+    leaves: "[[version, flags, rate, samplesPerPoint, points, channels], peaks.length, Math.max(...peaks)]",
+    value: [[2, 1, 44_100, 221, 400, 1], 800, 104],
+  },
   "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   "Cut a video without encoding it": {
     ...{ leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },

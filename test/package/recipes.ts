@@ -8,6 +8,10 @@ import { EVENT } from "../../worker/docs/webhook-examples.ts";
 import { clip } from "../fixtures/clips.ts";
 import { heicOf } from "../fixtures/heic.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
+import { movingWebp } from "../fixtures/moving-webp.ts";
+import { QUARTERS } from "../fixtures/svg.ts";
+import { readFacts } from "../judge/facts.ts";
+import { readPicture } from "../judge/picture.ts";
 import { openRig } from "../judge/rig.ts";
 import { crowdedVideo } from "../judge/tags.ts";
 import { ROOT } from "../structure/source-files.ts";
@@ -26,12 +30,15 @@ export interface RecipeRig {
 const PAGE = "docs/recipes/page.md";
 const SERVICE = "docs/recipes/service.md";
 
-const STAGE = `const clip = await (await fetch("./clip.mp4")).blob();
-const file = new File([clip], "clip.mp4", { type: "video/mp4" });
-const folder = await navigator.storage.getDirectory();
+const STAGE = `const folder = await navigator.storage.getDirectory();
 const handle = await folder.getFileHandle("saved.mp4", { create: true });
-const photo = new File([await (await fetch("./photo.heic")).blob()], "photo.heic", { type: "image/heic" });
-globalThis.given = { file, photo, files: [file, file], button: document.createElement("button"), handle };
+const fileOf = async (name, type) => new File([await (await fetch("./" + name)).blob()], name, { type });
+const file = await fileOf("clip.mp4", "video/mp4");
+const photo = await fileOf("photo.heic", "image/heic");
+const icon = await fileOf("icon.svg", "image/svg+xml");
+const sticker = await fileOf("sticker.webp", "image/webp");
+const button = document.createElement("button");
+globalThis.given = { file, photo, icon, sticker, files: [file, file], button, handle };
 const encode = (blob) => new Promise((resolve) => {
   const reader = new FileReader();
   reader.onload = () => resolve({ base64: reader.result.replace(/^.*,/, "") });
@@ -67,7 +74,7 @@ export function testRecipes(rig: () => RecipeRig): void {
     expect(headingsOf(PAGE)).toEqual(Object.keys(PAGE_RECIPES));
     const modules = Object.entries(PAGE_RECIPES).map(([heading, { leaves }], index) => {
       const { imports, rest } = split(codeBelow(PAGE, heading, "ts")[0] ?? "");
-      const given = "const { file, photo, files, button, handle } = globalThis.given;\n";
+      const given = "const { file, photo, icon, sticker, files, button, handle } = globalThis.given;\n";
       const code = rest.replaceAll(" as const", "");
       const end = `await client.close();\nexport const result = ${leaves};\n`;
       return [`recipe-${index}.js`, imports + given + code + end] as const;
@@ -78,6 +85,8 @@ export function testRecipes(rig: () => RecipeRig): void {
     });
     await copyFile(await clip("mp4", { size: "320x180" }), join(project, "clip.mp4"));
     await copyFile(await phonePhoto(), join(project, "photo.heic"));
+    await copyFile(await movingWebp(), join(project, "sticker.webp"));
+    await writeFile(join(project, "icon.svg"), QUARTERS);
     const server = await serveFolder(project);
     const page = await open(`${server.url}recipes.html`);
     await page.waitForFunction(() => "cook" in globalThis);
@@ -213,6 +222,9 @@ async function judgeRecipe(heading: string, found: Cooked, expected: Expected, f
   if (expected.seconds) expect(Number(format.duration)).toBeCloseTo(expected.seconds, 1);
   if (expected.rate) expect(report).toMatchObject({ streams: [{ sample_rate: String(expected.rate) }] });
   if (expected.bytes) expect(bytes.length).toBeLessThan(expected.bytes);
+  if (expected.times) expect((await readFacts(path)).picture?.times).toEqual(expected.times);
+  const picture = expected.colors && (await readPicture(path));
+  for (const [x, y, color] of expected.colors ?? []) expect(picture?.at(x, y)).toEqual(color);
 }
 
 function streamsIn(report: unknown): Stream[] {
