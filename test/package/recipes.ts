@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { copyFile, writeFile } from "node:fs/promises";
+import { copyFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { expect, test } from "vitest";
@@ -10,6 +10,7 @@ import { heicOf } from "../fixtures/heic.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { movingWebp } from "../fixtures/moving-webp.ts";
 import { QUARTERS } from "../fixtures/svg.ts";
+import { readCues } from "../judge/cues.ts";
 import { readFacts } from "../judge/facts.ts";
 import { readPicture } from "../judge/picture.ts";
 import { openRig } from "../judge/rig.ts";
@@ -109,6 +110,8 @@ export function testRecipes(rig: () => RecipeRig): void {
     await copyFile(await clip("mp4"), join(project, "holiday.mp4"));
     await copyFile(await crowdedVideo("mp4"), join(project, "lecture.mp4"));
     await copyFile(await phonePhoto(), join(project, "photo.heic"));
+    await copyFile(await clip("mp3"), join(project, "episode.mp3"));
+    await writeFile(join(project, "holiday.srt"), "1\n00:00:00,500 --> 00:00:01,500\nGuten Tag\n");
     const client = createRemoteClient({ baseUrl: service.url, apiKey: service.key });
     try {
       const missing = await client.tasks.create({ input: `${server.url}none.mp4`, kind: "audio" });
@@ -120,10 +123,13 @@ export function testRecipes(rig: () => RecipeRig): void {
           .replace("your-key", service.key)
           .replace("https://example.com/holiday.mov", `${server.url}clip.mp4`)
           .replace("https://example.com/lecture.mov", `${server.url}lecture.mp4`)
-          .replace("https://example.com/photo.heic", `${server.url}photo.heic`);
+          .replace("https://example.com/photo.heic", `${server.url}photo.heic`)
+          .replace("https://example.com/holiday.srt", `${server.url}holiday.srt`)
+          .replace("https://example.com/episode.mp3", `${server.url}episode.mp3`);
         await addFiles(project, { "recipe.ts": `${imports}${before}${real}${after}` });
         return (await runIn(project, process.execPath, ["recipe.ts"])).trim().split("\n");
       };
+      const wordsOf = async (heading: string) => (await cook(heading)).join(" ").split(" ");
       const streamsOf = async (name: string) => streamsIn(await runFfprobe(join(project, name)));
       const recipes: Readonly<Record<string, () => Promise<void>>> = {
         "Convert a URL and save the file": async () => {
@@ -140,6 +146,12 @@ export function testRecipes(rig: () => RecipeRig): void {
           expect(await cook("Show a picture in the size that a page needs")).toEqual(["200 image/webp"]),
         "Convert a photo of an iPhone": async () =>
           expect(await cook("Convert a photo of an iPhone")).toEqual(["jpeg 80 45"]),
+        "Keep a video below a number of bytes": async () => {
+          const [printed] = await cook("Keep a video below a number of bytes");
+          const { size } = await stat(join(project, "small.mp4"));
+          expect([printed, size < 50_000, size > 40_000]).toEqual([String(size), true, true]);
+          expect(await streamsOf("small.mp4")).toEqual([["h264", 160, 90], ["aac"]]);
+        },
         "Make an animated AVIF of a scene": async () =>
           expect(await cook("Make an animated AVIF of a scene")).toEqual(["avif 80 native"]),
         "Make tiles for the seek bar of a player": async () =>
@@ -151,6 +163,20 @@ export function testRecipes(rig: () => RecipeRig): void {
         },
         "Stream every language, with pictures to seek by": async () =>
           expect(await cook("Stream every language, with pictures to seek by")).toEqual(["en, fr true"]),
+        "Add subtitles to a stream": async () => {
+          const [url = "", ...shown] = await wordsOf("Add subtitles to a stream");
+          expect(shown).toEqual(["Deutsch", "de"]);
+          expect(await readCues(new URL("subtitles/playlist.m3u8", url).href, 0)).toEqual([
+            "0.500 1.500 Guten Tag",
+          ]);
+        },
+        "Stream a podcast": async () => {
+          const [url = "", ...codecs] = await wordsOf("Stream a podcast");
+          expect(codecs).toEqual(["mp4a.40.2"]);
+          const report = (await runFfprobe(url)) as { format: { duration: string } };
+          expect(streamsIn(report)).toEqual([["aac"]]);
+          expect(Number(report.format.duration)).toBeCloseTo(2, 1);
+        },
         "Take the sound of one language out of a video": async () =>
           expect(await cook("Take the sound of one language out of a video")).toEqual(["mp3 1"]),
         "Keep the chapters of a video": async () =>
