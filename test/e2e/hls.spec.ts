@@ -46,19 +46,23 @@ for (const place of [undefined, "Edge"] as const) {
 }
 
 test("a stream of sound alone asks for nothing of pictures, and plays to its end", async ({
-  workbench,
+  page,
+  served,
   folder,
+  complaints: _,
 }) => {
-  const card = await openOptions(workbench, await named(await noiseSound("mp3", 3), folder, "talk.mp3"));
+  await openDownloading(page, served);
+  const card = await openOptions(page, await named(await noiseSound("mp3", 3), folder, "talk.mp3"));
   await card.getByRole("radio", { name: "Stream for a website" }).check();
   for (const name of ["Width", "Crop", "Pictures while seeking"])
     await expect(card.getByLabel(name, { exact: true })).toHaveCount(0);
+  await expect(card.getByText("x264")).toHaveCount(0);
   await expect(card.getByLabel("Loudness").getByRole("option", { name: "No sound" })).toHaveCount(0);
   await card.getByRole("button", { name: "Convert this file" }).click();
   const seen = await playToEnd(card);
   expect(seen).toEqual({ at: expect.closeTo(3, 1), duration: expect.closeTo(3, 1), error: null });
   await expect(card.locator("media-fullscreen-button")).toHaveCount(0);
-  const zip = await downloadBy(workbench, card.getByRole("button", { name: "Download as zip" }), folder);
+  const zip = await downloadBy(page, card.getByRole("button", { name: "Download as zip" }), folder);
   await unpackZip(zip, folder);
   const { picture, sound, duration } = await readFacts(join(folder, "talk", "master.m3u8"));
   expect([picture, sound?.codec, duration]).toEqual([null, "aac", expect.closeTo(3, 1)]);

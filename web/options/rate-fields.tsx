@@ -104,7 +104,7 @@ function QualityField({ form, format }: { form: Form; format: string }) {
       }
       hint={
         quality !== AS_IT_IS.value
-          ? qualityHint(wishes.kind, format, quality, options.codec)
+          ? qualityHint(form, format, quality)
           : options.mode === "copy"
             ? COPY_WORDS[wishes.kind === "audio" ? "audio" : "video"]
             : "Copied without re-encoding."
@@ -132,14 +132,17 @@ const GIF_WORDS = {
   very_high: "256 colors, mixed more smoothly; a larger file.",
 } as const satisfies Record<Quality, string>;
 
-function qualityHint(kind: string, format: string, quality: Quality, codec = "h264"): string {
+function qualityHint({ source, wishes, options }: Form, format: string, quality: Quality): string {
+  const { kind } = wishes;
+  const { codec = "h264" } = options;
   const name = formatName(format);
   if (kind === "animation" && format === "gif") return GIF_WORDS[quality];
   if (format === "png" || format === "wav") return `${name} is lossless, so quality changes nothing.`;
   if (format === "gif") return "GIF has at most 256 colors, so quality changes nothing here.";
   if (format === "flac") return "FLAC is lossless; a higher step makes smaller files, but takes longer.";
   const meaning = QUALITY_WORDS[quality][1];
-  return H264_FORMATS.has(format) && codec === "h264" ? `${meaning} ${X264}` : meaning;
+  const isH264 = source.kind !== "audio" && H264_FORMATS.has(format) && codec === "h264";
+  return isH264 ? `${meaning} ${X264}` : meaning;
 }
 
 function bitrateHint({ wishes: { kind } }: Form, format: string): string {

@@ -44,7 +44,7 @@ export const CODEC_USES: Readonly<Record<string, string>> = {
 export const QUALITY_WORDS = {
   very_low: ["Lowest", "For a quick preview: losses are obvious."],
   low: ["Low", "Small; fine detail suffers."],
-  medium: ["Medium", "Right for most uses: losses are barely visible."],
+  medium: ["Medium", "Right for most uses: losses are hardly noticeable."],
   high: ["High", "Losses show only in a side-by-side comparison."],
   very_high: ["Highest", "Close to the original, and large."],
 } as const satisfies Record<Quality, readonly [name: string, use: string]>;
