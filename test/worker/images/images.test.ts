@@ -111,6 +111,15 @@ test("keeps transparency, and crops and fits as a task does", async () => {
   });
 });
 
+test("turns, mirrors, places and fills as a task does", async () => {
+  const file = await clip("jpeg", { size: "320x240" });
+  const options = "w=200,h=200,fit=contain,position=right,bg=%23ff0000,rotate=90,flip=horizontal,f=png";
+  const { bytes } = await get(plain(options, own.serve("/turned.jpg", { file })));
+  const path = await saved("turned.png", bytes);
+  const filter = "transpose=clock,hflip,scale=150:200,pad=200:200:50:0:red";
+  expect((await measureLikeness(path, file, { filter })).mean).toBeGreaterThan(0.95);
+});
+
 test("shrinks a large JPEG while it is decoded, turned and cropped as it is shown", async () => {
   const file = await clip("jpeg", { size: "3200x2400" });
   const turned = withOrientation(await readFile(file), 6);
