@@ -97,6 +97,7 @@ test("only keyframes are decoded where one lies in the time of every tile", LIMI
   const codec = "-c:v libx264 -preset ultrafast -sc_threshold 0 -g";
   const dense = await numberedClip({ container: "mp4", frames: 100, codec: `${codec} 20` });
   expect((await makeStoryboard(dense, { interval: 1 })).tiles).toEqual([20, 40, 60, 80]);
+  expect((await makeStoryboard(dense, { interval: 1, start: 1 })).tiles).toEqual([40, 60, 80]);
   const sparse = await numberedClip({ container: "mp4", frames: 100, codec: `${codec} 60` });
   expect((await makeStoryboard(sparse, { interval: 1 })).tiles).toEqual([0, 25, 50, 75]);
 });
