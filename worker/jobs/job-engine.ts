@@ -1,12 +1,13 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import { describeJob } from "../../src/core/jobs/describe-job.ts";
-import type { Job, JobHead } from "../../src/core/jobs/job.ts";
+import type { Job } from "../../src/core/jobs/job.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import type { Env } from "../env.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import type { Runs } from "../run/runs.ts";
+import { createJobArchive, type KnownJob } from "./job-archive.ts";
 import { streamJob } from "./job-events.ts";
 import type { Jobs } from "./jobs.ts";
 
@@ -15,16 +16,18 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
   const unknown = () => new MediaError("job_not_found", "There is no job with that id.");
 
   async function get(project: string, id: string): Promise<Job | null> {
-    const found = isId("job", id) ? await patiently(() => env.JOB.getByName(id).find(project)) : null;
-    return found && compose(project, found);
+    if (!isId("job", id)) return null;
+    const known = await patiently(() => env.JOB.getByName(id).find(project));
+    if (known) return describeJob(known.head, await tasksOf(project, known));
+    const archived = await createJobArchive(env, project).get(id);
+    const tasks = archived ? await tasksOf(project, archived) : [];
+    // Its last task may be deleted on its own.
+    return archived && tasks.length > 0 ? describeJob(archived.head, tasks) : null;
   }
 
-  async function compose(project: string, { head, tasks }: { head: JobHead; tasks: string[] }): Promise<Job> {
+  async function tasksOf(project: string, { tasks }: KnownJob): Promise<Task[]> {
     const found = await Promise.all(tasks.map((id) => runs.get(project, id)));
-    return describeJob(
-      head,
-      found.filter((task) => task !== null),
-    );
+    return found.filter((task) => task !== null);
   }
 
   return {
@@ -56,10 +59,10 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
     },
     async cancel(project, id) {
       const answer = isId("job", id) ? await env.JOB.getByName(id).cancel(project) : "unknown";
-      if (answer === "finished")
+      const job = answer === "finished" ? null : await get(project, id);
+      if (answer === "unknown" && !job) throw unknown();
+      if (answer !== "cancelled" || !job)
         throw new MediaError("job_finished", "The job is finished and cannot be cancelled.");
-      const job = answer === "unknown" ? null : await get(project, id);
-      if (!job) throw unknown();
       return job;
     },
     async delete(project, id) {
@@ -74,6 +77,7 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
         });
       }
       await patiently(() => env.JOB.getByName(id).remove(project));
+      await createJobArchive(env, project).remove(id);
     },
   };
 }

@@ -15,6 +15,7 @@ import type { RunPinned } from "../run/run-pin.ts";
 import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { holdTasks } from "./hold-tasks.ts";
+import { createJobArchive } from "./job-archive.ts";
 import { JobFetches, JobKnown, JobLead, JobPin } from "./job-input.ts";
 import { isOver, type JobState, type NewJob, type Release, releasesOf, startJob } from "./job-state.ts";
 
@@ -259,8 +260,11 @@ export class JobObject extends DurableObject<Bindings> {
   async #clear(): Promise<void> {
     const state = this.#read();
     if (!state || !isOver(state)) return;
-    if (state.tasks.every(({ ended }) => ended === "deleted") || Date.now() >= this.#expires(state))
+    if (state.tasks.every(({ ended }) => ended === "deleted")) return this.#drop(state);
+    if (Date.now() >= this.#expires(state)) {
+      await createJobArchive(this.env, state.project).write(state);
       return this.#drop(state);
+    }
     if (state.cleared >= CLEANUPS_MS.length) return;
     await clearMedia(mediaStorage(this.env), state.head.id, ["work"]);
     if (state.cleared === 0)
@@ -283,8 +287,8 @@ export class JobObject extends DurableObject<Bindings> {
     const now = Date.now();
     const asks = Math.min(ASK_MS.first * 2 ** state.asked, ASK_MS.most);
     const deleted = state.tasks.every(({ ended }) => ended === "deleted");
-    const clears = CLEANUPS_MS[state.cleared];
-    const over = deleted ? now : clears === undefined ? this.#expires(state) : now + clears;
+    const clears = now + (CLEANUPS_MS[state.cleared] ?? Number.POSITIVE_INFINITY);
+    const over = deleted ? now : Math.min(clears, this.#expires(state));
     const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? over : now + asks;
     await this.ctx.storage.setAlarm(pause > 0 ? now + pause : due);
   }

@@ -3,16 +3,19 @@ import { decodeTime, encodeTime } from "ulid";
 import { ID_PREFIX } from "../../src/core/ids.ts";
 import type { ArchivedRecord, RunKind } from "./run-index.ts";
 
+/** The types of records in an archive. */
+export type ArchiveKind = RunKind | "job";
+
 /** The records of a project that are too old for its lists, in R2: files of JSON lines, each named by the last id in it. */
 export interface Archive {
   /** Writes records, sorted by their ids. Those up to the id `behind`, whose neighbors are in files already, get files of their own. */
-  write(object: RunKind, records: readonly ArchivedRecord[], behind: string): Promise<void>;
+  write(object: ArchiveKind, records: readonly ArchivedRecord[], behind: string): Promise<void>;
   /** Returns a record as JSON; null for one that is not there. */
-  get(object: RunKind, id: string): Promise<string | null>;
+  get(object: ArchiveKind, id: string): Promise<string | null>;
   /** Returns the task of a step as JSON; null for one that is not there. */
   taskOf(step_id: string): Promise<string | null>;
   /** Removes a record from every file; false for one that is not there. */
-  remove(object: RunKind, id: string): Promise<boolean>;
+  remove(object: ArchiveKind, id: string): Promise<boolean>;
 }
 
 // Files whose last id comes after the one looked for: the first holds it, unless a batch broke off and was written again.
@@ -22,9 +25,9 @@ const MADE_MS = 1000;
 
 /** Creates the archive of a project. */
 export function createArchive(bucket: R2Bucket, project: string): Archive {
-  const folder = (object: RunKind) => `archive/${encodeURIComponent(project)}/${object}/`;
+  const folder = (object: ArchiveKind) => `archive/${encodeURIComponent(project)}/${object}/`;
 
-  async function find(object: RunKind, from: string, start: RegExp) {
+  async function find(object: ArchiveKind, from: string, start: RegExp) {
     const prefix = folder(object);
     const { objects } = await bucket.list({ prefix, startAfter: prefix + from, limit: FILES });
     for (const { key } of objects) {
@@ -37,7 +40,7 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
     return null;
   }
 
-  const findRecord = (object: RunKind, id: string) => find(object, id, new RegExp(`^\\{"id":"${id}"`));
+  const findRecord = (object: ArchiveKind, id: string) => find(object, id, new RegExp(`^\\{"id":"${id}"`));
 
   const put = (key: string, lines: readonly string[], onlyIf?: R2Conditional) =>
     bucket.put(key, lines.join("\n"), {
@@ -76,11 +79,11 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
 }
 
 /** Returns the lowest id that a record made at a time may have. */
-export function idAt(object: RunKind, time: number): string {
+export function idAt(object: ArchiveKind, time: number): string {
   return ID_PREFIX[object] + encodeTime(Math.max(0, time), 10).toLowerCase();
 }
 
 /** Returns when the record with a valid id was made, in milliseconds since the epoch. */
-export function timeOfId(object: RunKind, id: string): number {
+export function timeOfId(object: ArchiveKind, id: string): number {
   return decodeTime(id.slice(ID_PREFIX[object].length).toUpperCase());
 }

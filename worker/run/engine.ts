@@ -6,7 +6,7 @@ import type { Env } from "../env.ts";
 import { mediaBucket } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
-import { createArchive, timeOfId } from "./archive.ts";
+import { type ArchiveKind, createArchive, timeOfId } from "./archive.ts";
 import { writeEvent } from "./event-stream.ts";
 import type { RunKind } from "./run-index.ts";
 import type { FindStep, Runs } from "./runs.ts";
@@ -122,8 +122,8 @@ async function readRun(env: Env, object: RunKind, project: string, id: string): 
 
 const DAY_MS = 86_400_000;
 
-// Younger records are not looked for in the archive. The settings may have been shorter once.
-function mayBeArchived(env: Env, object: RunKind, id: string): boolean {
+/** Whether a record is old enough to be looked for in the archive. The settings may have been shorter once. */
+export function mayBeArchived(env: Bindings, object: ArchiveKind, id: string): boolean {
   const { RECORD_TTL, MEDIA_TTL } = serviceSettings(env);
   const youngest = Math.min(DAY_MS, RECORD_TTL * 1000, MEDIA_TTL * 1000);
   return timeOfId(object, id) <= Date.now() - youngest;

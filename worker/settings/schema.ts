@@ -139,7 +139,7 @@ export const ServiceSettings = z.object({
   MAX_WAITING: whole("Tasks and standalone steps of one project that may wait.", 1).prefault("1000"),
   EVENT_TTL: seconds("Lifetime of events and their deliveries.", 1, YEARS).prefault("604800"),
   RECORD_TTL: seconds(
-    "Time for which lists hold a finished task or standalone step, at least `MEDIA_TTL`. Then it moves to an archive, from which `GET` still returns it.",
+    "Time for which lists hold a finished task, job or standalone step, at least `MEDIA_TTL`. Then it moves to an archive, from which `GET` still returns it.",
     1,
     YEARS,
   ).prefault("7776000"),

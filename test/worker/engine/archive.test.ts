@@ -2,8 +2,10 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createIds } from "../../../src/core/ids.ts";
+import type { Job } from "../../../src/core/jobs/job.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { isFinished } from "../../../src/core/transitions.ts";
 import { createArchive } from "../../../worker/run/archive.ts";
 import { createRetirement } from "../../../worker/run/retirement.ts";
 import { createRunIndex } from "../../../worker/run/run-index.ts";
@@ -83,6 +85,39 @@ test("records move to the archive, where they are read, not cancelled, and delet
   expect((await rig.call(`/tasks/${other?.id}`)).json).toEqual(other);
   expect((await lines()).some((line) => line.includes(one?.id ?? "none"))).toBe(false);
   expect((await rig.call(`/tasks/${one?.id}`, { method: "DELETE" })).status).toBe(404);
+});
+
+test("a job moves to the archive with its tasks, where it is read, not cancelled, and deleted with them", async () => {
+  const input = origin.serve("/shared.png", { file: await clip("png") });
+  const outputs = [
+    { kind: "image", options: { format: "webp", width: 64 } },
+    { kind: "image", options: { format: "jpeg", width: 32 } },
+  ];
+  const { id } = (await rig.call("/jobs", { method: "POST", body: { input, outputs } })).json as Job;
+  const read = async () => (await rig.call(`/jobs/${id}`)).json as Job;
+  const done = await rig.until(read, isFinished);
+  expect(done).toMatchObject({ status: "succeeded", tasks: [{ kind: "image" }, { kind: "image" }] });
+  await rig.until(
+    () => lines(),
+    (found) => found.some((line) => line.startsWith(`{"id":"${id}"`)),
+  );
+  await rig.until(
+    () => list("/jobs"),
+    (jobs) => jobs.length === 0,
+  );
+  const object = env.JOB.getByName(id) as unknown as { find(project: string): Promise<unknown> };
+  expect(await object.find("alpha")).toBeNull();
+  expect(await read()).toEqual(done);
+  const elsewhere = await rig.call(`/jobs/${id}`, { key: "key-of-beta" });
+  expect([elsewhere.status, elsewhere.json.kind]).toEqual([404, "job_not_found"]);
+  const cancelled = await rig.call(`/jobs/${id}/cancel`, { method: "POST" });
+  expect([cancelled.status, cancelled.json.kind]).toEqual([409, "job_finished"]);
+
+  expect((await rig.call(`/jobs/${id}`, { method: "DELETE" })).status).toBe(204);
+  for (const path of [`/jobs/${id}`, ...done.tasks.map((task) => `/tasks/${task.id}`)])
+    expect((await rig.call(path)).status).toBe(404);
+  expect((await lines()).filter((line) => line.includes(id))).toEqual([]);
+  expect((await rig.call(`/jobs/${id}`, { method: "DELETE" })).status).toBe(404);
 });
 
 test("a task that was archived before it was freed is deleted in both places", async () => {
