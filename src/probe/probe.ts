@@ -25,6 +25,9 @@ export interface ProbeGiven {
 /** Runs ffprobe on a file and returns its JSON report for `parseFfprobe`, for what mediabunny cannot read by ranges. */
 export type RunFfprobe = (reader: ByteReader, signal: AbortSignal) => Promise<unknown>;
 
+/** The most bytes of a Source as JSON: a record has seven, of the input and of the output, and must fit a row of 2 MB. */
+export const MOST_SOURCE_BYTES = 98_304;
+
 // 16 MiB in 64 places: several times what any ordinary file takes.
 const READ_BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
 
@@ -163,8 +166,13 @@ function checkFrames(source: Source, report: unknown): void {
   }
 }
 
-/** Throws `input_unsupported` for pictures of absurd size, on which no step could work. */
+/** Throws `input_unsupported` for what no record holds, and for pictures of absurd size, on which no step could work. */
 function checkSource(source: Source): Source {
+  const bytes = new TextEncoder().encode(JSON.stringify(source)).length;
+  if (bytes > MOST_SOURCE_BYTES) {
+    const most = `at most ${MOST_SOURCE_BYTES} are supported`;
+    throw unsupported(`The file's tracks, tags and chapters take ${bytes} bytes to list; ${most}.`);
+  }
   if (source.codecs?.video == null) return source;
   const { max } = BOUNDS.pixels;
   const { width = 0, height = 0, coded_width = width, coded_height = height } = source;

@@ -37,6 +37,21 @@ const mp4WithSize = async (width: number) => {
   return bytes;
 };
 
+const tone = "-f lavfi -i sine=duration=0.1".split(" ");
+const crowd = async () => {
+  const text = join(CLIP_FOLDER, "crowd.srt");
+  await writeFile(text, "1\n00:00:00,000 --> 00:00:00,100\nHello\n");
+  const tracks = Array.from({ length: 10 }, (_, index) => [
+    ...["-map", "1", `-metadata:s:s:${index}`, `title=${"word ".repeat(2400)}`],
+  ]);
+  return makeClip("mkv", [...tone, "-i", text, "-map", "0", ...tracks.flat()]);
+};
+const book = () =>
+  makeClip("flac", [
+    ...tone,
+    ...Array.from({ length: 60 }, (_, page) => ["-metadata", `page${page}=${"word ".repeat(800)}`]).flat(),
+  ]);
+
 const BAD: readonly [name: string, bytes: () => Promise<Uint8Array> | Uint8Array, message: RegExp][] = [
   ["an empty file", () => new Uint8Array(0), /empty/],
   ["one byte", () => encode("x"), /no media/],
@@ -88,6 +103,16 @@ const BAD: readonly [name: string, bytes: () => Promise<Uint8Array> | Uint8Array
   ["an absurdly high PNG", () => pngHeader(160, 2_000_000_000), /2000000000|read/],
   ["a PNG of zero width", () => pngHeader(0, 90), /read|0x90/],
   ["an absurdly wide MP4", () => mp4WithSize(60_000), /60000x90/],
+  [
+    "a Matroska of books in its titles",
+    async () => readFile(await crowd()),
+    /tracks, tags and chapters take \d{6} b/,
+  ],
+  [
+    "a FLAC of a book in its tags",
+    async () => readFile(await book()),
+    /tracks, tags and chapters take \d{6} b/,
+  ],
 ];
 
 test.for(BAD)("rejects %s as unsupported within 5 s", async ([name, bytes, message]) => {
