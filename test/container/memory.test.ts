@@ -1,4 +1,7 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { frameHead } from "../../src/encoders/light/frame.ts";
+import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { createMemory } from "../../worker/container/memory.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -51,6 +54,30 @@ test("two jobs that together exceed the machine do not run at once", () =>
     await rig.call("DELETE", `/jobs/${first?.id}`);
     expect((await rig.call("POST", "/jobs", second)).status).toBe(202);
     await rig.call("DELETE", `/jobs/${second?.id}`);
+  }));
+
+test("a picture that does not fit beside the jobs is not read into memory", () =>
+  withMemory(400 * MIB, async (rig) => {
+    const video = await rig.job(await film(), "video", { codec: "h265" });
+    const png = await clip("png");
+    const { plan, chunk, source } = await rig.job(png, "image", { width: 20 });
+    const send = (size: number, bytes: Uint8Array) =>
+      fetch(`${rig.url}/pictures`, {
+        method: "POST",
+        body: new Blob([
+          frameHead({ protocol: NATIVE_PROTOCOL, plan, chunk, source, size }),
+          bytes as BlobPart,
+        ]),
+      });
+    expect((await rig.call("POST", "/jobs", video)).status).toBe(202);
+    // Only announced: were it awaited, it would be refused as cut off.
+    const refused = await send(250 * MIB, new Uint8Array(10));
+    expect([refused.status, (await refused.json()).kind]).toEqual([503, "service_unavailable"]);
+    const file = await readFile(png);
+    expect((await send(file.length, file)).status).toBe(200);
+    await rig.call("DELETE", `/jobs/${video.id}`);
+    const short = await send(250 * MIB, new Uint8Array(10));
+    expect([short.status, (await short.json()).kind]).toEqual([400, "request_invalid"]);
   }));
 
 test("a job that takes far more than its estimate is ended, to be tried elsewhere", () =>

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Jobs } from "../../worker/container/jobs.ts";
+import { createMemory } from "../../worker/container/memory.ts";
 import { createPictures } from "../../worker/container/pictures/pictures.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -9,7 +10,7 @@ test("a sender that stalls does not keep the pictures of others waiting", async 
   const unused = () => {
     throw new Error("No picture is complete.");
   };
-  const pictures = createPictures({} as Jobs, { hold: unused, close: unused });
+  const pictures = createPictures({} as Jobs, { hold: unused, close: unused }, createMemory(1000));
   const { signal } = new AbortController();
   const stalled = () => new ReadableStream<Uint8Array>();
   const bad = () => new Blob([new Uint8Array(4)]).stream();

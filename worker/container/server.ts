@@ -46,7 +46,7 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
   const run = (job: NativeJob, hooks: JobHooks) => runJob(job, bench, hooks);
   const jobs = createJobs({ places, lease_seconds, memory, batches: createBatches(scratch, places), run });
   // The extra place is for images and sound.
-  const pictures = createPictures(jobs, desk);
+  const pictures = createPictures(jobs, desk, memory);
   const app = createApp({ jobs, pictures, token, origins, ffmpeg: installed.version, places: places + 1 });
   const server = createAdaptorServer({ fetch: app.fetch });
   if ("keepAliveTimeout" in server) server.keepAliveTimeout = KEEP_ALIVE_MS;

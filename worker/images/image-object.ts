@@ -116,12 +116,19 @@ export class ImageObject extends DurableObject<Bindings> {
   override async alarm(): Promise<void> {
     const entry = this.#kv.get<ImageEntry>(ENTRY);
     if (entry && this.#due(entry) > Date.now()) return this.ctx.storage.setAlarm(this.#due(entry));
+    // One that is being made sets its own alarm once it is stored; should this object end before, the next alarm clears up.
+    const cleared = !this.#making && (await this.#clear());
+    if (cleared && !this.#making) await this.ctx.storage.deleteAll();
+    else await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
+  }
+
+  async #clear(): Promise<boolean> {
     try {
-      if (!this.#making) await mediaStorage(this.#env).clear(`images/${this.ctx.id}/`);
+      await mediaStorage(this.#env).clear(`images/${this.ctx.id}/`);
+      return true;
     } catch {
-      return this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
+      return false;
     }
-    if (!this.#making) await this.ctx.storage.deleteAll();
   }
 
   #due({ fresh_until }: ImageEntry): number {

@@ -1,16 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { MediaError } from "../../../src/core/errors.ts";
 import { type FrameReader, readFrames } from "../../../src/encoders/light/frame.ts";
-import { MAX_PICTURE_BYTES, MAX_PICTURE_SECONDS } from "../../../src/encoders/native/native-wire.ts";
+import {
+  MAX_PICTURE_BYTES,
+  MAX_PICTURE_SECONDS,
+  type NativePicture,
+} from "../../../src/encoders/native/native-wire.ts";
 import { MIB } from "../../../src/util/bytes.ts";
 import { limitTime, within } from "../../../src/util/time.ts";
 import type { Jobs } from "../jobs.ts";
+import type { Memory } from "../memory.ts";
 import { parsePicture } from "../parse-job.ts";
 import type { PictureDesk } from "./picture-desk.ts";
 
 /** Makes pictures that come and go with a request, one at a time, so that they never take more than one place. */
 export interface Pictures {
-  /** Reads a `NativePicture` from a request's body and returns the new picture; null when no place is free within `wait_ms`. Rejects with a {@link MediaError}. */
+  /** Reads a `NativePicture` from a request's body and returns the new picture; null when no place is free within `wait_ms`, or no memory. Rejects with a {@link MediaError}. */
   make(
     body: ReadableStream<Uint8Array>,
     wait_ms: number,
@@ -25,14 +30,29 @@ const readSoon = <T>(reading: Promise<T>) =>
     throw tooLong();
   });
 
-/** Creates {@link Pictures} on the jobs of a server. */
-export function createPictures(jobs: Jobs, desk: PictureDesk): Pictures {
+/** Creates {@link Pictures} on the jobs of a server, in memory that they share. */
+export function createPictures(jobs: Jobs, desk: PictureDesk, memory: Memory): Pictures {
   // Ends with the picture that is being made, and those that wait for it.
   let last: Promise<void> = Promise.resolve();
 
   async function make(frames: FrameReader, until: number, signal: AbortSignal) {
     const { size, ...work } = parsePicture(await readSoon(frames.json()));
-    const bytes = await readSoon(frames.bytes(size));
+    const share = memory.take(size);
+    if (!share) return null;
+    try {
+      const bytes = await readSoon(frames.bytes(size));
+      return await makeHeld(work, bytes, until, signal);
+    } finally {
+      share.end();
+    }
+  }
+
+  async function makeHeld(
+    work: Omit<NativePicture, "size">,
+    bytes: Uint8Array,
+    until: number,
+    signal: AbortSignal,
+  ) {
     const held = desk.hold(bytes);
     const id = randomUUID();
     const limit = limitTime(MAX_PICTURE_SECONDS * 1000, { signal });
