@@ -19,13 +19,23 @@ const MIMES: Readonly<Record<string, string>> = {
 };
 
 /** Serves a file of the folder, whole or a range of it, with CORS; `path` begins with a slash. */
-export async function answerFile(
+export function answerFile(
   folder: string,
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const file = join(folder, normalize(decodeURIComponent(path)));
+  return sendFile(file, MIMES[extname(file)] ?? adaptiveMime(file), request, response);
+}
+
+/** Serves a file, whole or a range of it, with CORS. */
+export async function sendFile(
+  file: string,
+  type: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const found = await stat(file).catch(() => null);
   // The client may have disconnected.
   if (response.destroyed) return;
@@ -33,7 +43,7 @@ export async function answerFile(
   if (request.method === "OPTIONS") return void response.writeHead(204).end();
   if (!found?.isFile()) return void response.writeHead(404).end();
   const { size, mtimeMs } = found;
-  response.setHeader("Content-Type", MIMES[extname(file)] ?? adaptiveMime(file));
+  response.setHeader("Content-Type", type);
   response.setHeader("Accept-Ranges", "bytes");
   response.setHeader("ETag", `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`);
   const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "");
