@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type Hls from "hls.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildCore } from "../../worker/local/build/build-core.ts";
 import type { Cell } from "../browser/encoder-table.page.ts";
@@ -13,6 +12,8 @@ import { readIFrames } from "../judge/i-frames.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 import { compareSound, readSound } from "../judge/sound.ts";
+import { READERS, watch } from "../player/play.ts";
+import { startBrowser } from "../worker/api/browser.ts";
 
 // Two chunks, and a short last segment.
 const SECONDS = 13;
@@ -44,7 +45,11 @@ afterAll(async () => {
 async function stream(name: string, chunk_seconds?: number) {
   const cell: Cell<"adaptive_video"> = {
     ...{ encoder: "webcodecs", clip: `/files/${basename(film)}`, source: await probe(film) },
-    ...{ kind: "adaptive_video", options: { i_frames: true }, ...(chunk_seconds && { chunk_seconds }) },
+    ...{
+      kind: "adaptive_video",
+      options: { format: "hls_dash", i_frames: true },
+      ...(chunk_seconds && { chunk_seconds }),
+    },
   };
   const answer = await lab.page.evaluate(async (cell) => {
     const { fillCell } = await import("../browser/encoder-table.page.ts");
@@ -124,33 +129,19 @@ test.for([
   },
 );
 
-test("hls.js plays the chunked stream to its end without a gap", async () => {
-  const seen = await lab.page.evaluate(async () => {
-    const module = "/node_modules/hls.js/dist/hls.mjs";
-    const { default: Player } = (await import(module)) as { default: typeof Hls };
-    const video = document.body.appendChild(document.createElement("video"));
-    video.muted = true;
-    video.playbackRate = 8;
-    const hls = new Player({ startLevel: 0 });
-    const errors: string[] = [];
-    hls.on(Player.Events.ERROR, (_, data) => errors.push(`${data.type} ${data.details}`));
-    hls.loadSource("/files/chunked/master.m3u8");
-    hls.attachMedia(video);
-    await new Promise((resolve) => hls.once(Player.Events.MANIFEST_PARSED, resolve));
-    const ended = new Promise((resolve) => video.addEventListener("ended", resolve, { once: true }));
-    await video.play();
-    await ended;
-    const buffered = Array.from({ length: video.buffered.length }, (_, index) => [
-      video.buffered.start(index),
-      video.buffered.end(index),
-    ]);
-    const { duration } = video;
-    hls.destroy();
-    return { errors, buffered, duration };
-  });
-  expect(seen.errors).toEqual([]);
-  expect(seen.buffered).toHaveLength(1);
-  expect(seen.buffered[0]?.[0]).toBeLessThan(0.05);
-  expect(Math.abs((seen.buffered[0]?.[1] ?? 0) - SECONDS)).toBeLessThan(0.1);
-  expect(Math.abs(seen.duration - SECONDS)).toBeLessThan(0.1);
+test("hls.js, dash.js and Shaka Player play the chunked stream to its end without a gap", async () => {
+  const browser = await startBrowser();
+  try {
+    for (const [player, manifest] of READERS) {
+      const { seen, complaints } = await watch(browser, join(home, "chunked"), player, manifest);
+      const where = `${player} ${manifest}`;
+      expect(seen, where).toMatchObject({ errors: [], error: null, widths: [426, 480, 426] });
+      expect(Math.abs(seen.duration - SECONDS), where).toBeLessThan(0.1);
+      expect(Math.abs(seen.at - SECONDS), where).toBeLessThan(0.1);
+      expect(seen.buffered, where).toEqual([[expect.closeTo(0, 1), expect.closeTo(SECONDS, 1)]]);
+      expect(complaints, where).toEqual([]);
+    }
+  } finally {
+    await browser.close();
+  }
 });

@@ -4,8 +4,14 @@ import type HlsJs from "hls.js";
 import type ShakaPlayer from "shaka-player/dist/shaka-player.compiled.d.ts";
 import { onPlayerPage } from "./player-page.ts";
 
-export const PLAYERS = ["hls.js", "dash.js", "shaka"] as const;
-export type Player = (typeof PLAYERS)[number];
+/** The players, and the manifests that each of them reads. */
+export const READERS = [
+  ["hls.js", "master.m3u8"],
+  ["dash.js", "manifest.mpd"],
+  ["shaka", "manifest.mpd"],
+  ["shaka", "master.m3u8"],
+] as const;
+export type Player = (typeof READERS)[number][0];
 
 /** What a page observed by the end of a stream. */
 export interface Seen {
@@ -55,8 +61,8 @@ export async function watch(
   return { seen: await onPlayerPage(browser, folder, player, play, prepare), complaints };
 }
 
-/** Plays a stream: the lowest rendition, the best, the lowest again, then seeks to the middle, the start and near the end, and plays to the end. */
-function playAll(page: Page, player: Player, url: string): Promise<Seen> {
+/** Plays a stream in the page's video element: the lowest rendition, the best, the lowest again, then seeks to the middle, the start and near the end, and plays to the end. */
+export function playAll(page: Page, player: Player, url: string): Promise<Seen> {
   return page.evaluate(
     async ([player, url]) => {
       const video = document.querySelector("video") as HTMLVideoElement;
@@ -124,8 +130,14 @@ function playAll(page: Page, player: Player, url: string): Promise<Seen> {
         await shaka.attach(video);
         shaka.addEventListener("error", (event) => report(JSON.stringify("detail" in event && event.detail)));
         shaka.configure({ streaming: { bufferingGoal: 4 }, abr: { enabled: false } });
-        await shaka.load(url);
-        const levels = shaka.getVariantTracks().toSorted((a, b) => a.bandwidth - b.bandwidth);
+        // It asks for the type of what has no extension by HEAD, which a blob does not answer.
+        await shaka.load(url, null, url.startsWith("blob:") ? "application/dash+xml" : null);
+        // With the sound that it chose: there is a variant for each.
+        const variants = shaka.getVariantTracks();
+        const sound = variants.find(({ active }) => active)?.audioId;
+        const levels = variants
+          .filter(({ audioId }) => audioId === sound)
+          .toSorted((a, b) => a.bandwidth - b.bandwidth);
         const show = (index: number) => {
           const level = levels[index];
           if (level) shaka.selectVariantTrack(level, true);

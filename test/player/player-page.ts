@@ -6,7 +6,8 @@ import { servePage } from "./serve-page.ts";
 
 const { resolve } = createRequire(import.meta.url);
 const folderOf = (name: string) => /^.*node_modules\/[^/]+\//.exec(resolve(name))?.[0] ?? "";
-const PLAYERS: Readonly<Record<string, string>> = {
+/** The players' scripts, by their paths beside a page. */
+export const SCRIPTS: Readonly<Record<string, string>> = {
   "/hls.js": join(folderOf("hls.js"), "dist/hls.min.js"),
   "/dash.js": join(folderOf("dashjs"), "dist/legacy/umd/dash.mediaplayer.min.js"),
   "/shaka.js": join(folderOf("shaka-player"), "dist/shaka-player.compiled.js"),
@@ -15,7 +16,7 @@ const PAGE = '<!doctype html><title>player</title><link rel="icon" href="data:,"
 
 /** Serves a page with a video element at `/`, the players' scripts beside it, and a folder's files below `/stream/`. */
 export function servePlayer(folder: string): Promise<{ url: string; close(): void }> {
-  const fileOf = (path: string) => PLAYERS[path] ?? join(folder, path.slice("/stream/".length));
+  const fileOf = (path: string) => SCRIPTS[path] ?? join(folder, path.slice("/stream/".length));
   const typeOf = (path: string) => (extname(path) === ".js" ? "text/javascript" : adaptiveMime(path));
   return servePage(PAGE, fileOf, typeOf);
 }

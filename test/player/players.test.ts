@@ -12,7 +12,7 @@ import { readFacts } from "../judge/facts.ts";
 import { startBrowser } from "../worker/api/browser.ts";
 import { readCaptions } from "./captions.ts";
 import { listen } from "./listen.ts";
-import { watch } from "./play.ts";
+import { READERS, watch } from "./play.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -26,14 +26,6 @@ const uneven = () =>
     ...["-vf", "select='lt(t,4)+not(mod(n,3))*lt(t,8)+gt(mod(n*7,11),4)*gte(t,8)'", "-fps_mode", "vfr"],
     ..."-c:v libx264 -preset ultrafast -crf 20 -pix_fmt yuv420p".split(" "),
   ]);
-
-// The players, and the manifests that each of them reads.
-const READERS = [
-  ["hls.js", "master.m3u8"],
-  ["dash.js", "manifest.mpd"],
-  ["shaka", "manifest.mpd"],
-  ["shaka", "master.m3u8"],
-] as const;
 
 test.for([
   ["pictures and sound", () => noiseClip(20), 20, READERS],
