@@ -14,7 +14,8 @@ import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { soundsOf } from "../../src/plan/plan.ts";
 import { readAll, streamOf } from "../../src/storage/read-all.ts";
-import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";
+import { encodeChunk } from "../ffmpeg/native-encode.ts";
+import { probeFile } from "../probe/probe-file.ts";
 import { finishStream } from "./finish-stream.ts";
 import { openFile } from "./native-encoder.ts";
 
@@ -39,7 +40,7 @@ export async function planStream(
   input: string,
   options: AdaptiveVideoOptions = {},
 ): Promise<{ plan: Plan; source: Source }> {
-  const source = await probe(input);
+  const { source } = await probeFile(input);
   const plan = createPlan(source, "adaptive_video", options);
   const [best, ...others] = plan.renditions;
   if (!best || others.length > 0) return { plan, source };
