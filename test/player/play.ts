@@ -171,21 +171,32 @@ export function playAll(page: Page, player: Player, url: string): Promise<Seen> 
         if (video.paused) await video.play();
         await past(time + 0.4);
       };
-      await video.play();
-      await past(0.4);
-      widths.push(video.videoWidth);
-      video.playbackRate = 4;
-      if (stage.widths.length > 1) {
-        await show(stage.widths.length - 1);
-        await show(0);
-      }
-      await seek(video.duration / 2 + 0.7);
-      await seek(0.2);
-      // Across a seam between chunks, to the end.
-      await seek(video.duration - 8);
-      // Until nothing is left: not every player closes a stream whose tracks differ in length.
-      while (!video.ended && video.currentTime < video.duration - 0.05)
-        await Promise.race(["timeupdate", "ended", "waiting"].map(once));
+      const playThrough = async () => {
+        await video.play();
+        await past(0.4);
+        widths.push(video.videoWidth);
+        video.playbackRate = 4;
+        if (stage.widths.length > 1) {
+          await show(stage.widths.length - 1);
+          await show(0);
+        }
+        await seek(video.duration / 2 + 0.7);
+        await seek(0.2);
+        // Across a seam between chunks, to the end.
+        await seek(video.duration - 8);
+        // Until nothing is left: not every player closes a stream whose tracks differ in length.
+        while (!video.ended && video.currentTime < video.duration - 0.05)
+          await Promise.race(["timeupdate", "ended", "waiting"].map(once));
+      };
+      // A player that stalls shows where, long before the test would end.
+      const { promise: stalled, resolve: giveUp } = Promise.withResolvers<void>();
+      const limit = setTimeout(() => {
+        const { readyState, seeking, paused, playbackRate } = video;
+        report("stalled", JSON.stringify({ readyState, seeking, paused, playbackRate }));
+        giveUp();
+      }, 60_000);
+      await Promise.race([playThrough(), stalled]);
+      clearTimeout(limit);
       const at = video.currentTime;
       const buffered = Array.from({ length: video.buffered.length }, (_, index): [number, number] => {
         return [video.buffered.start(index), video.buffered.end(index)];

@@ -122,19 +122,16 @@ test("replaces an older version of a record, and moves it between the lists of s
   expect(list({}).records.map(({ id }) => id)).toEqual([young.id, old.id]);
 });
 
-test.each([0, 65_000, 65_536, 70_000, 300_000])(
-  "a finished record of %d bytes is kept whole",
-  (length) => {
-    const { index } = open();
-    // Exactly as many bytes, whatever else the record has.
-    const plain = taskOf(1, { status: "failed", metadata: { note: "" } });
-    const bare = JSON.stringify(plain).length;
-    const note = "ab".repeat(length).slice(0, Math.max(0, length - bare));
-    const record = { ...plain, metadata: { note } };
-    expect(index.put(record, 1)).toBe(true);
-    expect(index.get(record.id)).toBe(JSON.stringify(record));
-  },
-);
+test.each([0, 65_000, 65_536, 70_000, 300_000])("a finished record of %d bytes is kept whole", (length) => {
+  const { index } = open();
+  // Exactly as many bytes, whatever else the record has.
+  const plain = taskOf(1, { status: "failed", metadata: { note: "" } });
+  const bare = JSON.stringify(plain).length;
+  const note = "ab".repeat(length).slice(0, Math.max(0, length - bare));
+  const record = { ...plain, metadata: { note } };
+  expect(index.put(record, 1)).toBe(true);
+  expect(index.get(record.id)).toBe(JSON.stringify(record));
+});
 
 test("tasks and steps have separate lists, and a task's step leads to its task until that is removed", () => {
   const { database, index, list } = open();
