@@ -19,6 +19,7 @@ import { createLog, logEnd, logFault } from "./observability/log.ts";
 import { createMetricTable } from "./observability/metric-table.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
+import { random } from "./random.ts";
 import { createRetirement } from "./run/retirement.ts";
 import { createRunIndex, type RunIndex } from "./run/run-index.ts";
 import { serviceSettings } from "./settings/service-settings.ts";
@@ -28,8 +29,6 @@ import type { ChangeSet, Shipment } from "./webhooks/shipment.ts";
 const PRUNE_MS = 3_600_000;
 // Between two batches for the archive.
 const BATCH_MS = 1000;
-
-const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
 
 /**
  * The index of one project: a row for each of its tasks and standalone steps, which lists are read from; its connections, its webhooks, and its

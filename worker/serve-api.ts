@@ -26,6 +26,7 @@ import { mediaBucket } from "./network/media-bucket.ts";
 import { createOutsideOf, hostRules } from "./network/outside-of.ts";
 import { patiently } from "./network/retry-object-call.ts";
 import { createLog } from "./observability/log.ts";
+import { random } from "./random.ts";
 import { createFindStep, createRuns } from "./run/engine.ts";
 import { createPinnedMedia } from "./run/pinned-media.ts";
 import { SettingsError } from "./settings/read.ts";
@@ -34,7 +35,6 @@ import { createPageUploadsOf } from "./uploads/place-of.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
 const now = () => Date.now();
-const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
 
 // Built with the first request: a Worker's start may neither draw random numbers nor do I/O.
 let app: ReturnType<typeof createApp> | undefined;

@@ -22,6 +22,10 @@ const SELECT = `
   FROM run LEFT JOIN turn ON turn.one = run.one LEFT JOIN choice ON choice.one = run.one
 `;
 
+// All that a GET needs.
+const STORED = "SELECT project, record, turn.turn AS turn FROM run LEFT JOIN turn ON turn.one = run.one";
+type Stored = { project: string; record: string; turn: string | null };
+
 /** The stored row of one run. */
 export interface RunRows {
   get(): RunRow | null;
@@ -65,9 +69,8 @@ export function createRunRows(sql: SqlStorage): RunRows {
       return { ...row, record, choice } as unknown as RunRow;
     },
     text() {
-      const row = select();
-      if (!row || row.turn === "withdrawn") return null;
-      return { project: String(row.project), record: String(row.record) };
+      const row = ready ? sql.exec<Stored>(STORED).toArray()[0] : undefined;
+      return row && row.turn !== "withdrawn" ? row : null;
     },
     insert({ project, base, record, key_id }, now) {
       sql.exec(SCHEMA);
