@@ -17,12 +17,18 @@ const SCRATCH = new Uint8Array(65_536);
 /** Returns the text of a column; `like` is what it was packed with. */
 export function unpack(packed: Packed, like: () => string): string {
   if (typeof packed === "string") return packed;
-  const bytes = new Uint8Array(packed);
-  const dictionary = encode(like());
-  const text = inflateSync(bytes, { dictionary, out: SCRATCH });
-  // A longer one is cut off there.
-  const whole = text.length < SCRATCH.length ? text : inflateSync(bytes, { dictionary });
-  return new TextDecoder().decode(whole);
+  return new TextDecoder().decode(inflate(new Uint8Array(packed), encode(like())));
+}
+
+function inflate(bytes: Uint8Array, dictionary: Uint8Array): Uint8Array {
+  try {
+    const found = inflateSync(bytes, { dictionary, out: SCRATCH });
+    if (found.length < SCRATCH.length) return found;
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+  }
+  // A longer one is cut off there, or begins a block beyond.
+  return inflateSync(bytes, { dictionary });
 }
 
 function encode(text: string): Uint8Array {

@@ -72,7 +72,7 @@ function videoForSize(
   const last = fitted.at(-1);
   if (last && last.bitrate < VIDEO_FLOOR) throw tooSmall(bytes, last.least, last.seconds);
   const best = fitted.find(isWatchable) ?? last;
-  return best ? { ...best.options, target_size: Math.min(bytes, best.bytesAt(most)) } : asked;
+  return best ? { ...best.options, target_size: Math.min(Math.floor(bytes), best.bytesAt(most)) } : asked;
 
   function isWatchable({ options, bitrate }: FittedVideo): boolean {
     if (bitrate < VIDEO_FLOOR) return false;

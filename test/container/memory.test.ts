@@ -80,6 +80,21 @@ test("a picture that does not fit beside the jobs is not read into memory", () =
     expect([short.status, (await short.json()).kind]).toEqual([400, "request_invalid"]);
   }));
 
+test("a picture is made where its job and its bytes are all there is", async () => {
+  const png = await clip("png");
+  const file = await readFile(png);
+  const rig = await startRig();
+  const { plan, chunk, source } = await rig.job(png, "image", { width: 20 });
+  await rig.close();
+  await withMemory(Math.ceil(nativeWork(plan, source).memory) + 10, async ({ url }) => {
+    const body = new Blob([
+      frameHead({ protocol: NATIVE_PROTOCOL, plan, chunk, source, size: file.length }),
+      file,
+    ]);
+    expect((await fetch(`${url}/pictures`, { method: "POST", body })).status).toBe(200);
+  });
+});
+
 test("a job that takes far more than its estimate is ended, to be tried elsewhere", () =>
   withMemory(360 * MIB, async (rig) => {
     // Waits for its input, so that however slow the machine is, it holds its estimate and no more until the other has grown.

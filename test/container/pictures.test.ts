@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Jobs } from "../../worker/container/jobs.ts";
+import type { Source } from "../../src/core/source.ts";
+import { frameHead } from "../../src/encoders/light/frame.ts";
+import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { nativeWork } from "../../src/route/native-cost.ts";
+import { createJobs, type Jobs } from "../../worker/container/jobs.ts";
 import { createMemory } from "../../worker/container/memory.ts";
 import { createPictures } from "../../worker/container/pictures/pictures.ts";
+import type { Batches } from "../../worker/container/together/batches.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -22,4 +28,33 @@ test("a sender that stalls does not keep the pictures of others waiting", async 
   const third = expect(pictures.make(bad(), 0, signal)).rejects.toMatchObject({ kind: "request_invalid" });
   await vi.advanceTimersByTimeAsync(1);
   await third;
+});
+
+test("a job that waits for the memory of a picture begins when its sender breaks off", async () => {
+  const source: Source = { object: "source", url: "https://example.com/a.png", kind: "image", format: "png" };
+  const known = { ...source, width: 8, height: 8, codecs: { video: "png", audio: null } };
+  const plan = createPlan(known, "image", { format: "jpeg" });
+  const chunk = { index: 0, track: "all", start: 0, end: null } as const;
+  const memory = createMemory(nativeWork(plan, known).memory + 2000);
+  const jobs = createJobs({
+    ...{ places: 1, lease_seconds: 60, memory, run: () => new Promise(() => {}) },
+    batches: { awaits: () => false, enter: () => null } as unknown as Batches,
+  });
+  const held = { hold: () => expect.fail("The picture is not complete."), close() {} };
+  const pictures = createPictures(jobs, held, memory);
+  const broken = Promise.withResolvers<never>();
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) =>
+      controller.enqueue(frameHead({ protocol: NATIVE_PROTOCOL, plan, chunk, source: known, size: 1000 })),
+    pull: () => broken.promise,
+  });
+  const picture = expect(pictures.make(body, 0, new AbortController().signal)).rejects.toThrow("broken off");
+  await vi.advanceTimersByTimeAsync(1);
+  const file = { input: { url: known.url, size: 1, etag: "" }, folder: "https://example.com/", name: "a" };
+  const job: NativeJob = { protocol: NATIVE_PROTOCOL, id: "one", plan, chunk, source: known, ...file };
+  expect(await jobs.start(job)).toBeNull();
+  const started = jobs.start(job, 60_000);
+  broken.reject(new Error("broken off"));
+  await picture;
+  expect(await started).toMatchObject({ fresh: true });
 });

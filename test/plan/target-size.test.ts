@@ -80,6 +80,10 @@ test.for([8000, 11_025, 24_000, 96_000])(
   },
 );
 
+test("a size that is not whole becomes one that a request may have", () => {
+  expect(optionsForSize("video", {}, silent, 8.2 * 123_456.7)).toEqual({ target_size: 1_012_344 });
+});
+
 test("never asks for more than twice the source's bitrate, above the minimum", () => {
   const source = small({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
   const plenty = 100_000_000;

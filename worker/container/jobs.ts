@@ -21,9 +21,11 @@ export interface JobsOptions {
 export interface Jobs {
   /**
    * Starts a job, unless it has it already, as soon as it is its turn; null when there is no place for it within `wait_ms`. One
-   * that failed is started again.
+   * that failed is started again. A `share` of the memory is one that its caller has taken for it, and ends.
    */
-  start(job: NativeJob, wait_ms?: number, signal?: AbortSignal): Promise<Started | null>;
+  start(job: NativeJob, wait_ms?: number, signal?: AbortSignal, share?: Share): Promise<Started | null>;
+  /** Starts what waits for memory that a caller has given back. */
+  fill(): void;
   /** Returns the state of a job once it has changed or the time is up; null when there is no such job. */
   ask(id: string, wait_ms: number, signal?: AbortSignal): Promise<NativeState | null>;
   /** Ends a job and forgets it; resolves when nothing is left of it. One that comes only now, within seconds, does not start. */
@@ -100,13 +102,13 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
     return short ? !behind || shorts === 0 : long < places;
   }
 
-  const queue = createJobQueue<WaitingJob & { sent: NativeJob }, Started>({
+  const queue = createJobQueue<WaitingJob & { sent: NativeJob; share: Share | undefined }, Started>({
     running: (lane) => active().filter((entry) => entry.lane === lane).length,
-    take({ sent, short, lane }, behind) {
+    take({ sent, short, lane, share: taken }, behind) {
       const known = entries.get(sent.id);
       if (known && known.state.state !== "failed") return { state: tell(known), fresh: false };
       if (ending || !(batches.awaits(sent) || hasPlace(short, behind))) return null;
-      const share = memory.take(nativeWork(sent.plan, sent.source).memory);
+      const share = taken ?? memory.take(nativeWork(sent.plan, sent.source).memory);
       if (!share) return null;
       const entry = begin(sent, { lane, short }, share);
       entries.delete(sent.id);
@@ -173,12 +175,12 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
   }
 
   return {
-    async start(job, wait_ms = 0, signal) {
+    async start(job, wait_ms = 0, signal, share) {
       if ((called_off.get(job.id) ?? 0) > Date.now() && !entries.has(job.id)) {
         const error = { kind: "worker_lost", message: "The job was called off.", retryable: true } as const;
         return { state: { state: "failed", error }, fresh: false };
       }
-      const waiting = { id: job.id, lane: job.lane ?? "", short: isShort(job), sent: job };
+      const waiting = { id: job.id, lane: job.lane ?? "", short: isShort(job), sent: job, share };
       return queue.wait(waiting, ending ? 0 : wait_ms, signal);
     },
     async ask(id, wait_ms, signal) {
@@ -191,6 +193,7 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
       }
       return entries.get(id) === entry ? tell(entry) : null;
     },
+    fill: queue.fill,
     remove,
     running: () => active().length,
     ending: () => ending,

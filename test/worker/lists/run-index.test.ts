@@ -1,9 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
+import { deflateSync } from "fflate";
 import { expect, test } from "vitest";
 import type { ListQuery } from "../../../src/core/lists.ts";
 import { createStep, type Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { createJobTable } from "../../../worker/jobs/job-table.ts";
+import { unpack } from "../../../worker/pack.ts";
 import { createRunIndex } from "../../../worker/run/run-index.ts";
 import type { Sql } from "../../../worker/sql.ts";
 import { QUEUED } from "../../client/records.ts";
@@ -131,6 +133,12 @@ test.each([0, 65_000, 65_536, 70_000, 300_000])("a finished record of %d bytes i
   const record = { ...plain, metadata: { note } };
   expect(index.put(record, 1)).toBe(true);
   expect(index.get(record.id)).toBe(JSON.stringify(record));
+});
+
+test("a text is unpacked whole however it was packed", () => {
+  const text = "ab".repeat(35_000);
+  const stored = deflateSync(new TextEncoder().encode(text), { level: 0 });
+  expect(unpack(stored.buffer as ArrayBuffer, () => "ab")).toBe(text);
 });
 
 test("tasks and steps have separate lists, and a task's step leads to its task until that is removed", () => {

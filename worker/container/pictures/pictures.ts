@@ -6,10 +6,11 @@ import {
   MAX_PICTURE_SECONDS,
   type NativePicture,
 } from "../../../src/encoders/native/native-wire.ts";
+import { nativeWork } from "../../../src/route/native-cost.ts";
 import { MIB } from "../../../src/util/bytes.ts";
 import { limitTime, within } from "../../../src/util/time.ts";
 import type { Jobs } from "../jobs.ts";
-import type { Memory } from "../memory.ts";
+import type { Memory, Share } from "../memory.ts";
 import { parsePicture } from "../parse-job.ts";
 import type { PictureDesk } from "./picture-desk.ts";
 
@@ -37,13 +38,15 @@ export function createPictures(jobs: Jobs, desk: PictureDesk, memory: Memory): P
 
   async function make(frames: FrameReader, until: number, signal: AbortSignal) {
     const { size, ...work } = parsePicture(await readSoon(frames.json()));
-    const share = memory.take(size);
+    // For its bytes and its job together, so that alone it fits as any job does.
+    const share = memory.take(size + nativeWork(work.plan, work.source).memory);
     if (!share) return null;
     try {
       const bytes = await readSoon(frames.bytes(size));
-      return await makeHeld(work, bytes, until, signal);
+      return await makeHeld(work, bytes, until, signal, (taken) => share.fits(size + taken));
     } finally {
       share.end();
+      jobs.fill();
     }
   }
 
@@ -52,13 +55,15 @@ export function createPictures(jobs: Jobs, desk: PictureDesk, memory: Memory): P
     bytes: Uint8Array,
     until: number,
     signal: AbortSignal,
+    fits: Share["fits"],
   ) {
     const held = desk.hold(bytes);
     const id = randomUUID();
     const limit = limitTime(MAX_PICTURE_SECONDS * 1000, { signal });
     try {
       const job = { ...work, id, ...held.files };
-      const started = await jobs.start(job, Math.max(0, until - Date.now()), limit.signal);
+      const share = { fits, end() {} };
+      const started = await jobs.start(job, Math.max(0, until - Date.now()), limit.signal, share);
       limit.signal.throwIfAborted();
       if (!started) return null;
       let { state } = started;
