@@ -1,7 +1,5 @@
 import type { JobHead } from "../../src/core/jobs/job.ts";
-import { mediaBucket } from "../network/media-bucket.ts";
-import { createArchive } from "../run/archive.ts";
-import { mayBeArchived } from "../run/engine.ts";
+import type { Archive } from "../run/archive.ts";
 import type { JobState } from "./job-state.ts";
 
 /** What is stored of a job: the rest is in its tasks. */
@@ -11,20 +9,19 @@ export interface KnownJob {
   tasks: string[];
 }
 
-/** The jobs of a project that are too old for its list, each a file beside those of its tasks. */
-export function createJobArchive(env: Bindings, project: string) {
-  const archive = createArchive(mediaBucket(env), project);
+/** The jobs of a project that are too old for its list, each a file in the archive of their tasks. */
+export function createJobArchive(archive: Archive) {
   return {
-    async write({ head, tasks }: Pick<JobState, "head" | "tasks">): Promise<void> {
+    /** Writes a job, unless it was deleted meanwhile. */
+    async write({ head, tasks }: Pick<JobState, "head" | "tasks">, isThere: () => boolean): Promise<void> {
       const known: KnownJob = { head, tasks: tasks.map((task) => task.id) };
       await archive.write("job", [{ id: head.id, json: JSON.stringify({ id: head.id, ...known }) }], "");
+      if (!isThere()) await archive.remove("job", head.id);
     },
     async get(id: string): Promise<KnownJob | null> {
-      const json = mayBeArchived(env, "job", id) ? await archive.get("job", id) : null;
+      const json = await archive.get("job", id);
       return json === null ? null : JSON.parse(json);
     },
-    async remove(id: string): Promise<void> {
-      if (mayBeArchived(env, "job", id)) await archive.remove("job", id);
-    },
+    remove: (id: string) => archive.remove("job", id),
   };
 }

@@ -5,7 +5,10 @@ import type { Job } from "../../src/core/jobs/job.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import type { Env } from "../env.ts";
+import { mediaBucket } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
+import { createArchive } from "../run/archive.ts";
+import { mayBeArchived } from "../run/engine.ts";
 import type { Runs } from "../run/runs.ts";
 import { createJobArchive, type KnownJob } from "./job-archive.ts";
 import { streamJob } from "./job-events.ts";
@@ -15,14 +18,22 @@ import type { Jobs } from "./jobs.ts";
 export function createJobs(env: Env, runs: Runs<Task>): Jobs {
   const unknown = () => new MediaError("job_not_found", "There is no job with that id.");
 
+  // Young jobs are not looked for there.
+  const archiveOf = (project: string, id: string) =>
+    mayBeArchived(env, "job", id) ? createJobArchive(createArchive(mediaBucket(env), project)) : null;
+
   async function get(project: string, id: string): Promise<Job | null> {
     if (!isId("job", id)) return null;
     const known = await patiently(() => env.JOB.getByName(id).find(project));
     if (known) return describeJob(known.head, await tasksOf(project, known));
-    const archived = await createJobArchive(env, project).get(id);
-    const tasks = archived ? await tasksOf(project, archived) : [];
-    // Its last task may be deleted on its own.
-    return archived && tasks.length > 0 ? describeJob(archived.head, tasks) : null;
+    const archive = archiveOf(project, id);
+    const archived = await archive?.get(id);
+    if (!archived) return null;
+    const tasks = await tasksOf(project, archived);
+    if (tasks.length > 0) return describeJob(archived.head, tasks);
+    // A job ends with the last of its tasks, whichever call deleted that.
+    await archive?.remove(id);
+    return null;
   }
 
   async function tasksOf(project: string, { tasks }: KnownJob): Promise<Task[]> {
@@ -77,7 +88,7 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
         });
       }
       await patiently(() => env.JOB.getByName(id).remove(project));
-      await createJobArchive(env, project).remove(id);
+      await archiveOf(project, id)?.remove(id);
     },
   };
 }

@@ -7,9 +7,10 @@ import { isFinished } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/steps/media-keys.ts";
 import { everyOne } from "../../src/util/side-by-side.ts";
 import { errorFor } from "../../src/words/reason-words.ts";
-import { mediaStorage } from "../network/media-bucket.ts";
+import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
+import { createArchive } from "../run/archive.ts";
 import { createRunAlarm } from "../run/run-alarm.ts";
 import type { RunPinned } from "../run/run-pin.ts";
 import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
@@ -197,7 +198,6 @@ export class JobObject extends DurableObject<Bindings> {
   async #drop({ project, head }: JobState): Promise<void> {
     await this.env.PROJECT.getByName(project).removeJob(head.id);
     await clearMedia(mediaStorage(this.env), head.id, ["work"]);
-    await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
   }
 
@@ -262,7 +262,8 @@ export class JobObject extends DurableObject<Bindings> {
     if (!state || !isOver(state)) return;
     if (state.tasks.every(({ ended }) => ended === "deleted")) return this.#drop(state);
     if (Date.now() >= this.#expires(state)) {
-      await createJobArchive(this.env, state.project).write(state);
+      const archive = createArchive(mediaBucket(this.env), state.project);
+      await createJobArchive(archive).write(state, () => this.#read() !== null);
       return this.#drop(state);
     }
     if (state.cleared >= CLEANUPS_MS.length) return;

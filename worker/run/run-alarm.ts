@@ -4,7 +4,6 @@ import { pauseAfter } from "./schedule.ts";
 /** The alarm of a Durable Object, as its storage has it. */
 interface AlarmStorage {
   setAlarm(at: number): Promise<void>;
-  deleteAlarm(): Promise<void>;
 }
 
 /** Manages the one alarm that a run's Durable Object has; `name` is the run's id, for the log. */
@@ -13,8 +12,8 @@ export function createRunAlarm(storage: AlarmStorage, name: string | undefined) 
   let due: number | null = null;
   let failures = 0;
   return {
-    /** Notes that the alarm has gone off. */
-    fired() {
+    /** Notes that the alarm has gone off, or went with the storage. */
+    gone() {
       due = null;
     },
 
@@ -23,11 +22,6 @@ export function createRunAlarm(storage: AlarmStorage, name: string | undefined) 
       if (due !== null && due <= at) return;
       due = at;
       await storage.setAlarm(at);
-    },
-
-    async clear(): Promise<void> {
-      due = null;
-      await storage.deleteAlarm();
     },
 
     /** Runs every duty, even after one has failed; returns the milliseconds to wait before the next attempt. */

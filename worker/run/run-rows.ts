@@ -60,6 +60,8 @@ export function createRunRows(sql: SqlStorage): RunRows {
   let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
   // An object of an earlier version lacks what came later.
   if (ready) sql.exec(SCHEMA);
+  // What was waited for may end after the run is gone, and its tables with it.
+  const write = (text: string, ...values: SqlStorageValue[]) => void (ready && sql.exec(text, ...values));
   const select = () => (ready ? sql.exec<Record<string, SqlStorageValue>>(SELECT).toArray()[0] : undefined);
   return {
     get() {
@@ -86,11 +88,11 @@ export function createRunRows(sql: SqlStorage): RunRows {
       const values = Object.values(change).map((value) =>
         typeof value === "object" ? JSON.stringify(value) : value,
       );
-      sql.exec(`UPDATE run SET ${names.map((name) => `${name} = ?`).join(", ")}`, ...values);
+      write(`UPDATE run SET ${names.map((name) => `${name} = ?`).join(", ")}`, ...values);
     },
     setTurn(turn) {
       const set = "ON CONFLICT (one) DO UPDATE SET turn = excluded.turn";
-      sql.exec(`INSERT INTO turn VALUES (1, '', ?) ${set}`, turn);
+      write(`INSERT INTO turn VALUES (1, '', ?) ${set}`, turn);
     },
     choose(choice) {
       const text = JSON.stringify(choice);
@@ -99,12 +101,12 @@ export function createRunRows(sql: SqlStorage): RunRows {
       sql.exec("UPDATE run SET version = version + 1");
       return true;
     },
-    noteUpload: (id, key) => void sql.exec("INSERT OR IGNORE INTO uploads VALUES (?, ?)", id, key),
-    forgetUpload: (id) => void (ready && sql.exec("DELETE FROM uploads WHERE id = ?", id)),
+    noteUpload: (id, key) => write("INSERT OR IGNORE INTO uploads VALUES (?, ?)", id, key),
+    forgetUpload: (id) => write("DELETE FROM uploads WHERE id = ?", id),
     uploads: () => (ready ? sql.exec<{ id: string; key: string }>("SELECT * FROM uploads").toArray() : []),
-    setPin: (pin) => void sql.exec("INSERT OR REPLACE INTO pin VALUES (1, ?)", pin),
+    setPin: (pin) => write("INSERT OR REPLACE INTO pin VALUES (1, ?)", pin),
     pin: () => (ready ? (sql.exec<{ pin: string }>("SELECT pin FROM pin").toArray()[0]?.pin ?? null) : null),
-    setKey: (sealed) => void sql.exec("INSERT OR REPLACE INTO content_key VALUES (1, ?)", sealed),
+    setKey: (sealed) => write("INSERT OR REPLACE INTO content_key VALUES (1, ?)", sealed),
     key() {
       const rows = ready ? sql.exec<{ sealed: string }>("SELECT sealed FROM content_key").toArray() : [];
       return rows[0]?.sealed ?? null;
@@ -114,9 +116,7 @@ export function createRunRows(sql: SqlStorage): RunRows {
       return row?.turn === "withdrawn" ? String(row.project) : null;
     },
     delete() {
-      sql.exec("DELETE FROM run");
-      sql.exec("DELETE FROM pin");
-      sql.exec("DELETE FROM content_key");
+      for (const table of ["run", "pin", "content_key"]) write(`DELETE FROM ${table}`);
     },
     cleared() {
       ready = false;

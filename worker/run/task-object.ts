@@ -194,7 +194,7 @@ export class TaskObject extends DurableObject<Bindings> {
    * each time, and keeps nothing else from being done: the mirrors, which depend on others, come last.
    */
   override async alarm(): Promise<void> {
-    this.#alarm.fired();
+    this.#alarm.gone();
     await this.#admission.idle();
     await this.#attend();
   }
@@ -289,9 +289,10 @@ export class TaskObject extends DurableObject<Bindings> {
   }
 
   async #free(): Promise<void> {
-    await this.#alarm.clear();
-    await this.ctx.storage.deleteAll();
-    this.#rows.cleared();
-    this.#mail.cleared();
+    const freed = this.ctx.storage.deleteAll();
+    // At once: the next call may come before this one has freed all.
+    for (const part of [this.#rows, this.#mail]) part.cleared();
+    this.#alarm.gone();
+    await freed;
   }
 }

@@ -6,6 +6,7 @@ import type { Job } from "../../../src/core/jobs/job.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { isFinished } from "../../../src/core/transitions.ts";
+import { createJobArchive } from "../../../worker/jobs/job-archive.ts";
 import { createArchive } from "../../../worker/run/archive.ts";
 import { createRetirement } from "../../../worker/run/retirement.ts";
 import { createRunIndex } from "../../../worker/run/run-index.ts";
@@ -89,14 +90,15 @@ test("records move to the archive, where they are read, not cancelled, and delet
 
 test("a job moves to the archive with its tasks, where it is read, not cancelled, and deleted with them", async () => {
   const input = origin.serve("/shared.png", { file: await clip("png") });
-  const outputs = [
-    { kind: "image", options: { format: "webp", width: 64 } },
-    { kind: "image", options: { format: "jpeg", width: 32 } },
-  ];
+  // So many that some are deleted while they are freed.
+  const outputs = [16, 24, 32, 40, 48, 64].map((width) => ({
+    kind: "image",
+    options: { format: "jpeg", width },
+  }));
   const { id } = (await rig.call("/jobs", { method: "POST", body: { input, outputs } })).json as Job;
   const read = async () => (await rig.call(`/jobs/${id}`)).json as Job;
   const done = await rig.until(read, isFinished);
-  expect(done).toMatchObject({ status: "succeeded", tasks: [{ kind: "image" }, { kind: "image" }] });
+  expect(done).toMatchObject({ status: "succeeded", tasks: outputs.map(({ kind }) => ({ kind })) });
   await rig.until(
     () => lines(),
     (found) => found.some((line) => line.startsWith(`{"id":"${id}"`)),
@@ -118,6 +120,23 @@ test("a job moves to the archive with its tasks, where it is read, not cancelled
     expect((await rig.call(path)).status).toBe(404);
   expect((await lines()).filter((line) => line.includes(id))).toEqual([]);
   expect((await rig.call(`/jobs/${id}`, { method: "DELETE" })).status).toBe(404);
+});
+
+test("an archived job goes with the last of its tasks, and one that is deleted on its way to the archive", async () => {
+  const archive = createJobArchive(archiveOf("alpha"));
+  const made = (time: number) => {
+    const [id, task] = [createIds(Math.random)("job", time), createIds(Math.random)("task", time)];
+    const head = { id, object: "job", input: "https://example.com/a.mp4", metadata: {}, created_at: time };
+    return { head, tasks: [{ id: task }] } as never as Parameters<typeof archive.write>[0];
+  };
+  const [gone, left] = [made(1e12), made(1e12)];
+  const has = async (job: typeof gone) => (await lines()).some((line) => line.includes(job.head.id));
+  await archive.write(gone, () => false);
+  await archive.write(left, () => true);
+  expect([await has(gone), await has(left)]).toEqual([false, true]);
+  // Its task was deleted by itself, or by a call that broke off.
+  expect((await rig.call(`/jobs/${left.head.id}`, { method: "DELETE" })).status).toBe(404);
+  expect(await has(left)).toBe(false);
 });
 
 test("a task that was archived before it was freed is deleted in both places", async () => {

@@ -3,7 +3,7 @@ import { createRunAlarm } from "../../../worker/run/run-alarm.ts";
 
 function open() {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
-  const storage = { setAlarm: vi.fn(async (_at: number) => {}), deleteAlarm: vi.fn(async () => {}) };
+  const storage = { setAlarm: vi.fn(async (_at: number) => {}) };
   return { alarm: createRunAlarm(storage, "task_1"), storage, log };
 }
 
@@ -38,7 +38,7 @@ test("backs off while a duty fails, up to a minute, and starts over once all are
 test("an alarm is set again only to an earlier time, or after it has gone off", async () => {
   const { alarm, storage, log } = open();
   for (const at of [5000, 6000, 4000]) await alarm.set(at);
-  alarm.fired();
+  alarm.gone();
   await alarm.set(9000);
   expect(storage.setAlarm.mock.calls).toEqual([[5000], [4000], [9000]]);
   log.mockRestore();
