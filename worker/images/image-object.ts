@@ -29,9 +29,12 @@ export class ImageObject extends DurableObject<Bindings> {
   readonly #kv = this.ctx.storage.kv;
   readonly #env: Env = readEnv(this.env);
   #making: Promise<ImageAnswer> | null = null;
+  // While the files are removed, no request may find the entry that names one.
+  #dropping: Promise<void> = Promise.resolve();
 
   /** Returns the picture, made unless it is stored and fresh. */
   async get(place: ImagePlace, job: ImageJob): Promise<ImageAnswer> {
+    await this.#dropping;
     const entry = this.#kv.get<ImageEntry>(ENTRY);
     if (entry && Date.now() < entry.fresh_until) return { entry, found: "hit" };
     if (this.#making) {
@@ -116,19 +119,16 @@ export class ImageObject extends DurableObject<Bindings> {
   override async alarm(): Promise<void> {
     const entry = this.#kv.get<ImageEntry>(ENTRY);
     if (entry && this.#due(entry) > Date.now()) return this.ctx.storage.setAlarm(this.#due(entry));
-    // One that is being made sets its own alarm once it is stored; should this object end before, the next alarm clears up.
-    const cleared = !this.#making && (await this.#clear());
-    if (cleared && !this.#making) await this.ctx.storage.deleteAll();
-    else await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
+    // One that is being made sets its own alarm once it is stored; should this object end before, the next one clears up.
+    await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
+    if (this.#making) return;
+    this.#dropping = this.#drop().catch((thrown) => logFault("image not dropped", thrown));
+    await this.#dropping;
   }
 
-  async #clear(): Promise<boolean> {
-    try {
-      await mediaStorage(this.#env).clear(`images/${this.ctx.id}/`);
-      return true;
-    } catch {
-      return false;
-    }
+  async #drop(): Promise<void> {
+    await mediaStorage(this.#env).clear(`images/${this.ctx.id}/`);
+    await this.ctx.storage.deleteAll();
   }
 
   #due({ fresh_until }: ImageEntry): number {
