@@ -162,9 +162,10 @@ test.concurrent(
   },
 );
 
-test.concurrent("a stream of sound alone has no video", LIMIT, async ({ expect }) => {
+test.concurrent("a stream of sound alone has no video, and no I-frames", LIMIT, async ({ expect }) => {
   const original = await noiseSound("wav", 2);
-  const { url, variants } = await stream(original);
+  const { url, variants } = await stream(original, { i_frames: true });
+  expect(await iFramesOf(url)).toEqual([]);
   expect(variants.length).toBeGreaterThan(0);
   for (const variant of variants) {
     expect(variant.codecs).toBe("mp4a.40.2");

@@ -242,7 +242,7 @@ function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: 
             </option>
           ))}
           <option value={VOLUME}>Louder or softer</option>
-          {mayMute && <option value={MUTE}>No sound</option>}
+          {(mayMute || mute) && <option value={MUTE}>No sound</option>}
           {value === OTHER && <option value={OTHER}>Custom</option>}
         </select>
       )}
