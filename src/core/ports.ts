@@ -39,7 +39,7 @@ export interface Storage {
   write(key: string, body: ReadableStream<Uint8Array> | Uint8Array, mime: string): Promise<StoredInfo>;
   /** Fetches a range of an object that lies elsewhere, so that reading it is quick; absent where none does. */
   prefetch?(key: string, range: ByteRange): Promise<void>;
-  /** Removes every object whose key starts with the prefix. */
+  /** Removes every object whose key starts with the prefix, which must not be empty. */
   clear(prefix: string): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import type { Storage, StoredInfo } from "../core/ports.ts";
 import { sha256Hex } from "../util/bytes.ts";
 import { readAll, streamOf } from "./read-all.ts";
+import { requirePrefix } from "./require-prefix.ts";
 
 interface Stored extends StoredInfo {
   bytes: Uint8Array<ArrayBuffer>;
@@ -27,6 +28,7 @@ export function createMemoryStorage(): Storage {
       return infoOf(stored);
     },
     async clear(prefix) {
+      requirePrefix(prefix);
       for (const key of objects.keys()) if (key.startsWith(prefix)) objects.delete(key);
     },
   };

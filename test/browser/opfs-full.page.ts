@@ -40,6 +40,6 @@ export const CASES: Cases = {
     for await (const left of folder.keys()) assert.equal(left, "nothing");
     await storage.write("a", new Uint8Array(2 * MB), "video/mp4");
     assert.equal((await storage.head("a"))?.size, 2 * MB);
-    await storage.clear("");
+    await storage.clear("a");
   },
 };

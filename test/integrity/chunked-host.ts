@@ -85,7 +85,7 @@ export async function openChunkedHost(): Promise<ChunkedHost> {
       const output = task.steps[3]?.output?.url;
       const stored = output ? await storage.read(keyOf(output)) : null;
       const bytes = stored && (await readAll(stored.body));
-      await storage.clear("");
+      await Promise.all(["source", "work/", "out/"].map((prefix) => storage.clear(prefix)));
       return { task, bytes };
     },
     async close() {

@@ -124,6 +124,15 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
     },
   },
   {
+    name: "is not cleared as a whole",
+    async check(storage) {
+      await storage.write("whole/a", bytesOf(3), "text/plain");
+      for (const prefix of ["", undefined as unknown as string])
+        await assert.rejects(async () => storage.clear(prefix));
+      assert.equal((await storage.head("whole/a"))?.size, 3);
+    },
+  },
+  {
     name: "clears the same objects concurrently",
     async check(storage) {
       for (let round = 0; round < 3; round++) {

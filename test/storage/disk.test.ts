@@ -71,7 +71,8 @@ test("clears what a write left that was killed", async () => {
   const half = join(folder, "media/bytes/out/killed/a.b~", randomUUID());
   await mkdir(dirname(half), { recursive: true });
   await writeFile(half, "half");
-  for (const prefix of ["out/killed/", ""]) {
+  const others = (await namedFiles()).map((path) => path.split("/")[1]?.replace(/~$/, "") ?? "");
+  for (const prefix of ["out/killed/", ...new Set(others)]) {
     expect(await (await fetch(`${url}/clear?${new URLSearchParams({ prefix })}`)).text()).toBe("cleared");
     expect(existsSync(half)).toBe(false);
   }

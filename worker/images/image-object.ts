@@ -35,13 +35,13 @@ export class ImageObject extends DurableObject<Bindings> {
   /** Returns the picture, made unless it is stored and fresh. */
   async get(place: ImagePlace, job: ImageJob): Promise<ImageAnswer> {
     await this.#dropping;
-    const entry = this.#kv.get<ImageEntry>(ENTRY);
+    const entry = this.#entry();
     if (entry && Date.now() < entry.fresh_until) return { entry, found: "hit" };
     if (this.#making) {
       const answer = await this.#making;
       return "entry" in answer ? { ...answer, found: "collapsed" } : answer;
     }
-    const { answer, kept } = this.#make(entry ?? null, place, job);
+    const { answer, kept } = this.#make(entry, place, job);
     this.#making = answer;
     const end = () => {
       this.#making = null;
@@ -79,7 +79,10 @@ export class ImageObject extends DurableObject<Bindings> {
         validator: source.validator,
       }));
       const fresh_until = Date.now() + this.#env.settings.IMAGE_FRESH_SECONDS * 1000;
-      if (!made) return { entry: { ...(old as ImageEntry), fresh_until }, bytes: null };
+      if (!made) {
+        if (!old) throw new Error("Nothing is stored that could be unchanged.");
+        return { entry: { ...old, fresh_until }, bytes: null };
+      }
       const { bytes, mime, validator } = made;
       const etag = (await sha256Hex(bytes)).slice(0, 32);
       const key = `images/${this.ctx.id}/${etag}`;
@@ -117,7 +120,7 @@ export class ImageObject extends DurableObject<Bindings> {
 
   /** Drops a picture without a request since it was last compared with its source. */
   override async alarm(): Promise<void> {
-    const entry = this.#kv.get<ImageEntry>(ENTRY);
+    const entry = this.#entry();
     if (entry && this.#due(entry) > Date.now()) return this.ctx.storage.setAlarm(this.#due(entry));
     // One that is being made sets its own alarm once it is stored; should this object end before, the next one clears up.
     await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
@@ -129,6 +132,12 @@ export class ImageObject extends DurableObject<Bindings> {
   async #drop(): Promise<void> {
     await mediaStorage(this.#env).clear(`images/${this.ctx.id}/`);
     await this.ctx.storage.deleteAll();
+  }
+
+  // An earlier version stored entries without a key.
+  #entry(): ImageEntry | null {
+    const entry = this.#kv.get<ImageEntry>(ENTRY);
+    return entry?.key ? entry : null;
   }
 
   #due({ fresh_until }: ImageEntry): number {

@@ -171,7 +171,13 @@ async function openWeb(
   const admit = async (bytes: number) =>
     requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(bytes)));
   const options: HttpOptions = { fetch: outside.fetch, guard, signal, timeouts: TIMEOUTS, maxBytes, admit };
-  const { response, url } = await requestHttp(source, conditions(known), options, [304]);
+  // Without a condition, a 304 is no answer.
+  const { response, url } = await requestHttp(
+    source,
+    conditions(known),
+    options,
+    known === null ? [] : [304],
+  );
   if (response.status === 304) {
     await discard(response);
     return null;

@@ -2,6 +2,7 @@ import type { R2Bucket, R2MultipartUpload, R2Object, R2UploadedPart } from "@clo
 import { MediaError } from "../../src/core/errors.ts";
 import type { ByteRange, Storage, StoredInfo, StoredObject } from "../../src/core/ports.ts";
 import { streamOf } from "../../src/storage/read-all.ts";
+import { requirePrefix } from "../../src/storage/require-prefix.ts";
 import { createPartReader } from "../../src/storage/s3/part-reader.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { retry } from "../../src/util/retry.ts";
@@ -46,6 +47,7 @@ export function createR2Storage(bucket: R2Bucket): Storage {
       }
     },
     async clear(prefix) {
+      requirePrefix(prefix);
       for (;;) {
         const { objects } = await bucket.list({ prefix, limit: KEYS_AT_ONCE });
         if (objects.length === 0) return;

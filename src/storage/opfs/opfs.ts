@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Storage, StoredInfo } from "../../core/ports.ts";
+import { requirePrefix } from "../require-prefix.ts";
 import { fillFile, nameFull, type OpfsFile } from "./opfs-fill.ts";
 import { type Version, versionName } from "./opfs-names.ts";
 import { type Found, findVersion, listBelow, listVersions, openObject, removeBelow } from "./opfs-tree.ts";
@@ -89,7 +90,10 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
       });
     },
     // Two removals of one folder at the same time would refuse each other: a tab that tidies up, and a page that deletes.
-    clear: (prefix) => navigator.locks.request(`${name} clear`, () => removeBelow(root, prefix)),
+    clear: async (prefix) => {
+      requirePrefix(prefix);
+      await navigator.locks.request(`${name} clear`, () => removeBelow(root, prefix));
+    },
     async file(key) {
       const found = await find(key);
       return found && named(found, key);

@@ -1,4 +1,5 @@
 import { sideBySide } from "../../util/side-by-side.ts";
+import { requirePrefix } from "../require-prefix.ts";
 import type { Asked, S3Bucket } from "./s3-send.ts";
 import { lackingAnswer } from "./s3-send.ts";
 import { childrenOf, textOf } from "./s3-xml.ts";
@@ -33,9 +34,12 @@ async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncG
  * cannot compute.
  */
 export async function clearObjects(bucket: S3Bucket, prefix: string): Promise<void> {
+  requirePrefix(prefix);
   const asked: Asked = { purpose: "write" };
   for await (const keys of listKeys(bucket, prefix, asked)) {
-    await sideBySide(keys, DELETES_AT_ONCE, async (key) => {
+    // Some servers ignore a prefix that they do not understand.
+    const own = keys.filter((key) => key.startsWith(prefix));
+    await sideBySide(own, DELETES_AT_ONCE, async (key) => {
       await bucket.ask({ method: "DELETE", key }, { ...asked, expected: [404] });
     });
   }

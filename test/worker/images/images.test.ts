@@ -175,6 +175,29 @@ test("answers 304 to the picture's ETag, and asks the source again once it is no
   });
 });
 
+test("a source that answers 304 to no condition makes no picture, and takes none away", async () => {
+  const file = await clip("jpeg", { size: "320x240" });
+  expect((await get(plain("w=90", own.serve("/kept.jpg", { file })))).status).toBe(200);
+  const { MEDIA } = await rig.worker().getEnv();
+  const stored = async () => (await MEDIA.list({ prefix: "" })).objects.map(({ key }) => key);
+  const before = await stored();
+  let sly = true;
+  const url = plain(
+    "w=90",
+    own.serve("/sly.jpg", () => (sly ? { status: 304 } : { file })),
+  );
+  expect(await refusal(url)).toEqual([502, "input_unreachable"]);
+  sly = false;
+  const { bytes } = await rig.until(
+    () => get(url),
+    ({ status }) => status === 200,
+  );
+  expect(await readFacts(await saved("sly.jpg", bytes))).toMatchObject({
+    picture: { width: 90, height: 68 },
+  });
+  expect(await stored()).toEqual(expect.arrayContaining(before));
+});
+
 test("a signed URL serves any public source, and an output of this service", async () => {
   const client = createRemoteClient({ baseUrl: base, apiKey: "key-of-alpha" });
   const file = await clip("jpeg", { size: "320x240" });
