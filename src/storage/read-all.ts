@@ -3,6 +3,23 @@ export async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Ar
   return new Uint8Array(await new Response(body).arrayBuffer());
 }
 
+/** Reads a stream that anyone may have sent; rejects with a RangeError, and reads no further, where it has more than `most` bytes. */
+export function readSome(
+  body: ReadableStream<Uint8Array>,
+  most: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  let read = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(bytes, controller) {
+      read += bytes.length;
+      if (read > most) throw new RangeError(`There are more than ${most} bytes.`);
+      controller.enqueue(bytes);
+    },
+  });
+  return readAll(body.pipeThrough(counted, { ...(signal && { signal }) }));
+}
+
 export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {

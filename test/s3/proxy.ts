@@ -8,12 +8,14 @@ export interface Passed {
   /** The number of the part it uploads, or null. */
   part: number | null;
   headers: IncomingMessage["headers"];
+  /** Bytes of an endless answer so far. */
+  sent: number;
 }
 
 /**
  * What happens instead of passing a request on: an answer; a cut in the middle of its body; after the target
- * replied, a cut instead of its answer (`lose`) or in the middle of it (`break`); no answer (`hold`); or a
- * late one.
+ * replied, a cut instead of its answer (`lose`) or in the middle of it (`break`); no answer (`hold`); a
+ * late one; or one with a status whose body never ends.
  */
 export type Fault =
   | { status: number; code?: string; headers?: Record<string, string> }
@@ -22,7 +24,10 @@ export type Fault =
   | "break"
   | "hold"
   | { late_ms: number }
+  | { endless: number }
   | null;
+
+const ENDLESS = Buffer.alloc(1_000_000, "<a>");
 
 /** A server on loopback that passes requests on to another, or fails them on demand. */
 export interface S3Proxy {
@@ -44,7 +49,7 @@ export async function startProxy(target: string): Promise<S3Proxy> {
     // Preflights always pass.
     if (method === "OPTIONS") return pass(target, request, response, null);
     const part = new URL(url, target).searchParams.get("partNumber");
-    const passed: Passed = { method, path: url, headers, part: part === null ? null : Number(part) };
+    const passed: Passed = { method, path: url, headers, part: part === null ? null : Number(part), sent: 0 };
     log.push(passed);
     const failing = fault?.(passed, log.length - 1) ?? null;
     if (failing === "cut") {
@@ -56,6 +61,16 @@ export async function startProxy(target: string): Promise<S3Proxy> {
     if (failing === "hold") return void request.resume();
     if (typeof failing === "object" && failing && "late_ms" in failing)
       return void setTimeout(() => pass(target, request, response, null), failing.late_ms);
+    if (typeof failing === "object" && failing && "endless" in failing) {
+      request.resume();
+      response.writeHead(failing.endless, { "content-type": "application/xml" });
+      const more = () => {
+        do passed.sent += ENDLESS.length;
+        while (response.write(ENDLESS));
+      };
+      response.on("drain", more);
+      return more();
+    }
     if (typeof failing === "object" && failing) {
       request.resume();
       const xml = failing.code === undefined ? "" : `<Error><Code>${failing.code}</Code></Error>`;

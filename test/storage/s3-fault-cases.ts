@@ -102,6 +102,13 @@ test("reports Ceph's refusals to another user and for lack of room, and leaves n
   }
 });
 
+test.for([200, 403])("reads no more of an endless answer of %i than an answer can have", async (endless) => {
+  proxy.fail(() => ({ endless }));
+  const kind = endless === 200 ? "upload_failed" : "upload_forbidden";
+  expect(await fault(faulty({ tries: 1 }).clear("one"))).toMatchObject({ kind });
+  expect(proxy.log.map(({ sent }) => sent < 32 * MB)).toEqual([true]);
+});
+
 describe("slow storage", () => {
   test("has time in proportion to the body", async () => {
     proxy.fail(() => ({ late_ms: 400 }));

@@ -1,7 +1,10 @@
 import type { ConnectionTest } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { readAll } from "../../src/storage/read-all.ts";
-import { createS3Storage } from "../../src/storage/s3/s3.ts";
+import type { Storage } from "../../src/core/ports.ts";
+import { readSome } from "../../src/storage/read-all.ts";
+import { storageOf } from "../../src/storage/s3/s3.ts";
+import { createS3Bucket } from "../../src/storage/s3/s3-send.ts";
+import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import type { Outside } from "../network/outside.ts";
 import type { OpenConnection } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";
@@ -16,18 +19,27 @@ export async function testConnection(
   key: string,
   outside: Outside,
 ): Promise<ConnectionTest> {
-  const storage = createS3Storage({ ...s3Options(connection, outside), ...PATIENCE, bucket });
-  const text = new TextEncoder().encode(key);
+  const options = { ...s3Options(connection, outside), ...PATIENCE };
+  const s3 = createS3Bucket(createS3Signer(options, bucket), options);
+  const storage = storageOf(s3);
   try {
     await outside.guard(connection.endpoint);
-    await storage.write(key, text, "text/plain");
-    const stored = await storage.read(key);
-    const same = stored && new TextDecoder().decode(await readAll(stored.body)) === key;
-    await storage.clear(key);
+    await storage.write(key, new TextEncoder().encode(key), "text/plain");
+    // By its key alone: not every key that may store may list.
+    const remove = () => s3.ask({ method: "DELETE", key }, { purpose: "write", expected: [404] });
+    const same = await isKept(storage, key).finally(remove);
     if (!same) throw new MediaError("upload_failed", "What was written could not be read back.");
     return { object: "connection_test", ok: true, error: null };
   } catch (thrown) {
     const { kind, message } = toMediaError(thrown, "upload_failed");
     return { object: "connection_test", ok: false, error: { kind, message } };
   }
+}
+
+async function isKept(storage: Storage, key: string): Promise<boolean> {
+  const stored = await storage.read(key);
+  if (!stored) return false;
+  const most = new TextEncoder().encode(key).length;
+  const bytes = await readSome(stored.body, most, AbortSignal.timeout(PATIENCE.timeoutMs));
+  return new TextDecoder().decode(bytes) === key;
 }

@@ -1,10 +1,10 @@
 import { MediaError } from "../../core/errors.ts";
 import { doubling } from "../../util/retry.ts";
 import { limitTime, sleep } from "../../util/time.ts";
-import { streamOf } from "../read-all.ts";
+import { readSome, streamOf } from "../read-all.ts";
 import { isPassing, readS3Fault, type S3Fault, type S3Purpose, toS3Error } from "./s3-error.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
-import { readXml, type XmlElement } from "./s3-xml.ts";
+import { MOST_XML, readXml, type XmlElement } from "./s3-xml.ts";
 
 /** How to send requests to S3. */
 export interface S3SendOptions {
@@ -91,7 +91,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       const streamed = streamBodies && body instanceof Uint8Array;
       const response = await fetch(url, streamed ? { ...whole, ...asStream(body, headers) } : whole);
       if (response.ok) return { value: await take(response) };
-      const fault = readS3Fault(response, await response.text());
+      const fault = readS3Fault(response, await readText(response));
       const wanted = expected?.includes(response.status) && fault.code !== "NoSuchBucket";
       if (wanted) return { value: await take(response) };
       return { fault, host, pause: pauseOf(response) };
@@ -141,7 +141,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
     ask: (request, asked) =>
       send(request, asked, async (response) => {
         if (!response.ok) return { response, xml: null };
-        const text = await response.text();
+        const text = await readText(response);
         if (text.trim() === "") return { response, xml: null };
         const xml = parse(text, response);
         // Completing an upload may fail after a success status has been sent.
@@ -171,13 +171,25 @@ class BadAnswer extends Error {
   }
 }
 
+// The server may be anybody's.
+async function readText(response: Response): Promise<string> {
+  try {
+    return response.body ? new TextDecoder().decode(await readSome(response.body, MOST_XML)) : "";
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? badAnswer(response) : thrown;
+  }
+}
+
 function parse(text: string, response: Response): XmlElement {
   try {
     return readXml(text);
   } catch {
-    throw new BadAnswer({ ...readS3Fault(response, ""), status: 502 });
+    throw badAnswer(response);
   }
 }
+
+const badAnswer = (response: Response) =>
+  new BadAnswer({ ...readS3Fault(response, ""), ...(response.ok && { status: 502 }) });
 
 function pauseOf(response: Response): number | null {
   const seconds = Number(response.headers.get("retry-after") ?? "");

@@ -7,8 +7,8 @@ export interface XmlElement {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
-// More than a list of a thousand long keys.
-const MAX_CHARACTERS = 8_000_000;
+/** The longest text that is parsed: more than a list of a thousand long keys. */
+export const MOST_XML = 8_000_000;
 const MAX_DEPTH = 16;
 // A declaration or comment, an end tag, a start tag with ignored attributes, or text.
 const TOKEN =
@@ -19,7 +19,7 @@ const TOKEN =
  * anything else.
  */
 export function readXml(text: string): XmlElement {
-  if (text.length > MAX_CHARACTERS) throw new Error("The XML is too long.");
+  if (text.length > MOST_XML) throw new Error("The XML is too long.");
   const top: XmlElement = { name: "", text: "", children: [] };
   const open: XmlElement[] = [top];
   let at = 0;

@@ -11,7 +11,7 @@ import { makeClip, runFfprobe } from "../../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { noise, sha256, virtualFile } from "../../fixtures/virtual-file.ts";
 import { type Ceph, startCeph } from "../../s3/ceph.ts";
-import { startProxy } from "../../s3/proxy.ts";
+import { type S3Proxy, startProxy } from "../../s3/proxy.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
 const rig = createRig();
@@ -171,12 +171,31 @@ test.each([
   expect(await keysIn("bucket-out")).not.toContain("never.mp4");
 });
 
-test("testing a working connection succeeds and leaves nothing", async () => {
+test("testing a working connection needs no list of its keys, and leaves nothing", async () => {
+  const { id, proxy } = await watched();
   const body = { bucket: "bucket-in", prefix: "tries/" };
-  const tried = await rig.call(`/connections/${connection.id}/test`, { method: "POST", body });
+  const tried = await rig.call(`/connections/${id}/test`, { method: "POST", body });
   expect(tried.json).toEqual({ object: "connection_test", ok: true, error: null });
+  expect(proxy.log.map(({ method }) => method)).toEqual(["PUT", "GET", "DELETE"]);
+  proxy.fail(({ method }) => (method === "GET" ? { status: 403, code: "AccessDenied" } : null));
+  const refused = await rig.call(`/connections/${id}/test`, { method: "POST", body });
+  expect(refused.json).toMatchObject({ ok: false, error: { kind: "input_forbidden" } });
   expect((await keysIn("bucket-in")).filter((key) => key.startsWith("tries/"))).toEqual([]);
 });
+
+/** Makes a connection whose requests can be seen and failed the default one, until the test is finished. */
+async function watched(): Promise<{ id: string; proxy: S3Proxy }> {
+  const proxy = await startProxy(ceph.connection.endpoint);
+  onTestFinished(() => proxy.close());
+  const { id } = await create<Connection>("/connections", {
+    ...{ name: "Watched", kind: "s3", ...ceph.connection, endpoint: proxy.url, is_default: true },
+  });
+  onTestFinished(async () => {
+    await rig.call(`/connections/${connection.id}`, { method: "PATCH", body: { is_default: true } });
+    await rig.call(`/connections/${id}`, { method: "DELETE" });
+  });
+  return { id, proxy };
+}
 
 test("reports a missing input", async () => {
   const task = await create<Task>("/tasks", { input: "s3://bucket-in/no-such-key.mp4", kind: "video" });
@@ -216,15 +235,7 @@ test("an object is read in part at the version that was probed, and fails when i
   );
   const put = (body: Uint8Array<ArrayBuffer>) => ceph.ask("bucket-in", { method: "PUT", key, body });
   const etag = (await put(new Uint8Array(file))).headers.get("etag");
-  const proxy = await startProxy(ceph.connection.endpoint);
-  onTestFinished(() => proxy.close());
-  const { id } = await create<Connection>("/connections", {
-    ...{ name: "Watched", kind: "s3", ...ceph.connection, endpoint: proxy.url, is_default: true },
-  });
-  onTestFinished(async () => {
-    await rig.call(`/connections/${connection.id}`, { method: "PATCH", body: { is_default: true } });
-    await rig.call(`/connections/${id}`, { method: "DELETE" });
-  });
+  const { proxy } = await watched();
   const still = async () => {
     const options = { format: "png", start: 15.5 };
     const task = await create<Task>("/tasks", { input: `s3://bucket-in/${key}`, kind: "image", options });
