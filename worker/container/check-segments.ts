@@ -14,13 +14,14 @@ export async function checkSegments(files: readonly OutputFile[]): Promise<void>
 }
 
 /** Reads the facts of each segment; returns pairs of its name and them. */
-export function readSegments(
+export async function readSegments(
   files: readonly OutputFile[],
 ): Promise<(readonly [string, ReturnType<typeof readSegment>])[]> {
-  const segments = files.filter(({ name }) => name.endsWith(".m4s"));
-  return Promise.all(
-    segments.map(async ({ name, path }) => [name, readSegment(await readFile(path))] as const),
-  );
+  const read: [string, ReturnType<typeof readSegment>][] = [];
+  // One after the other: all of a long sound together would not fit into what the job may take.
+  for (const { name, path } of files)
+    if (name.endsWith(".m4s")) read.push([name, readSegment(await readFile(path))]);
+  return read;
 }
 
 /** True when the boxes of an MP4 file or segment (ISO/IEC 14496-12, 4.2) are all there and end where it does. */

@@ -64,6 +64,9 @@ export class UploadObject extends DurableObject<Bindings> {
     // It may live on by now.
     if (entry && !removed && entry.upload.expires_at > Date.now())
       return this.ctx.storage.setAlarm(entry.upload.expires_at);
+    // From here on it cannot be completed.
+    if (entry) this.#kv.put(REMOVED, entry);
+    this.#kv.delete(ENTRY);
     try {
       if (entry) await createPlaceOf(readEnv(this.env))(entry).drop(entry);
     } catch {
