@@ -22,7 +22,7 @@ import type { Services } from "./services.ts";
 
 // A request for a page file arrives here only when the file does not exist: 404, with or without a key.
 const OPEN =
-  /^\/(health|openapi\.json|docs(\/.*)?|app\/.*|media\/.*|image\/.*|uploads\/[^/]+\/parts\/[^/]+)$/;
+  /^\/(health|openapi\.json|docs(\/.*)?|app\/.*|media\/.*|image\/.*|uploads\/[^/]+\/parts\/[^/]+)$/s;
 
 /** Creates the API over its services: all routes, headers and errors. */
 export function createApp(services: Services): Api {

@@ -201,7 +201,8 @@ test("a source that answers 304 to no condition makes no picture, and takes none
 test("a signed URL serves any public source, and an output of this service", async () => {
   const client = createRemoteClient({ baseUrl: base, apiKey: "key-of-alpha" });
   const file = await clip("jpeg", { size: "320x240" });
-  const source = other.serve("/signed%20photo.jpg", { file });
+  // A line separator, which no pattern of one line matches.
+  const source = other.serve("/signed%20photo%E2%80%A8.jpg", { file }).replace("%E2%80%A8", "\u2028");
   const sign = async (request: ImageUrlRequest) => (await client.images.sign(request)).url;
   const url = await sign({ source, options: { width: 80, format: "webp", quality: 70 }, seconds: 60 });
   const { status, headers, bytes } = await get(url);
