@@ -48,17 +48,25 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
       httpMetadata: { contentType: "application/jsonl" },
     });
 
+  // The file may be there: a record that cannot be freed is archived again, and so is what is left of a batch that broke off.
+  async function add(object: ArchiveKind, records: readonly ArchivedRecord[]): Promise<void> {
+    const last = records.at(-1);
+    if (!last) return;
+    const key = `${folder(object)}${last.id}.jsonl`;
+    for (let added = false; !added; ) {
+      const file = await bucket.get(key);
+      const lines = file ? (await file.text()).split("\n") : [];
+      const others = records.map(({ json }) => json).filter((json) => !lines.includes(json));
+      if (others.length === 0) return;
+      added = (await put(key, [...lines, ...others], file ? { etagMatches: file.etag } : undefined)) !== null;
+    }
+  }
+
   return {
     async write(object, records, behind) {
       const late = records.filter(({ id }) => id <= behind);
-      for (const { id, json } of late) await put(`${folder(object)}${id}.jsonl`, [json]);
-      const rest = records.slice(late.length);
-      const last = rest.at(-1);
-      if (!last) return;
-      await put(
-        `${folder(object)}${last.id}.jsonl`,
-        rest.map(({ json }) => json),
-      );
+      for (const record of late) await add(object, [record]);
+      await add(object, records.slice(late.length));
     },
     get: async (object, id) => (await findRecord(object, id))?.json ?? null,
     async taskOf(step_id) {

@@ -167,6 +167,18 @@ test("records removed from one file at the same time stay removed, and its other
   expect(await lines("gamma")).toEqual([]);
 });
 
+test("a record that is archived again, alone or with what is left of its batch, takes no other from its file", async () => {
+  const archive = archiveOf("eta");
+  const records = recordsAt(1e12, 4);
+  const [first, , third, last] = records;
+  if (!first || !third || !last) throw new Error("There are no records.");
+  await archive.write("task", records, "");
+  await archive.write("task", [last], last.id);
+  await archive.write("task", [third, last], "");
+  expect(await lines("eta")).toEqual(records.map(({ json }) => json));
+  expect(await archive.get("task", first.id)).toBe(first.json);
+});
+
 test("a record that was archived twice is removed from both files, and a late one is found behind many", async () => {
   const archive = archiveOf("delta");
   const records = recordsAt(1e12, 24);
