@@ -24,7 +24,8 @@ export async function startInstance(engines: Engines, id: string): Promise<void>
   try {
     await own?.create({ id, params: { id } });
   } catch (thrown) {
-    if ((await instanceStatus(engines, id)) === null) throw thrown;
+    const status = await instanceStatus(engines, id);
+    if (status === null || status === UNKNOWN) throw thrown;
   }
 }
 
@@ -36,18 +37,24 @@ async function findInstance(engines: Engines, id: string): Promise<RunInstance> 
     try {
       return await binding.get(id);
     } catch (thrown) {
-      fault ??= thrown;
+      if (fault === undefined || isMissing(fault)) fault = thrown;
     }
   }
   throw fault;
 }
 
-/** Returns the status of a run's instance; null when there is none. */
+/** The status of an instance that cannot be asked for it now. */
+export const UNKNOWN = "unknown";
+
+// Any other fault says nothing of the instance.
+const isMissing = (thrown: unknown) => /not[_ ]found/i.test(String(thrown));
+
+/** Returns the status of a run's instance; null when there is none, {@link UNKNOWN} when that cannot be asked. */
 export async function instanceStatus(engines: Engines, id: string): Promise<string | null> {
   try {
     return (await (await findInstance(engines, id)).status()).status;
-  } catch {
-    return null;
+  } catch (thrown) {
+    return isMissing(thrown) ? null : UNKNOWN;
   }
 }
 

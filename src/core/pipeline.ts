@@ -37,14 +37,15 @@ export async function runStep(
       if (!(await report({ type: "encoder_chosen", step_id, choice }))) throw new RunOver();
     },
   };
+  let output: Source;
   try {
-    const output = await workOf(step, task, work, context);
-    return (await report({ type: "step_succeeded", step_id, output })) ? output : null;
+    output = await workOf(step, task, work, context);
   } catch (thrown) {
     if (thrown instanceof RunOver) return null;
     await report({ type: "step_failed", step_id, error: runErrorOf(toMediaError(thrown)) });
     return null;
   }
+  return (await report({ type: "step_succeeded", step_id, output })) ? output : null;
 }
 
 /** Thrown inside a step's work when its run was cancelled or deleted: stop at once and report nothing. */

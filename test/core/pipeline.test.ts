@@ -115,6 +115,17 @@ test("a run stops at the first report that is declined", async () => {
   }
 });
 
+test("work that is done is not reported as failed where its report is lost", async () => {
+  const reported: string[] = [];
+  const lost = run({}, (event) => {
+    reported.push(event.type);
+    if (event.type === "step_succeeded") throw new Error("The object is away.");
+    return true;
+  });
+  await expect(lost).rejects.toThrow("The object is away.");
+  expect(reported).toEqual(["step_started", "step_succeeded"]);
+});
+
 test("work that throws RunOver ends without an error", async () => {
   const { events } = await run({
     probe: async () => {

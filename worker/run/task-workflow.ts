@@ -4,7 +4,7 @@ import type { Report } from "../../src/core/ports.ts";
 import { createStepWork } from "../../src/steps/step-work.ts";
 import { readEnv } from "../env.ts";
 import { createHeavyTurn } from "../limits/heavy-turn.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { MANY_ATTEMPTS, patiently } from "../network/retry-object-call.ts";
 import { createDurably } from "./durably.ts";
 import { createRunTools, type RunBegin } from "./run-tools.ts";
 
@@ -20,7 +20,8 @@ export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
     if (begun === null) return;
     const begin: RunBegin = JSON.parse(begun);
     const { record } = begin;
-    const report: Report = (change) => patiently(() => object().report(change));
+    const report: Report = (change) =>
+      patiently(() => object().report(change), change.type === "step_succeeded" ? MANY_ATTEMPTS : undefined);
     const durably = createDurably(step, object, env, id);
     const tools = createRunTools(env, begin, createHeavyTurn(step, object));
     const work = createStepWork(tools, record.object === "task" ? record : null);

@@ -1,16 +1,21 @@
 import type { ErrorKind } from "../../../src/core/errors.ts";
-import { isFinished } from "../../../src/core/transitions.ts";
-import { instanceStatus, wakeInstance } from "../../instance.ts";
+import { isFinished, type RunEvent } from "../../../src/core/transitions.ts";
+import { instanceStatus, UNKNOWN, wakeInstance } from "../../instance.ts";
 import { serviceSettings } from "../../settings/service-settings.ts";
+import type { RunRow } from "../run-row.ts";
 import type { RunRows } from "../run-rows.ts";
-import { judgeRun, watchTimes } from "./watch.ts";
+import { failureOf, judgeRun, watchTimes } from "./watch.ts";
 
-/** Looks after a run that is silent or makes no progress: wakes it, or fails it by `fail`. */
+/** Looks after a run that is silent or makes no progress: wakes it, or fails it by an event that `apply` takes. */
 export async function watchRun(
   env: Bindings,
   rows: RunRows,
-  fail: (kind: ErrorKind, message: string) => Promise<void>,
+  apply: (row: RunRow, event: RunEvent) => Promise<unknown>,
 ): Promise<void> {
+  const fail = async (kind: ErrorKind, message: string) => {
+    const current = rows.get();
+    if (current) await apply(current, failureOf(current.record, kind, message));
+  };
   const row = rows.get();
   if (!row) return;
   const finding = judgeRun(row, watchTimes(serviceSettings(env)), Date.now());
@@ -29,6 +34,7 @@ export async function watchRun(
   if (ended || finding === "lost") return fail("worker_lost", "The run was lost; create the task again.");
   // A run that waits its turn has nothing to say yet, however long that takes.
   const waits = status === "queued";
-  if (!waits) await wakeInstance(env, row.record.id, status);
+  // One that cannot be asked about now is lost only if it stays silent.
+  if (!waits && status !== UNKNOWN) await wakeInstance(env, row.record.id, status);
   rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
 }
