@@ -33,7 +33,7 @@ export class JobObject extends DurableObject<Bindings> {
   readonly #kv = this.ctx.storage.kv;
   readonly #lead = new JobLead();
   readonly #fetches = new JobFetches();
-  readonly #alarm = createRunAlarm(this.ctx.storage, this.ctx.id.name);
+  readonly #alarm = createRunAlarm(this.ctx.storage, this.ctx.id.name, (pause) => this.#arm(pause));
   #settling: Promise<boolean> | null = null;
 
   /** Stores a job and creates its tasks; false when its project cannot list them: then nothing is left of it. */
@@ -106,7 +106,7 @@ export class JobObject extends DurableObject<Bindings> {
     const inPhase = (phase: JobState["phase"], duty: () => Promise<unknown>) => async () => {
       if (this.#read()?.phase === phase) await duty();
     };
-    const pause = await this.#alarm.run({
+    await this.#alarm.run({
       create: inPhase("creating", () => this.#createTasks()),
       withdraw: inPhase("withdrawn", () => this.#withdraw()),
       ask: () => this.#ask(),
@@ -114,7 +114,6 @@ export class JobObject extends DurableObject<Bindings> {
       advance: () => this.#advance(),
       clear: () => this.#clear(),
     });
-    await this.#arm(pause);
   }
 
   readonly #pinned = (): RunPinned | null => {

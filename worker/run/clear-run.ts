@@ -1,16 +1,21 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
-import { clearMedia } from "../../src/steps/media-keys.ts";
+import { clearMedia, type MediaFolder } from "../../src/steps/media-keys.ts";
 import { terminateInstance } from "../instance.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
 import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
-import type { RunRows } from "./run-rows.ts";
+import type { Leftovers, RunRows } from "./run-rows.ts";
 import { CLEANUPS_MS, cleanupDue, EXPIRED } from "./schedule.ts";
 
-/** Drops the uploads of a finished run that are not complete, and removes its working files; of one that did not succeed or has its output elsewhere, its output too. */
-async function clearRun(bucket: R2Bucket, record: Task | Step, rows: RunRows): Promise<void> {
+/** Drops the uploads of a run that are not complete, and removes its files in some folders. */
+async function clearFiles(
+  bucket: R2Bucket,
+  id: string,
+  folders: readonly MediaFolder[],
+  rows: RunRows,
+): Promise<void> {
   const uploads = createR2Uploads(bucket);
   for (const { id, key } of rows.uploads()) {
     // What cannot be dropped, storage drops by itself after a week.
@@ -20,11 +25,27 @@ async function clearRun(bucket: R2Bucket, record: Task | Step, rows: RunRows): P
       .catch(() => {});
     rows.forgetUpload(id);
   }
-  // What is in the caller's own storage is not kept here too.
+  await clearMedia(createR2Storage(bucket), id, folders);
+}
+
+// Of a run that did not succeed or has its output elsewhere, its output too.
+function foldersOf(record: Task | Step): readonly MediaFolder[] {
   const own = record.object === "task" && record.output?.startsWith("s3://");
-  const keeps = record.status === "succeeded" && !own;
-  const folders = keeps ? (["work"] as const) : (["work", "out"] as const);
-  await clearMedia(createR2Storage(bucket), record.id, folders);
+  return record.status === "succeeded" && !own ? ["work"] : ["work", "out"];
+}
+
+/** Clears what a deleted run has written since, when that is due. */
+export async function clearLeftovers(env: Bindings, rows: RunRows, id: string): Promise<void> {
+  const left = rows.leftovers();
+  if (!left || Date.now() < left.due_at) return;
+  await clearFiles(mediaBucket(env), id, ["work", "out"], rows);
+  rows.setLeftovers(leftAfter(left.cleanups + 1));
+}
+
+/** Returns when the files of a deleted run are to be cleared again, after so many times. */
+export function leftAfter(cleanups: number): Leftovers | null {
+  const pause = CLEANUPS_MS[cleanups];
+  return pause === undefined ? null : { cleanups, due_at: Date.now() + pause };
 }
 
 /** Clears the files of a finished run that are due; `expires` returns when its output is, in milliseconds since the epoch. */
@@ -40,7 +61,7 @@ export async function cleanUp(env: Bindings, rows: RunRows, expires: (row: RunRo
   }
   const good = row.record.status === "succeeded";
   if (!good && row.cleanups > 0) await terminateInstance(env, row.record.id);
-  await clearRun(mediaBucket(env), row.record, rows);
+  await clearFiles(mediaBucket(env), row.record.id, foldersOf(row.record), rows);
   const cleanups = good ? most : row.cleanups + 1;
   rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
 }

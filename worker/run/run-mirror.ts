@@ -3,6 +3,7 @@ import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { doubling, retry } from "../../src/util/retry.ts";
 import { within } from "../../src/util/time.ts";
+import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import type { RunMail } from "../webhooks/run-mail.ts";
 import type { RunRows } from "./run-rows.ts";
@@ -49,8 +50,9 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
   }
 
   async function removeAll(project: string, record: Task | Step): Promise<void> {
-    await env.PROJECT.getByName(project).remove(record.id);
-    await env.KV.delete(mirrorKey(record));
+    await patiently(() => env.PROJECT.getByName(project).remove(record.id));
+    // KV takes one write a second of a key, and may just have taken one.
+    await patiently(() => env.KV.delete(mirrorKey(record)));
   }
 
   async function withdraw(project: string, id: string): Promise<void> {

@@ -13,6 +13,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS choice (one INTEGER PRIMARY KEY CHECK (one = 1), choice TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS pin (one INTEGER PRIMARY KEY CHECK (one = 1), pin TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS content_key (one INTEGER PRIMARY KEY CHECK (one = 1), sealed TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS leftovers (one INTEGER PRIMARY KEY CHECK (one = 1), cleanups INTEGER NOT NULL, due_at INTEGER NOT NULL);
 `;
 
 // A run of an earlier version entered no queue; it continues as it is.
@@ -25,6 +26,13 @@ const SELECT = `
 // All that a GET needs.
 const STORED = "SELECT project, record, turn.turn AS turn FROM run LEFT JOIN turn ON turn.one = run.one";
 type Stored = { project: string; record: string; turn: string | null };
+
+/** What a deleted run may still write: its work was stopped, but is not known to have ended. */
+export interface Leftovers {
+  cleanups: number;
+  /** In milliseconds since the epoch. */
+  due_at: number;
+}
 
 /** The stored row of one run. */
 export interface RunRows {
@@ -50,6 +58,9 @@ export interface RunRows {
   withdrawn(): string | null;
   /** Removes the row for good. */
   delete(): void;
+  /** How often the files of a deleted run were cleared, and when that is next due; null when nothing more can come. */
+  leftovers(): Leftovers | null;
+  setLeftovers(leftovers: Leftovers | null): void;
   /** Takes note that the object's storage was cleared. */
   cleared(): void;
 }
@@ -116,7 +127,13 @@ export function createRunRows(sql: SqlStorage): RunRows {
       return row?.turn === "withdrawn" ? String(row.project) : null;
     },
     delete() {
-      for (const table of ["run", "pin", "content_key"]) write(`DELETE FROM ${table}`);
+      for (const table of ["run", "turn", "choice", "pin", "content_key"]) write(`DELETE FROM ${table}`);
+    },
+    leftovers: () =>
+      (ready && sql.exec<Leftovers & Record<string, number>>("SELECT * FROM leftovers").toArray()[0]) || null,
+    setLeftovers(leftovers) {
+      write("DELETE FROM leftovers");
+      if (leftovers) write("INSERT INTO leftovers VALUES (1, ?, ?)", leftovers.cleanups, leftovers.due_at);
     },
     cleared() {
       ready = false;

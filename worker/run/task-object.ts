@@ -1,5 +1,4 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ErrorKind } from "../../src/core/errors.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/core/transitions.ts";
@@ -15,7 +14,7 @@ import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
 import { createAdmission } from "./admission.ts";
-import { cleanUp } from "./clear-run.ts";
+import { cleanUp, clearLeftovers, leftAfter } from "./clear-run.ts";
 import { createRunAlarm } from "./run-alarm.ts";
 import { createRunEvents } from "./run-events.ts";
 import { createRunListeners } from "./run-listeners.ts";
@@ -25,7 +24,7 @@ import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
 import { CLEANUPS_MS, nextAlarm, outputExpires } from "./schedule.ts";
-import { failureOf, watchTimes } from "./watch/watch.ts";
+import { watchTimes } from "./watch/watch.ts";
 import { watchRun } from "./watch/watch-run.ts";
 
 /**
@@ -33,7 +32,7 @@ import { watchRun } from "./watch/watch-run.ts";
  * index, the start of the run, the watch over it and the clearing of its files all happen here.
  */
 export class TaskObject extends DurableObject<Bindings> {
-  readonly #alarm = createRunAlarm(this.ctx.storage, this.ctx.id.name);
+  readonly #alarm = createRunAlarm(this.ctx.storage, this.ctx.id.name, (pause) => this.#arm(pause));
   readonly #listeners = createRunListeners();
   readonly #storage = mediaStorage(this.env);
   readonly #rows = createRunRows(this.ctx.storage.sql);
@@ -155,8 +154,10 @@ export class TaskObject extends DurableObject<Bindings> {
     await deleteInstance(this.env, row.record.id);
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.#mirror.remove(project, row.record, row.version);
-    await this.#turn.leave();
+    await patiently(() => this.#turn.leave());
+    this.#mail.forget();
     this.#rows.delete();
+    this.#rows.setLeftovers(leftAfter(row.cleanups));
     this.#events.changed();
     this.ctx.waitUntil(reportEnd(this.env, row.record, "deleted"));
     await this.#arm();
@@ -200,16 +201,16 @@ export class TaskObject extends DurableObject<Bindings> {
   }
 
   async #attend(): Promise<void> {
-    const pause = await this.#alarm.run({
+    await this.#alarm.run({
       withdraw: () => this.#admission.withdraw(),
       mail: async () => this.#mail.start(),
       turn: () => this.#turn.ask(),
       start: () => this.#start(),
-      watch: () => watchRun(this.env, this.#rows, (kind, message) => this.#fail(kind, message)),
+      watch: () => watchRun(this.env, this.#rows, (row, event) => this.#apply(row, event)),
       cleanup: () => cleanUp(this.env, this.#rows, (row) => this.#expires(row)),
+      leftovers: () => clearLeftovers(this.env, this.#rows, this.ctx.id.name ?? ""),
       mirror: () => this.#mirror.write(),
     });
-    await this.#arm(pause);
   }
 
   #hear(): RunRow | null {
@@ -244,7 +245,8 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#arm();
     // Should it fail, the alarm does it.
     const leaving = isFinished(record) ? this.#turn.leave().catch(() => {}) : null;
-    if (event.type !== "step_progressed") await this.#mirror.index(row.project, record, version);
+    // What else changes, lists have within a second, by the alarm.
+    if (record.status !== before.status) await this.#mirror.index(row.project, record, version);
     await leaving;
     return record;
   }
@@ -263,11 +265,6 @@ export class TaskObject extends DurableObject<Bindings> {
     this.ctx.waitUntil(patiently(() => wakeInstance(this.env, id, null)).catch(failed));
   }
 
-  async #fail(kind: ErrorKind, message: string): Promise<void> {
-    const row = this.#rows.get();
-    if (row) await this.#apply(row, failureOf(row.record, kind, message));
-  }
-
   #expires({ record }: RunRow): number {
     return outputExpires(record, serviceSettings(this.env).MEDIA_TTL) * 1000;
   }
@@ -279,12 +276,12 @@ export class TaskObject extends DurableObject<Bindings> {
   // One alarm serves all: it is set to the earliest thing that is due, after a failure not before `pause` milliseconds. A deleted
   // run whose events are delivered leaves nothing behind.
   async #arm(pause = 0): Promise<void> {
-    const row = this.#rows.get();
+    const [row, left] = [this.#rows.get(), this.#rows.leftovers()];
     const withdrawn = this.#rows.withdrawn() !== null;
-    if (!row && !withdrawn && this.#mail.isEmpty()) return this.#free();
+    if (!row && !withdrawn && !left && this.#mail.isEmpty()) return this.#free();
     const now = Date.now() + pause;
-    const due = [row && this.#dueAt(row, now), this.#mail.dueAt(), withdrawn ? now : null];
-    const times = due.filter((time) => time !== null);
+    const due = [row && this.#dueAt(row, now), this.#mail.dueAt(), left?.due_at, withdrawn ? now : null];
+    const times = due.filter((time) => time != null);
     if (times.length > 0) await this.#alarm.set(Math.max(now, Math.min(...times)));
   }
 

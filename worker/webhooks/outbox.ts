@@ -62,7 +62,7 @@ export function createOutbox(sql: Sql): Outbox {
     write(`INSERT OR ${verb} INTO delivery VALUES (?, ?, ?, 0, ?)`, id, project, now, now);
   const forget = () => void (ready && handed > 0 && write("DELETE FROM outbox WHERE version <= ?", handed));
   return {
-    setUrl: (url) => write("INSERT INTO webhook_url VALUES (1, ?)", url),
+    setUrl: (url) => write("INSERT OR REPLACE INTO webhook_url VALUES (1, ?)", url),
     url() {
       if (!ready) return null;
       return [...sql.exec<{ url: string }>("SELECT url FROM webhook_url")][0]?.url ?? null;

@@ -1,10 +1,10 @@
 import { expect, test, vi } from "vitest";
 import { createRunAlarm } from "../../../worker/run/run-alarm.ts";
 
-function open() {
+function open(arm = vi.fn(async (_pause: number) => {})) {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
   const storage = { setAlarm: vi.fn(async (_at: number) => {}) };
-  return { alarm: createRunAlarm(storage, "task_1"), storage, log };
+  return { alarm: createRunAlarm(storage, "task_1", arm), storage, arm, log };
 }
 
 test("a duty that fails keeps none of the others from being done, in their order", async () => {
@@ -25,13 +25,26 @@ test("a duty that fails keeps none of the others from being done, in their order
 });
 
 test("backs off while a duty fails, up to a minute, and starts over once all are done", async () => {
-  const { alarm, log } = open();
+  const { alarm, arm, log } = open();
   const fails = { mirror: () => Promise.reject(new Error("KV is away")) };
-  const pauses: number[] = [];
-  for (let time = 0; time < 8; time++) pauses.push(await alarm.run(fails));
-  expect(pauses).toEqual([2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-  expect(await alarm.run({ mirror: async () => {} })).toBe(0);
-  expect(await alarm.run(fails)).toBe(2000);
+  for (let time = 0; time < 8; time++) await alarm.run(fails);
+  await alarm.run({ mirror: async () => {} });
+  await alarm.run(fails);
+  const pauses = [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000, 0, 2000];
+  expect(arm.mock.calls.flat()).toEqual(pauses);
+  log.mockRestore();
+});
+
+test("an alarm that cannot be set as due is set all the same, later each time", async () => {
+  const { alarm, storage, log } = open(vi.fn(() => Promise.reject(new Error("A setting is wrong."))));
+  vi.useFakeTimers({ now: 0 });
+  for (let time = 0; time < 7; time++) {
+    alarm.gone();
+    await alarm.run({});
+  }
+  vi.useRealTimers();
+  const pauses = [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000];
+  expect(storage.setAlarm.mock.calls.flat()).toEqual(pauses);
   log.mockRestore();
 });
 
