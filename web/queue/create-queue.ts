@@ -22,7 +22,7 @@ const ADDED_AT_ONCE = 20;
 /** Creates the {@link Queue} of a page on top of its clients, and restores it from an earlier visit. */
 export function createQueue(device: LocalClient, edge: Edge): Queue {
   const list = createItemList(NAME, openQueueStore(NAME), { read, gone });
-  const follower = createFollower(list, device, clientOf);
+  const follower = createFollower(list, device, clientOf, refused);
   const launcher = createLauncher(NAME, list, device, edge);
   const probe = createProbe(NAME, list, device);
   const { items, loaded, find, change } = list;
@@ -31,6 +31,11 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     if (wishes.place === "device") return device;
     const connection = edge.connection.value;
     return connection && connection.base_url === service ? connection.client : null;
+  }
+
+  function refused(client: Client): void {
+    const connection = edge.connection.value;
+    if (connection?.client === client) edge.lose(connection);
   }
 
   function needClient(item: Item): Client {
@@ -179,8 +184,9 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         await dropTask(item);
       } catch (thrown) {
         // Its output still exists, so the visitor must know.
-        list.add({ ...item, fault: faultOf(thrown) });
+        list.add(item);
         followNow(id);
+        change(id, { fault: faultOf(thrown) });
       }
     },
     async output(id) {

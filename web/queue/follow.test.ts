@@ -20,15 +20,14 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
   let asked = 0;
   let listener = (_: Update<Task>) => {};
   const client = {
-    on(_run: string, _event: "update", added: typeof listener) {
-      listener = added;
+    on(_run: string, event: "update" | "error", added: typeof listener) {
+      if (event === "update") listener = added;
       return () => {};
     },
     async *watch(record: Task) {
       yield { record, progress: 10, speed: null, eta: null, error: null, choice: choices[asked++] };
       throw new Error("Only the first event is read.");
     },
-    tasks: { get: async () => queued },
   };
   const list = {
     find: () => item,
@@ -40,6 +39,7 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
     list as unknown as ItemList,
     {} as LocalClient,
     () => client as unknown as Client,
+    () => {},
   );
   follower.follow(item);
   return {

@@ -1,5 +1,6 @@
 import type { LocalClient } from "../../src/browser/index.ts";
-import { type Client, isFinished, MediaError, type Task, type WaitingFile } from "../../src/index.ts";
+import { type Client, isFinished, type MediaError, type Task, type WaitingFile } from "../../src/index.ts";
+import { isRefusal } from "../edge/create-edge.ts";
 import { faultOf } from "./fault-of.ts";
 import type { Item, Pace } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
@@ -11,11 +12,15 @@ export interface Follower {
   stop(id: string): void;
 }
 
-/** Creates a {@link Follower}; `clientOf` returns null when an item's service is not connected. */
+/**
+ * Creates a {@link Follower}; `clientOf` returns null when an item's service is not connected, and `refused` receives the client
+ * whose service no longer accepts its key.
+ */
 export function createFollower(
   list: ItemList,
   device: LocalClient,
   clientOf: (item: Item) => Client | null,
+  refused: (client: Client) => void,
 ): Follower {
   const followed = new Map<string, { task_id: string; client: Client; end(): void }>();
 
@@ -40,16 +45,21 @@ export function createFollower(
     );
   }
 
-  // Watching a deleted task would never report that.
-  async function check(id: string, client: Client, task: Task): Promise<void> {
-    try {
-      await client.tasks.get(task.id);
-    } catch (thrown) {
-      if (!(thrown instanceof MediaError) || thrown.kind !== "task_not_found") return;
+  function fail(id: string, client: Client, task: Task, error: MediaError): void {
+    const item = list.find(id);
+    // The visitor ended the connection, or made another.
+    if (!item || clientOf(item) !== client) return;
+    const fault = faultOf(error);
+    if (error.kind === "task_not_found") {
       stop(id);
-      if (list.find(id)?.task?.id !== task.id) return;
-      list.change(id, { task: null, service: null, pace: null, fault: faultOf(thrown) });
+      if (item.task?.id === task.id) list.change(id, { task: null, service: null, pace: null, fault });
+      return;
     }
+    // It stays among the followed: another try by the same client would end the same way.
+    list.change(id, { fault });
+    if (!isRefusal(error)) return;
+    for (const [other, each] of followed) if (each.client === client) list.change(other, { fault });
+    refused(client);
   }
 
   return {
@@ -63,7 +73,8 @@ export function createFollower(
       if (!task || !client) return;
       let known: Pace["choice"];
       let mayAsk = client !== device;
-      const end = client.on(task, "update", ({ record, progress, speed, eta, choice, waiting }) => {
+      if (item.fault) list.change(id, { fault: null });
+      const endUpdates = client.on(task, "update", ({ record, progress, speed, eta, choice, waiting }) => {
         const file = waiting?.for === "file" ? waiting : null;
         const waits = waiting?.for === "encoder";
         list.change(id, {
@@ -82,8 +93,12 @@ export function createFollower(
         if (isFinished(record)) stop(id);
         else if (file) void askForFile(id, record, file);
       });
+      const endErrors = client.on(task, "error", (error) => fail(id, client, task, error));
+      const end = () => {
+        endUpdates();
+        endErrors();
+      };
       followed.set(id, { task_id: task.id, client, end });
-      void check(id, client, task);
     },
   };
 }
