@@ -1,5 +1,5 @@
 import type { Item } from "../queue/item.ts";
-import { stateOf } from "../queue/queue.ts";
+import { isRetryable, stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { awaitCopy } from "./awaited-copy.ts";
@@ -16,7 +16,6 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
   const { id, name } = item;
   const state = stateOf(item);
   const runs = state === "queued" || state === "processing" || state === "sending";
-  const failed = state === "failed" || state === "cancelled" || state === "unusable";
   const again = (event: MouseEvent) => {
     if (!isMeant(event)) return;
     awaitCopy(item);
@@ -54,8 +53,8 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
           Cancel
         </button>
       )}
-      {failed && (
-        <button key="retry" type="button" onClick={() => void queue.retry(id)}>
+      {isRetryable(item) && (
+        <button key="retry" type="button" onClick={(event) => isMeant(event) && void queue.retry(id)}>
           <Icon name="refresh" />
           Try again
         </button>

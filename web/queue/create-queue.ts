@@ -12,7 +12,7 @@ import { groupByFile } from "./group-by-file.ts";
 import type { Item } from "./item.ts";
 import { createItemList } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
-import { isStartable, type Queue, stateOf } from "./queue.ts";
+import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
 import { openQueueStore } from "./queue-store.ts";
 
 const NAME = "framewright-queue";
@@ -128,18 +128,21 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       });
     },
     async retry(id) {
-      await orFault(id, async () => {
-        const item = find(id);
-        if (!item) return;
-        change(id, { fault: null });
-        if (!item.source) return probe(id);
-        if (!item.task) return start([id]);
-        const client = needClient(item);
-        const task = await client.tasks.retry(item.task.id);
-        change(id, { task, pace: null, waiting: null });
-        followNow(id);
-        await client.tasks.delete(item.task.id).catch(() => {});
-      });
+      await orFault(id, () =>
+        // A second click, here or in another tab, makes no second task.
+        navigator.locks.request(`${NAME} retry ${id}`, { ifAvailable: true }, async (lock) => {
+          const item = lock && (await list.refresh(id));
+          if (!item || !isRetryable(item)) return;
+          change(id, { fault: null });
+          if (!item.task) return probe(id);
+          const client = needClient(item);
+          const task = await client.tasks.retry(item.task.id);
+          change(id, { task, pace: null, waiting: null });
+          followNow(id);
+          await list.saved(id);
+          await client.tasks.delete(item.task.id).catch(() => {});
+        }),
+      );
     },
     async sendToEdge(id) {
       await orFault(id, async () => {

@@ -16,7 +16,7 @@ export interface Queue {
   /** Creates tasks from items that are ready, of those of one file as a job; by default from all that can be started. */
   start(ids?: readonly string[]): Promise<void>;
   cancel(id: string): Promise<void>;
-  /** Restarts a failed or cancelled item; probes one again that could not be read. */
+  /** Restarts a failed or cancelled item, once however often and in however many tabs it is called; probes one again that could not be read. */
   retry(id: string): Promise<void>;
   /**
    * Has the service do what failed here, or could not be read here. Only ever at the visitor's click, because the file
@@ -45,6 +45,10 @@ export function stateOf(item: Item): ItemState {
 
 export function isStartable(item: Item): boolean {
   return stateOf(item) === "ready" && !item.wishes.fault;
+}
+
+export function isRetryable(item: Item): boolean {
+  return ["failed", "cancelled", "unusable"].includes(stateOf(item));
 }
 
 /** Returns whether an item has reached its final state. */
