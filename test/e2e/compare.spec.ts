@@ -4,6 +4,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Locator } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
+import { named, openOptions } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 // Noise, so that the encoder loses something, and wider than the page.
@@ -59,6 +60,46 @@ test("a picture is compared with its original by keyboard", async ({ workbench, 
     })
     .toBeLessThan(1);
   expect((await new AxeBuilder({ page: workbench }).include(".compare").analyze()).violations).toEqual([]);
+});
+
+test("a video that is faster, or has others after it, is compared with the same moments of its original", async ({
+  workbench,
+  folder,
+  served,
+}) => {
+  const film = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=4 -c:v libx264".split(" "),
+    ..."-preset ultrafast -pix_fmt yuv420p".split(" "),
+  ]);
+  await workbench
+    .context()
+    .route("**/next.mp4", (route) => route.fulfill({ path: film, contentType: "video/mp4" }));
+  const compared = async (card: Locator) => {
+    await card.getByRole("button", { name: "Convert this file" }).click();
+    await card.getByRole("button", { name: "Compare with the original" }).click();
+    return card.getByLabel("Moment");
+  };
+  const times = (card: Locator) =>
+    card
+      .locator(".compare video")
+      .evaluateAll((videos: HTMLVideoElement[]) =>
+        videos.map(({ currentTime }) => Number(currentTime.toFixed(2))),
+      );
+
+  const fast = await openOptions(workbench, await named(film, folder, "fast.mp4"));
+  await fast.getByLabel("Speed").selectOption("2 times");
+  await fast.getByRole("textbox", { name: "Start", exact: true }).fill("1");
+  const moment = await compared(fast);
+  await expect(moment).toHaveAttribute("max", "1.48");
+  await moment.fill("1.2");
+  await expect.poll(() => times(fast)).toEqual([3.42, 1.22]);
+  await fast.getByRole("button", { name: "Remove fast.mp4" }).click();
+
+  const joined = await openOptions(workbench, await named(film, folder, "joined.mp4"));
+  await joined.getByLabel("Video to play after it").fill(new URL("next.mp4", served.url).href);
+  await expect(await compared(joined)).toHaveAttribute("max", "3.96");
+  await joined.getByLabel("Moment").press("End");
+  await expect.poll(() => times(joined)).toEqual([3.98, 3.98]);
 });
 
 /** Returns where the "after" picture begins, in pixels from its left edge. */

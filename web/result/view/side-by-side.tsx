@@ -1,5 +1,6 @@
 import { useId, useState } from "preact/hooks";
 import type { Source } from "../../../src/index.ts";
+import type { AnyOptions } from "../../options/choices.ts";
 import type { Item } from "../../queue/item.ts";
 import { clock } from "../../words/quantities.ts";
 import { isFolder } from "../save/file-names.ts";
@@ -15,17 +16,20 @@ export function canCompare(item: Item, output: Source): boolean {
 /** Compares an output with its input; for a video, at a moment that the visitor chooses. */
 export function SideBySide({ item, output, url }: { item: Item; output: Source; url: string }) {
   const id = useId();
-  const last = Math.max(0, (output.duration ?? 0) - 1 / (output.fps || 25));
-  const [moment, setMoment] = useState(last / 2);
   const { input, source } = item;
+  const { start = 0, speed = 1, concat }: AnyOptions = item.task?.options ?? {};
+  const duration = output.duration ?? 0;
+  // The original is only the first of the joined videos.
+  const compared = concat ? Math.min(duration, source?.duration ?? duration) : duration;
+  const last = Math.max(0, compared - 1 / (output.fps || 25));
+  const [moment, setMoment] = useState(last / 2);
   if (input === null || !source) return null;
   const isVideo = output.kind === "video";
   const at = isVideo ? moment : 0;
-  const start = Number(item.task?.options.start ?? 0);
   return (
     <>
       <Compare
-        before={{ input, source, time: start + at }}
+        before={{ input, source, time: start + at * speed }}
         after={{ input: url, source: output, time: at }}
         alt={item.name}
       />
