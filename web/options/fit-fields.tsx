@@ -31,14 +31,14 @@ export function FitFields({ form }: { form: Form }) {
         label="Fit"
         choices={FITS.map((value) => ({ value, label: FIT_WORDS[value][0] }))}
         value={fit}
-        onChange={(fit) => change({ fit })}
+        onChange={(fit) => change({ fit, ...(fit !== "contain" && { background: undefined }) })}
         hint={FIT_WORDS[fit][1]}
         fault={faultAt("fit")}
       />
       {both && fit !== "fill" && (
         <div class="columns">
           <PositionField value={options.position ?? "center"} onChange={(position) => change({ position })} />
-          <BackgroundField form={form} />
+          {fit === "contain" && <BackgroundField form={form} />}
         </div>
       )}
     </>

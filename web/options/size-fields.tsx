@@ -83,12 +83,12 @@ function usualSizes({
   ];
 }
 
-// Two sides may change the aspect ratio, and pictures should not be stretched unasked.
+// Two sides may change the aspect ratio, and pictures should not be stretched unasked; a single one has nothing to fit.
 function withSide(options: AnyOptions, name: "width" | "height", text: string): AnyOptions {
   const value = parseSide(text);
   const other = options[name === "width" ? "height" : "width"];
-  const both = value !== undefined && other !== undefined;
-  return { [name]: value, ...(both && options.fit === undefined && { fit: "contain" }) };
+  if (value !== undefined && other !== undefined) return { [name]: value, fit: options.fit ?? "contain" };
+  return { [name]: value, background: undefined, ...(options.fit === "contain" && { fit: undefined }) };
 }
 
 /** Parses a number of pixels or a percentage; undefined for nothing. */
