@@ -54,6 +54,24 @@ export function withFormat(wishes: Wishes, format: string, source: Source): Wish
   }
 }
 
+// Those that need a sound track or a timeline, which not every file has.
+const OF_FILES: readonly string[] = ["track", "interval", "count"];
+
+/** Leaves out what a source has nothing for, because the options were chosen for another file. */
+export function withoutMissing(wishes: Wishes, source: Source): Wishes {
+  const without = (now: Wishes, name: string): Wishes => ({
+    ...withOptions(now, { [name]: undefined }),
+    preset: wishes.preset,
+  });
+  // There are no pictures to read them with.
+  let now = source.kind === "audio" ? without(wishes, "subtitles") : wishes;
+  for (;;) {
+    const name = optionAtFault(now, source);
+    if (name === null || !OF_FILES.includes(name) || !(name in now.options)) return now;
+    now = without(now, name);
+  }
+}
+
 /** Returns the name of the first option at fault, such as `overlay` for `overlay.width`; null when there is none. */
 function optionAtFault(wishes: Wishes, source: Source): string | null {
   const { fault } = checkWishes(wishes, source);

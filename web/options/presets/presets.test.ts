@@ -4,7 +4,7 @@ import { checkWishes, withFormat } from "../check-wishes.ts";
 import { kindsFor, turnInto, withOptions } from "../choices.ts";
 import { defaultWishes } from "../default-wishes.ts";
 import { sameFor } from "../same-for.ts";
-import { fromPreset, PRESETS } from "./presets.ts";
+import { fromPreset, PRESETS, type Preset } from "./presets.ts";
 
 const source = (facts: Partial<Source>): Source => ({
   ...{ object: "source", url: "https://example.com/file", kind: "video", format: "mp4" },
@@ -61,6 +61,21 @@ test("a preset never enlarges, and keeps the trim", () => {
   expect(of(3840, 2160)).toEqual({ ...plain, height: 1080 });
   expect(of(2160, 3840)).toEqual({ ...plain, width: 1080 });
   expect(of(640, 360)).toEqual(plain);
+});
+
+test.for([
+  ["adaptive_video", { subtitles: [{ url: "https://example.com/a.srt" }], track: 1 }, audioSource()],
+  ["video", { track: 1 }, videoSource({ codecs: { video: "h264", audio: null } })],
+  ["image", { interval: 1, count: 3 }, imageSource()],
+] as const)("a preset of %s with %j leaves out what a file has nothing for", ([kind, options, source]) => {
+  const own = {
+    ...{ id: "own", name: "Own", purpose: "", kind, options: { ...options, quality: "high" } },
+    target_size: null,
+  } as Preset;
+  const before = defaultWishes(source);
+  const wishes = fromPreset(own, before, source);
+  expect(wishes).toEqual({ ...before, kind, options: { quality: "high" }, preset: "own" });
+  expect(checkWishes(wishes, source).fault).toBeNull();
 });
 
 test("options applied to another file adapt to its size, and keep its trim", () => {

@@ -1,5 +1,6 @@
 import type { EncodeKind, Source } from "../../../src/index.ts";
 import type { Wishes } from "../../queue/item.ts";
+import { withoutMissing } from "../check-wishes.ts";
 import type { AnyOptions } from "../choices.ts";
 
 /** Named options, usable for any file that allows such an output. */
@@ -78,20 +79,21 @@ export const PRESETS = [
   },
 ] as const satisfies readonly Preset[];
 
-/** Applies a preset to a source; keeps the trim and the place. */
+/** Applies a preset to a source, without what it has nothing for; keeps the trim and the place. */
 export function fromPreset(preset: Preset, wishes: Wishes, source: Source): Wishes {
   const { start, end } = wishes.options as AnyOptions;
   const times = {
     ...(start !== undefined && { start }),
     ...(end !== undefined && preset.kind !== "image" && { end }),
   };
-  return {
+  const made: Wishes = {
     ...wishes,
     kind: preset.kind,
     options: { ...preset.options, ...sizeOf(preset, source), ...times } as Wishes["options"],
     target_size: preset.target_size,
     preset: preset.id,
   };
+  return withoutMissing(made, source);
 }
 
 function sizeOf({ most }: Preset, { width, height }: Source): AnyOptions {
