@@ -1,8 +1,10 @@
+import { runErrorOf } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
+import { errorFor } from "../../src/words/reason-words.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
-import type { NewJob } from "./job-state.ts";
+import type { NewJob, Release } from "./job-state.ts";
 
 /**
  * Publishes the tasks of a job that stands and waits for an output of its own, and counts them as waiting in the queue. Never
@@ -25,4 +27,16 @@ export async function holdTasks(
   ]);
   for (const outcome of outcomes)
     if (outcome.status === "rejected") logFault("task not held", outcome.reason, { project });
+}
+
+/** Lets a task run with its input, or fails it by how the one before it ended. */
+export async function releaseTask(env: Bindings, release: Release): Promise<void> {
+  const held = () => env.TASK.getByName(release.id).held;
+  if ("input" in release) {
+    await patiently(() => held().release(release.input));
+    return;
+  }
+  const { after, ended } = release;
+  const error = runErrorOf(errorFor("input_not_found", { code: "after", task: after, ended }));
+  await patiently(() => held().fail(error));
 }

@@ -1,12 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
 import type { TaskEnd } from "../../src/core/jobs/after.ts";
 import type { JobHead } from "../../src/core/jobs/job.ts";
-import { runErrorOf } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/steps/media-keys.ts";
 import { everyOne } from "../../src/util/side-by-side.ts";
-import { errorFor } from "../../src/words/reason-words.ts";
 import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
@@ -15,10 +13,19 @@ import { createRunAlarm } from "../run/run-alarm.ts";
 import type { RunPinned } from "../run/run-pin.ts";
 import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
-import { holdTasks } from "./hold-tasks.ts";
+import { holdTasks, releaseTask } from "./hold-tasks.ts";
 import { createJobArchive } from "./job-archive.ts";
 import { JobFetches, JobKnown, JobLead, JobPin } from "./job-input.ts";
-import { isOver, type JobState, type NewJob, type Release, releasesOf, startJob } from "./job-state.ts";
+import {
+  isDone,
+  isOver,
+  isThere,
+  type JobState,
+  type NewJob,
+  releasesOf,
+  running,
+  startJob,
+} from "./job-state.ts";
 
 const STATE = "state";
 // Tasks say when they end; this is for a word that was lost. Asked again ever later.
@@ -39,7 +46,7 @@ export class JobObject extends DurableObject<Bindings> {
   /** Stores a job and creates its tasks; false when its project cannot list them: then nothing is left of it. */
   async create(job: NewJob): Promise<boolean> {
     const found = this.#read();
-    if (!found) {
+    if (!found || found.phase === "deleted") {
       this.#write(startJob(job));
       // Should this object die meanwhile, the rest is created then.
       await this.ctx.storage.setAlarm(Date.now() + 2 * LISTING_MS);
@@ -129,7 +136,7 @@ export class JobObject extends DurableObject<Bindings> {
 
   #of(project: string): JobState | null {
     const state = this.#read();
-    return state?.project === project && state.phase !== "withdrawn" ? state : null;
+    return state?.project === project && isThere(state) ? state : null;
   }
 
   // A job that is being created is listed before all its tasks are there: it is neither read nor cancelled by halves.
@@ -194,8 +201,14 @@ export class JobObject extends DurableObject<Bindings> {
     await this.#drop(state);
   }
 
+  // A job that had begun stays, hidden, until its files have been cleared often enough.
   async #drop({ project, head }: JobState): Promise<void> {
-    await this.env.PROJECT.getByName(project).removeJob(head.id);
+    await patiently(() => this.env.PROJECT.getByName(project).removeJob(head.id));
+    const state = this.#read();
+    if (state && state.phase !== "withdrawn" && state.cleared < CLEANUPS_MS.length) {
+      this.#write({ ...state, phase: "deleted" });
+      return this.#arm();
+    }
     await clearMedia(mediaStorage(this.env), head.id, ["work"]);
     await this.ctx.storage.deleteAll();
   }
@@ -236,33 +249,24 @@ export class JobObject extends DurableObject<Bindings> {
 
   // Lets tasks run, or fail, whose waiting is over.
   async #advance(): Promise<void> {
-    const state = this.#read();
-    const releases = state ? releasesOf(state) : [];
-    await everyOne(releases, (release) => this.#release(release));
-  }
-
-  async #release(release: Release): Promise<void> {
-    const task = () => this.env.TASK.getByName(release.id);
-    if ("input" in release) await patiently(() => task().held.release(release.input));
-    else {
-      const { after, ended } = release;
-      const error = runErrorOf(errorFor("input_not_found", { code: "after", task: after, ended }));
-      await patiently(() => task().held.fail(error));
-    }
-    const state = this.#read();
-    if (!state) return;
-    const tasks = state.tasks.map((each) => (each.id === release.id ? { ...each, released: true } : each));
-    this.#write({ ...state, tasks });
+    const before = this.#read();
+    await everyOne(before ? releasesOf(before) : [], async (release) => {
+      await releaseTask(this.env, release);
+      const state = this.#read();
+      if (!state) return;
+      const tasks = state.tasks.map((each) => (each.id === release.id ? { ...each, released: true } : each));
+      this.#write({ ...state, tasks });
+    });
   }
 
   // What still runs when its task ends may write a little longer, so it is cleared several times.
   async #clear(): Promise<void> {
     const state = this.#read();
     if (!state || !isOver(state)) return;
-    if (state.tasks.every(({ ended }) => ended === "deleted")) return this.#drop(state);
-    if (Date.now() >= this.#expires(state)) {
+    if (isDone(state)) return this.#drop(state);
+    if (isThere(state) && Date.now() >= this.#expires(state)) {
       const archive = createArchive(mediaBucket(this.env), state.project);
-      await createJobArchive(archive).write(state, () => this.#read() !== null);
+      await createJobArchive(archive).write(state, () => this.#of(state.project) !== null);
       return this.#drop(state);
     }
     if (state.cleared >= CLEANUPS_MS.length) return;
@@ -286,14 +290,9 @@ export class JobObject extends DurableObject<Bindings> {
     if (!state) return;
     const now = Date.now();
     const asks = Math.min(ASK_MS.first * 2 ** state.asked, ASK_MS.most);
-    const deleted = state.tasks.every(({ ended }) => ended === "deleted");
     const clears = now + (CLEANUPS_MS[state.cleared] ?? Number.POSITIVE_INFINITY);
-    const over = deleted ? now : Math.min(clears, this.#expires(state));
+    const over = isDone(state) ? now : Math.min(clears, this.#expires(state));
     const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? over : now + asks;
     await this.ctx.storage.setAlarm(pause > 0 ? now + pause : due);
   }
-}
-
-function running({ tasks }: JobState): JobState["tasks"] {
-  return tasks.filter(({ ended }) => !ended);
 }

@@ -5,6 +5,7 @@ import type { Source } from "../../src/core/source.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Pin } from "../../src/storage/pinned/pin.ts";
 import type { Made } from "../run/runs.ts";
+import { CLEANUPS_MS } from "../run/schedule.ts";
 
 /** What a job is created with. */
 export interface NewJob {
@@ -35,8 +36,11 @@ export interface JobState {
   project: string;
   base: string;
   head: JobHead;
-  /** `creating` until all tasks exist; `withdrawn` while those of a job that was refused are being removed. */
-  phase: "creating" | "stands" | "cancelled" | "withdrawn";
+  /**
+   * `creating` until all tasks exist; `withdrawn` while those of a job that was refused are being removed; `deleted` while what
+   * its tasks may still write is cleared.
+   */
+  phase: "creating" | "stands" | "cancelled" | "withdrawn" | "deleted";
   /** What it takes to create the tasks; null once they exist. */
   creating: Pick<NewJob, "tasks" | "made" | "keys"> | null;
   tasks: JobTask[];
@@ -75,6 +79,22 @@ export function releasesOf({ phase, tasks }: JobState): Release[] {
     const release = releaseAfter(tasks.find((task) => task.id === after));
     return release ? [{ ...release, id, after }] : [];
   });
+}
+
+/** Whether the job can be read: not one that was refused or deleted. */
+export function isThere({ phase }: JobState): boolean {
+  return phase !== "withdrawn" && phase !== "deleted";
+}
+
+/** Whether nothing of the job need stay: its tasks are deleted, or its files were cleared often enough after that. */
+export function isDone({ phase, tasks, cleared }: JobState): boolean {
+  if (phase === "deleted") return cleared >= CLEANUPS_MS.length;
+  return tasks.every(({ ended }) => ended === "deleted");
+}
+
+/** Returns the tasks that are not over. */
+export function running({ tasks }: JobState): JobTask[] {
+  return tasks.filter(({ ended }) => !ended);
 }
 
 /** Whether all tasks are over. */

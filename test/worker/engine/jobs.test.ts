@@ -207,6 +207,12 @@ test("a job is cancelled, its tasks are deleted one by one or together, and othe
   expect((await rig.call(path)).json.kind).toBe("job_not_found");
   expect((await rig.call("/jobs?limit=100")).json.map(({ id }: Job) => id)).not.toContain(job.id);
   for (const { id } of job.tasks) expect((await rig.call(`/tasks/${id}`)).status).toBe(404);
+  // A part of the shared input may have been on its way.
+  await env.MEDIA.put(`work/${job.id}/late`, "late");
+  await rig.until(
+    async () => (await env.MEDIA.list({ prefix: `work/${job.id}/` })).objects.length,
+    (left) => left === 0,
+  );
 });
 
 test("a job that is cancelled while its tasks are created, of which one cannot be, leaves none of them", async () => {
