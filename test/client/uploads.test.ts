@@ -56,6 +56,13 @@ test("retries only the part that failed transiently", async () => {
   expect([...api.asked("/put/1"), ...api.asked("/put/3")]).toEqual(["PUT 200", "PUT 200"]);
 });
 
+test("asks again to complete an upload whose answer was lost, and keeps it", async () => {
+  api.at(COMPLETE, CUT, refusal(502, "bad gateway"), { ...upload, status: "stored", parts: [], etag: "all" });
+  expect(await client.uploads.send(FILE)).toMatchObject({ id: UPLOAD.id, status: "stored", etag: "all" });
+  expect(api.asked(COMPLETE)).toEqual(["POST 200", "POST 502", "POST 200"]);
+  expect(api.log.filter(({ method }) => method === "DELETE")).toEqual([]);
+});
+
 test.for([
   [403, "upload_forbidden"],
   [507, "storage_full"],
@@ -69,12 +76,12 @@ test.for([
   expect(asked()).not.toContain(`POST ${COMPLETE} 200`);
 });
 
-test("stops when the signal aborts, and deletes the upload", async () => {
-  api.at("/put/1", { silent: true });
+test.for(["/put/1", COMPLETE])("stops at %s when the signal aborts, and deletes the upload", async (path) => {
+  api.at(path, { silent: true });
   const stop = new AbortController();
   const gone = new Error("the visitor left");
   const sending = client.uploads.send(FILE, { signal: stop.signal });
-  await expect.poll(() => api.log.length).toBeGreaterThanOrEqual(4);
+  await expect.poll(() => api.asked(path)).toHaveLength(1);
   stop.abort(gone);
   expect(await sending.catch((thrown: unknown) => thrown)).toBe(gone);
   expect(asked().at(-1)).toMatch(/^DELETE /);

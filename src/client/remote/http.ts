@@ -26,6 +26,8 @@ export interface Ask {
   signal?: AbortSignal | undefined;
   /** Whether it creates a record: sent with an idempotency key, so that a retry creates no second one. */
   creates?: boolean;
+  /** Whether the service accepts it a second time, so that it is retried after a lost answer. */
+  repeats?: boolean;
   /** Whether to retry as long as it may help, however long the service is away; otherwise it is tried 4 times. */
   patient?: boolean;
 }
@@ -68,9 +70,9 @@ interface Failure {
 }
 
 /**
- * Creates an {@link Http}. Transient failures are retried after growing pauses: a GET whenever that may help, and a request
- * that creates a record too, because its key prevents a second one; anything else only when the service certainly did
- * nothing: it was never reached, or answered 429, or 503 with `Retry-After`.
+ * Creates an {@link Http}. Transient failures are retried after growing pauses: a GET whenever that may help, and so a request
+ * that repeats, or that creates a record, because its key prevents a second one; anything else only when the service certainly
+ * did nothing: it was never reached, or answered 429, or 503 with `Retry-After`.
  */
 export function createHttp(service: HttpService): Http {
   async function repeat<T>(ask: Ask, take: (response: Response) => Promise<T>): Promise<T> {
@@ -80,7 +82,7 @@ export function createHttp(service: HttpService): Http {
       if ("taken" in answer) return answer.taken;
       const { error, undone, wait_ms } = answer;
       const pause = Math.max(wait_ms ?? 0, pauseMs(tried));
-      const helps = error.retryable && (ask.method === "GET" || key !== null || undone);
+      const helps = error.retryable && (ask.method === "GET" || ask.repeats || key !== null || undone);
       const enough = tried >= TRIES || pause > PAUSE_MS.most;
       if (!helps || (enough && !ask.patient)) throw error;
       // Jitter, because many clients may have lost the same service.

@@ -13,7 +13,8 @@ const PARTS_AT_ONCE = 4;
 /** Creates the part of a client that uploads files, with XMLHttpRequest when `fetch` is null. */
 export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
   const uploads = createRecords(call, "upload", Upload);
-  const complete: Uploads["complete"] = (id, body = {}) => uploads.act(id, "complete", { body });
+  const complete = (id: string, body: UploadCompletion = {}, signal?: AbortSignal) =>
+    uploads.act(id, "complete", { body, signal, repeats: true });
 
   async function send(given: Blob | FileSystemFileHandle, options: SendOptions = {}): Promise<Upload> {
     const { signal, onProgress, ...wish } = options;
@@ -40,7 +41,7 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
         (thrown) => stop.abort(thrown),
       );
       either.throwIfAborted();
-      return await complete(upload.id, completionOf(parts));
+      return await complete(upload.id, completionOf(parts), either);
     } catch (thrown) {
       stop.abort();
       await uploads.delete(upload.id).catch(() => {});
@@ -52,7 +53,7 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
     send,
     create: (request) => uploads.create(request),
     get: uploads.get,
-    complete,
+    complete: (id, body) => complete(id, body),
     delete: uploads.delete,
   };
 }

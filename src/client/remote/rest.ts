@@ -30,7 +30,7 @@ export interface Records<T> {
   act<R = T>(
     id: string,
     action: string,
-    given?: Pick<Ask, "body" | "creates">,
+    given?: Pick<Ask, "body" | "creates" | "repeats" | "signal">,
     schema?: z.ZodType<R>,
   ): Promise<R>;
 }
