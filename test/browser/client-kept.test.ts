@@ -4,7 +4,7 @@ import { clip } from "../fixtures/clips.ts";
 import { PAGE_CORE_BYTES, PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { CORE } from "./client-core.ts";
-import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+import { type ClientLab, openClientLab, openKit, spoilWorkers } from "./client-rig.ts";
 
 let rig: ClientLab;
 let origin: Origin;
@@ -116,6 +116,46 @@ test("a job stores its file once and reads its URL once, and goes with its last 
   }, silent);
   expect(left.left.map(({ id }) => id)).toEqual(left.ids.slice(1));
   expect(left.end.total).toBe(0);
+});
+
+test("deleting a task ends the watches of it and its steps, also in a tab that missed its end", async () => {
+  const other = await rig.lab.newPage();
+  await spoilWorkers(
+    other,
+    `const { addEventListener } = BroadcastChannel.prototype;
+    BroadcastChannel.prototype.addEventListener = function (type, listener) {
+      addEventListener.call(this, type, (event) => event.data.record?.status === "cancelled" || listener(event));
+    };`,
+  );
+  await openKit(other, { name: "kept" });
+  const { id, step } = await rig.lab.page.evaluate(async (input) => {
+    const { id, steps } = await kit.client.tasks.create({ input, kind: "video" });
+    return { id, step: steps[0]?.id ?? "" };
+  }, silent);
+  const kinds = other.evaluate(
+    async ([task, step]) => {
+      const { client } = kit;
+      const waits = [client.tasks.wait(task), client.steps.wait(step)];
+      for (const run of [task, step]) await client.watch(run).next();
+      document.title = step;
+      return Promise.all(
+        waits.map((wait) =>
+          wait.then(
+            ({ status }) => status,
+            ({ kind }) => kind,
+          ),
+        ),
+      );
+    },
+    [id, step] as const,
+  );
+  await expect.poll(() => other.title()).toBe(step);
+  await rig.lab.page.evaluate(async (task) => {
+    await kit.client.tasks.cancel(task);
+    await kit.client.clear();
+  }, id);
+  expect(await kinds).toEqual(["task_not_found", "step_not_found"]);
+  await other.close();
 });
 
 test.skipIf(PAGE_ENCODER !== "fast")("a WebM loads the core for VP9 and no other", async () => {

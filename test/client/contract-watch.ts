@@ -1,3 +1,4 @@
+import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
@@ -68,6 +69,32 @@ export const WATCHES: ClientClauses = [
       equal((await late.next()).done, true);
       await rejects(client.watch("task_01kbb1d3x4e8v0t6m9q2y5z7av").next(), { kind: "task_not_found" });
       await rejects(client.watch("step_01kbb1d3x4e8v0t6m9q2y5z7av").next(), { kind: "step_not_found" });
+    },
+  },
+  {
+    name: "follows the steps of a task to their ends",
+    async check(context) {
+      const { client, inputs } = context;
+      const options = { format: "png", width: 40 } as const;
+      const made = await client.tasks.create({ input: inputs.video, kind: "image", options });
+      const ends = await Promise.all(made.steps.map((step) => client.steps.wait(step.id)));
+      const done = await client.tasks.wait(made);
+      deepEqual([done.status, ends], ["succeeded", done.steps]);
+
+      const task = await createSilent(context);
+      const [probe, , encode] = task.steps;
+      const seen: Step[] = [];
+      client.on<Step>(encode?.id ?? "", "update", ({ record }) => seen.push(record));
+      const updates = client.watch<Step>(probe?.id ?? "");
+      for await (const { record } of updates) if (record.status === "processing") break;
+      const waiting = client.steps.wait(probe?.id ?? "");
+      await until(() => seen.length > 0);
+      const { steps } = await client.tasks.cancel(task.id);
+      deepEqual(await waiting, steps[0]);
+      await until(() => seen.at(-1)?.status === "cancelled");
+      deepEqual(seen, [encode, steps[2]]);
+      await client.tasks.delete(task.id);
+      await rejects(client.steps.wait(probe?.id ?? ""), { kind: "step_not_found" });
     },
   },
 ];

@@ -136,7 +136,8 @@ export function createRunRecords(
         }
         await clear();
         await stores.delete(record);
-        tell({ type: "removed", id });
+        const steps = record.object === "task" ? record.steps : [];
+        for (const each of [record, ...steps]) tell({ type: "removed", id: each.id });
       });
     },
     tell,

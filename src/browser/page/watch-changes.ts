@@ -1,6 +1,6 @@
 import { createPace, type Pace } from "../../client/follow/pace.ts";
 import { updateOf } from "../../client/follow/progress.ts";
-import type { Watch } from "../../client/follow/watch.ts";
+import { isNews, type Watch } from "../../client/follow/watch.ts";
 import {
   addWatcher,
   closedError,
@@ -62,7 +62,15 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
       const run = runs.get(id) ?? follow(id);
       return addWatcher(run, watcher, () => runs.get(id) === run && runs.delete(id));
     },
-    changed: (standing) => take(standing.record.id, standing),
+    changed(standing) {
+      const { record } = standing;
+      take(record.id, standing);
+      // Changes of a task's steps are announced with the task only.
+      for (const step of record.object === "task" ? record.steps : []) {
+        const run = runs.get(step.id);
+        if (run && isNews(step, run.last)) take(step.id, { record: step, choice: null });
+      }
+    },
     removed(id) {
       const object = id.startsWith("step_") ? "step" : "task";
       end(id, new MediaError(`${object}_not_found`, `The ${object} ${id} was deleted.`));

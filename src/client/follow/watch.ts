@@ -105,8 +105,8 @@ interface Followed<T> extends Watched<T> {
   stop: AbortController;
 }
 
-// A mirrored record may be older than what was already seen.
-function isNews<T extends Task | Step>(record: T, last: Update<T> | null): boolean {
+/** Returns whether a record differs from the last one seen; a mirrored one may be older. */
+export function isNews<T extends Task | Step>(record: T, last: Update<T> | null): boolean {
   if (!last) return true;
   if (record.updated_at < last.record.updated_at) return false;
   return JSON.stringify(record) !== JSON.stringify(last.record);
