@@ -1,3 +1,4 @@
+import type { Route } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
@@ -125,7 +126,10 @@ test("a step says that the fallback was not asked; without a fallback the error 
   }
 });
 
-test("follows a task on the fallback after a reload, and cancels it there", async () => {
+test("follows a task on the fallback after a reload, leaves it alone on close, waits for a lost network, and cancels it there", async () => {
+  const { page } = rig.lab;
+  const cancels: string[] = [];
+  page.on("request", (request) => request.url().endsWith("/cancel") && cancels.push(request.url()));
   await open("followed");
   const id = await rig.lab.page.evaluate(async ({ silent }) => {
     const { client } = kit;
@@ -138,9 +142,32 @@ test("follows a task on the fallback after a reload, and cancels it there", asyn
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }, given);
-  await rig.lab.page.reload();
+  await page.reload();
+  const asked = Promise.withResolvers<Route>();
+  await page.route(`${given.baseUrl}/tasks/*`, asked.resolve);
   await open("followed");
-  const seen = await rig.lab.page.evaluate(
+  const answer = await asked.promise;
+  await page.evaluate(() => kit.client.close());
+  await page.unroute(`${given.baseUrl}/tasks/*`);
+  // The closed client may have dropped the request.
+  await answer.continue().catch(() => {});
+  const { pathname } = new URL(answer.request().url());
+  const left = await page.evaluate(async (path) => {
+    const { fallback } = globalThis as unknown as { fallback: typeof kit.client };
+    return (await fallback.tasks.get(path.slice("/tasks/".length))).status;
+  }, pathname);
+  expect([left, cancels]).toEqual(["processing", []]);
+
+  let lost = 0;
+  await page.route(`${given.baseUrl}/**`, async (route) => {
+    await route.abort();
+    lost++;
+  });
+  await open("followed");
+  // More often than a request that is not patient.
+  await expect.poll(() => lost).toBeGreaterThan(4);
+  await page.unroute(`${given.baseUrl}/**`);
+  const seen = await page.evaluate(
     async ({ id, silent }) => {
       const { client } = kit;
       const { fallback } = globalThis as unknown as { fallback: typeof client };
@@ -157,6 +184,32 @@ test("follows a task on the fallback after a reload, and cancels it there", asyn
     { id, ...given },
   );
   expect(seen).toEqual({ count: 1, end: "cancelled", here: "cancelled" });
+});
+
+test("a task fails when the fallback no longer shows how it goes on, and makes room for others", async () => {
+  const { page } = rig.lab;
+  const seen = await page.evaluate(async ({ silent, baseUrl, apiKey }) => {
+    const { openClientKit } = await import("./client.page.ts");
+    const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
+    const owner = createRemoteClient({ baseUrl, apiKey });
+    const { id: key, secret } = await owner.keys.create({ name: "page", scopes: ["read", "write"] });
+    const fallback = createRemoteClient({ baseUrl, apiKey: secret ?? "", poll: { firstMs: 20, maxMs: 200 } });
+    openClientKit({ name: "revoked", fallback });
+    const { client } = kit;
+    const options = { codec: "h265", width: 80 } as const;
+    const task = await client.tasks.create({ input: silent, kind: "video", options });
+    const going = async () => (await owner.tasks.list({ status: "processing" })).records[0]?.id;
+    let there = await going();
+    for (; !there; there = await going()) await new Promise((resolve) => setTimeout(resolve, 50));
+    await owner.keys.revoke(key);
+    const { status, error } = await client.tasks.wait(task);
+    const { outputs, work } = await client.clear();
+    await owner.tasks.cancel(there);
+    return { status, error, left: [outputs, work] };
+  }, given);
+  expect(seen.left).toEqual([0, 0]);
+  expect(seen).toMatchObject({ status: "failed", error: { kind: "token_invalid", fallback: "failed" } });
+  expect(seen.error?.message).toMatch(/^No encoder .*\. The fallback did not do it: /);
 });
 
 test("a task says why the fallback did not run it: it refused the key, or the page no longer has one", async () => {

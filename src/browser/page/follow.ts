@@ -8,7 +8,10 @@ import type { MediaApi, MediaEvent } from "../media-api.ts";
 
 /** Follows tasks at the fallback for the media worker, which keeps their records. */
 export interface Follower {
-  /** Creates the task there, unless it exists already, and reports its state to the worker until it is finished. */
+  /**
+   * Creates the task there, unless it exists already, and reports its state to the worker until it is finished, or the error
+   * that ends the watch.
+   */
   follow(event: MediaEvent & { type: "follow" }): Promise<void>;
   unfollow(id: string, remote: string | null): Promise<void>;
   close(): void;
@@ -33,6 +36,23 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
     await api.followed(id, { error: { kind, message, retryable } });
   }
 
+  // Unlike a single read, a watch waits for a lost connection.
+  function watch(id: string, remote: string): () => void {
+    const stops = [
+      fallback.on<Task>(remote, "update", ({ record }) => {
+        if (isFinished(record)) followed.delete(id);
+        api.followed(id, record).catch(() => {});
+      }),
+      fallback.on(remote, "error", (thrown) => {
+        followed.delete(id);
+        void fail(id, thrown).catch(() => {});
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
   return {
     async follow({ id, request, remote, file }) {
       const own: Followed = { remote, over: new AbortController(), stop() {} };
@@ -46,21 +66,20 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
           reported = (sent === size ? report : thinned)({ sent, size });
         },
       };
-      followed.set(id, own);
-      try {
-        const task = remote
-          ? await fallback.tasks.get(remote)
-          : await fallback.tasks.create({ ...(request as NewTask), ...(file && { input: file }) }, sending);
+      const create = async () => {
+        const given = { ...(request as NewTask), ...(file && { input: file }) };
+        const task = await fallback.tasks.create(given, sending);
         await reported;
         own.remote = task.id;
         // It was cancelled while it was being created.
-        if (signal.aborted) return void (await cancel(task.id));
-        await api.followed(id, task);
-        own.stop = fallback.on<Task>(task.id, "update", ({ record }) => {
-          if (isFinished(record)) followed.delete(id);
-          api.followed(id, record).catch(() => {});
-        });
-        if (signal.aborted) own.stop();
+        if (signal.aborted) await cancel(task.id);
+        else await api.followed(id, task);
+        return task.id;
+      };
+      followed.set(id, own);
+      try {
+        const there = remote ?? (await create());
+        if (!signal.aborted) own.stop = watch(id, there);
       } catch (thrown) {
         if (!signal.aborted) await fail(id, thrown).catch(() => {});
       }
