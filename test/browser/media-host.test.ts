@@ -8,11 +8,16 @@ import { createIds } from "../../src/core/ids.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import type { InputRecord } from "../../src/stores/indexeddb-schema.ts";
 
-/** A host whose store has room for files but not for records. */
-function fullHost(name = "host", inputs = new Map<string, InputRecord>()) {
-  const full = async () => {
-    throw new MediaError("storage_full", "There is no room.");
-  };
+const full = async (): Promise<never> => {
+  throw new MediaError("storage_full", "There is no room.");
+};
+
+/** A host whose store has room for files but not for records, unless `put` stores them. */
+function fullHost(
+  name = "host",
+  inputs = new Map<string, InputRecord>(),
+  put: (record: Run) => Promise<void> = full,
+) {
   const none = async () => null;
   const host = createMediaHost(
     {
@@ -22,7 +27,7 @@ function fullHost(name = "host", inputs = new Map<string, InputRecord>()) {
         ...{ connections: [], fallback: false },
       },
       stores: {
-        ...{ get: none, put: full, delete: async () => {}, all: async () => [] as Run[] },
+        ...{ get: none, put, delete: async () => {}, all: async () => [] as Run[] },
         list: async () => ({ records: [], more: false }),
         jobs: {
           ...{ get: none, all: async () => [], put: full, delete: async () => {}, create: full },
@@ -71,9 +76,25 @@ test("drops the file of a run or job whose record could not be stored", async ()
   expect([...inputs.keys()]).toEqual([]);
 });
 
-test("sweeps up the file of a job whose page was closed before its record was stored", async () => {
-  const row = (id: string) => ({ id, file: null, name: "a.wav", size: 5, type: "", fingerprint: "" });
-  const job = createIds(Math.random)("job", Date.now());
-  const { inputs } = fullHost("swept", new Map([[job, row(job)]]));
-  await expect.poll(() => [...inputs.keys()]).toEqual([]);
+test("sweeps up the files of a job or run whose page was closed before its record was stored, and of no other", async () => {
+  const storing = Promise.withResolvers<Run>();
+  const stored = Promise.withResolvers<void>();
+  const { host, inputs } = fullHost("swept", new Map(), (record) => {
+    storing.resolve(record);
+    return stored.promise;
+  });
+  const file = new File(["sound"], "a.wav");
+  const request = { kind: "video", input: null, options: { overlay: { url: null } } };
+  const creating = host.create("task", request, file, new Map([["options.overlay.url", file]]));
+  const { id } = await storing.promise;
+  const newId = createIds(Math.random);
+  const [job, task, step] = (["job", "task", "step"] as const).map((type) => newId(type, Date.now()));
+  for (const lost of [job, task, `${task}/1`, step].map(String)) {
+    inputs.set(lost, { id: lost, file: null, name: "a.wav", size: 5, type: "", fingerprint: "" });
+  }
+  // Another tab sweeps.
+  fullHost("swept", inputs);
+  await expect.poll(() => [...inputs.keys()].sort()).toEqual([id, `${id}/0`]);
+  stored.resolve();
+  expect(await creating).toMatchObject({ id, status: "queued" });
 });

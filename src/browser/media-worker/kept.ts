@@ -1,9 +1,10 @@
 import { toMediaError } from "../../core/errors.ts";
 import { isFinished } from "../../core/transitions.ts";
+import { CORE_CACHE } from "../../encoders/core/core-load.ts";
 import { clearMedia, runOf } from "../../steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
 import { runOfInput } from "../files/input-files.ts";
-import type { LocalUsage, MediaApi, Run } from "../media-api.ts";
+import type { LocalUsage, MediaApi, MediaSettings, Run } from "../media-api.ts";
 import type { RunTurns } from "./run-turns.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
@@ -15,7 +16,7 @@ export interface KeptTools {
   remove: MediaApi["remove"];
   /** Removes a job whose tasks are gone. */
   tidyJob(id: string): Promise<void>;
-  caches: readonly string[];
+  settings: Pick<MediaSettings, "core" | "threadedCore">;
 }
 
 /** Counts and deletes what the library stores in the browser. */
@@ -23,7 +24,11 @@ export type Kept = Pick<MediaApi, "usage" | "clear">;
 
 export function createKept(tools: KeptTools): Kept {
   const { stores, storage, turns, cancel, remove } = tools;
-  const cacheNames = [...new Set(tools.caches)];
+  const { core, threadedCore } = tools.settings;
+  const named = [core?.cache, threadedCore?.cache].flatMap((name) =>
+    name === null ? [] : [name ?? CORE_CACHE],
+  );
+  const cacheNames = [...new Set(named)];
 
   async function usage(): Promise<LocalUsage> {
     const [rows, work, out, records, core] = await Promise.all([

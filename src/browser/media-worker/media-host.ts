@@ -9,7 +9,6 @@ import { createStep } from "../../core/step.ts";
 import { keyIn, parseBlock } from "../../core/streams/encryption.ts";
 import { createTask, requestOf, type Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
-import { CORE_CACHE } from "../../encoders/core/core-load.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { clearMedia, runFolder } from "../../steps/media-keys.ts";
 import { findFurther, numberFurther } from "../files/further-files.ts";
@@ -35,7 +34,7 @@ import { parseLocalList, parseLocalStep, parseLocalTask } from "./local-requests
 import { createRunRecords, typeOf } from "./run-records.ts";
 import { createRunTurns } from "./run-turns.ts";
 import { CONTENT_KEY, createRunWork, type RunWorkTools } from "./run-work.ts";
-import { sweep, sweepLock } from "./sweep.ts";
+import { creationLock, sweep, sweepLock } from "./sweep.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 import { tidyRun } from "./tidy-run.ts";
 
@@ -112,13 +111,15 @@ export function createMediaHost(
   /** Stores a run and everything that belongs to it, then starts it; leaves nothing behind when storage is full. */
   async function begin(record: Run, prepare: () => Promise<void>): Promise<Run> {
     const { id } = record;
-    try {
-      await prepare();
-      await records.add(record);
-    } catch (thrown) {
-      await Promise.allSettled([files.remove(id), clearMedia(storage, id, ["out"]), pieces.clear(id)]);
-      throw thrown;
-    }
+    await navigator.locks.request(creationLock(settings.name, id), async () => {
+      try {
+        await prepare();
+        await records.add(record);
+      } catch (thrown) {
+        await Promise.allSettled([files.remove(id), clearMedia(storage, id, ["out"]), pieces.clear(id)]);
+        throw thrown;
+      }
+    });
     turns.join(id);
     return record;
   }
@@ -252,8 +253,7 @@ export function createMediaHost(
     remove,
     ...jobs.api,
     ...createKept({
-      ...{ stores, storage, turns, cancel, remove, tidyJob: jobs.tidy },
-      caches: cachesOf(settings),
+      ...{ settings, stores, storage, turns, cancel, remove, tidyJob: jobs.tidy },
     }),
     async files(id) {
       const record = await find(id);
@@ -293,8 +293,4 @@ export function createMediaHost(
     sending: delegation.sending,
     followed: delegation.followed,
   };
-}
-
-function cachesOf({ core, threadedCore }: MediaSettings): string[] {
-  return [core?.cache, threadedCore?.cache].flatMap((name) => (name === null ? [] : [name ?? CORE_CACHE]));
 }

@@ -2,8 +2,9 @@ import { isId } from "../../core/ids.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { clearMedia, runOf } from "../../steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
-import type { InputFiles } from "../files/input-files.ts";
+import { type InputFiles, runOfInput } from "../files/input-files.ts";
 import type { MediaSettings, Run } from "../media-api.ts";
+import { typeOf } from "./run-records.ts";
 import type { RunTurns } from "./run-turns.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
@@ -23,6 +24,11 @@ export function sweepLock(name: string): string {
   return `${name} sweep`;
 }
 
+/** Returns the name of the lock that a run's creation holds, from before its first file is stored until its record is. */
+export function creationLock(name: string, id: string): string {
+  return `${name} creation ${id}`;
+}
+
 /**
  * Resumes unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their
  * page.
@@ -40,13 +46,13 @@ export async function sweep(tools: SweepTools): Promise<void> {
     const worked_on = new Set((await storage.files("work/")).map(({ key }) => runOf(key)));
     for (const id of worked_on) {
       if (isId("job", id)) continue;
-      const record = known.get(id) ?? (await stores.get(id.startsWith("step_") ? "step" : "task", id));
+      const record = known.get(id) ?? (await stores.get(typeOf(id), id));
       if (!record) await clearMedia(storage, id, ["work", "out"]);
       else if (isFinished(record)) await tidy(record);
     }
     for (const id of await stores.pieces.runs()) {
       if (isId("job", id)) continue;
-      const record = known.get(id) ?? (await stores.get(id.startsWith("step_") ? "step" : "task", id));
+      const record = known.get(id) ?? (await stores.get(typeOf(id), id));
       if (!record) await stores.pieces.clear(id);
       else if (isFinished(record)) await tidy(record);
     }
@@ -61,6 +67,13 @@ export async function sweep(tools: SweepTools): Promise<void> {
     // A page that is closed while it creates a job leaves a file without a record.
     const stored = [...worked_on, ...(await stores.pieces.runs()), ...inputs].filter((id) => isId("job", id));
     for (const id of new Set([...stored, ...jobs.map((job) => job.id)])) await tidyJob(id);
+    // So does one that is closed while it creates a run. A lock that is gone by now left a record, or never will.
+    const { held = [] } = await navigator.locks.query();
+    const locks = new Set(held.map((lock) => lock.name));
+    for (const id of new Set(inputs.map(runOfInput))) {
+      if (isId("job", id) || known.has(id) || locks.has(creationLock(settings.name, id))) continue;
+      if (!(await stores.get(typeOf(id), id))) await files.remove(id);
+    }
     for (const { id, tasks } of jobs) {
       const left = tasks.flatMap((task) => known.get(task) ?? []);
       if (left.length > 0 && left.every(isOld)) await files.remove(id);
