@@ -75,7 +75,7 @@ export interface MediaSettings {
   host: string;
   /** Whether inputs may be on private hosts too. */
   allowPrivate: boolean;
-  /** Seconds after which outputs are deleted. */
+  /** Seconds after which outputs are deleted, and unfinished runs whose file is gone are cancelled. */
   keepSeconds: number;
   /** Size limit in bytes of a visitor's file that is copied into storage. */
   keepInputBytes: number;

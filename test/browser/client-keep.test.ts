@@ -103,21 +103,46 @@ test("asks the browser only once for persistent storage", async () => {
   expect(asked).toEqual({ asked: 1, known: ["keep asked to keep storage"] });
 });
 
-test("clears old outputs but keeps their records", async () => {
+test("clears old outputs but keeps their records, and cancels old runs whose file is gone", async () => {
   const done = await make();
-  await rig.lab.page.evaluate(() => kit.client.close());
+  const lost = await rig.lab.page.evaluate(async () => {
+    const origin = await navigator.storage.getDirectory();
+    const input = await origin.getFileHandle("lost.mp4", { create: true });
+    await (await kit.file("/files/long.mp4")).stream().pipeTo(await input.createWritable());
+    const { id } = await kit.client.tasks.create({ input, kind: "video", options: { width: 240 } });
+    await kit.client.close();
+    await origin.removeEntry("lost.mp4");
+    return id;
+  });
+  // Those of a week are not old yet.
+  await openKit(rig.lab.page, { name: "keep" });
+  const waits = await rig.lab.page.evaluate(async (task) => {
+    for await (const { waiting } of kit.client.watch(task)) if (waiting) break;
+    const { status } = await kit.client.tasks.get(task);
+    await kit.client.close();
+    return status;
+  }, lost);
+  expect(["queued", "processing"]).toContain(waits);
   await openKit(rig.lab.page, { name: "keep", keepSeconds: 0 });
   await expect.poll(() => rig.lab.page.evaluate(() => kit.stored()), { timeout: 120_000 }).toEqual([]);
-  const seen = await rig.lab.page.evaluate(async (id) => {
-    const kindOf = (work: Promise<unknown>) =>
-      work.then(
-        () => null,
-        (thrown: unknown) => Reflect.get(Object(thrown), "kind"),
-      );
-    const { status } = await kit.client.tasks.get(id);
-    return [status, await kindOf(kit.client.output(id)), await kindOf(kit.client.tasks.retry(id))];
-  }, done.id);
-  expect(seen).toEqual(["succeeded", "media_not_found", "invalid_input"]);
+  const seen = await rig.lab.page.evaluate(
+    async ([id, lost]) => {
+      const kindOf = (work: Promise<unknown>) =>
+        work.then(
+          () => null,
+          (thrown: unknown) => Reflect.get(Object(thrown), "kind"),
+        );
+      const { status } = await kit.client.tasks.get(id);
+      return [
+        status,
+        (await kit.client.tasks.wait(lost)).status,
+        await kindOf(kit.client.output(id)),
+        await kindOf(kit.client.tasks.retry(id)),
+      ];
+    },
+    [done.id, lost] as const,
+  );
+  expect(seen).toEqual(["succeeded", "cancelled", "media_not_found", "invalid_input"]);
 });
 
 test("chains steps on a file: probe, ingest, image", async () => {

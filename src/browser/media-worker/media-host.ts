@@ -85,8 +85,7 @@ export function createMediaHost(
     // A run cancelled during this check is tidied up here, because it was locked.
     if (await jobs.holds(id)) return async () => tidyEnded(id);
     if (await executeRun(tools, id, signal)) return;
-    // Nothing in the record changed, but the run now waits for its file.
-    return async () => tell({ type: "changed", ...(await standing(typeOf(id), id)) });
+    return () => waitForFile(typeOf(id), id);
   });
 
   const jobs = createLocalJobs({
@@ -158,9 +157,7 @@ export function createMediaHost(
     }
   }
 
-  async function find(id: string): Promise<Run> {
-    return records.get(typeOf(id), id);
-  }
+  const find = async (id: string): Promise<Run> => records.get(typeOf(id), id);
 
   async function get(type: RecordType, id: string): Promise<Run> {
     const task = type === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
@@ -177,6 +174,15 @@ export function createMediaHost(
     const id = inputIdOf(record);
     if (isFinished(record) || !(await files.has(id)) || (await turns.isTaken(record.id))) return null;
     return (await files.find(id)) ? null : files.missing(id);
+  }
+
+  // A file that stays gone for as long as outputs are kept, such as that of a broken-off probe, is taken for lost.
+  async function waitForFile(type: RecordType, id: string): Promise<void> {
+    const now = await standing(type, id);
+    const isOld = now.record.updated_at <= Date.now() - settings.keepSeconds * 1000;
+    if (isOld && now.waiting?.for === "file" && now.waiting.reason === "gone") await cancel(type, id);
+    // Nothing in the record changed.
+    else tell({ type: "changed", ...now });
   }
 
   async function parentOf(id: string): Promise<Task | null> {
@@ -287,9 +293,7 @@ export function createMediaHost(
       }
       return record;
     },
-    async handle(id) {
-      return files.handle(inputIdOf(await find(id)));
-    },
+    handle: async (id) => files.handle(inputIdOf(await find(id))),
     sending: delegation.sending,
     followed: delegation.followed,
   };

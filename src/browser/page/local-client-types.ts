@@ -68,7 +68,7 @@ export interface LocalClientOptions {
    */
   allowPrivate?: boolean;
   /**
-   * Seconds after which outputs are deleted; their records stay.
+   * Seconds after which outputs are deleted, and unfinished runs whose file is gone are cancelled; their records stay.
    *
    * @default 604_800, a week
    */
