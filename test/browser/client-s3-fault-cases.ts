@@ -82,7 +82,7 @@ test("an upload waits while the page is offline", async () => {
   expect((await object("offline")).bytes.equals(pattern(6 * MB))).toBe(true);
 });
 
-test("an upload that is cancelled, forbidden, or failed and then deleted leaves nothing in the bucket", async () => {
+test("an upload that is cancelled, forbidden, or failed and then deleted or too old for a retry leaves nothing in the bucket", async () => {
   proxy.fail(({ part }) => (part === 3 ? { status: 503 } : null));
   const cancelled = await upload("cancelled", 11 * MB);
   await expect.poll(() => proxy.log.some(({ part }) => part === 3), { timeout: 20_000 }).toBe(true);
@@ -102,4 +102,19 @@ test("an upload that is cancelled, forbidden, or failed and then deleted leaves 
   expect(await ceph.unfinished("pages")).toEqual([]);
   const stored = await rig.lab.page.evaluate(() => kit.stored());
   expect(stored.filter((path) => path.includes(failed.id))).toEqual([]);
+
+  const old = await wave("deleted.wav");
+  expect([old.error?.kind, await ceph.unfinished("pages")]).toEqual(["upload_failed", ["deleted.wav"]]);
+  await reopen("signed", { keepSeconds: 0 });
+  await expect.poll(() => ceph.unfinished("pages"), { timeout: 20_000 }).toEqual([]);
+  const pieces = () =>
+    rig.lab.page.evaluate(async (id) => {
+      const opening = indexedDB.open("s3");
+      await new Promise((resolve) => opening.addEventListener("success", resolve));
+      const reading = opening.result.transaction("pieces").objectStore("pieces").getAllKeys();
+      await new Promise((resolve) => reading.addEventListener("success", resolve));
+      opening.result.close();
+      return reading.result.filter((key) => String(key).includes(id));
+    }, old.id);
+  await expect.poll(pieces).toEqual([]);
 });

@@ -52,9 +52,12 @@ export async function openFresh(): Promise<() => Promise<void>> {
 }
 
 /** Opens a client on the blank page; it reaches the bucket through the proxy, with keys or with URLs that the test signs. */
-export const open = (how: "keys" | "signed" | "single" | "none" = "keys") =>
+export const open = (
+  how: "keys" | "signed" | "single" | "none" = "keys",
+  more: { keepSeconds?: number } = {},
+) =>
   rig.lab.page.evaluate(
-    async ({ connection, how }) => {
+    async ({ connection, how, more }) => {
       const { openClientKit } = await import("./client.page.ts");
       const sign = (request: PresignRequest) =>
         (Reflect.get(globalThis, "signRequest") as (request: PresignRequest) => Promise<string>)(request);
@@ -64,13 +67,13 @@ export const open = (how: "keys" | "signed" | "single" | "none" = "keys") =>
         single: [{ id: "conn_main", sign, parts: false }],
         none: [],
       }[how];
-      openClientKit({ name: "s3", encoderWorkers: 2, connections });
+      openClientKit({ name: "s3", encoderWorkers: 2, connections, ...more });
     },
-    { connection: { ...ceph.connection, endpoint: proxy.url }, how },
+    { connection: { ...ceph.connection, endpoint: proxy.url }, how, more },
   );
-export const reopen = async (how?: Parameters<typeof open>[0]) => {
+export const reopen = async (...how: Parameters<typeof open>) => {
   await rig.lab.page.goto(rig.lab.url);
-  await open(how);
+  await open(...how);
 };
 export const object = async (key: string) => {
   const answer = await ceph.ask("pages", { method: "GET", key });

@@ -226,9 +226,8 @@ export function createMediaHost(
     if (job) await jobs.tidy(job.id);
   }
 
-  void sweep({ settings, stores, storage, files, turns, tidy, tidyJob: jobs.tidy }).catch((thrown: unknown) =>
-    console.error(thrown),
-  );
+  const swept = { settings, stores, storage, files, uploads, turns, tidy, tidyJob: jobs.tidy };
+  void sweep(swept).catch((thrown: unknown) => console.error(thrown));
 
   return {
     create,

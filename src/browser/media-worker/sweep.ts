@@ -3,6 +3,7 @@ import { isFinished } from "../../core/transitions.ts";
 import { clearMedia, runOf } from "../../steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
 import { type InputFiles, runOfInput } from "../files/input-files.ts";
+import type { RunUploads } from "../files/run-upload.ts";
 import type { MediaSettings, Run } from "../media-api.ts";
 import { typeOf } from "./run-records.ts";
 import type { RunTurns } from "./run-turns.ts";
@@ -13,6 +14,7 @@ export interface SweepTools {
   stores: RunStores;
   storage: OpfsStorage;
   files: InputFiles;
+  uploads: RunUploads;
   turns: RunTurns;
   tidy(record: Run): Promise<void>;
   /** Removes what the tasks of a job share once they are finished, and the job once they are gone. */
@@ -34,12 +36,13 @@ export function creationLock(name: string, id: string): string {
  * page.
  */
 export async function sweep(tools: SweepTools): Promise<void> {
-  const { settings, stores, storage, files, turns, tidy, tidyJob } = tools;
+  const { settings, stores, storage, files, uploads, turns, tidy, tidyJob } = tools;
   const all = (await stores.all()).sort((a, b) => (a.id < b.id ? -1 : 1));
   for (const record of all) if (!isFinished(record)) turns.join(record.id);
   const oldest = Date.now() - settings.keepSeconds * 1000;
   const known = new Map(all.map((record) => [record.id, record]));
   const isOld = (record: Run) => isFinished(record) && (record.finished_at ?? 0) <= oldest;
+  const left: Run[] = [];
   // One tab is enough.
   await navigator.locks.request(sweepLock(settings.name), { ifAvailable: true }, async (lock) => {
     if (!lock) return;
@@ -60,7 +63,8 @@ export async function sweep(tools: SweepTools): Promise<void> {
       if (!isOld(record)) continue;
       await clearMedia(storage, record.id, ["work", "out"]);
       await files.remove(record.id);
-      await stores.pieces.clear(record.id);
+      if (uploads.isLeft(record)) left.push(record);
+      else await stores.pieces.clear(record.id);
     }
     const jobs = await stores.jobs.all();
     const inputs = (await stores.inputs.all()).map(({ id }) => id);
@@ -75,8 +79,13 @@ export async function sweep(tools: SweepTools): Promise<void> {
       if (!(await stores.get(typeOf(id), id))) await files.remove(id);
     }
     for (const { id, tasks } of jobs) {
-      const left = tasks.flatMap((task) => known.get(task) ?? []);
-      if (left.length > 0 && left.every(isOld)) await files.remove(id);
+      const still = tasks.flatMap((task) => known.get(task) ?? []);
+      if (still.length > 0 && still.every(isOld)) await files.remove(id);
     }
   });
+  // Without the lock, because an unreachable bucket takes its time. Their outputs are gone, so no retry resumes them.
+  for (const record of left) {
+    await uploads.drop(record);
+    await stores.pieces.clear(record.id);
+  }
 }
