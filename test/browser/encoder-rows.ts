@@ -238,6 +238,11 @@ export const ROWS: readonly Row[] = [
     ...{ name: "normalized mp3", options: { format: "mp3", channels: 1, fade_in: 0.1, ...LEVELED } },
     made: { sound: "mp3", loudness: -20 },
   },
+  {
+    ...{ name: "a copy of a transport stream", clip: "mpegts", kind: "video", options: { mode: "copy" } },
+    made: { picture: "h264", sound: "aac", frames: 50, like: "null" },
+    cells: ["input_format", OTHER, OTHER, FAST, YES, OTHER, OTHER],
+  },
   audio("mp3", "mp3"),
   audio("aac", "aac"),
   audio("ogg", "vorbis", OTHER),
@@ -288,9 +293,7 @@ export const ROWS: readonly Row[] = [
   image("avif", "av1", [OTHER, YES, OTHER, OTHER, "output_format", OTHER, OTHER]),
   {
     ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },
-    ...{
-      made: { picture: "h264", sound: "aac", width: 160 },
-      cells: [OTHER, OTHER, OTHER, FAST, YES, OTHER, YES],
-    },
+    made: { picture: "h264", sound: "aac", width: 160 },
+    cells: [OTHER, OTHER, OTHER, FAST, YES, OTHER, YES],
   },
 ];

@@ -96,11 +96,11 @@ test("refuses surround sound, which needs a downmix", async () => {
   });
 });
 
-test("refuses a container that cannot be read packet by packet", async () => {
-  const source = await probe(await clip("flv"));
-  expect(copier.refuse(createPlan(source, "video", {}), source)).toEqual({
+test.each(["flv", "mpegts"] as const)("refuses %s, whose packets it cannot copy", async (format) => {
+  const source = await probe(await clip(format));
+  expect(copier.refuse(createPlan(source, "video", { mode: "copy" }), source)).toEqual({
     code: "input_format",
-    format: "flv",
+    format,
   });
 });
 

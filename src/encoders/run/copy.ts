@@ -8,8 +8,9 @@ import { stitch } from "../stitch/stitch.ts";
 import { countContents } from "./count-output.ts";
 import { readMetadata } from "./file-metadata.ts";
 
-// The one format that plans may copy from and mediabunny cannot read.
-const UNREAD = "flv";
+// mediabunny (1.61) reads no FLV. Of a transport stream it takes times that jump or wrap as they are, and pictures before the
+// first keyframe, none of which its muxers can write; ffmpeg mends all three.
+const UNREAD: ReadonlySet<string> = new Set(["flv", "mpegts"]);
 
 /**
  * Creates the encoder that only remuxes: it streams the packets into another container, so files of any size need little
@@ -24,7 +25,7 @@ export function createCopyEncoder(): Encoder {
       if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
       const isPart = plan.start > 0 || plan.end !== null || plan.sound_track !== undefined;
       if (isPart) return { code: "other_work" };
-      return source.format === UNREAD ? { code: "input_format", format: UNREAD } : null;
+      return UNREAD.has(source.format) ? { code: "input_format", format: source.format } : null;
     },
     async encode({ plan, source, input, signal, onTally, onWait }) {
       const audio = plan.audio ? input : null;
