@@ -12,13 +12,14 @@ import { runFfprobe } from "../fixtures/make-clip.ts";
 import { recallOriginal } from "../integrity/judge.ts";
 import { FAULTLESS, findFaults, readFrames } from "../integrity/read-frames.ts";
 import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
-import { markedClip, noiseClip, quadrantClip, wideQuadrantClip } from "../judge/clips.ts";
+import { lateClip, markedClip, noiseClip, quadrantClip, wideQuadrantClip } from "../judge/clips.ts";
 import { countPacketBytes, readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 import { runNative } from "../judge/native.ts";
 import { readPicture } from "../judge/picture.ts";
 import { type Placing, wrongPoints } from "../judge/quadrants.ts";
+import { soundLag } from "../judge/sound.ts";
 
 let rig: Awaited<ReturnType<typeof openWebCodecs>>;
 beforeAll(async () => {
@@ -140,6 +141,18 @@ test("muxes video and audio", async () => {
   expect(picture?.times).toHaveLength(50);
   expect(sound).toMatchObject({ codec: "aac", channels: 2 });
 });
+
+test.each(["mkv", "mp4"])(
+  "copied sound of %s that starts late plays with the pictures",
+  async (extension) => {
+    const input = await lateClip(extension, await noiseClip(2));
+    const { path, plan } = await only(input, { width: 80 });
+    expect(plan.audio?.mode).toBe("copy");
+    await expectNative(path, input, { width: 80 });
+    const native = await encode(input, "video", { width: 80 });
+    expect(Math.abs(await soundLag(path, native.path))).toBeLessThan(0.0011);
+  },
+);
 
 test("writes a keyframe at least every five seconds", async () => {
   const { path } = await only(await clip("mp4_silent", { seconds: 11, rate: 5 }), { width: 80 });

@@ -3,15 +3,18 @@ import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import type { VideoOptions } from "../../src/core/options.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
 import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { openLab } from "../browser/lab.ts";
-import { probe } from "../ffmpeg/native-encode.ts";
+import { encode, probe } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { lateClip, noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
+import { soundLag } from "../judge/sound.ts";
 import { probeFile } from "../probe/probe-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "framewright-copy-"));
@@ -36,14 +39,14 @@ async function decoded(path: string, stream: "v" | "a"): Promise<string[]> {
     .map((line) => line.split(",").at(-1)?.trim() ?? "");
 }
 
-async function copy(path: string, format: "mp4" | "mov" | "webm") {
+async function copy(path: string, options: VideoOptions) {
   const { source } = await probeFile(path);
-  const plan = createPlan(source, "video", { format });
+  const plan = createPlan(source, "video", options);
   expect(copier.refuse(plan, source)).toBeNull();
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("the plan has no chunk");
   const body = await copier.encode({ plan, chunk, source, input: await readerOf(path), signal });
-  const out = join(folder, `${basename(path)}.${format}`);
+  const out = join(folder, `${basename(path)}.${plan.format}`);
   await writeFile(out, new Uint8Array(await new Response(body as ReadableStream<Uint8Array>).arrayBuffer()));
   return { path, source, out, copied: await probe(out) };
 }
@@ -56,7 +59,7 @@ test.each<[ClipName, "mp4" | "mov" | "webm"]>([
   ["mp4_fragmented", "mp4"],
 ])("copies %s into %s with identical pictures and samples", async (name, format) => {
   const path = await clip(name);
-  const { source, out, copied } = await copy(path, format);
+  const { source, out, copied } = await copy(path, { format });
   expect(copied.format).toBe(format);
   expect(copied.codecs).toEqual(source.codecs);
   expect([copied.width, copied.height]).toEqual([source.width, source.height]);
@@ -74,10 +77,30 @@ test("keeps the rate and the end of a video whose last decoded picture is not th
   const groups = ["-c:v", "libx264", "-x264-params", "b-adapt=0:bframes=1:scenecut=0"];
   const sound = ["-f", "lavfi", "-i", "sine=sample_rate=48000:duration=2.04", "-c:a", "aac"];
   const path = await makeClip("mp4", [...picture, ...sound, ...groups]);
-  const { source, copied, out } = await copy(path, "mp4");
+  const { source, copied, out } = await copy(path, { format: "mp4" });
   const { picture: shown } = await readFacts(out);
   expect([source.fps, copied.fps, copied.duration]).toEqual([25, 25, source.duration]);
   expect(shown?.times.at(-1)).toBe(2);
+});
+
+test.each([
+  ["mkv", {}],
+  ["mp4", {}],
+  ["mp4", { mute: true }],
+  ["webm", {}],
+] as const)("a copy of a %s that starts late starts at once, as ffmpeg's does: %o", async (name, more) => {
+  const options = { mode: "copy", ...more } as const;
+  const path = await lateClip(name, name === "webm" ? await clip(name) : await noiseClip(2));
+  const [{ out }, native] = [await copy(path, options), await encode(path, "video", options)];
+  const [got, wanted] = [await readFacts(out), await readFacts(native.path)];
+  expect(got.picture?.times).toHaveLength(50);
+  for (const [index, time] of (got.picture?.times ?? []).entries())
+    expect(Math.abs(time - (wanted.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
+  expect(got.picture?.duration).toBeCloseTo(2, 2);
+  expect(Math.abs(got.duration - wanted.duration)).toBeLessThan(0.03);
+  if ("mute" in more) return;
+  // Opus begins 7 ms before 0, which a copy shows as sound.
+  expect(Math.abs(await soundLag(out, native.path))).toBeLessThan(name === "webm" ? 0.008 : 0.0011);
 });
 
 test.each([{ width: 80 }, { format: "webm" }] as const)("refuses a video with %o", async (options) => {

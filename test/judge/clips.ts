@@ -127,6 +127,11 @@ export function surroundClip(seconds: number): Promise<string> {
   ]);
 }
 
+/** A clip in a container of which everything begins at seven seconds. */
+export function lateClip(extension: string, clip: string): Promise<string> {
+  return makeClip(extension, ["-i", clip, "-map", "0", "-c", "copy", "-output_ts_offset", "7"]);
+}
+
 /** The clip of {@link noiseClip} with its sound 0.4 seconds late, so that players begin in silence. */
 export async function lateSoundClip(seconds: number): Promise<string> {
   const clip = await noiseClip(seconds);

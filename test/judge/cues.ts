@@ -18,9 +18,9 @@ export async function readCues(path: string, track: number): Promise<string[]> {
   const first = Number(streams.find(({ codec_type }) => codec_type === "video")?.start_time ?? 0);
   const args = ["-v", "error", "-copyts", "-i", path, "-map", `0:s:${track}`, "-f", "srt", "-"];
   const { stdout } = await run("ffmpeg", args);
-  return parseCues(stdout).map(
-    ({ start, end, text }) => `${(start - first).toFixed(3)} ${(end - first).toFixed(3)} ${text}`,
-  );
+  // Adding 0 takes the sign from one that is rounded to it.
+  const shown = (time: number) => (Math.round((time - first) * 1000) / 1000 + 0).toFixed(3);
+  return parseCues(stdout).map(({ start, end, text }) => `${shown(start)} ${shown(end)} ${text}`);
 }
 
 function parseCues(text: string): { start: number; end: number; text: string }[] {

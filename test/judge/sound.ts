@@ -80,6 +80,14 @@ export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[
   });
 }
 
+/** Returns the seconds by which a video's sound plays later than another's, each counted from the start of its file. */
+export async function soundLag(path: string, original: string): Promise<number> {
+  const options = { channels: 1, after: ["-af", "aresample=async=1:first_pts=0"] };
+  const [got, wanted] = [await readSound(path, options), await readSound(original, options)];
+  const [echo] = compareSound(got, wanted);
+  return echo && echo.correlation > 0.9 ? echo.lag : Number.NaN;
+}
+
 // Normalized over the samples that both signals have at the lag.
 function createCorrelation(got: Float32Array, wanted: Float32Array, furthest: number) {
   const products = productsOf(got, wanted, furthest);

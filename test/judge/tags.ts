@@ -157,10 +157,11 @@ export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {
   ]);
 }
 
-/** Makes the crowded Matroska whose pictures, sound, text and chapters all begin at 10 seconds. */
-export async function lateVideo(): Promise<string> {
-  return makeClip("mkv", [
-    ...["-i", await crowdedVideo("mkv"), "-f", "ffmetadata", "-i", chaptersAt(10)],
+/** Makes the crowded video whose pictures, sound and text all begin at 10 seconds, in Matroska the chapters too. */
+export async function lateVideo(extension: "mp4" | "mkv" = "mkv"): Promise<string> {
+  const chapters = chaptersAt(extension === "mkv" ? 10 : 0);
+  return makeClip(extension, [
+    ...["-i", await crowdedVideo(extension), "-f", "ffmetadata", "-i", chapters],
     ..."-map 0 -map_chapters 1 -c copy -output_ts_offset 10".split(" "),
   ]);
 }

@@ -3,6 +3,7 @@ import type { Source } from "../../src/core/source.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { lateVideo } from "../judge/tags.ts";
 import { nativeFfprobe, probeFile } from "./probe-file.ts";
 
 const words = (text: string) => text.split(" ");
@@ -125,6 +126,13 @@ test.for([
     expect((await probeFile(await clip(name))).source).toMatchObject(facts);
   },
 );
+
+test("the ends of an MP4 that starts late count from its first picture or sound, not from its text", async () => {
+  const { streams = [] } = (await probeFile(await lateVideo("mp4"))).source;
+  expect(
+    streams.filter(({ kind }) => kind !== "subtitle").map(({ end }) => Math.round((end ?? 0) * 10)),
+  ).toEqual([30, 30, 30]);
+});
 
 test("reports HDR with its colors", async () => {
   expect((await probeFile(await clip("mp4_hdr"))).source.color).toEqual({

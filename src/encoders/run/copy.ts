@@ -4,6 +4,7 @@ import type { Tally } from "../../ffmpeg/tally.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Encoder } from "../encoder.ts";
+import { readStart } from "../stitch/packets.ts";
 import { stitch } from "../stitch/stitch.ts";
 import { countContents } from "./count-output.ts";
 import { readMetadata } from "./file-metadata.ts";
@@ -28,19 +29,27 @@ export function createCopyEncoder(): Encoder {
       return UNREAD.has(source.format) ? { code: "input_format", format: source.format } : null;
     },
     async encode({ plan, source, input, signal, onTally, onWait }) {
+      const from = await readStart(input, signal).catch(() => failLater(signal, 0));
       const audio = plan.audio ? input : null;
-      const video = [{ input, at: 0 }];
+      const video = [{ input, at: -from }];
       const until = picturesEnd(source, plan);
       const metadata = await readMetadata(plan, () => input, signal);
       const format = plan.format as VideoFormat;
-      const body = stitch({ format, video, audio, until, metadata, of_source: true, signal, onWait });
+      const body = stitch({
+        ...{ format, video, audio, audio_from: from, until, metadata, of_source: true, signal, onWait },
+      });
       onTally?.(await tallySource(plan, input, signal));
       return body;
     },
   };
 }
 
-// When the source cannot be read to its end, the copy itself fails.
+// When the source cannot be read, the copy itself fails.
+function failLater<T>(signal: AbortSignal, unread: T): T {
+  signal.throwIfAborted();
+  return unread;
+}
+
 async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<Tally> {
   try {
     const { pictures, sound } = await countContents(input, signal);
@@ -50,7 +59,6 @@ async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): 
       ...(plan.audio && { sound }),
     };
   } catch {
-    signal.throwIfAborted();
-    return {};
+    return failLater(signal, {});
   }
 }

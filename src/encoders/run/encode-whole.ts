@@ -1,9 +1,7 @@
 import { moveChapters } from "../../core/chapters/chapters.ts";
 import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
-import { isCopy } from "../../plan/copied.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { requireEncoded } from "../../storage/encoded-file.ts";
@@ -11,7 +9,6 @@ import { storageReader } from "../../storage/storage-reader.ts";
 import { addToMp3 } from "../chapters/write-chapters.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
-import { createOpener } from "../stitch/packets.ts";
 import { addSubtitles } from "../subtitles/add-subtitles.ts";
 import { editFile } from "../subtitles/edit-file.ts";
 import { readSubtitles, type Subtitles } from "../subtitles/read-subtitles.ts";
@@ -93,10 +90,10 @@ async function placeWithCover(
   return placeFinished(encoding, placed, target, cover && addOggCover(cover), signal);
 }
 
-/** Reads the text tracks that the plan of an output has; `origin` is where a copy starts, in seconds. */
-export async function subtitlesOf(encoding: Encoding, signal: AbortSignal, origin = 0): Promise<Subtitles> {
+/** Reads the text tracks that the plan of an output has. */
+export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Promise<Subtitles> {
   if (!encoding.plan.subtitles) return { tracks: [], lost: [] };
-  const reading = { ...encoding, signal, onWait: encoding.tracker.waits, origin };
+  const reading = { ...encoding, signal, onWait: encoding.tracker.waits };
   return readSubtitles(reading, await encoding.input());
 }
 
@@ -114,12 +111,8 @@ export async function placeWithSubtitles(
 ): Promise<StoredFile> {
   const { plan, source, storage, out, work } = encoding;
   const encoded = await storageReader(storage, key);
-  const origin = isCopy(plan) && !plan.concat ? await startOf(encoded, signal) : 0;
-  const { tracks, lost } = await subtitlesOf(encoding, signal, origin);
-  const moved = plan.chapters ? moveChapters(source.chapters ?? [], plan) : [];
-  // Matroska's were counted from where its pictures and sound start.
-  const late = /^(matroska|webm)$/.test(source.format) ? origin : 0;
-  const chapters = moved.map((each) => ({ ...each, start: each.start + late, end: each.end + late }));
+  const { tracks, lost } = await subtitlesOf(encoding, signal);
+  const chapters = plan.chapters ? moveChapters(source.chapters ?? [], plan) : [];
   const editing = { signal, onWait: encoding.tracker.waits };
   const body =
     plan.kind === "audio"
@@ -128,16 +121,6 @@ export async function placeWithSubtitles(
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work + target.name);
   return { ...placed, ...(lost.length > 0 && { lost_subtitles: lost }) };
-}
-
-// What is copied may keep the times of a source that starts late.
-async function startOf(reader: ByteReader, signal: AbortSignal): Promise<number> {
-  const { open, close } = createOpener(signal);
-  try {
-    return Math.max(0, await open(reader).getFirstTimestamp());
-  } finally {
-    close();
-  }
 }
 
 async function placeFinished(

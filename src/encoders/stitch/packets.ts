@@ -157,18 +157,31 @@ export interface CopiedSound extends CopiedTrack<AudioCodec, AudioDecoderConfig>
   delay: number;
 }
 
-/** Opens the sound of a file as a track; packets before 0 (the encoder's priming) keep their times. */
-export async function openSound(input: Input): Promise<CopiedSound> {
+/** Returns the second of a source's clock at which it starts to play; priming before 0 is inaudible. */
+export async function readStart(source: ByteReader, signal: AbortSignal): Promise<number> {
+  const { open, close } = createOpener(signal);
+  try {
+    return Math.max(0, await open(source).getFirstTimestamp());
+  } finally {
+    close();
+  }
+}
+
+/**
+ * Opens the sound of a file as a track that plays from second `from` of its clock; packets before that (the encoder's priming)
+ * get times below 0.
+ */
+export async function openSound(input: Input, from = 0): Promise<CopiedSound> {
   const track: InputAudioTrack | null = await input.getPrimaryAudioTrack();
   const codec = await track?.getCodec();
   const config = await track?.getDecoderConfig();
   if (!track || !codec || !config) throw misfit("the sound is missing");
-  const first = await track.getFirstTimestamp();
+  const first = (await track.getFirstTimestamp()) - from;
   const delay = codec === "opus" && first >= 0 ? preSkip(config) : 0;
   return {
     ...{ codec, config, delay },
     count: () => countPackets(track),
-    packets: (rehearsing) => copies(track, 0, rehearsing),
+    packets: (rehearsing) => copies(track, -from, rehearsing),
   };
 }
 
@@ -203,14 +216,10 @@ async function countPackets(track: InputTrack): Promise<number> {
   return count;
 }
 
-async function* copies(
-  track: InputTrack,
-  at: number,
-  rehearsing: boolean,
-): AsyncGenerator<EncodedPacket, void> {
-  const options = rehearsing ? FACTS_ONLY : {};
+async function* copies(track: InputTrack, at: number, empty: boolean): AsyncGenerator<EncodedPacket, void> {
+  const options = empty ? FACTS_ONLY : {};
   for await (const packet of packetsOf(track, options)) {
-    const data = rehearsing ? new Uint8Array(packet.byteLength) : packet.data;
+    const data = empty ? new Uint8Array(packet.byteLength) : packet.data;
     yield new EncodedPacket(data, packet.type, packet.timestamp + at, packet.duration);
   }
 }

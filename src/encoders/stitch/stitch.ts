@@ -27,6 +27,8 @@ export interface Stitching {
   /** In order of time. */
   video: readonly Stretch[];
   audio: ByteReader | null;
+  /** Second of the sound's clock at which the output starts; 0 when absent. */
+  audio_from?: number;
   /** End of the last picture in seconds; null or absent when only its packet's duration is known. */
   until?: number | null | undefined;
   /** Whether a part is the source itself; its faults are then reported as the input's. */
@@ -95,14 +97,14 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
 }
 
 async function mux(
-  { format, video, audio, until, metadata, signal, onWait }: Stitching,
+  { format, video, audio, audio_from, until, metadata, signal, onWait }: Stitching,
   writable: WritableStream<StreamTargetChunk>,
   rehearsing: boolean,
 ): Promise<void> {
   const opener = createOpener(signal);
   const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
   try {
-    const sound = audio && (await openSound(opener.open(audio)));
+    const sound = audio && (await openSound(opener.open(audio), audio_from));
     // WebM has no times before 0 for the priming, so the pictures are delayed instead.
     const delay = sound?.delay ?? 0;
     const pictures = await openPictures(

@@ -50,7 +50,7 @@ interface TextEntry {
 }
 
 /** Reads the cues of text tracks in a Matroska or WebM, passing over everything else. */
-export const readMatroskaCues: CueReader = async (reader, streams, { signal, onWait, until, rebased }) => {
+export const readMatroskaCues: CueReader = async (reader, streams, { signal, onWait, until }) => {
   const head = await readHead(reader, streams);
   if (!head) return new Map();
   const { entries, media, tick } = head;
@@ -58,7 +58,7 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
   const ms = (ticks: number) => Math.round((ticks * tick) / NANOSECONDS);
   let clock = 0;
   let first = Number.POSITIVE_INFINITY;
-  const origin = () => (rebased && Number.isFinite(first) ? ms(first) : 0);
+  const origin = () => (Number.isFinite(first) ? ms(first) : 0);
   for (let at = head.clusters; at < reader.size && entries.size > 0; ) {
     const element = await window.element(at);
     // Whatever follows is damaged.

@@ -24,7 +24,7 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
     const stream = places.get(trackId(moov, trak));
     if (stream === undefined || !streams.includes(stream)) continue;
     const list = createCueList(room);
-    const wanted = shownUntil(samplesOf(moov, trak), until);
+    const wanted = shownUntil(samplesOf(moov, trak, index.start), until);
     for (const group of groupSamples(wanted.samples())) {
       onWait();
       const [first, last] = [group[0] as Sample, group.at(-1) as Sample];
@@ -89,14 +89,14 @@ interface Sample {
 }
 
 // ISO/IEC 14496-12, 8.6.1 (stts) and 8.7 (stsz, stsc, stco, co64).
-function* samplesOf(moov: DataView, trak: Box): Generator<Sample, void> {
+function* samplesOf(moov: DataView, trak: Box, from: number): Generator<Sample, void> {
   const stbl = findBox(moov, trak, "mdia", "minf", "stbl");
   const ticks = readTimescale(moov, findBox(moov, trak, "mdia", "mdhd"));
   const boxOf = (kind: string) => stbl && findBox(moov, stbl, kind);
   const [stts, stsz, stsc] = [boxOf("stts"), boxOf("stsz"), boxOf("stsc")];
   const places = boxOf("stco") ?? boxOf("co64");
   if (!stts || !stsz || !stsc || !places || ticks === 0 || stsz.end - stsz.start < 12) return;
-  const shift = readShift(moov, trak, ticks);
+  const shift = readShift(moov, trak, ticks) - from;
   const wide = places.kind === "co64";
   const [shared, count] = [moov.getUint32(stsz.start + 4), moov.getUint32(stsz.start + 8)];
   let [time, left, run] = [0, 0, stts.start + 8];

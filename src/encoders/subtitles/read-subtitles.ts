@@ -1,6 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import { isCopy } from "../../plan/copied.ts";
 import { type Plan, sourceEnd } from "../../plan/plan.ts";
 import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
 import { fitsTimedText } from "../../subtitles/timed-text.ts";
@@ -16,8 +15,6 @@ export interface SubtitleReading {
   signal: AbortSignal;
   /** Opens the further input of a number; absent where no track is made of one. */
   text?: ((file: number) => Promise<ByteReader>) | undefined;
-  /** Seconds of the output at which its pictures or sound start, from which the times of files count; 0 when absent. */
-  origin?: number;
   /** Called from time to time while a large file is read. */
   onWait(): void;
 }
@@ -38,14 +35,14 @@ export interface Subtitles {
  * into the output beside the other tracks.
  */
 export async function readSubtitles(
-  { plan, source, text, origin = 0, ...reading }: SubtitleReading,
+  { plan, source, text, ...reading }: SubtitleReading,
   reader: ByteReader,
 ): Promise<Subtitles> {
   const { subtitles = [] } = plan;
   const streams = subtitles.flatMap(({ stream }) => stream ?? []);
   const until = (sourceEnd(plan) ?? Number.POSITIVE_INFINITY) * 1000;
   const read = streams.length > 0 ? READERS[source.format] : undefined;
-  const found = await read?.(reader, streams, { ...reading, until, rebased: !isCopy(plan) });
+  const found = await read?.(reader, streams, { ...reading, until });
   const [tracks, lost]: [SubtitleTrack[], number[]] = [[], []];
   const files: Room = { ...MOST };
   let room = MOST_WRITTEN;
@@ -54,7 +51,7 @@ export async function readSubtitles(
       file === undefined
         ? found?.get(stream)
         : text && (await readTextFile(await text(file), reading.signal, files)).cues;
-    const shown = cues && delayed(shiftCues(cues, shownBy(plan)), file === undefined ? 0 : origin);
+    const shown = cues && shiftCues(cues, shownBy(plan));
     const size = shown ? writtenSize(shown, plan, room) : Number.POSITIVE_INFINITY;
     if (shown && size <= room) {
       room -= size;
@@ -63,11 +60,6 @@ export async function readSubtitles(
     else throw tooMuchText();
   }
   return { tracks, lost };
-}
-
-function delayed(cues: Cue[], seconds: number): Cue[] {
-  const ms = Math.round(seconds * 1000);
-  return ms === 0 ? cues : cues.map((cue) => ({ ...cue, start: cue.start + ms, end: cue.end + ms }));
 }
 
 // Letters of all tracks of an output, which is in memory at once.

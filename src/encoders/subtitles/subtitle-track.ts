@@ -12,7 +12,10 @@ export function shownBy({ start, duration, speed = 1 }: Plan): Shown {
   return { start, duration, speed };
 }
 
-/** Reads the cues of some of a file's streams, by index; a stream that cannot be read whole is absent. */
+/**
+ * Reads the cues of some of a file's streams, by index, timed from its first picture or sound; a stream that cannot be read whole is
+ * absent.
+ */
 export type CueReader = (
   reader: ByteReader,
   streams: readonly number[],
@@ -21,8 +24,6 @@ export type CueReader = (
     onWait(): void;
     /** Milliseconds of the source after which no cue is needed; infinite for all. */
     until: number;
-    /** Whether times count from the first picture or sound, as ffmpeg counts them, in place of the file's own. */
-    rebased: boolean;
   },
 ) => Promise<ReadonlyMap<number, readonly Cue[]>>;
 

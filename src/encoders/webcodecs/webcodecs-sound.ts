@@ -14,6 +14,7 @@ import { readAll } from "../../storage/read-all.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { readMetadata } from "../run/file-metadata.ts";
+import { readStart } from "../stitch/packets.ts";
 import { stitch } from "../stitch/stitch.ts";
 import { encodePictures } from "./webcodecs-chunk.ts";
 import { encodeRenditions } from "./webcodecs-stream.ts";
@@ -77,6 +78,7 @@ export async function encodeAll(
     format: plan.format as VideoFormat,
     video: [{ input: readerOf(pictures), at: 0 }],
     audio: sounds ? readerOf(sounds) : copied,
+    audio_from: copied ? await readStart(copied, job.signal) : 0,
     until: video.fps === null ? shownEnd(job.source, plan, job.chunk) : null,
     of_source: copied !== null,
     metadata: await readMetadata(plan, () => job.input, job.signal),

@@ -34,7 +34,7 @@ function readMoov(view: DataView): { frames: number; seconds: number } | null {
     return hdlr !== null && text(view, hdlr.start + 8, 4) === "pict";
   });
   const tkhd = pictures && findBox(view, pictures, "tkhd");
-  const track = tkhd && readTracks(view, moov).get(readTrackId(view, tkhd));
+  const track = tkhd && readTracks(view, moov).tracks.get(readTrackId(view, tkhd));
   if (!track?.sound || track.packets === 0 || track.seconds <= 0) return null;
   return { frames: track.packets, seconds: track.seconds };
 }

@@ -10,6 +10,8 @@ import { readTracks, type TrackIndex } from "./sample-index.ts";
 /** The index of an MP4 or MOV, which describes its packets without reading them. */
 export interface MovieIndex {
   tracks: ReadonlyMap<number, TrackIndex>;
+  /** Second of the file at which pictures or sound begin; 0 when edits leave that open. */
+  start: number;
   /** Whether fragments describe further packets, so that the index is incomplete. */
   fragmented: boolean;
   /** The index itself, including its header. */
@@ -55,7 +57,7 @@ async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<
   const moov = { kind: "moov", start: 8, end: bytes.length };
   return {
     moov: view,
-    tracks: readTracks(view, moov),
+    ...readTracks(view, moov),
     fragmented: findBox(view, moov, "mvex") !== null,
     reader: {
       size: reader.size,

@@ -1,5 +1,5 @@
 import { type Box, findBox, listBoxes } from "./boxes.ts";
-import { readEdits, readTimescale, readTrackId } from "./track-boxes.ts";
+import { readEdits, readHandler, readTimescale, readTrackId } from "./track-boxes.ts";
 
 /** What the index of an MP4 or MOV says about the packets of one track. */
 export interface TrackIndex {
@@ -9,7 +9,7 @@ export interface TrackIndex {
   seconds: number;
   /** Seconds of them that a player shows, after edits at the start and end. */
   shown: number;
-  /** Seconds from the first packet shown of any track to the end of this track's last; null when its edits leave that open. */
+  /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
   /** False when its tables are inconsistent, so that processing them may never end. */
   sound: boolean;
@@ -18,10 +18,14 @@ export interface TrackIndex {
 // Most seconds by which a track may outlast its packets, including a late start.
 const LATE = 60;
 
-/** Parses the sample tables of every track (ISO/IEC 14496-12, 8.6 and 8.7), by track id. */
-export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
+/**
+ * Parses the sample tables of every track (ISO/IEC 14496-12, 8.6 and 8.7), by track id, and the second of the file at which pictures
+ * or sound begin; 0 when edits leave that open.
+ */
+export function readTracks(view: DataView, moov: Box): { tracks: Map<number, TrackIndex>; start: number } {
   const tracks = new Map<number, TrackIndex>();
   const stretches = new Map<number, Stretch | null>();
+  const starts: number[] = [];
   const movie = readTimescale(view, findBox(view, moov, "mvhd"));
   for (const trak of listBoxes(view, moov.start, moov.end).filter(({ kind }) => kind === "trak")) {
     const tkhd = findBox(view, trak, "tkhd");
@@ -43,6 +47,9 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
     const span = Math.max(seconds, over(last, timescale) - first);
     const stretch = readStretch(view, trak, movie, { first, span });
     stretches.set(id, stretch);
+    // Text and time codes begin with an empty packet where the file starts late.
+    const plays = /^(vide|soun)$/.test(readHandler(view, trak) ?? "");
+    if (plays) starts.push(stretch?.start ?? Number.NaN);
     // Headers may state more than the packets have.
     const most = stretch ? Math.max(span, stretch.end) : span + LATE;
     tracks.set(id, {
@@ -54,12 +61,12 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
         largestChunk(view, table("stsc")) <= sizes.count,
     });
   }
-  const begin = Math.min(...[...stretches.values()].map((stretch) => stretch?.start ?? Number.NaN));
+  const start = Math.min(...starts);
   for (const [id, track] of tracks) {
-    const end = (stretches.get(id)?.end ?? Number.NaN) - begin;
+    const end = (stretches.get(id)?.end ?? Number.NaN) - start;
     if (end > 0) track.end = Math.round(end * 1e6) / 1e6;
   }
-  return tracks;
+  return { tracks, start: Number.isFinite(start) ? Math.max(0, start) : 0 };
 }
 
 /** When a track is shown, in seconds of the file. */
