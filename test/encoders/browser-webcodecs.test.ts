@@ -142,7 +142,7 @@ test("muxes video and audio", async () => {
   expect(sound).toMatchObject({ codec: "aac", channels: 2 });
 });
 
-test.each(["mkv", "mp4"])(
+test.each(["mkv", "mp4", "ts"])(
   "copied sound of %s that starts late plays with the pictures",
   async (extension) => {
     const input = await lateClip(extension, await noiseClip(2));

@@ -27,7 +27,7 @@ export interface CopiedTrack<C, D> {
   config: D;
   /** Counts the packets, reading a file without an index to its end. */
   count(): Promise<number>;
-  /** Yields the packets in decoding order; when `rehearsing`, as many zero bytes without reading. */
+  /** Yields the packets in decoding order; when `rehearsing`, with zero bytes in place of those that need no reading. */
   packets(rehearsing: boolean): AsyncGenerator<EncodedPacket, void>;
 }
 
@@ -181,7 +181,8 @@ export async function openSound(input: Input, from = 0): Promise<CopiedSound> {
   return {
     ...{ codec, config, delay },
     count: () => countPackets(track),
-    packets: (rehearsing) => copies(track, -from, rehearsing),
+    // mediabunny's muxers (1.61) parse AAC without a description, that of transport streams.
+    packets: (rehearsing) => copies(track, -from, rehearsing && (codec !== "aac" || !!config.description)),
   };
 }
 
