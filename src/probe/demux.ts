@@ -36,6 +36,8 @@ export interface Demuxed {
   source: Source;
   /** False when something needed for planning is missing: a known codec, the pixel format, or whether pictures are interlaced. */
   complete: boolean;
+  /** Whether packets may hold sound of another rate and more channels than headers state, as those of HE-AAC do. */
+  implicit: boolean;
 }
 
 // Each time it opens a file, mediabunny would print the codecs that it does not know to the console of the page; the probe itself names them.
@@ -180,6 +182,9 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
   return {
     source: withExtras(source, extras, origin),
     complete: named && timed && (picture?.complete ?? true),
+    implicit: (
+      await Promise.all(tracks.map(({ track }) => track.isAudioTrack() && isImplicit(track)))
+    ).includes(true),
   };
 }
 
@@ -227,6 +232,17 @@ async function primingOf(
   const firsts = await Promise.all(tracks.map((track) => track.getFirstTimestamp()));
   const starts = firsts.map((first, place) => first - (delays.get(tracks[place]?.id ?? 0) ?? 0));
   return microseconds(Math.max(0, Math.min(...firsts)) - Math.min(...starts));
+}
+
+// In hertz; the packets of HE-AAC hold the double of its core.
+const HIGHEST_CORE = 24_000;
+const SBR = "mp4a.40.5";
+
+// ISO/IEC 14496-3, 1.6.5: SBR need not be signaled, nor what makes two channels of one, PS. mediabunny (1.61) reads what is signaled.
+async function isImplicit(audio: InputAudioTrack): Promise<boolean> {
+  if ((await audio.getCodec()) !== "aac") return false;
+  if ((await audio.getSampleRate()) <= HIGHEST_CORE) return true;
+  return (await audio.getNumberOfChannels()) === 1 && (await audio.getCodecParameterString()) === SBR;
 }
 
 async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; sample_rate: number }> {

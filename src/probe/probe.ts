@@ -48,14 +48,22 @@ export async function probeMedia(
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
   const { demuxed, ends, fragmented } = await tryDemux(readable, formats, given.url, signal);
   if (demuxed) checkSource(demuxed.source);
-  if (demuxed?.complete && hasPlainSound(demuxed.source)) return measured(demuxed.source, reader, signal);
+  const known = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
+  if (known && !known.implicit) return measured(known.source, reader, signal);
   const report = await ffprobe(readable, signal).catch((thrown) => {
     signal.throwIfAborted();
-    throw thrown instanceof MediaError
-      ? thrown
-      : new MediaError("probe_failed", "The file could not be probed.", { cause: thrown });
+    const error =
+      thrown instanceof MediaError
+        ? thrown
+        : new MediaError("probe_failed", "The file could not be probed.", { cause: thrown });
+    // The core that headers state plays too, but no passing failure may decide between it and the whole.
+    if (known && !error.retryable) return null;
+    throw error;
   });
-  const reported = withEnds(parseFfprobe(report, { url: given.url, filesize: reader.size }), ends);
+  if (known && report === null) return measured(known.source, reader, signal);
+  const parsed = parseFfprobe(report, { url: given.url, filesize: reader.size });
+  if (known) return measured(withSound(known.source, parsed), reader, signal);
+  const reported = withEnds(parsed, ends);
   const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
   const source: Source = {
     ...reported,
@@ -104,6 +112,25 @@ function withEnds(source: Source, ends: TrackEnds): Source {
       const end = first.has(stream) ? ends.get(stream.kind) : undefined;
       return end === undefined ? stream : { ...stream, end };
     }),
+  };
+}
+
+// What the packets say of the sound. All else is in the headers, some of it more exactly.
+function withSound(source: Source, reported: Source): Source {
+  const sounds = ({ streams = [] }: Source) => streams.filter(({ kind }) => kind === "audio");
+  const [[own], [first]] = [sounds(source), sounds(reported)];
+  const heard = (at: number) => {
+    const stream = sounds(reported).find(({ index }) => index === at);
+    const { channels, sample_rate } = (stream === first ? reported.audio : stream) ?? {};
+    return channels && sample_rate ? { channels, sample_rate } : null;
+  };
+  const audio = own && heard(own.index);
+  return {
+    ...source,
+    ...(audio && { audio }),
+    streams: source.streams?.map((stream) =>
+      stream.channels === undefined ? stream : { ...stream, ...heard(stream.index) },
+    ),
   };
 }
 

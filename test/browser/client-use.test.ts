@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
+import { heAacClip } from "../fixtures/he-aac.ts";
 import {
   LOCATION,
   MADE,
@@ -116,6 +117,16 @@ test("makes MP3 from a blob and WebP from a URL", async () => {
     "webp",
     40,
   ]);
+});
+
+test("sound of HE-AAC has the rate and the channels that its packets hold, not those of its headers", async () => {
+  const at = await rig.serve(await heAacClip("aac"));
+  const bytes = await rig.lab.page.evaluate(async (path) => {
+    const request = { input: await kit.file(path), kind: "audio", options: { format: "mp3" } } as const;
+    return kit.base64((await kit.client.run(request)).blob);
+  }, at);
+  const { streams } = await rig.judge(bytes, "radio.mp3");
+  expect(streams).toMatchObject([{ codec_name: "mp3", channels: 2, sample_rate: "44100" }]);
 });
 
 test("makes AVIF from a picture, copies packets into another container, and joins what matches", async () => {

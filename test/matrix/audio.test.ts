@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, test } from "vitest";
 import { type AudioFormat, FORMATS } from "../../src/core/formats.ts";
 import { clip } from "../fixtures/clips.ts";
+import { heAacClip } from "../fixtures/he-aac.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { FOLD, monoSound, noiseClip, noiseSound, surroundClip } from "../judge/clips.ts";
 import { readContainer } from "../judge/container.ts";
@@ -36,6 +37,8 @@ const SOURCES = {
   "mp3 with a cover": () => clip("mp3_cover", { seconds: 1 }),
   "an avi video": () => clip("avi", { seconds: 1 }),
   "an mpegts video": () => clip("mpegts", { seconds: 1 }),
+  "HE-AACv2 in ADTS": () => heAacClip("aac"),
+  "HE-AACv2 in M4A": () => heAacClip("m4a"),
 };
 
 // A source is decoded before it is encoded, so each goes to the most exact output and to one other, in turn; all formats are made
@@ -64,6 +67,8 @@ test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format }, {
   const cover = { streams: 2, picture: { codec: "mjpeg", width: 120, height: 120 } };
   expect(facts).toMatchObject(covered ? cover : { streams: 1, picture: null });
   expect(facts.sound).toMatchObject({ codec: FORMATS.audio[format].codec, channels: 2 });
+  if (format !== "opus")
+    expect(facts.sound?.sample_rate).toBe((await readFacts(original)).sound?.sample_rate);
   const as = { channels: 2, sample_rate: 8000 };
   const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
   const slack = SLACK[format];

@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
+import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
 import type { Source } from "../../src/core/source.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
 import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";
+import { heAacClip } from "../fixtures/he-aac.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { lateVideo } from "../judge/tags.ts";
-import { nativeFfprobe, probeFile } from "./probe-file.ts";
+import { diskReader, nativeFfprobe, probeFile } from "./probe-file.ts";
 
 const words = (text: string) => text.split(" ");
 const PICTURES = words("-f lavfi -i testsrc2=size=160x90:rate=25:duration=1");
@@ -52,8 +55,22 @@ const MORE: Record<string, readonly string[]> = {
   ],
 };
 
+// AAC of low rates, which may be HE-AAC: headers state its core alone.
+const LOW_AAC: Record<string, () => Promise<string>> = {
+  "HE-AACv2 in ADTS": () => heAacClip("aac"),
+  "HE-AAC in ADTS": () => heAacClip("aac", { channels: 2 }),
+  "HE-AACv2 in M4A": () => heAacClip("m4a"),
+  "HE-AACv2 in M4A, whose header states the rate": () => heAacClip("m4a", { explicit: true }),
+  "HE-AACv2 in MOV": () => heAacClip("mov"),
+  "HE-AACv2 in Matroska": () => heAacClip("mka"),
+  "AAC of 22.05 kHz": () => makeClip("m4a", [...SOUND, "-c:a", "aac", "-ar", "22050"]),
+  "AAC of 16 kHz in a video": () =>
+    makeClip("mp4", [...PICTURES, ...SOUND, ...H264, "-c:a", "aac", "-ar", "16000"]),
+};
+
 // Files whose headers lack a fact, or that mediabunny does not read.
 const NEEDS_FFPROBE: ReadonlySet<string> = new Set([
+  ...Object.keys(LOW_AAC),
   ...["mp4_fragmented", "mp4_interlaced", "mpegts_interlaced", "mpegts", "mov_prores", "avi", "flv", "h264"],
   ...["jpeg", "png", "png_alpha", "png_odd", "png_animated", "webp", "avif", "bmp", "gif", "gif_animated"],
   ...["MPEG-4 in MP4", "Theora in Ogg", "ALAC in M4A", "FLAC in Ogg"],
@@ -67,6 +84,7 @@ const FILES: { name: string; path: () => Promise<string> }[] = [
     name,
     path: () => makeClip(extension, args),
   })),
+  ...Object.entries(LOW_AAC).map(([name, path]) => ({ name, path })),
 ];
 
 test.for(FILES)("probes $name as native ffprobe does", async ({ name, path }) => {
@@ -132,6 +150,30 @@ test("the ends of an MP4 that starts late count from its first picture or sound,
   expect(
     streams.filter(({ kind }) => kind !== "subtitle").map(({ end }) => Math.round((end ?? 0) * 10)),
   ).toEqual([30, 30, 30]);
+});
+
+test("keeps what headers tell beside the sound of HE-AAC, also in a second track", async () => {
+  const [video, sound] = [await clip("mp4"), await heAacClip("aac")];
+  const maps = ["-map", "0:v", "-map", "0:a", "-map", "1:a", "-c", "copy"];
+  const path = await makeClip("mp4", ["-i", video, "-i", sound, ...maps, "-bsf:a:1", "aac_adtstoasc"]);
+  const { source } = await probeFile(path);
+  expect(source.audio).toEqual({ channels: 2, sample_rate: 44_100 });
+  expect(source.streams).toMatchObject([
+    { kind: "video", end: 2 },
+    { kind: "audio", codec: "aac" },
+    { kind: "audio", codec: "aac", channels: 2, sample_rate: 44_100 },
+  ]);
+});
+
+test("what headers state of low AAC counts where ffprobe fails for good, and only there", async () => {
+  const reader = await diskReader(await heAacClip("m4a"));
+  const probeWith = (kind: ErrorKind) => {
+    const failing = () => Promise.reject(new MediaError(kind, "No core."));
+    return probeMedia(reader, { url: "file:low" }, failing, AbortSignal.timeout(10_000));
+  };
+  const { audio } = await probeWith("encoder_unavailable");
+  expect(audio).toEqual({ channels: 1, sample_rate: 22_050 });
+  await expect(probeWith("worker_lost")).rejects.toMatchObject({ kind: "worker_lost" });
 });
 
 test("reports HDR with its colors", async () => {
