@@ -5,6 +5,7 @@ import { Source } from "../../src/core/source.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
+import { withOrientation } from "../judge/clips.ts";
 import { faultOf } from "../plan/source.ts";
 import { probe } from "./native-encode.ts";
 
@@ -179,7 +180,9 @@ test("reads a photo's orientation from its EXIF data", async () => {
     [7, 270, true, 90],
     [8, 270, undefined, 90],
   ] as const) {
-    const source = await probe(await withOrientation(plain, orientation));
+    const turned = join(CLIP_FOLDER, `orientation-${orientation}.jpg`);
+    await writeFile(turned, withOrientation(await readFile(plain), orientation));
+    const source = await probe(turned);
     expect([orientation, source.rotation, source.mirrored, source.width]).toEqual([
       orientation,
       rotation,
@@ -188,19 +191,6 @@ test("reads a photo's orientation from its EXIF data", async () => {
     ]);
   }
 });
-
-// Adds an APP1 segment with one TIFF entry, 0x0112 (Orientation).
-async function withOrientation(path: string, orientation: number): Promise<string> {
-  const plain = await readFile(path);
-  const body = Buffer.from(
-    `4578696600004d4d002a0000000800010112000300000001000${orientation}000000000000`,
-    "hex",
-  );
-  const head = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
-  const turned = join(CLIP_FOLDER, `orientation-${orientation}.jpg`);
-  await writeFile(turned, Buffer.concat([plain.subarray(0, 2), head, body, plain.subarray(2)]));
-  return turned;
-}
 
 const origin = { url: "https://example.com/a", filesize: 10 };
 const report = (format_name: string, ...streams: object[]) => ({ format: { format_name }, streams });

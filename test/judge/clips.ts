@@ -59,10 +59,15 @@ export async function orientedPhoto(orientation: number): Promise<Buffer> {
   const plain = await readFile(
     await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2", "-pix_fmt", "yuvj444p"]),
   );
+  return withOrientation(plain, orientation);
+}
+
+/** Adds EXIF data with one entry, 0x0112 (Orientation), from 1 to 8, to a JPEG. */
+export function withOrientation(jpeg: Buffer, orientation: number): Buffer {
   const entry = "4578696600004d4d002a0000000800010112000300000001";
   const body = Buffer.from(`${entry}000${orientation}000000000000`, "hex");
   const length = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
-  return Buffer.concat([plain.subarray(0, 2), length, body, plain.subarray(2)]);
+  return Buffer.concat([jpeg.subarray(0, 2), length, body, jpeg.subarray(2)]);
 }
 
 /** The quadrants as HDR: 10-bit H.265 in PQ and BT.2020 with white at 203 cd/m², so that tone mapping restores the colors. */

@@ -42,7 +42,7 @@ export async function clearLeftovers(env: Bindings, rows: RunRows, id: string): 
   rows.setLeftovers(leftAfter(left.cleanups + 1));
 }
 
-/** Returns when the files of a deleted run are to be cleared again, after so many times. */
+/** Returns what is left to clear of a deleted run whose files were cleared so many times. */
 export function leftAfter(cleanups: number): Leftovers | null {
   const pause = CLEANUPS_MS[cleanups];
   return pause === undefined ? null : { cleanups, due_at: Date.now() + pause };

@@ -8,6 +8,7 @@ import { createImageSigner } from "../../../worker/images/image-signer.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { hugePng } from "../../inputs/png.ts";
+import { withOrientation } from "../../judge/clips.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { createRig } from "../engine/rig.ts";
@@ -65,14 +66,6 @@ async function refusal(url: string) {
   expect(request_id).toBe(headers.get("Request-Id"));
   expect(headers.get("Cache-Control")).toBe("no-store");
   return param === undefined ? [status, kind] : [status, kind, param];
-}
-
-/** Marks a JPEG as stored turned, in EXIF data. */
-function withOrientation(jpeg: Buffer, orientation: number): Uint8Array {
-  const exif = Buffer.from(`4578696600004d4d002a000000080001011200030000000100${"0000"}000000000000`, "hex");
-  exif.writeUInt16BE(orientation, 24);
-  const head = Buffer.from([0xff, 0xe1, 0, exif.length + 2]);
-  return Buffer.concat([jpeg.subarray(0, 2), head, exif, jpeg.subarray(2)]);
 }
 
 async function saved(name: string, bytes: Uint8Array): Promise<string> {
@@ -177,24 +170,20 @@ test("answers 304 to the picture's ETag, and asks the source again once it is no
 
 test("a source that answers 304 to no condition makes no picture, and takes none away", async () => {
   const file = await clip("jpeg", { size: "320x240" });
-  expect((await get(plain("w=90", own.serve("/kept.jpg", { file })))).status).toBe(200);
+  await get(plain("w=90", own.serve("/kept.jpg", { file })));
   const { MEDIA } = await rig.worker().getEnv();
   const stored = async () => (await MEDIA.list({ prefix: "" })).objects.map(({ key }) => key);
   const before = await stored();
+  expect(before).not.toEqual([]);
   let sly = true;
-  const url = plain(
-    "w=90",
-    own.serve("/sly.jpg", () => (sly ? { status: 304 } : { file })),
-  );
+  const source = own.serve("/sly.jpg", () => (sly ? { status: 304 } : { file }));
+  const url = plain("w=90", source);
   expect(await refusal(url)).toEqual([502, "input_unreachable"]);
   sly = false;
-  const { bytes } = await rig.until(
+  await rig.until(
     () => get(url),
     ({ status }) => status === 200,
   );
-  expect(await readFacts(await saved("sly.jpg", bytes))).toMatchObject({
-    picture: { width: 90, height: 68 },
-  });
   expect(await stored()).toEqual(expect.arrayContaining(before));
 });
 
