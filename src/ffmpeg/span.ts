@@ -27,7 +27,7 @@ const NUDGE = 0.0005;
  */
 export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
   const cut = cutOf(plan, chunk, source);
-  return { ...cut, video: [...alphaFilters(source), ...cut.video] };
+  return { ...cut, seek: [...gapArgs(source), ...cut.seek], video: [...alphaFilters(source), ...cut.video] };
 }
 
 function cutOf(plan: Plan, chunk: Chunk, source: Source): Cut {
@@ -142,6 +142,15 @@ function originArgs({ track }: Chunk, { format }: Source): string[] {
 /** Whether ffmpeg counts the time of a format from the first packet of the streams in use. */
 export function isTransport(format: string): boolean {
   return format === "mpegts" || format === "mpeg";
+}
+
+// For formats whose times may restart (AVFMT_TS_DISCONT), ffmpeg closes a gap of over 10 s in one stream as if all times jumped, and
+// what follows loses its place. Times that go back still count on; where all go forward, the file's length counts the gap.
+const GAPS = ["-dts_delta_threshold", "100000"];
+
+/** Returns the arguments before an input that keep its gaps. */
+export function gapArgs({ format }: Source): readonly string[] {
+  return isTransport(format) || format === "ogg" ? GAPS : [];
 }
 
 // ffmpeg seeks in a transport stream by decoding time, which precedes the presentation time by the reordering depth.

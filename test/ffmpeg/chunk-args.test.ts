@@ -32,6 +32,15 @@ test.for([
   },
 );
 
+test.for([
+  ["mpegts", "-dts_delta_threshold 100000 -i IN "],
+  ["mpeg", "-dts_delta_threshold 100000 -i IN "],
+  ["ogg", "-dts_delta_threshold 100000 -i IN "],
+  ["mp4", "-i IN "],
+] as const)("gaps of %s stay as they are", ([format, wanted]) => {
+  expect(argsOf(audioSource({ format }), "audio", { format: "mp3" }).startsWith(wanted)).toBe(true);
+});
+
 test("audio: a copy, and FLAC from a lossy source", () => {
   expect(argsOf(videoSource(), "audio", { format: "aac" })).toBe(
     `-i IN ${COPIED_SOUND} ${CLEAN} -f adts OUT`,

@@ -18,9 +18,9 @@ const TOLERANCE = 0.06;
 const STEP = 0.25;
 const QUIET = 0.05;
 
-/** Decodes the sound of a file or playlist with native ffmpeg and derives the time from its frequency. */
-export async function readTone(path: string): Promise<Tone> {
-  const { channels, duration } = await readSound(path, { channels: 1, sample_rate: SAMPLE_RATE });
+/** Decodes the sound of a file or playlist with native ffmpeg, by options after the input, and derives the time from its frequency. */
+export async function readTone(path: string, after: readonly string[] = []): Promise<Tone> {
+  const { channels, duration } = await readSound(path, { channels: 1, sample_rate: SAMPLE_RATE, after });
   const [samples = new Float32Array(0)] = channels;
   const count = Math.max(0, Math.floor((duration - FIRST - WINDOW) / STEP) + 1);
   const heard = Array.from({ length: count }, (_, index) => {

@@ -6,7 +6,7 @@ import { assumedColor, isRgb, videoColor } from "../color.ts";
 import { fpsText } from "../filters.ts";
 import { listHeard, listInput, listPictures, listPrefix } from "../listing.ts";
 import { shapeFilters } from "../loudness.ts";
-import { type Cut, createCut } from "../span.ts";
+import { type Cut, createCut, gapArgs } from "../span.ts";
 import type { Toolset } from "../toolset.ts";
 import { videoArgs, videoMending, videoSizing } from "../video-args.ts";
 import { scaleMatrix } from "./overlay.ts";
@@ -18,7 +18,7 @@ const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
  * behind most, and would otherwise decode all parts at once and hold their pictures.
  */
 export function partInput({ at, source }: PlacedPart): string[] {
-  return ["-itsoffset", seconds(at - (source.priming ?? 0))];
+  return [...gapArgs(source), "-itsoffset", seconds(at - (source.priming ?? 0))];
 }
 
 /**

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { type Container, numberedClip } from "../integrity/numbered.ts";
+import { readFrames } from "../integrity/read-frames.ts";
+import { readTone } from "../integrity/read-tone.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+
+// Streams that stop for a while, or change, in the middle of a file.
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 240_000 };
+const SECONDS = 16;
+const FPS = 25;
+
+// Priming of the source's codec, and of the output's, which a player of HLS drops and ffmpeg plays.
+const LATE = 0.1;
+
+// A player's silence where there is no sound.
+const FILLED = ["-af", "aresample=async=1:first_pts=0"];
+
+/** Returns the seconds at which sound other than that of the same second of the source is heard, and those without sound. */
+async function hearOf(path: string): Promise<{ wrong: number[]; silent: number[] }> {
+  const { heard } = await readTone(path, FILLED);
+  return {
+    wrong: heard.filter(({ at, source }) => Math.abs(source - at) > LATE).map(({ at }) => at),
+    silent: heard.filter(({ source }) => Number.isNaN(source)).map(({ at }) => at),
+  };
+}
+
+/** Returns the numbers of pictures, and of those that are shown at another time than in the source. */
+async function seeOf(path: string): Promise<{ numbers: (number | null)[]; untimely: (number | null)[] }> {
+  const frames = await readFrames(path);
+  const first = frames[0]?.time ?? 0;
+  const late = frames.filter(({ number, time }) => Math.abs(time - first - (number ?? 0) / FPS) > 0.021);
+  return { numbers: frames.map(({ number }) => number), untimely: late.map(({ number }) => number) };
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+
+const CODECS = {
+  ts: "-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p -c:a aac",
+  mpg: "-c:v mpeg2video -q:v 3 -g 12 -c:a mp2",
+} as const;
+
+/** A numbered clip that lacks the sound or the pictures of some of its seconds. */
+async function gapClip(extension: keyof typeof CODECS, filter: readonly string[]): Promise<string> {
+  const whole = await numberedClip({
+    ...{ container: "mkv" satisfies Container, frames: SECONDS * FPS },
+    codec: "-c:v libx264 -preset ultrafast -crf 12 -pix_fmt yuv420p",
+  });
+  return makeClip(extension, ["-i", whole, ...filter, "-fps_mode", "vfr", ...CODECS[extension].split(" ")]);
+}
+
+const SILENT = ["-af", "aselect=not(between(t\\,2.15\\,13.45))"];
+const UNSEEN = ["-vf", "select=not(between(n\\,50\\,349))"];
+
+test.concurrent.for([
+  ["ts", "video"],
+  ["mpg", "video"],
+  ["ts", "adaptive_video"],
+] as const)(
+  "sound after a gap of 11 s keeps its time (%s to %s)",
+  LIMIT,
+  async ([extension, kind], { expect }) => {
+    const input = rig.serve(await gapClip(extension, SILENT));
+    const { output, error } = await rig.door.runTask({ input, kind });
+    expect(error).toBeNull();
+    const { wrong, silent } = await hearOf(output ?? "");
+    expect(wrong).toEqual([]);
+    expect([Math.min(...silent), Math.max(...silent)]).toEqual([2.3, 13.3]);
+    expect((await seeOf(output ?? "")).numbers).toEqual(range(0, 400));
+  },
+);
+
+test.concurrent.for([
+  ["ts", "video"],
+  ["mpg", "video"],
+] as const)(
+  "pictures after a gap of 12 s keep their time (%s to %s)",
+  LIMIT,
+  async ([extension, kind], { expect }) => {
+    const input = rig.serve(await gapClip(extension, UNSEEN));
+    const { output, error } = await rig.door.runTask({ input, kind });
+    expect(error).toBeNull();
+    expect(await seeOf(output ?? "")).toEqual({
+      numbers: [...range(0, 50), ...range(350, 400)],
+      untimely: [],
+    });
+    expect(await hearOf(output ?? "")).toEqual({ wrong: [], silent: [] });
+  },
+);
