@@ -57,7 +57,7 @@ export function chunkArgs(
     const role = roles[at];
     if (role && !isInput(role)) continue;
     const part = parts.find((each) => each.input === at + 1);
-    if (part) input.push(...partInput(part), ...(part.video ? alphaArgs(part.source) : []));
+    if (part) input.push(...partInput(plan, part), ...(part.video ? alphaArgs(part.source) : []));
     input.push(...before, "-i", path);
   }
   if (plan.kind === "adaptive_video")

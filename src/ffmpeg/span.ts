@@ -27,7 +27,13 @@ const NUDGE = 0.0005;
  */
 export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
   const cut = cutOf(plan, chunk, source);
-  return { ...cut, seek: [...gapArgs(source), ...cut.seek], video: [...alphaFilters(source), ...cut.video] };
+  // The first picture's size and format hold for all.
+  const pinned = isPinned(plan, chunk, source) ? ["scale"] : [];
+  return {
+    ...cut,
+    seek: [...inputArgs(plan, chunk, source), ...cut.seek],
+    video: [...pinned, ...alphaFilters(source), ...cut.video],
+  };
 }
 
 function cutOf(plan: Plan, chunk: Chunk, source: Source): Cut {
@@ -144,13 +150,31 @@ export function isTransport(format: string): boolean {
   return format === "mpegts" || format === "mpeg";
 }
 
-// For formats whose times may restart (AVFMT_TS_DISCONT), ffmpeg closes a gap of over 10 s in one stream as if all times jumped, and
-// what follows loses its place. Times that go back still count on; where all go forward, the file's length counts the gap.
+/** Returns the arguments before an input that keep its gaps, and its pictures when they change midway. */
+export function inputArgs(plan: Plan, chunk: Chunk, source: Source): string[] {
+  return [...(isPinned(plan, chunk, source) ? PINNED : []), ...(mayRestart(source) ? GAPS : [])];
+}
+
+// When the size or the format of pictures changes midway, ffmpeg rebuilds the graph, and what its filters have gathered or counted is
+// lost.
+const PINNED = ["-reinit_filter:v", "0"];
+
+// Where ffmpeg turns pictures, it does so before the first filter, and takes no other size. A single picture may have any.
+function isPinned(
+  { video, image }: Plan,
+  { track }: Chunk,
+  { kind, rotation = 0, mirrored }: Source,
+): boolean {
+  const decoded = video?.mode === "encode" || image?.animated === true || image?.sheet !== undefined;
+  return decoded && track !== "audio" && kind === "video" && rotation === 0 && !mirrored;
+}
+
+// In formats whose times may restart (AVFMT_TS_DISCONT), ffmpeg closes a gap of over 10 s in one stream as if all times jumped, and what
+// follows loses its place. Times that go back are still mended; where all go forward, the file's length counts the gap.
 const GAPS = ["-dts_delta_threshold", "100000"];
 
-/** Returns the arguments before an input that keep its gaps. */
-export function gapArgs({ format }: Source): readonly string[] {
-  return isTransport(format) || format === "ogg" ? GAPS : [];
+function mayRestart({ format }: Source): boolean {
+  return isTransport(format) || format === "ogg";
 }
 
 // ffmpeg seeks in a transport stream by decoding time, which precedes the presentation time by the reordering depth.

@@ -5,7 +5,7 @@ import { togetherArgs } from "../../src/ffmpeg/together/together-args.ts";
 import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { type Chunk, createPlan } from "../../src/plan/index.ts";
 import { audioSource, videoSource } from "../plan/source.ts";
-import { argsOf, BT709, CLEAN, COPIED_SOUND, SILENT, tags, ticks } from "./args-of.ts";
+import { argsOf, BT709, CLEAN, COPIED_SOUND, PIN, SILENT, tags, ticks } from "./args-of.ts";
 
 const SOUND = "-noaccurate_seek -ss 1 -i IN -map 0:a:0 -filter:a atrim=start=0";
 test.for([
@@ -63,7 +63,7 @@ const wide = videoSource({ ...BT709, width: 640, height: 360, coded_width: 640, 
 
 test("adaptive video is encoded in one pass", () => {
   expect(argsOf(wide, "adaptive_video", { start: 1, end: 3 })).toBe(
-    `-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=1.9995,${ladder("*lt(t-ld(0),max(0.000004,1.5))")} ` +
+    `${PIN} -noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]scale,settb=1/120000,trim=start=-0.0005:end=1.9995,${ladder("*lt(t-ld(0),max(0.000004,1.5))")} ` +
       `${JOIN} ${hls("../%v/init_0.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")} ` +
       `-map 0:a:0 -filter:a atrim=start=0:end=2,${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 48000 ${hls("init_0.mp4", "audio.m3u8", "a:0,name:audio")}`,
   );
@@ -74,7 +74,7 @@ test("scales and pads each rendition of adaptive video with bars separately", ()
   const bars = (side: number, inner: string, y: number) =>
     `scale=${inner}:flags=bicubic:out_range=tv,format=yuv420p,pad=${side}:${side}:0:${y}:0x000000,setsar=1`;
   expect(args).toContain(
-    `-filter_complex [0:V:0]split=2[s0][s1];[s0]${bars(300, "300:168", 66)}[v0];[s1]${bars(240, "240:134", 52)}[v1] -map`,
+    `-filter_complex [0:V:0]scale,split=2[s0][s1];[s0]${bars(300, "300:168", 66)}[v0];[s1]${bars(240, "240:134", 52)}[v1] -map`,
   );
 });
 
@@ -83,7 +83,7 @@ test("numbers and times a chunk of adaptive video within the whole stream, with 
   const args = (chunk: Chunk) =>
     chunkArgs(plan, chunk, wide, { input: "IN", output: "OUT" }, NATIVE_TOOLS).join(" ");
   expect(args({ index: 2, track: "video", start: 12.5, end: 18.5 })).toBe(
-    `-noaccurate_seek -ss 12.5 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=5.9995,${ladder()} ` +
+    `${PIN} -noaccurate_seek -ss 12.5 -i IN -filter_complex [0:V:0]scale,settb=1/120000,trim=start=-0.0005:end=5.9995,${ladder()} ` +
       `-output_ts_offset 12 -start_number 2 ${JOIN} ${hls("../%v/init_2.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")}`,
   );
   expect(args({ index: 4, track: "audio", start: 0.5, end: null })).toBe(
@@ -133,8 +133,8 @@ test("starts a chunk with the picture shown at its start, and allows for the aud
       NATIVE_TOOLS,
     ).join(" ");
   expect(args({ decode_from: 3, shown_from: 4.5 })).toContain(
-    "-noaccurate_seek -ss 3.007 -i IN -filter_complex " +
-      "[0:V:0]settb=1/120000,trim=start=1.4995:end=7.0995,setpts='max(0,PTS-264000)',",
+    `${PIN} -noaccurate_seek -ss 3.007 -i IN -filter_complex ` +
+      "[0:V:0]scale,settb=1/120000,trim=start=1.4995:end=7.0995,setpts='max(0,PTS-264000)',",
   );
   expect(args({ decode_from: 3 })).toContain("trim=start=2.1995:end=7.0995,setpts=PTS-264000,");
   expect(args({ decode_from: 0 })).toContain("-itsoffset -0.007 -i IN");

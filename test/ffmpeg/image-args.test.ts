@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { jpegScale } from "../../src/ffmpeg/image-args.ts";
 import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
-import { argsOf, CLEAN, GIF, graph, HDR, TONE_MAP } from "./args-of.ts";
+import { argsOf, CLEAN, GIF, graph, HDR, PIN, pinned, TONE_MAP } from "./args-of.ts";
 
 const STILL = "flags=bicubic+accurate_rnd+full_chroma_int";
 const CLEAR = { has_alpha: true, pixel_format: "rgba" };
@@ -16,7 +16,7 @@ const IMAGE: [string, string, string][] = [
   [
     "an animation that plays once, with one palette",
     argsOf(videoSource(), "animation", { start: 2, end: 4, loop: 1, width: 320 }),
-    `-noaccurate_seek -ss 2 -noautorotate -i IN ${graph(`settb=1/120000,trim=end=1.9995,fps=12:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=24,scale=320:180:${STILL}:out_range=pc,format=bgra,setsar=1,${CLIP}`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop -1 -f gif OUT`,
+    `${PIN} -noaccurate_seek -ss 2 -noautorotate -i IN ${pinned(`settb=1/120000,trim=end=1.9995,fps=12:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=24,scale=320:180:${STILL}:out_range=pc,format=bgra,setsar=1,${CLIP}`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop -1 -f gif OUT`,
   ],
   [
     "jpeg",

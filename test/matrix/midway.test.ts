@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, test } from "vitest";
+import type { EncodeKind } from "../../src/core/formats.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { type Container, numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { readTone } from "../integrity/read-tone.ts";
+import { resizedClip } from "../judge/midway-clips.ts";
+import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 
 // Streams that stop for a while, or change, in the middle of a file.
@@ -92,5 +95,46 @@ test.concurrent.for([
       untimely: [],
     });
     expect(await hearOf(output ?? "")).toEqual({ wrong: [], silent: [] });
+  },
+);
+
+/** Returns the colors of a file's pictures in order, or of a picture's tiles. */
+async function colorsOf(path: string, tile = "null"): Promise<string[]> {
+  const { output } = await runNative([
+    ...["-i", path, "-vf", `${tile},scale=1:1:flags=area,format=rgb24`, "-fps_mode", "passthrough"],
+    ...["-f", "rawvideo", "-"],
+  ]);
+  return Array.from({ length: output.length / 3 }, (_, at) => {
+    const [red = 0, , blue = 0] = output.subarray(3 * at);
+    return red > 200 && blue < 50 ? "red" : blue > 200 && red < 50 ? "blue" : "other";
+  });
+}
+
+/** Encodes and returns the paths of the pictures among the output's files, in order. */
+async function filesOf(input: string, kind: EncodeKind, options: Record<string, unknown>): Promise<string[]> {
+  const task = await rig.door.runTask({ input, kind, options });
+  const files = task.steps.at(-1)?.output?.files;
+  if (!files) throw new Error(JSON.stringify(task.error));
+  const pictures = files.filter(({ mime }) => mime === "image/jpeg");
+  return Promise.all(pictures.map(async ({ url }) => (await rig.door.fetchFile(url)).path));
+}
+
+const RESIZED = ["webm", "ts"] as const;
+const HALVES = (each: number) => [...Array(each).fill("red"), ...Array(each).fill("blue")];
+
+test.concurrent.for(RESIZED)(
+  "pictures of %s that change their size midway are all kept",
+  LIMIT,
+  async (extension, { expect }) => {
+    const input = rig.serve(await resizedClip(extension));
+    const animation = await rig.door.encode({ input, kind: "animation", options: { format: "gif", fps: 5 } });
+    expect(await colorsOf(animation.path)).toEqual(HALVES(15));
+    const video = await rig.door.encode({ input, kind: "video", options: { width: 64 } });
+    expect(await colorsOf(video.path)).toEqual(HALVES(30));
+    expect(video.task.steps.at(-1)?.output?.counts?.pictures).toEqual({ source: 60, output: 60 });
+    const sheets = await filesOf(input, "storyboard", { interval: 1, columns: 3, rows: 2, width: 32 });
+    expect(await colorsOf(sheets[0] ?? "", "untile=3x2")).toEqual(HALVES(3));
+    const stills = await filesOf(input, "image", { count: 4 });
+    expect((await Promise.all(stills.map((path) => colorsOf(path)))).flat()).toEqual(HALVES(2));
   },
 );

@@ -6,7 +6,7 @@ import { assumedColor, isRgb, videoColor } from "../color.ts";
 import { fpsText } from "../filters.ts";
 import { listHeard, listInput, listPictures, listPrefix } from "../listing.ts";
 import { shapeFilters } from "../loudness.ts";
-import { type Cut, createCut, gapArgs } from "../span.ts";
+import { type Cut, createCut, inputArgs } from "../span.ts";
 import type { Toolset } from "../toolset.ts";
 import { videoArgs, videoMending, videoSizing } from "../video-args.ts";
 import { scaleMatrix } from "./overlay.ts";
@@ -17,8 +17,8 @@ const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
  * Returns the arguments before a further part's file. It is read as if it began where it does in the output: ffmpeg reads next what is
  * behind most, and would otherwise decode all parts at once and hold their pictures.
  */
-export function partInput({ at, source }: PlacedPart): string[] {
-  return [...gapArgs(source), "-itsoffset", seconds(at - (source.priming ?? 0))];
+export function partInput(plan: Plan, { at, source }: PlacedPart): string[] {
+  return [...inputArgs(plan, WHOLE, source), "-itsoffset", seconds(at - (source.priming ?? 0))];
 }
 
 /**

@@ -9,6 +9,7 @@ import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
+import { resizedClip } from "../../judge/midway-clips.ts";
 import { readCovers, taggedSound, taggedVideo } from "../../judge/tags.ts";
 import type { FastResult } from "./fast-thread.ts";
 import { CORE, runFast } from "./run-fast.ts";
@@ -75,6 +76,12 @@ describe.skipIf(!CORE)("the fast core", () => {
     if (name === "mpegts_interlaced") return;
     const likeness = await measureLikeness(output, input, { filter: "scale=80:44" });
     expect(likeness.mean).toBeGreaterThan(0.95);
+  });
+
+  test("counts the pictures before and after a change of their size", async () => {
+    const result = await encode(await resizedClip("ts"), "video", { width: 64 });
+    expect(result.chunk?.tally.pictures).toMatchObject({ decoded: 60, missing: 0, unreadable: 0 });
+    expect((await readFacts(await save(result))).picture?.times).toHaveLength(60);
   });
 
   test.for([
