@@ -26,6 +26,8 @@ const UNREADABLE =
 // The demuxer gave up, at the start or midway; whatever it reports, the input is damaged. Only the light encoder may truly lack
 // memory for an index; elsewhere, a damaged index claims too much.
 const READER_FAILED = /^(\/in\/input: (?!Cannot allocate)|https?:\/\/\S+: )/m;
+// A copy needs the times that an encode would make up.
+const TIMELESS = /pts has no value|unknown timestamp/;
 const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/gi;
 const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
 // x264 and x265, SVT-AV1 and C++ each phrase it differently; what a thread lacks is memory for its stack.
@@ -54,6 +56,8 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
     }
     if (READER_FAILED.test(said))
       throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
+    if (TIMELESS.test(said))
+      throw fault("input_unsupported", "The input is damaged: it does not say when all its packets play.");
     if (NO_MEMORY.test(said)) {
       throw fault("out_of_memory", "The work needs more memory than this encoder has.");
     }
