@@ -31,6 +31,22 @@ const MOST_PRIMING = 0.128;
 
 // The audio's first packet, its priming, lies before 0. Silence before a late start is written out, because a gap would be lost.
 const STEADY = "aresample=async=1:first_pts=0";
+// Below what ITU-R BT.1359 calls undetectable.
+const SAME_START = 0.02;
+
+// ffmpeg makes a new graph where the sound changes its layout or rate, and each would fill from 0 on. Only the first graph gets sound this
+// early; its first frame, made silent, goes to 0, and the resampler fills up to the next.
+function steady({ sound_from: from }: Chunk): string[] {
+  if (from === undefined) return [STEADY];
+  if (from <= SAME_START) return ["atrim=start=0", "aresample=async=1"];
+  const isFirst = (frame: string, start: string) =>
+    `eq(${frame},0)*lte(${start},${seconds(from + SAME_START)})`;
+  return [
+    `volume='if(${isFirst("n", "startt")},0,1)':eval=frame`,
+    `asetpts='if(${isFirst("N", "STARTT")},0,PTS)'`,
+    `aresample=async=1:min_hard_comp=${SAME_START}`,
+  ];
+}
 
 /**
  * Returns everything after the input for a chunk of adaptive video. ffmpeg creates a folder for each rendition in `output`,
@@ -54,7 +70,7 @@ export function hlsArgs(
     const sound = audioArgs(
       audio,
       heardSource(source, plan),
-      { ...cut, audio: [...cut.audio, STEADY, ...silenceAfter(plan, source)] },
+      { ...cut, audio: [...cut.audio, ...steady(chunk), ...silenceAfter(plan, chunk, source)] },
       toolset,
       level,
     );
@@ -77,14 +93,25 @@ export function hlsArgs(
 }
 
 // Players stop where one of the tracks ends, unless they have loaded the others to their ends.
-function silenceAfter({ video, start, end, held, sound_track = 0 }: Plan, source: Source): string[] {
+function silenceAfter(
+  { video, start, end, held, sound_track = 0 }: Plan,
+  { sound_from }: Chunk,
+  source: Source,
+): string[] {
   if (!video) return [];
   const last = held?.until ?? trackEnd(source, "video") ?? 0;
   const heard = trackEnd(source, "audio", sound_track);
   const until = Math.min(end ?? last, last);
   // Sound of an unknown end may be as long as the pictures.
-  const seconds = heard === undefined ? until - SLACK - start : heard < until - SLACK ? until - start : 0;
-  return seconds > 0 ? [`apad=whole_dur=${Number(seconds.toFixed(6))}`] : [];
+  const least = heard === undefined ? until - SLACK - start : heard < until - SLACK ? until - start : 0;
+  if (least <= 0) return [];
+  if (sound_from === undefined) return [`apad=whole_dur=${seconds(least)}`];
+  // That would count what the last graph has seen.
+  return heard === undefined ? [] : ["apad", `atrim=end=${seconds(least)}`];
+}
+
+function seconds(value: number): string {
+  return String(Number(value.toFixed(6)));
 }
 
 function videoOutput(

@@ -98,7 +98,7 @@ export function readLists(
     const decoded = copied ? listed.times : parseDecoded(read(LISTS.decoded) ?? "");
     tally.pictures = tallyPictures(listed, decoded, tallyRules(chunk, source));
   }
-  if (sound !== null) tally.sound = soundSeconds(sound, lead, chunk);
+  if (sound !== null) Object.assign(tally, soundOf(sound, lead, chunk));
   return tally;
 }
 
@@ -119,8 +119,8 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     if (own.missing_at !== null) whole.missing_at ??= at + own.missing_at;
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
-    const held = soundSeconds(text(LISTS.sound), at, span);
-    const lost = held - soundSeconds(text(LISTS.heard), at, span);
+    const { sound: held } = soundOf(text(LISTS.sound), at, span);
+    const lost = held - soundOf(text(LISTS.heard), at, span).sound;
     heard = (heard ?? 0) + held;
     // Beside what an output may lack, what an encoder adds for its own priming.
     if (lost > SOUND_TOLERANCE + PRIMING) silenced += lost;
@@ -183,13 +183,26 @@ function parseDecoded(text: string): number[] {
   return Array.from(text.matchAll(/^frame:\d+\s+pts:(-?\d+)/gm), ([, pts]) => Number(pts) / 1e6);
 }
 
-function soundSeconds(text: string, lead: number, { start, end }: Chunk): number {
+function soundOf(
+  text: string,
+  lead: number,
+  { start, end }: Chunk,
+): Pick<Tally, "heard"> & { sound: number } {
   const length = end === null ? Number.POSITIVE_INFINITY : end - start;
-  let seconds = 0;
+  let [seconds, from, until] = [0, Number.POSITIVE_INFINITY, 0];
   for (const { dts, pts, duration } of packetsOf(text)) {
     const time = (pts ?? dts) - lead;
     // A packet across an edge counts for the part inside.
-    seconds += Math.max(0, Math.min(time + duration, length) - Math.max(time, 0));
+    const edges = [Math.max(time, 0), Math.min(time + duration, length)] as const;
+    if (edges[1] <= edges[0]) continue;
+    seconds += edges[1] - edges[0];
+    from = Math.min(from, edges[0]);
+    until = Math.max(until, edges[1]);
   }
+  const heard = { from: micro(from), until: micro(until) };
+  return { sound: micro(seconds), ...(seconds > 0 && { heard }) };
+}
+
+function micro(seconds: number): number {
   return Math.round(seconds * 1e6) / 1e6;
 }

@@ -8,6 +8,8 @@ export interface Tally {
   sound?: number;
   /** Seconds of them that no decoder returned and that are silent in the output; absent where the output is that much shorter. */
   silenced?: number;
+  /** Seconds from the start of the span to its first packet of sound, and to the end of its last; absent without any. */
+  heard?: { from: number; until: number };
 }
 
 /** Seconds of sound that may differ because of edges, priming and another codec's frame size. */

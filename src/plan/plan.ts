@@ -163,6 +163,8 @@ export interface Chunk {
   keyframes_only?: boolean | undefined;
   /** Of adaptive video with several sound tracks: which of the plan's `sounds` an `audio` chunk is; absent for the first. */
   sound?: number | undefined;
+  /** Seconds from `start` to the first sound of a stream, where the sound changes its layout or rate midway; else absent. */
+  sound_from?: number | undefined;
 }
 
 /** One of several sound tracks of adaptive video. */

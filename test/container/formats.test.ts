@@ -36,6 +36,7 @@ test.for(VIDEO)("encodes video to %s as %s", async ([format, codec, name, tag]) 
     tally: {
       pictures: { decoded: 25, missing: 0, missing_at: null, late_start: false, unreadable: 0 },
       sound: 1,
+      heard: { from: 0, until: 1 },
     },
   });
   const taken = `${job.id}/output.${format}`;

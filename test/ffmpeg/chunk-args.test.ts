@@ -101,6 +101,28 @@ test("numbers and times a chunk of adaptive video within the whole stream, with 
   expect(ending()).toContain(`${STEADY},apad=whole_dur=8.3 -c:a`);
 });
 
+test.for([
+  [0, 9, "atrim=start=0,aresample=async=1"],
+  [0.02, undefined, "atrim=start=0,aresample=async=1"],
+  [
+    0.4,
+    8.7,
+    "volume='if(eq(n,0)*lte(startt,0.42),0,1)':eval=frame,asetpts='if(eq(N,0)*lte(STARTT,0.42),0,PTS)'," +
+      "aresample=async=1:min_hard_comp=0.02,apad,atrim=end=9",
+  ],
+] as const)(
+  "sound that changes midway, from %f s on, is filled without a graph's help",
+  ([sound_from, end, filters]) => {
+    const pictures = { index: 0, kind: "video" as const, codec: "h264", duration: 9 };
+    const sound = { index: 1, kind: "audio" as const, codec: "ac3", ...(end && { end }) };
+    const source = { ...wide, streams: [pictures, sound] };
+    const plan = createPlan(source, "adaptive_video", {});
+    const chunk = { index: 1, track: "audio", start: 0, end: null, sound_from } as const;
+    const args = chunkArgs(plan, chunk, source, { input: "IN", output: "OUT" }, NATIVE_TOOLS).join(" ");
+    expect(args).toContain(`-map 0:a:0 -filter:a ${filters} -c:a aac`);
+  },
+);
+
 test("encodes a variable frame rate without B-frames and with each frame's own duration", () => {
   const uneven = { ...wide, fps: 23.4 };
   const wanted =

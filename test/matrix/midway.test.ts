@@ -4,9 +4,10 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { type Container, numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { readTone } from "../integrity/read-tone.ts";
-import { resizedClip } from "../judge/midway-clips.ts";
+import { RELAID, relaidClip, resizedClip } from "../judge/midway-clips.ts";
 import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
+import { readSound } from "../judge/sound.ts";
 
 // Streams that stop for a while, or change, in the middle of a file.
 
@@ -27,8 +28,8 @@ const LATE = 0.1;
 const FILLED = ["-af", "aresample=async=1:first_pts=0"];
 
 /** Returns the seconds at which sound other than that of the same second of the source is heard, and those without sound. */
-async function hearOf(path: string): Promise<{ wrong: number[]; silent: number[] }> {
-  const { heard } = await readTone(path, FILLED);
+async function hearOf(path: string, after = FILLED): Promise<{ wrong: number[]; silent: number[] }> {
+  const { heard } = await readTone(path, after);
   return {
     wrong: heard.filter(({ at, source }) => Math.abs(source - at) > LATE).map(({ at }) => at),
     silent: heard.filter(({ source }) => Number.isNaN(source)).map(({ at }) => at),
@@ -138,3 +139,27 @@ test.concurrent.for(RESIZED)(
     expect((await Promise.all(stills.map((path) => colorsOf(path)))).flat()).toEqual(HALVES(2));
   },
 );
+
+test.concurrent.for([0, 0.4])(
+  "a stream's sound that begins %f s late and changes its layout midway keeps its time",
+  LIMIT,
+  async (late, { expect }) => {
+    const input = rig.serve(await relaidClip({ late }));
+    const { output, error } = await rig.door.runTask({ input, kind: "adaptive_video" });
+    expect(error).toBeNull();
+    // Segments follow each other without gaps.
+    expect(await hearOf(output ?? "", [])).toEqual({ wrong: [], silent: late > 0 ? [0.3] : [] });
+    const { duration } = await readSound(output ?? "", { channels: 2 });
+    expect(Math.abs(duration - RELAID.seconds)).toBeLessThan(LATE);
+  },
+);
+
+test.concurrent("sound that changes its layout midway is not joined", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await relaidClip());
+  for (const format of ["mp4", "webm"]) {
+    const options = { format, width: 64, concat: [{ url: input }] };
+    const { error } = await rig.door.runTask({ input, kind: "video", options });
+    expect(error?.kind).toBe("encode_failed");
+    expect(error?.message).toMatch(/^The sound of the output is \d+\.\d+ s too long/);
+  }
+});

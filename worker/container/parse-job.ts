@@ -161,6 +161,7 @@ const chunk = z.looseObject({
   shown_from: seconds.exactOptional(),
   keyframes_only: z.boolean().exactOptional(),
   sound: z.int().min(0).max(1000).exactOptional(),
+  sound_from: seconds.exactOptional(),
 });
 
 // Loose objects: fields of a later version of the plan are passed on.

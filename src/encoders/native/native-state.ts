@@ -47,6 +47,7 @@ const State = z.discriminatedUnion("state", [
         .exactOptional(),
       sound: z.number().min(0).exactOptional(),
       silenced: z.number().min(0).exactOptional(),
+      heard: z.object({ from: z.number().min(0), until: z.number().min(0) }).exactOptional(),
     }),
   }),
   z.object({

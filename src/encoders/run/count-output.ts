@@ -1,4 +1,4 @@
-import { FLAC, type InputTrack, MP4, QTFF } from "mediabunny";
+import { FLAC, type InputAudioTrack, type InputTrack, MP4, QTFF } from "mediabunny";
 import type { ByteReader } from "../../core/ports.ts";
 import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
 import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
@@ -13,6 +13,8 @@ export interface Contents {
   found?: number;
   /** Total duration of the audio packets in seconds. */
   sound: number;
+  /** Seconds of sound that a decoder makes of them, by their number; absent where that is unknown. */
+  played?: number;
 }
 
 /** Counts the packets of an encoded file, from its index where it has one, otherwise by reading the whole file. */
@@ -25,14 +27,27 @@ export async function countContents(reader: ByteReader, signal?: AbortSignal): P
     const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
     const index = format === MP4 || format === QTFF ? await readMovieIndex(reader) : null;
     const indexed = (track: InputTrack) => (index?.fragmented ? undefined : index?.tracks.get(track.id));
+    const sound = audio && (indexed(audio) ?? (await countPackets(audio)));
+    const frame = audio && (await frameSeconds(audio));
     return {
       pictures: video ? (indexed(video)?.packets ?? (await countPackets(video)).packets) : 0,
-      sound: audio ? (indexed(audio)?.seconds ?? (await countPackets(audio)).seconds) : 0,
+      sound: sound?.seconds ?? 0,
+      ...(sound && frame && { played: sound.packets * frame }),
     };
   } finally {
     opener.close();
   }
 }
+
+// What the encoders of these codecs put into each packet: samples, or seconds.
+async function frameSeconds(track: InputAudioTrack): Promise<number | null> {
+  const codec = await track.getCodec();
+  if (codec === "aac") return AAC_FRAME / (await track.getSampleRate());
+  return codec === "opus" ? 0.02 : null;
+}
+
+/** Samples of a packet of AAC. */
+export const AAC_FRAME = 1024;
 
 /** Counts the pictures of an animated AVIF, which mediabunny does not open. */
 export async function countSequence(reader: ByteReader): Promise<Contents> {

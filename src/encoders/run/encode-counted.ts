@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Counts, Source } from "../../core/source.ts";
 import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
-import { heldPictures } from "../../plan/pictures-end.ts";
+import { heldPictures, trackEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
 import type { Contents } from "./count-output.ts";
 import { type Encoded, encodeChunk, type Place } from "./encode-chunk.ts";
@@ -31,8 +31,8 @@ const EARLIER = 30;
 
 /**
  * Encodes a chunk and compares the result with what its span of the source holds. When pictures are missing at the start,
- * encodes again with an earlier start of decoding, finally from the start of the source. Rejects with `encode_incomplete`
- * when something is still missing.
+ * encodes again with an earlier start of decoding, finally from the start of the source; when there is more sound, again as sound
+ * that changes midway. Rejects with `encode_incomplete` when something is still missing, and `encode_failed` when there is still more.
  */
 export async function encodeCounted<T>(
   encoding: Encoding,
@@ -41,27 +41,29 @@ export async function encodeCounted<T>(
   durable: AbortSignal,
   store: Store<T>,
 ): Promise<Counted<T>> {
-  const starts = decodeStarts(chunk);
+  const [, ...earlier] = decodeStarts(chunk);
+  let tried = chunk;
   for (let attempt = 0; ; attempt++) {
     const tally: Tally = {};
-    const from = starts[attempt] ?? 0;
-    const encoded = await encodeChunk(
-      encoding,
-      attempt === 0 ? chunk : { ...chunk, decode_from: from },
-      place,
-      durable,
-      {
-        attempt,
-        onTally: (part) => Object.assign(tally, part),
-      },
-    );
+    const encoded = await encodeChunk(encoding, tried, place, durable, {
+      attempt,
+      onTally: (part) => Object.assign(tally, part),
+    });
     const { stored, count } = await store(encoded);
     // Encoders of stills report nothing to compare.
     if (!tally.pictures && tally.sound === undefined) return { stored, counts: {} };
     const contents = await count();
+    const excess = excessOf(encoding, tally, contents);
+    if (excess > 0) {
+      if (!tally.heard || tried.sound_from !== undefined) throw tooLong(excess);
+      tried = { ...tried, sound_from: tally.heard.from };
+      continue;
+    }
     const shortfall = compare(encoding, chunk, tally, contents);
     if (!shortfall) return { stored, counts: countsOf(tally, contents) };
-    if (!shortfall.late_start || attempt + 1 >= starts.length) throw incomplete(shortfall, tally);
+    const decode_from = shortfall.late_start ? earlier.shift() : undefined;
+    if (decode_from === undefined) throw incomplete(shortfall, tally);
+    tried = { ...tried, decode_from };
   }
 }
 
@@ -115,6 +117,30 @@ function compare(
   if (missing + unencoded === 0 && sound === 0) return null;
   const at = missing_at === null ? null : chunk.start + missing_at;
   return { pictures: missing + unencoded, at, sound, late_start };
+}
+
+// Where the sound changes its layout or rate, ffmpeg makes a new graph, which begins with silence from 0 on.
+function excessOf(
+  { plan, source }: Pick<Encoding, "plan" | "source">,
+  { heard }: Tally,
+  { played = 0 }: Contents,
+): number {
+  const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
+  const filled = concat || (kind === "adaptive_video" && heard);
+  if (!filled || audio?.mode !== "encode" || duration === null) return 0;
+  // Silence goes on until the pictures end.
+  const shown = Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start;
+  const until = concat ? 0 : Math.max(heard?.until ?? 0, shown);
+  const excess = played - Math.max(duration, until / speed);
+  return excess > SOUND_TOLERANCE + FRAMES / audio.sample_rate ? excess : 0;
+}
+
+// Samples of what an encoder adds at both ends.
+const FRAMES = 3 * 1024;
+
+function tooLong(excess: number): MediaError {
+  const what = `The sound of the output is ${seconds(excess)} s too long: that of the input`;
+  return new MediaError("encode_failed", `${what} may change its channels or sample rate midway.`);
 }
 
 // At a constant rate the filters repeat and drop pictures to fill the span, so the output alone proves nothing.

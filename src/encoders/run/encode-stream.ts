@@ -7,7 +7,7 @@ import { requireEncoded } from "../../storage/encoded-file.ts";
 import { readAll } from "../../storage/read-all.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
 import { type StreamPart, stitchStream } from "../stitch/stitch-stream.ts";
-import type { Contents } from "./count-output.ts";
+import { AAC_FRAME, type Contents } from "./count-output.ts";
 import type { Encoded } from "./encode-chunk.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
 import type { EncodedPart } from "./encode-parts.ts";
@@ -84,7 +84,9 @@ function countStream(plan: Plan, { written, playlists }: Written): Contents {
   const segments = lists.flatMap(
     ({ name, bytes }) => parseMediaPlaylist(name, new TextDecoder().decode(bytes)).segments,
   );
+  const frames = folders.reduce((sum, name) => sum + samplesOf(name.slice(0, -PLAYLIST.length - 1)), 0);
   return {
+    ...(audio?.mode === "encode" && { played: (frames * AAC_FRAME) / audio.sample_rate }),
     pictures: renditions.length > 0 ? Math.min(...renditions.map(({ name }) => samplesOf(name))) : 0,
     sound: audio ? segments.reduce((sum, { seconds }) => sum + seconds, 0) : 0,
   };

@@ -7,9 +7,10 @@ import { createPlan } from "../../../src/plan/index.ts";
 import { probe } from "../../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
+import { readTone } from "../../integrity/read-tone.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
-import { resizedClip } from "../../judge/midway-clips.ts";
+import { RELAID, relaidClip, resizedClip } from "../../judge/midway-clips.ts";
 import { readCovers, taggedSound, taggedVideo } from "../../judge/tags.ts";
 import type { FastResult } from "./fast-thread.ts";
 import { CORE, runFast } from "./run-fast.ts";
@@ -76,6 +77,20 @@ describe.skipIf(!CORE)("the fast core", () => {
     if (name === "mpegts_interlaced") return;
     const likeness = await measureLikeness(output, input, { filter: "scale=80:44" });
     expect(likeness.mean).toBeGreaterThan(0.95);
+  });
+
+  test("keeps the time of sound that changes its layout midway", async () => {
+    const input = await relaidClip({ late: 0.4 });
+    const source = await probe(input);
+    const plan = createPlan(source, "adaptive_video", { width: 64 });
+    const chunks = plan.chunks.map((chunk) => ({ ...chunk, sound_from: 0.4 }));
+    const [result] = await runFast({ input, plan: { plan: { ...plan, chunks }, source } });
+    if (!result) throw new Error("No run.");
+    expect(result.error).toBeUndefined();
+    expect(result.chunk?.tally.heard).toEqual({ from: 0.4, until: expect.closeTo(RELAID.seconds, 1) });
+    const { heard, seconds } = await readTone(join(dirname(await save(result)), "audio/playlist.m3u8"));
+    expect(heard.filter(({ at, source: from }) => Math.abs(from - at) > 0.1)).toEqual([]);
+    expect(Math.abs(seconds - RELAID.seconds)).toBeLessThan(0.1);
   });
 
   test("counts the pictures before and after a change of their size", async () => {
