@@ -39,7 +39,8 @@ const PEAK_RATE = 192_000;
 
 /**
  * Finds the level of a chunk's sound, by EBU R128: yields the arguments of each run that measures it and expects that run's log, at
- * level info; returns null where no loudness is asked for, and for silence. Throws `encode_failed` when a log has no measurement.
+ * level info; returns null where no loudness is asked for, and for silence. Throws `encode_failed` when a log has no measurement,
+ * and `input_unsupported` when it has several.
  */
 export function* findLevel(
   plan: Plan,
@@ -90,7 +91,16 @@ export function shapeFilters(audio: AudioEncode, source: Source, level: Level | 
   ];
 }
 
+const PEAK = /^\s*Peak:\s+(-?[\d.]+|-inf) dBFS/;
+
 function readLoudness(log: readonly string[]): { integrated: number; peak: number } {
+  // Every graph measures for itself, and ffmpeg makes a new one where the sound changes.
+  if (log.filter((line) => PEAK.test(line)).length > 1) {
+    throw new MediaError(
+      "input_unsupported",
+      "The sound changes its channels or sample rate midway, so its loudness cannot be measured: leave out normalize.",
+    );
+  }
   const read = (pattern: RegExp) => {
     const line = log.findLast((text) => pattern.test(text));
     const [, text = ""] = pattern.exec(line ?? "") ?? [];
@@ -99,7 +109,7 @@ function readLoudness(log: readonly string[]): { integrated: number; peak: numbe
   };
   return {
     integrated: read(/^\s*I:\s+(-?[\d.]+|-inf) LUFS/),
-    peak: read(/^\s*Peak:\s+(-?[\d.]+|-inf) dBFS/),
+    peak: read(PEAK),
   };
 }
 

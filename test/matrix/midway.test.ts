@@ -163,3 +163,16 @@ test.concurrent("sound that changes its layout midway is not joined", LIMIT, asy
     expect(error?.message).toMatch(/^The sound of the output is \d+\.\d+ s too long/);
   }
 });
+
+test.concurrent("sound that changes its layout midway is not normalized", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await relaidClip({ quieter: 12 }));
+  const options = { format: "mp3", normalize: true };
+  const { error } = await rig.door.runTask({ input, kind: "audio", options });
+  expect(error).toMatchObject({
+    kind: "input_unsupported",
+    message:
+      "The sound changes its channels or sample rate midway, so its loudness cannot be measured: leave out normalize.",
+  });
+  const plain = await rig.door.encode({ input, kind: "audio", options: { format: "mp3" } });
+  expect((await hearOf(plain.path)).silent).toEqual([]);
+});
