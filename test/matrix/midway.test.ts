@@ -27,7 +27,7 @@ const LATE = 0.1;
 // A player's silence where there is no sound.
 const FILLED = ["-af", "aresample=async=1:first_pts=0"];
 
-/** Returns the seconds at which sound other than that of the same second of the source is heard, and those without sound. */
+/** Returns the seconds whose sound is that of another second of the source, and those without sound. */
 async function hearOf(path: string, after = FILLED): Promise<{ wrong: number[]; silent: number[] }> {
   const { heard } = await readTone(path, after);
   return {

@@ -128,7 +128,7 @@ function excessOf(
   const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
   const filled = concat || (kind === "adaptive_video" && heard);
   if (!filled || audio?.mode !== "encode" || duration === null) return 0;
-  // Silence goes on until the pictures end.
+  // Silence fills up until the pictures end.
   const shown = Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start;
   const until = concat ? 0 : Math.max(heard?.until ?? 0, shown);
   const excess = played - Math.max(duration, until / speed);
