@@ -170,8 +170,9 @@ function isPinned(
 }
 
 // In formats whose times may restart (AVFMT_TS_DISCONT), ffmpeg closes a gap of over 10 s in one stream as if all times jumped, and what
-// follows loses its place. Times that go back are still mended; where all go forward, the file's length counts the gap.
-const GAPS = ["-dts_delta_threshold", "100000"];
+// follows loses its place. Where all go forward by less than this hour, the file's length counts the gap; where they go back, they seem to
+// wrap, 26 hours ahead, and must still be mended.
+const GAPS = ["-dts_delta_threshold", "3600"];
 
 function mayRestart({ format }: Source): boolean {
   return isTransport(format) || format === "ogg";

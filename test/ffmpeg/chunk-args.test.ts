@@ -33,9 +33,9 @@ test.for([
 );
 
 test.for([
-  ["mpegts", "-dts_delta_threshold 100000 -i IN "],
-  ["mpeg", "-dts_delta_threshold 100000 -i IN "],
-  ["ogg", "-dts_delta_threshold 100000 -i IN "],
+  ["mpegts", "-dts_delta_threshold 3600 -i IN "],
+  ["mpeg", "-dts_delta_threshold 3600 -i IN "],
+  ["ogg", "-dts_delta_threshold 3600 -i IN "],
   ["mp4", "-i IN "],
 ] as const)("gaps of %s stay as they are", ([format, wanted]) => {
   expect(argsOf(audioSource({ format }), "audio", { format: "mp3" }).startsWith(wanted)).toBe(true);

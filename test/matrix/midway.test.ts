@@ -1,9 +1,11 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { type Container, numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { readTone } from "../integrity/read-tone.ts";
+import { readFacts } from "../judge/facts.ts";
 import { RELAID, relaidClip, resizedClip } from "../judge/midway-clips.ts";
 import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
@@ -96,6 +98,29 @@ test.concurrent.for([
       untimely: [],
     });
     expect(await hearOf(output ?? "")).toEqual({ wrong: [], silent: [] });
+  },
+);
+
+// ffmpeg takes them for times that wrap, and so for later ones.
+test.concurrent(
+  "pictures and sound of times that go back by hours follow without a gap",
+  LIMIT,
+  async ({ expect }) => {
+    const whole = await gapClip("ts", []);
+    const offsets = [80_000, 0].map((offset) =>
+      makeClip("ts", ["-i", whole, "-t", "4", "-c", "copy", "-output_ts_offset", String(offset)]),
+    );
+    const halves = await Promise.all(offsets);
+    const path = await keepClip("ts", halves.join(" "), async (to) =>
+      writeFile(to, Buffer.concat(await Promise.all(halves.map((half) => readFile(half))))),
+    );
+    const input = rig.serve(path);
+    const output = await rig.door.encode({ input, kind: "video", options: { width: 160 } });
+    const { picture } = await readFacts(output.path);
+    expect(picture?.times).toHaveLength(198);
+    expect(Math.abs((picture?.duration ?? 0) - 8)).toBeLessThan(LATE);
+    const { duration } = await readSound(output.path, { channels: 2, after: FILLED });
+    expect(Math.abs(duration - 8)).toBeLessThan(LATE);
   },
 );
 
