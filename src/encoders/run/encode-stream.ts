@@ -84,9 +84,12 @@ function countStream(plan: Plan, { written, playlists }: Written): Contents {
   const segments = lists.flatMap(
     ({ name, bytes }) => parseMediaPlaylist(name, new TextDecoder().decode(bytes)).segments,
   );
-  const frames = folders.reduce((sum, name) => sum + samplesOf(name.slice(0, -PLAYLIST.length - 1)), 0);
+  const played = soundsOf(plan).reduce((sum, { audio: own }, index) => {
+    const rate = own.mode === "encode" ? own.sample_rate : Number.POSITIVE_INFINITY;
+    return sum + (samplesOf(soundFolder(index)) * AAC_FRAME) / rate;
+  }, 0);
   return {
-    ...(audio?.mode === "encode" && { played: (frames * AAC_FRAME) / audio.sample_rate }),
+    played,
     pictures: renditions.length > 0 ? Math.min(...renditions.map(({ name }) => samplesOf(name))) : 0,
     sound: audio ? segments.reduce((sum, { seconds }) => sum + seconds, 0) : 0,
   };
