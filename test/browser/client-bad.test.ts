@@ -8,7 +8,7 @@ import type { NewTask } from "../../src/client/client.ts";
 import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
 import { CORE } from "./client-core.ts";
-import { type ClientLab, openClientLab, spoilWorkers } from "./client-rig.ts";
+import { type ClientLab, closeKit, openClientLab, spoilWorkers } from "./client-rig.ts";
 
 // Whatever the visitor or the browser does to a page, the error says what to do about it.
 let rig: ClientLab;
@@ -32,8 +32,7 @@ beforeEach(async () => {
   complaints.length = 0;
   await page.goto(rig.lab.url);
   return async () => {
-    await page.evaluate(() => kit.client.close());
-    await expect.poll(() => page.workers().length).toBe(0);
+    await closeKit(page);
     // Chromium logs every 404.
     expect(complaints.filter((each) => !each.startsWith("Failed to load resource"))).toEqual([]);
   };

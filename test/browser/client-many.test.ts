@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
-import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+import { type ClientLab, closeKit, openClientLab, openKit } from "./client-rig.ts";
 
 let rig: ClientLab;
 beforeAll(async () => {
@@ -59,7 +59,6 @@ test("twenty tasks in a row leak no memory, no worker and no file", async () => 
   // Optimized code of hot functions takes about half a megabyte.
   expect(after.megabytes - before.megabytes).toBeLessThan(8);
   expect(await rig.lab.page.evaluate(() => kit.stored())).toEqual([]);
-  await rig.lab.page.evaluate(() => kit.client.close());
-  await expect.poll(() => rig.lab.page.workers().length).toBe(0);
+  await closeKit(rig.lab.page);
   expect(rig.lab.complaints).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
+import { expect } from "vitest";
 import type { LocalClientOptions } from "../../src/browser/page/local-client.ts";
 import { buildCore } from "../../worker/local/build/build-core.ts";
 import { CLIP_FOLDER, runFfprobe } from "../fixtures/make-clip.ts";
@@ -90,4 +91,12 @@ interface KitOptions {
   keepSeconds?: number;
   workers?: string;
   core?: NonNullable<LocalClientOptions["core"]>;
+}
+
+/** Closes the client of a page, and returns once all of its workers are gone. */
+export async function closeKit(page: Page): Promise<void> {
+  // Of one that is ended while it starts, Chromium (156) leaves the thread.
+  await Promise.allSettled(page.workers().map((worker) => worker.evaluate(() => true)));
+  await page.evaluate(() => kit.client.close());
+  await expect.poll(() => page.workers().length).toBe(0);
 }

@@ -9,7 +9,7 @@ import { runFfmpeg } from "../fixtures/make-clip.ts";
 import { type Malformed, makeMalformed } from "../fixtures/malformed.ts";
 import { type Options, wishFor } from "../fixtures/malformed-wishes.ts";
 import { expectFailure } from "../inputs/check.ts";
-import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+import { type ClientLab, closeKit, openClientLab, openKit } from "./client-rig.ts";
 
 let rig: ClientLab;
 let scratch: string;
@@ -103,8 +103,7 @@ test("afterwards a good file still encodes, and no stray worker or stored file i
     [task, ...good].map(({ id }) => id),
   );
   expect(await page.evaluate(() => kit.stored())).toEqual([]);
-  await page.evaluate(() => kit.client.close());
-  await expect.poll(() => page.workers().length).toBe(0);
+  await closeKit(page);
   // mediabunny logs which of its reads failed.
   expect(complaints.filter((each) => !each.startsWith("Error deserializing"))).toEqual([]);
 });
