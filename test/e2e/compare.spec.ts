@@ -4,7 +4,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Locator } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
-import { named, openOptions } from "./result-flow.ts";
+import { named, openOptions, silentFilm } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 // Noise, so that the encoder loses something, and wider than the page.
@@ -67,10 +67,7 @@ test("a video that is faster, or has others after it, is compared with the same 
   folder,
   served,
 }) => {
-  const film = await makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=4 -c:v libx264".split(" "),
-    ..."-preset ultrafast -pix_fmt yuv420p".split(" "),
-  ]);
+  const film = await silentFilm(4);
   await workbench
     .context()
     .route("**/next.mp4", (route) => route.fulfill({ path: film, contentType: "video/mp4" }));

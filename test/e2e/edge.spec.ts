@@ -4,10 +4,10 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import type { NewApiKey } from "../../src/client/index.ts";
 import type { Task } from "../../src/index.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { readFacts } from "../judge/facts.ts";
 import { ask, expectNowhere, openConsole } from "./edge-flow.ts";
+import { movingClip, silentFilm } from "./result-flow.ts";
 import { test as base, expect } from "./workbench.ts";
 
 const test = base.extend<{ origin: Origin }>({
@@ -19,11 +19,6 @@ const test = base.extend<{ origin: Origin }>({
   },
 });
 
-const FILM = "-f lavfi -i testsrc2=size=320x180:rate=25:duration=2".split(" ");
-const H264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" ");
-const makeFilm = () => makeClip("mp4", [...FILM, ...H264]);
-const makeSounding = () =>
-  makeClip("mp4", [...FILM, ..."-f lavfi -i sine=f=440:duration=2".split(" "), ...H264, "-c:a", "aac"]);
 const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
 test("connects to a service only with a valid key, and keeps it in this browser until disconnected", async ({
@@ -107,7 +102,7 @@ test("creates a task from a URL, watches it live, plays and downloads its output
   origin,
   folder,
 }) => {
-  const film = await makeFilm();
+  const film = await silentFilm(2);
   const url = origin.serve("/made%20here.mp4", { file: film, mime: "video/mp4", bytes_per_second: 60_000 });
   await openConsole(page, served, "tasks");
   await page.getByRole("button", { name: "New task" }).click();
@@ -154,7 +149,7 @@ test("creates a task from a URL, watches it live, plays and downloads its output
 });
 
 test("creates a task of every kind that it offers", async ({ page, served, origin }) => {
-  const url = origin.serve("/every%20kind.mp4", { file: await makeSounding(), mime: "video/mp4" });
+  const url = origin.serve("/every%20kind.mp4", { file: await movingClip(), mime: "video/mp4" });
   await openConsole(page, served, "tasks");
   const made: string[] = [];
   for (const kind of ["Video", "Audio", "Image", "Animation", "Storyboard", "Waveform", "Stream"]) {
@@ -187,7 +182,7 @@ test("shows tasks created elsewhere; cancels, filters, retries and deletes them"
   served,
   origin,
 }) => {
-  const film = await makeFilm();
+  const film = await silentFilm(2);
   const slow = origin.serve("/slow-film.mp4", { file: film, mime: "video/mp4", bytes_per_second: 500 });
   await openConsole(page, served, "tasks");
   const { value: task } = await ask<Task>(served, "POST", "/tasks", { input: slow, kind: "video" });

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { OFFLINE_CORE_FILES } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
+import { silentFilm } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 const FIRST_LOAD_BYTES = 120_000;
@@ -48,10 +49,7 @@ test("encodes H.265 on this device, with the threaded core in an isolated page",
   workbench,
   folder,
 }) => {
-  const film = await makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=1".split(" "),
-    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
-  ]);
+  const film = await silentFilm(1);
   await addFiles(workbench, film);
   const card = cardOf(workbench, film);
   await card.getByRole("button", { name: "Options" }).click();

@@ -10,6 +10,13 @@ import { enterService } from "./edge-flow.ts";
 import type { Served } from "./service.ts";
 import { addFiles, cardOf, expect } from "./workbench.ts";
 
+/** Some seconds of a moving picture without sound. */
+export const silentFilm = (seconds: number) =>
+  makeClip("mp4", [
+    ...`-f lavfi -i testsrc2=size=320x180:rate=25:duration=${seconds}`.split(" "),
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
+  ]);
+
 /** Two seconds of a moving picture with a tone. */
 export const movingClip = () =>
   makeClip("mp4", [
