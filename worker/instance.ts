@@ -43,13 +43,13 @@ async function findInstance(engines: Engines, id: string): Promise<RunInstance> 
   throw fault;
 }
 
-/** The status of an instance that cannot be asked for it now. */
+/** Stands for a status that Workflows did not report, as during an outage. */
 export const UNKNOWN = "unknown";
 
-// Any other fault says nothing of the instance.
+// Any other error says nothing about the instance.
 const isMissing = (thrown: unknown) => /not[_ ]found/i.test(String(thrown));
 
-/** Returns the status of a run's instance; null when there is none, {@link UNKNOWN} when that cannot be asked. */
+/** Returns the status of a run's instance: null if there is no instance, {@link UNKNOWN} if Workflows does not say. */
 export async function instanceStatus(engines: Engines, id: string): Promise<string | null> {
   try {
     return (await (await findInstance(engines, id)).status()).status;

@@ -48,7 +48,7 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
       httpMetadata: { contentType: "application/jsonl" },
     });
 
-  // The file may be there: a record that cannot be freed is archived again, and so is what is left of a batch that broke off.
+  // The file may exist already: a record that cannot be freed yet is archived again, as is the rest of an interrupted batch.
   async function add(object: ArchiveKind, records: readonly ArchivedRecord[]): Promise<void> {
     const last = records.at(-1);
     if (!last) return;

@@ -9,7 +9,7 @@ import type { RunRow } from "./run-row.ts";
 import type { Leftovers, RunRows } from "./run-rows.ts";
 import { CLEANUPS_MS, cleanupDue, EXPIRED } from "./schedule.ts";
 
-/** Drops the uploads of a run that are not complete, and removes its files in some folders. */
+/** Aborts a run's incomplete uploads and removes its files from the given folders. */
 async function clearFiles(
   bucket: R2Bucket,
   id: string,
@@ -28,7 +28,7 @@ async function clearFiles(
   await clearMedia(createR2Storage(bucket), id, folders);
 }
 
-// Of a run that did not succeed or has its output elsewhere, its output too.
+// The output stays only if the run succeeded and its output is not in the caller's own storage.
 function foldersOf(record: Task | Step): readonly MediaFolder[] {
   const own = record.object === "task" && record.output?.startsWith("s3://");
   return record.status === "succeeded" && !own ? ["work"] : ["work", "out"];

@@ -27,7 +27,7 @@ const SELECT = `
 const STORED = "SELECT project, record, turn.turn AS turn FROM run LEFT JOIN turn ON turn.one = run.one";
 type Stored = { project: string; record: string; turn: string | null };
 
-/** What a deleted run may still write: its work was stopped, but is not known to have ended. */
+/** The clearing of a deleted run's files, which its work may still write for a while. */
 export interface Leftovers {
   cleanups: number;
   /** In milliseconds since the epoch. */
@@ -71,7 +71,7 @@ export function createRunRows(sql: SqlStorage): RunRows {
   let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
   // An object of an earlier version lacks what came later.
   if (ready) sql.exec(SCHEMA);
-  // What was waited for may end after the run is gone, and its tables with it.
+  // A call that awaited something may write after the run, and its tables, are gone.
   const write = (text: string, ...values: SqlStorageValue[]) => void (ready && sql.exec(text, ...values));
   const select = () => (ready ? sql.exec<Record<string, SqlStorageValue>>(SELECT).toArray()[0] : undefined);
   return {

@@ -245,7 +245,7 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#arm();
     // Should it fail, the alarm does it.
     const leaving = isFinished(record) ? this.#turn.leave().catch(() => {}) : null;
-    // What else changes, lists have within a second, by the alarm.
+    // The alarm brings other changes to the lists within a second.
     if (record.status !== before.status) await this.#mirror.index(row.project, record, version);
     await leaving;
     return record;
