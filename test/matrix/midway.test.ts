@@ -65,7 +65,7 @@ async function gapClip(extension: keyof typeof CODECS, filter: readonly string[]
 const SILENT = ["-af", "aselect=not(between(t\\,2.15\\,13.45))"];
 const UNSEEN = ["-vf", "select=not(between(n\\,50\\,349))"];
 
-/** Converts a clip with a gap; returns what is heard and seen of the result. */
+/** Converts a clip with a gap; returns the sound and the pictures of the result. */
 async function convertGap(extension: keyof typeof CODECS, kind: EncodeKind, filter: readonly string[]) {
   const input = rig.serve(await gapClip(extension, filter));
   const { output, error } = await rig.door.runTask({ input, kind });
