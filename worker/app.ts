@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import { addKeyRoutes } from "./api/keys.ts";
 import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
 import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
@@ -10,7 +11,6 @@ import { addConnectionRoutes } from "./routes/connections.ts";
 import { addEventRoutes } from "./routes/events.ts";
 import { addImageRoutes } from "./routes/images.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
-import { addKeyRoutes } from "./routes/keys.ts";
 import { addMediaRoutes } from "./routes/media.ts";
 import { addMetricRoutes } from "./routes/metrics.ts";
 import { addServiceRoutes } from "./routes/service.ts";
