@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { quote } from "./errors.ts";
+import { quote } from "../util/quote.ts";
 import { BOUNDS, FITS, FLIPS, INPUT_SCHEMES, POSITIONS, TURNS } from "./formats.ts";
 
 /** Inclusive bounds of a number. */

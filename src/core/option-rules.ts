@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { usualValues } from "../media/features.ts";
 import { DEFAULT_FORMAT, type Fit, FORMATS, type VideoCodec, type VideoFormat } from "./formats.ts";
 
 /** Where a check reports what is wrong. */
@@ -58,7 +59,7 @@ export function checkFrame(
 // The values that ask for nothing, as a form sends them for what was left alone.
 const USUAL: Readonly<Record<string, unknown>> = {
   start: 0,
-  speed: 1,
+  ...usualValues(),
   track: 0,
   volume: 1,
   normalize: false,

@@ -185,6 +185,10 @@ export type VideoOptions = (
    */
   speed?: number | undefined;
   /**
+   * Takes noise out of the pictures, and with it some fine detail; files become smaller.
+   */
+  denoise?: "light" | "medium" | "strong" | undefined;
+  /**
    * A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts.
    */
   overlay?: OverlayOption | undefined;
@@ -352,6 +356,10 @@ export type ImageOptions = {
    * Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone. 200 to 1,000,000,000.
    */
   max_bytes?: number | undefined;
+  /**
+   * Takes noise out of the pictures, and with it some fine detail; files become smaller.
+   */
+  denoise?: "light" | "medium" | "strong" | undefined;
   /**
    * A picture to lay over the image, such as a logo: PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts.
    */

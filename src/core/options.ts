@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { featureRows } from "../media/features.ts";
 import {
   brokenS3,
   closed,
@@ -30,7 +31,7 @@ import { checkSubtitles, subtitles } from "./further/subtitle-options.ts";
 import { placeholders } from "./images/placeholders.ts";
 import { checkStills, stills } from "./images/stills.ts";
 import { checkCodec, checkCopy, checkFrame, checkIFrames, checkRate, checkSpan } from "./option-rules.ts";
-import { audio_codec, checkSound, sound, soundtrack, speed } from "./sound-options.ts";
+import { audio_codec, checkSound, sound, soundtrack } from "./sound-options.ts";
 import { checkEncryption, encryption } from "./streams/encryption.ts";
 import { METADATA_MODES } from "./tags.ts";
 import { WaveformOptions } from "./waveform/waveform-options.ts";
@@ -88,7 +89,7 @@ export const VideoOptions = optionsOf("video", {
     .meta({ description: "Bits per second of the sound; that of quality when absent." }),
   ...soundtrack,
   ...span,
-  speed,
+  ...featureRows("video"),
   overlay,
   concat,
   subtitles,
@@ -118,7 +119,7 @@ export const AudioOptions = optionsOf("audio", {
     .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
   ...sound,
   ...span,
-  speed,
+  ...featureRows("audio"),
   metadata,
 })
   .superRefine(checkSound("audio"))
@@ -141,6 +142,7 @@ export const ImageOptions = optionsOf("image", {
       "Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone.",
     example: 100_000,
   }),
+  ...featureRows("image"),
   overlay: imageOverlay,
   ...stills,
 })

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import { clip, type ErrorKind, MediaError } from "./errors.ts";
+import { clip } from "../util/quote.ts";
+import { type ErrorKind, MediaError } from "./errors.ts";
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FEATURE_REFUSALS } from "../media/features.ts";
 
 const bytes = z.int().min(0);
 const seconds = z.number().min(0);
@@ -33,12 +34,7 @@ export const Refusal = z
     refusal("output_too_small", { codec: z.string(), min_side: pixels }),
     refusal("output_size", { codec: z.string(), width: pixels, height: pixels }),
     // What has to be done to the pictures and the sound.
-    refusal("tone_mapping", {}),
-    refusal("deinterlacing", {}),
-    refusal("tempo", {}),
-    refusal("overlay", {}),
-    refusal("concat", {}),
-    refusal("burn", {}),
+    z.object({ encoder: z.string(), code: z.literal(FEATURE_REFUSALS) }),
     refusal("bit_depth", { max_depth: z.int() }),
     // Memory and time.
     refusal("memory", { needed_bytes: bytes, available_bytes: bytes }),

@@ -87,13 +87,6 @@ export const audio_codec = oneOf(SOUND_NAMES)
     description: `The codec of the sound: ${heldCodecs(SOUND_CODECS)}; the first one of the format when absent.`,
   });
 
-/** The option of that name, of video and sound. */
-export const speed = within(BOUNDS.speed, "a factor").optional().meta({
-  description:
-    "Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source.",
-  default: 1,
-});
-
 /** The options of {@link sound} for a kind with pictures, which may also do without. */
 export const soundtrack = {
   ...sound,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { quote } from "./errors.ts";
+import { quote } from "../util/quote.ts";
 import { brokenWebhook, closed, ruled, wholeWithin } from "./fields.ts";
 import { BOUNDS } from "./formats.ts";
 import type { CreateId } from "./ids.ts";

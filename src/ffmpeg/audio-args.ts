@@ -1,7 +1,8 @@
 import type { Source } from "../core/source.ts";
+import { soundFilters } from "../media/features.ts";
 import type { AudioPlan } from "../plan/plan.ts";
 import { keepsLayout, type Level, shapeFilters } from "./loudness.ts";
-import { type Cut, speedFilters } from "./span.ts";
+import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
 /** Returns the arguments of the sound; `level` is what `findLevel` returned. */
@@ -15,7 +16,7 @@ export function audioArgs(
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
-  const filters = [...cut.audio, ...speedFilters(cut).audio, ...shapeFilters(audio, source, level)];
+  const filters = [...cut.audio, ...soundFilters(cut), ...shapeFilters(audio, source, level)];
   return [
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],

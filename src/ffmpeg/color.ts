@@ -1,4 +1,5 @@
 import type { Source } from "../core/source.ts";
+import type { Engine, FilterContext } from "../media/feature.ts";
 import type { VideoPlan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
 
@@ -62,4 +63,9 @@ export function colorArgs(color: ColorTags): string[] {
     ...(matrix ? ["-colorspace", matrix] : []),
     ...["-color_range", "tv"],
   ];
+}
+
+/** Returns what the filters of features depend on. */
+export function filterContext(source: Source, engine: Engine): FilterContext {
+  return { engine, color: sourceColor(source) };
 }

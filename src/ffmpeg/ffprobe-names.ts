@@ -1,3 +1,5 @@
+import { CONTAINERS, containerOf } from "../media/containers.ts";
+
 /** A format, and whether the file is a still or an animation. */
 export interface FormatName {
   format: string;
@@ -68,37 +70,8 @@ export function nameCodec(codec: string): string {
   return codec === "hevc" ? "h265" : codec;
 }
 
-const MIME: Readonly<Record<string, readonly [video: string, audio?: string]>> = {
-  mp4: ["video/mp4", "audio/mp4"],
-  mov: ["video/quicktime"],
-  webm: ["video/webm", "audio/webm"],
-  matroska: ["video/x-matroska", "audio/x-matroska"],
-  avi: ["video/x-msvideo"],
-  flv: ["video/x-flv"],
-  mpegts: ["video/mp2t"],
-  mpeg: ["video/mpeg"],
-  asf: ["video/x-ms-wmv", "audio/x-ms-wma"],
-  ogg: ["video/ogg", "audio/ogg"],
-  mp3: ["audio/mpeg"],
-  aac: ["audio/aac"],
-  wav: ["audio/wav"],
-  flac: ["audio/flac"],
-  aiff: ["audio/aiff"],
-  amr: ["audio/amr"],
-  caf: ["audio/x-caf"],
-  jpeg: ["image/jpeg"],
-  png: ["image/png"],
-  gif: ["image/gif"],
-  webp: ["image/webp"],
-  avif: ["image/avif"],
-  heic: ["image/heic"],
-  bmp: ["image/bmp"],
-  svg: ["image/svg+xml"],
-  tiff: ["image/tiff"],
-};
-
 /** Returns the MIME type of a format; undefined when none is registered or in use. */
 export function mimeOf(format: string, kind: string): string | undefined {
-  const [first, audio] = MIME[format] ?? [];
+  const [first, audio] = Object.hasOwn(CONTAINERS, format) ? containerOf({ format }).mime : [];
   return kind === "audio" ? (audio ?? first) : first;
 }

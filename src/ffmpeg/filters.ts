@@ -2,11 +2,12 @@ import type { Source } from "../core/source.ts";
 import type { Geometry } from "../plan/plan.ts";
 import { ntscRate } from "../plan/rate.ts";
 import type { Size } from "../plan/size.ts";
-import { isRgb, sourceColor } from "./color.ts";
+import { isRgb } from "./color.ts";
 
 /** What to fix in pictures before they are sized. */
 export interface Mending {
-  deinterlace: boolean;
+  /** Filters that clean pictures while their neighbors are there. */
+  clean: readonly string[];
   /** Frames per second; null keeps the timing. */
   fps: number | null;
   /** Length of the stretch in seconds; null up to the end. */
@@ -16,14 +17,11 @@ export interface Mending {
   matte: string | null;
 }
 
-/** What maps HDR to SDR: the filters zscale and tonemap, or the fast core's own (core/tonemap), which does the same. */
-export type ToneMapper = "zscale" | "tonemap_bt709";
-
 /** The target that pictures are sized to. */
 export interface Sizing {
   geometry: Geometry;
-  /** Null keeps the colors. */
-  tone_map: ToneMapper | null;
+  /** Filters that change the colors of the sized pictures; empty keeps them. */
+  tone: readonly string[];
   /** ffmpeg's pixel formats of the output, and of the canvas that is padded. */
   pixels: string;
   canvas: string;
@@ -39,8 +37,7 @@ const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["
 
 /** Returns the filters that deinterlace, retime and turn pictures and flatten transparency. */
 export function mendFilters(mending: Mending): string[] {
-  const filters: string[] = [];
-  if (mending.deinterlace) filters.push("yadif");
+  const filters: string[] = [...mending.clean];
   if (mending.fps !== null) filters.push(...fpsFilters(mending.fps, mending.length));
   filters.push(...TURNS[mending.rotate]);
   if (mending.mirror) filters.push("hflip");
@@ -52,12 +49,8 @@ export function mendFilters(mending: Mending): string[] {
 export function sizeFilters(source: Source, sizing: Sizing): string[] {
   const { crop, scale } = sizing.geometry;
   const filters = crop ? [`crop=${crop.width}:${crop.height}:${crop.x}:${crop.y}:exact=1`] : [];
-  if (sizing.tone_map) {
-    filters.push(
-      ...(scale ? [scaleFilter(sizing, scale)] : []),
-      ...toneMapFilters(source, sizing.tone_map),
-      ...finish(sizing, null),
-    );
+  if (sizing.tone.length > 0) {
+    filters.push(...(scale ? [scaleFilter(sizing, scale)] : []), ...sizing.tone, ...finish(sizing, null));
   } else if (scale && sizing.alpha) {
     // Premultiplied, so that the colors of transparent pixels do not bleed into the edges.
     const scaled = [
@@ -98,23 +91,6 @@ function colorsOf({ range, matrix }: Sizing): string[] {
 function scaleFilter(sizing: Sizing, size: Size | null, color: readonly string[] = []): string {
   const parts = [...(size ? [`${size.width}:${size.height}`] : []), `flags=${sizing.flags}`, ...color];
   return `scale=${parts.join(":")}`;
-}
-
-// Repeats the source's color properties, because some decoders do not pass them to the filter. In full chroma, because zscale
-// rejects odd sizes with less.
-function toneMapFilters(source: Source, mapper: ToneMapper): string[] {
-  const { primaries, transfer, matrix } = sourceColor(source);
-  const given = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}`;
-  if (mapper === "tonemap_bt709") return [`tonemap_bt709=${given}`];
-  return [
-    "format=yuv444p10le",
-    `zscale=${given}:rin=limited:t=linear:npl=100`,
-    "format=gbrpf32le",
-    "zscale=p=bt709",
-    "tonemap=hable:desat=0",
-    "zscale=t=bt709:m=bt709:r=limited",
-    "format=yuv444p",
-  ];
 }
 
 // Derives a plain background of equal size and timing from the picture itself; drawbox cannot replace RGBA in ffmpeg 5.1.

@@ -232,7 +232,10 @@ function hlsGraph(
   { cut, after }: { cut: Cut; after: readonly string[] },
   toolset: Toolset,
 ): string {
-  const mending = [...videoMending(video, cut), ...holdFilters(heldPictures(source, plan, chunk))];
+  const mending = [
+    ...videoMending(source, video, cut, toolset),
+    ...holdFilters(heldPictures(source, plan, chunk)),
+  ];
   const sizes = plan.renditions.map(({ geometry }) => geometry);
   const sizing = (geometry: Geometry) => [...videoSizing(source, video, geometry, toolset), ...after];
   return sizes.some(({ pad }) => pad !== null)

@@ -1,7 +1,8 @@
 import type { ImageFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
+import { pictureFilters } from "../media/features.ts";
 import type { ImagePlan, Palette, Plan } from "../plan/plan.ts";
-import { isRgb, sourceColor } from "./color.ts";
+import { filterContext, isRgb, sourceColor } from "./color.ts";
 import { colorFilters, mendFilters, type Sizing, sizeFilters } from "./filters.ts";
 import { imageOverlayGraph } from "./further/overlay.ts";
 import type { Cut } from "./span.ts";
@@ -17,7 +18,13 @@ const FULL_COLOR = "accurate_rnd+full_chroma_int";
 export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cut, toolset: Toolset): string {
   const mended = [
     ...cut.video,
-    ...mendFilters({ ...image, fps: image.motion?.fps ?? null, length: cut.length, ...image.geometry }),
+    ...mendFilters({
+      ...image,
+      clean: pictureFilters("clean", image, filterContext(source, toolset.engine)),
+      fps: image.motion?.fps ?? null,
+      length: cut.length,
+      ...image.geometry,
+    }),
     ...gamutFilters(source, image),
   ];
   const last = plan.format === "gif" ? [paletteFilter(image)] : [];
@@ -37,10 +44,10 @@ function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] 
 
 /** Returns the filters that size the pictures of an image and lay its overlay over them. */
 export function imageSizing(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string[] {
-  const { geometry, tone_map, overlay } = image;
+  const { geometry, overlay } = image;
   const sizing: Sizing = {
     geometry,
-    tone_map: tone_map ? toolset.toneMapper : null,
+    tone: pictureFilters("tone", image, filterContext(source, toolset.engine)),
     alpha: image.alpha && source.has_alpha === true,
     flags: `${toolset.scaler}+${FULL_COLOR}`,
     ...pixelsOf(plan.format as ImageFormat, image),

@@ -1,9 +1,10 @@
 import { MediaError } from "../core/errors.ts";
 import { isLossless } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
+import { soundFilters } from "../media/features.ts";
 import { heardSource } from "../plan/audio.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan/plan.ts";
-import { createCut, soundStream, speedFilters } from "./span.ts";
+import { createCut, soundStream } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
 /** The gain that brings sound to the requested loudness. */
@@ -57,7 +58,7 @@ export function* findLevel(
     ...["-loglevel", "info", ...cut.seek, ...toolset.input, "-i", input, "-map", soundStream(plan)],
     "-filter:a",
     [
-      ...[...cut.audio, ...speedFilters(cut).audio],
+      ...[...cut.audio, ...soundFilters(cut)],
       ...[...mixFilters(audio, heardSource(source, plan)), ...levelFilters(audio, level)],
       "ebur128=peak=true:framelog=verbose",
     ].join(","),

@@ -1,10 +1,11 @@
 import type { ImageFormat } from "../core/formats.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
+import { refuseFeatures } from "../media/features.ts";
 import { decodedSounds } from "../plan/audio.ts";
 import { refuseDecoding } from "../plan/image/decoded.ts";
-import type { Plan } from "../plan/plan.ts";
-import { sourceColor } from "./color.ts";
+import { type Plan, plannedOf } from "../plan/plan.ts";
+import { filterContext } from "./color.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
 
 /** Returns why a build of ffmpeg cannot run a plan; null when it can. */
@@ -27,11 +28,11 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   if (audio?.mode === "encode" && !toolset.audio[audio.codec]) {
     return { code: "output_codec", codec: audio.codec };
   }
-  if (audio && plan.speed !== undefined && !toolset.tempo) return { code: "tempo" };
-  const overlay = video?.mode === "encode" ? video.overlay : image?.overlay;
-  if (overlay && !toolset.overlays) return { code: "overlay" };
-  if (video?.mode === "encode" && video.burn && !toolset.burns) return { code: "burn" };
-  if (plan.concat && !toolset.concatenates) return { code: "concat" };
+  const undone = refuseFeatures(plannedOf(plan), {
+    ...filterContext(source, toolset.engine),
+    lacks: toolset.lacks,
+  });
+  if (undone) return undone;
   const unreadable = plan.concat?.find(
     ({ source: { codecs }, video: each }) => each && toolset.unreadable.includes(codecs?.video ?? ""),
   );
@@ -47,19 +48,6 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   return null;
 }
 
-// What tonemap_bt709 reads: luma of R'G'B', as opposed to that of light.
-const LUMA_MATRICES: ReadonlySet<string | null> = new Set([
-  null,
-  "bt2020nc",
-  "bt709",
-  "bt470bg",
-  "smpte170m",
-]);
-
-function mapsTone(source: Source, { toneMapper }: Toolset): boolean {
-  return toneMapper === "zscale" || LUMA_MATRICES.has(sourceColor(source).matrix);
-}
-
 function refuseSource(plan: Plan, source: Source, toolset: Toolset): RefusalReason | null {
   const { video } = plan;
   const { readable } = toolset;
@@ -73,6 +61,5 @@ function refuseSource(plan: Plan, source: Source, toolset: Toolset): RefusalReas
   if (bit_depth && readable?.depths[coded]?.has(bit_depth) === false) {
     return { code: "input_depth", codec: coded, bit_depth };
   }
-  if (video.tone_map && !mapsTone(source, toolset)) return { code: "tone_mapping" };
   return source.has_alpha && !toolset.flattens ? { code: "input_transparent" } : null;
 }

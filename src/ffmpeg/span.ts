@@ -1,4 +1,6 @@
 import type { Source } from "../core/source.ts";
+import { CLOCK } from "../media/clock.ts";
+import { containerOf } from "../media/containers.ts";
 import { picturesEnd } from "../plan/pictures-end.ts";
 import { type Chunk, constantFps, type Plan } from "../plan/plan.ts";
 
@@ -78,26 +80,6 @@ function cutOf(plan: Plan, chunk: Chunk, source: Source): Cut {
   };
 }
 
-/** Returns the filters that change the speed of a cut's pictures and of its sound; none at the source's own. */
-export function speedFilters({ speed }: Cut): { video: string[]; audio: string[] } {
-  if (speed === 1) return { video: [], audio: [] };
-  return {
-    video: [`settb=1/${CLOCK}`, `setpts=PTS/${speed}`],
-    // atempo joins what it gets, and starts when its first sample did.
-    audio: [
-      "aresample=async=1",
-      ...tempos(speed).map((tempo) => `atempo=${tempo}`),
-      `asetpts=PTS+round(STARTPTS*${1 / speed - 1})`,
-    ],
-  };
-}
-
-// Beyond twice or half the speed in one step, atempo leaves samples out or repeats too many.
-function tempos(speed: number): number[] {
-  if (speed > 2) return [2, speed / 2];
-  return speed < 0.5 ? [0.5, speed / 0.5] : [speed];
-}
-
 function sinceStart(lead: number): string {
   return `PTS-${Math.round(lead * CLOCK)}`;
 }
@@ -117,9 +99,6 @@ function alphaFilters(source: Source): string[] {
     ...(transparent_color ? ["format=rgba", `colorkey=${transparent_color}:0.01:0`] : []),
   ];
 }
-
-// Ticks per second that represent all usual frame rates, and milliseconds, exactly.
-const CLOCK = 120_000;
 
 // A tick of the file's own clock may be as long as a frame, and filters round comparisons to it.
 function onFineClock(filters: readonly string[]): string[] {
@@ -141,18 +120,13 @@ function seekArgs(at: number, { priming = 0 }: Source): string[] {
 
 // In a transport stream, ffmpeg counts from the first packet of the streams in use unless an offset is given: pictures and sound
 // encoded separately would start at different times.
-function originArgs({ track }: Chunk, { format }: Source): string[] {
-  return track !== "all" && isTransport(format) ? ["-itsoffset", "0.000001"] : [];
-}
-
-/** Whether ffmpeg counts the time of a format from the first packet of the streams in use. */
-export function isTransport(format: string): boolean {
-  return format === "mpegts" || format === "mpeg";
+function originArgs({ track }: Chunk, source: Source): string[] {
+  return track !== "all" && containerOf(source).transport ? ["-itsoffset", "0.000001"] : [];
 }
 
 /** Returns the arguments before an input that keep its gaps, and its pictures when they change midway. */
 export function inputArgs(plan: Plan, chunk: Chunk, source: Source): string[] {
-  return [...(isPinned(plan, chunk, source) ? PINNED : []), ...(mayRestart(source) ? GAPS : [])];
+  return [...(isPinned(plan, chunk, source) ? PINNED : []), ...(containerOf(source).restarts ? GAPS : [])];
 }
 
 // When the size or the format of pictures changes midway, ffmpeg rebuilds the graph, and what its filters have gathered or counted is
@@ -174,13 +148,9 @@ function isPinned(
 // wrap, 26 hours ahead, and must still be mended.
 const GAPS = ["-dts_delta_threshold", "3600"];
 
-function mayRestart({ format }: Source): boolean {
-  return isTransport(format) || format === "ogg";
-}
-
-// ffmpeg seeks in a transport stream by decoding time, which precedes the presentation time by the reordering depth.
-function seekMargin({ format, fps = 25 }: Source): number {
-  return isTransport(format) ? 1 + 8 / Math.max(1, fps) : 0;
+// A transport stream's decoding time precedes the presentation time by the reordering depth.
+function seekMargin(source: Source): number {
+  return containerOf(source).transport ? 1 + 8 / Math.max(1, source.fps ?? 25) : 0;
 }
 
 function trim(name: string, start: number | null, end: number | null): string[] {
@@ -195,16 +165,10 @@ function trim(name: string, start: number | null, end: number | null): string[] 
 // the two agree.
 function frameSeek(start: number, source: Source): number {
   const frame = 1 / (source.fps ?? 25);
-  const moment = 0.001 + tickOf(source, frame) / 2;
+  const moment = 0.001 + containerOf(source).tick(frame) / 2;
   const pictures = source.streams?.find((stream) => stream.kind === "video")?.duration;
   const last = (pictures ?? source.duration ?? Number.POSITIVE_INFINITY) - frame;
   return Math.max(0, Math.min(start, last) - Math.max(0, frame - moment));
-}
-
-// ffmpeg rounds a seek to whole ticks of the file's clock, which can be as long as a frame.
-function tickOf({ format }: Source, frame: number): number {
-  if (format === "avi") return frame;
-  return format === "gif" ? 0.01 : 0;
 }
 
 function seconds(value: number): string {

@@ -1,5 +1,7 @@
 import type { Source } from "../core/source.ts";
+import { pictureFilters } from "../media/features.ts";
 import type { Chunk, ImagePlan, Plan, Sheet } from "../plan/plan.ts";
+import { filterContext } from "./color.ts";
 import { mendFilters } from "./filters.ts";
 import { imageArgs, imageSizing } from "./image-args.ts";
 import { sheetName, sheetPattern } from "./output.ts";
@@ -21,9 +23,9 @@ export function storyboardArgs(
   const filters = [
     ...cut.video,
     // While its neighbors are there.
-    ...(image.deinterlace ? ["yadif"] : []),
+    ...pictureFilters("clean", image, filterContext(source, toolset.engine)),
     ...pickFilters(sheet, chunk.keyframes_only === true),
-    ...mendFilters({ ...image, deinterlace: false, fps: null, length: null, ...image.geometry }),
+    ...mendFilters({ ...image, clean: [], fps: null, length: null, ...image.geometry }),
     ...imageSizing(plan, source, image, toolset),
     ...(plan.kind === "storyboard" ? [`tile=${sheet.columns}x${sheet.rows}`] : []),
   ];

@@ -1,7 +1,8 @@
 import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
+import { containersWith } from "../media/containers.ts";
+import type { Engine } from "../media/feature.ts";
 import type { ImagePlan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
-import type { ToneMapper } from "./filters.ts";
 
 /** One of ffmpeg's encoders, with its arguments besides rate and size. */
 export interface Tool {
@@ -19,6 +20,9 @@ export interface Readable {
 
 /** What a build of ffmpeg can do, and the arguments it needs. */
 export interface Toolset {
+  engine: Engine;
+  /** The features that this very build lacks, by name. */
+  lacks: readonly string[];
   /** Name of the build, used in messages. */
   name: string;
   video: Partial<Record<VideoCodec, Tool>>;
@@ -37,16 +41,6 @@ export interface Toolset {
   unreadable: readonly string[];
   /** All that it reads; null for a build with whatever ffmpeg has. */
   readable: Readable | null;
-  /** How it maps HDR to SDR. */
-  toneMapper: ToneMapper;
-  /** Whether it changes the speed of sound. */
-  tempo: boolean;
-  /** Whether it reads pictures and lays them over others. */
-  overlays: boolean;
-  /** Whether it draws text into pictures (libass). */
-  burns: boolean;
-  /** Whether it joins videos. */
-  concatenates: boolean;
   /** Whether it joins short frames of sound, which saves time. */
   joins: boolean;
   /** Whether it flattens transparency. */
@@ -86,6 +80,8 @@ const SMALL_SIDE = 64;
 
 /** The stock wasm core (ffmpeg 5.1.4, one thread), with x264 settings that keep look-ahead and references small in memory. */
 export const WASM_TOOLS: Toolset = {
+  engine: "stock",
+  lacks: [],
   name: "the wasm core",
   video: {
     h264: tool("libx264", "-preset", "veryfast", "-x264-params", "threads=1:rc-lookahead=8:ref=1:bframes=2"),
@@ -100,11 +96,6 @@ export const WASM_TOOLS: Toolset = {
   decoded: new Set(),
   unreadable: ["av1", "avif"],
   readable: null,
-  toneMapper: "zscale",
-  tempo: true,
-  overlays: true,
-  burns: true,
-  concatenates: true,
   joins: true,
   flattens: true,
   opaque: [],
@@ -122,17 +113,14 @@ const { vorbis: _, ...FAST_AUDIO } = AUDIO;
  */
 export const FAST_TOOLS: Toolset = {
   ...WASM_TOOLS,
+  engine: "fast",
   name: "the fast core",
   video: { h264: WASM_TOOLS.video.h264 as Tool },
   audio: FAST_AUDIO,
   image: {},
   animated: {},
   readable: {
-    formats: new Set([
-      ...["mp4", "mov", "matroska", "webm", "mpegts", "mpeg", "avi", "flv"],
-      ...["mp3", "aac", "wav", "flac", "ogg"],
-      ...["aiff", "ac3", "eac3"],
-    ]),
+    formats: containersWith(({ fast }) => fast),
     codecs: new Set([
       ...["h264", "h265", "mpeg4", "mpeg2video", "mpeg1video", "vp8", "vp9"],
       ...["aac", "mp3", "mp2", "opus", "vorbis", "flac", "alac", "ac3", "eac3"],
@@ -140,11 +128,6 @@ export const FAST_TOOLS: Toolset = {
     ]),
     depths: { h264: new Set([8, 10]), h265: new Set([8, 10]) },
   },
-  toneMapper: "tonemap_bt709",
-  tempo: false,
-  overlays: false,
-  burns: false,
-  concatenates: false,
   joins: false,
   flattens: false,
 };
@@ -168,6 +151,8 @@ const X265 = tool(
 
 /** A native ffmpeg 5.1 or later with x264, x265, libvpx, SVT-AV1 and libaom. */
 export const NATIVE_TOOLS: Toolset = {
+  engine: "native",
+  lacks: [],
   name: "native ffmpeg",
   video: {
     h264: tool("libx264", "-preset", "fast"),
@@ -190,11 +175,6 @@ export const NATIVE_TOOLS: Toolset = {
   decoded: new Set(["heic", "avif", "webp"]),
   unreadable: [],
   readable: null,
-  toneMapper: "zscale",
-  tempo: true,
-  overlays: true,
-  burns: true,
-  concatenates: true,
   joins: true,
   flattens: true,
   // The AVIF muxer supports transparency since ffmpeg 6.0.

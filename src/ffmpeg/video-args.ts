@@ -1,11 +1,12 @@
 import type { VideoCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
+import { pictureFilters } from "../media/features.ts";
 import type { Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
 import { DEFAULT_FPS, exactFps, isEven } from "../plan/rate.ts";
-import { colorArgs, isRgb, videoColor } from "./color.ts";
+import { colorArgs, filterContext, isRgb, videoColor } from "./color.ts";
 import { fpsText, mendFilters, sizeFilters } from "./filters.ts";
 import { overlayGraph } from "./further/overlay.ts";
-import { type Cut, speedFilters } from "./span.ts";
+import type { Cut } from "./span.ts";
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 
 /** A {@link VideoPlan} that re-encodes. */
@@ -32,7 +33,10 @@ export function videoGraph(
   toolset: Toolset,
   { at, after }: { at: number; after: readonly string[] },
 ): string {
-  const filters = [...videoMending(video, cut), ...videoSizing(source, video, video.geometry, toolset)];
+  const filters = [
+    ...videoMending(source, video, cut, toolset),
+    ...videoSizing(source, video, video.geometry, toolset),
+  ];
   const { overlay } = video;
   if (!overlay) return `[0:V:0]${[...filters, ...after].join(",")}[video]`;
   const over = [overlayGraph(source, video, overlay, { at, flags: toolset.scaler }), ...after];
@@ -40,11 +44,17 @@ export function videoGraph(
 }
 
 /** Returns the filters of a video that precede its sizing: cut, fixed, timed, turned. */
-export function videoMending(video: VideoEncode, cut: Cut): string[] {
+export function videoMending(source: Source, video: VideoEncode, cut: Cut, { engine }: Toolset): string[] {
+  const context = filterContext(source, engine);
   // ffmpeg turns a video as players do; with that disabled, it would copy the rotation to the output (5.1).
   const { turn: rotate, mirror } = video.geometry;
   const length = cut.length === null ? null : cut.length / cut.speed;
-  return [...cut.video, ...speedFilters(cut).video, ...mendFilters({ ...video, length, rotate, mirror })];
+  const clean = pictureFilters("clean", video, context);
+  return [
+    ...cut.video,
+    ...pictureFilters("retime", cut, context),
+    ...mendFilters({ ...video, clean, length, rotate, mirror }),
+  ];
 }
 
 export function videoSizing(
@@ -59,7 +69,7 @@ export function videoSizing(
   const gray = geometry.pad ? isGray(geometry.pad.color) : true;
   return sizeFilters(source, {
     geometry,
-    tone_map: video.tone_map ? toolset.toneMapper : null,
+    tone: pictureFilters("tone", video, filterContext(source, toolset.engine)),
     pixels,
     // Padding in YUV supports only BT.601; black, white and gray are the same in all matrices.
     canvas: gray ? pixels : pixels.replace("yuv420p", "gbrp"),

@@ -9,14 +9,12 @@ import {
   TARGET_LUFS,
 } from "../core/sound-options.ts";
 import type { Source, SourceStream } from "../core/source.ts";
+import { containerOf } from "../media/containers.ts";
 import { type AudioPlan, type Plan, type SoundShape, soundsOf } from "./plan.ts";
 import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
 import type { Span } from "./span.ts";
 
 export { SAMPLE_RATES } from "../core/sound-options.ts";
-
-/** Containers without packet times; sound from any other can be remuxed. */
-export const NO_PACKET_TIMES: ReadonlySet<string> = new Set(["avi"]);
 
 // Lowest and highest bits per second of libvorbis for one and for two channels, measured with 1.3.7.
 const VORBIS: Readonly<
@@ -82,7 +80,7 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   const alike =
     (needs.channels ?? channels) === channels && (needs.sample_rate ?? sample_rate) === sample_rate;
   const fits = source.codecs?.audio === codec && channels <= most && alike;
-  if (fits && !asked && !NO_PACKET_TIMES.has(source.format)) return { mode: "copy", codec };
+  if (fits && !asked && containerOf(source).copies_sound) return { mode: "copy", codec };
 
   const bitrate = audioBitrate(codec, needs);
   const out = {

@@ -9,15 +9,10 @@ import {
 } from "../core/formats.ts";
 import type { AudioOptions, VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
-import { NO_PACKET_TIMES } from "./audio.ts";
+import { containerOf } from "../media/containers.ts";
 import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
 import type { StoredPicture } from "./size.ts";
 import type { Span } from "./span.ts";
-
-// Their packets carry the times that another container needs.
-const TIMED: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flv", "mpegts"]);
-// ffmpeg seeks in these by presentation time, so that a copy starts with the keyframe that was looked up.
-const SEEKABLE: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm"]);
 
 /** Returns the format of a video: the one asked for, or for a copy the first that holds its pictures. */
 export function videoFormat(options: VideoOptions, source: Source): VideoFormat {
@@ -39,9 +34,9 @@ export function copyPictures(
   { codec, start = 0 }: VideoOptions,
 ): VideoPlan {
   const own = source.codecs?.video;
-  if (!TIMED.has(source.format))
+  if (containerOf(source).copies === "never")
     throw refuseCopy(`${source.format} does not say when its pictures are shown`);
-  if (start > 0 && !SEEKABLE.has(source.format))
+  if (start > 0 && containerOf(source).seeks !== "pictures")
     throw refuseCopy(`${source.format} can only be cut at its end`);
   if (codec !== undefined && codec !== own) throw refuseCopy(`the pictures are ${own}, not ${codec}`);
   if (!holdsPictures(format, source)) throw refuseCopy(`${format} cannot hold pictures in ${own} here`);
@@ -59,9 +54,6 @@ export function copySound({ codecs }: Source, format: VideoFormat): AudioPlan {
   throw refuseCopy(`${format} cannot hold sound in ${codecs?.audio} here; mute leaves it out`);
 }
 
-// ffmpeg and the lookup of packets agree on the times of sound in these.
-const SOUND_SEEKABLE: ReadonlySet<string> = new Set([...SEEKABLE, "mp3", "ogg", "aac"]);
-
 /** Returns the format of sound: the one asked for, or for a copy the first that holds the codec of `heard`. */
 export function soundFormat({ format, mode }: AudioOptions, heard: Source): AudioFormat {
   if (format !== undefined) return format;
@@ -78,8 +70,7 @@ export function soundFormat({ format, mode }: AudioOptions, heard: Source): Audi
 export function copySoundAlone(heard: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
   const own = heard.codecs?.audio;
   if (!holdsSound(format, heard)) throw refuseCopy(`${format} cannot hold sound in ${own} here`);
-  if (NO_PACKET_TIMES.has(heard.format))
-    throw refuseCopy(`${heard.format} does not say when its sound plays`);
+  if (!containerOf(heard).copies_sound) throw refuseCopy(`${heard.format} does not say when its sound plays`);
   const { codec } = FORMATS.audio[format];
   const isPart = start > 0 || end !== null;
   if (codec === "flac" && isPart) throw refuseCopy("a cut of flac needs an encode, which loses nothing");
@@ -88,7 +79,7 @@ export function copySoundAlone(heard: Source, format: AudioFormat, { start, end 
     const { channels = 2, sample_rate = 48_000 } = heard.audio ?? {};
     return { mode: "encode", codec, bitrate: null, compression: null, channels, sample_rate };
   }
-  if (start > 0 && (heard.fragmented || !SOUND_SEEKABLE.has(heard.format))) {
+  if (start > 0 && (heard.fragmented || containerOf(heard).seeks === "beginning")) {
     const what = heard.fragmented ? `fragmented ${heard.format}` : heard.format;
     throw refuseCopy(`${what} can only be cut at its end`);
   }

@@ -231,7 +231,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
     geometry: best.geometry,
     rate: best.rate,
     fps: null,
-    ...pictureNeeds(source, "h264", options.background),
+    ...pictureNeeds(source, "h264", options),
     ...planBurn(options),
   };
   const frames = frameCount(source, span, null);

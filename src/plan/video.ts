@@ -1,6 +1,9 @@
 import { BOUNDS, type VideoCodec } from "../core/formats.ts";
 import type { VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
+import { containerOf } from "../media/containers.ts";
+import { holdsHdr, keepsHdr } from "../media/features/tone-map.ts";
+import { asksFeature, planPictures } from "../media/features.ts";
 import { BLACK, parseColor } from "./color.ts";
 import { burntInput, planBurn } from "./further/burn.ts";
 import { createOverlay } from "./further/overlay.ts";
@@ -9,14 +12,8 @@ import type { VideoPlan } from "./plan.ts";
 import { DEFAULT_FPS, exactFps, isEven, videoRate } from "./rate.ts";
 import { parsePixelAspect, type StoredPicture, toRightAngle } from "./size.ts";
 
-// These codecs keep HDR, in 10 bits; the others get SDR.
-const HDR_CODECS: ReadonlySet<string> = new Set(["h265", "av1"] satisfies VideoCodec[]);
-
 const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
-
-// Their packets carry the times that another container needs.
-const TIMED_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flv"]);
 
 /** Plans the pictures: copied when no option prevents it and every player accepts them, otherwise encoded. */
 export function createVideoPlan(
@@ -36,7 +33,7 @@ export function createVideoPlan(
     geometry,
     rate: videoRate(codec, options),
     fps: outputFps(source, options),
-    ...pictureNeeds(source, codec, options.background),
+    ...pictureNeeds(source, codec, options),
     ...(options.overlay && { overlay: createOverlay(options.overlay, 0, geometry) }),
     ...planBurn(options),
   };
@@ -55,14 +52,15 @@ function outputFps({ fps = DEFAULT_FPS }: Source, options: VideoOptions): number
 }
 
 /** Decides what must be fixed in pictures before a codec encodes them. */
-export function pictureNeeds(source: Source, codec: VideoCodec, background: string | undefined) {
-  const hdr = source.color?.hdr === true;
-  const keeps = hdr && HDR_CODECS.has(codec);
+export function pictureNeeds(
+  source: Source,
+  codec: VideoCodec,
+  options: { background?: string | undefined },
+) {
   return {
-    deinterlace: source.interlaced === true,
-    tone_map: hdr && !keeps,
-    depth: keeps ? 10 : 8,
-    matte: matteFor(source, background),
+    ...planPictures(options, source, codec),
+    depth: keepsHdr(source, codec) ? 10 : 8,
+    matte: matteFor(source, options.background),
   } as const;
 }
 
@@ -78,19 +76,19 @@ export function copiesPictures(source: Source, codec: VideoCodec, options: Video
 }
 
 function asksNothing(options: VideoOptions): boolean {
-  const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip, speed = 1 } = options;
-  if (speed !== 1 || options.overlay !== undefined || burntInput(options) !== null) return false;
+  const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip } = options;
+  if (asksFeature(options) || options.overlay !== undefined || burntInput(options) !== null) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }
 
 function isPlain(source: Source, codec: VideoCodec): boolean {
-  const pixels = HDR_CODECS.has(codec) ? DEEP_PIXELS : PLAIN_PIXELS;
+  const pixels = holdsHdr(codec) ? DEEP_PIXELS : PLAIN_PIXELS;
   return (
     source.codecs?.video === codec &&
-    TIMED_FORMATS.has(source.format) &&
+    containerOf(source).copies === "always" &&
     pixels.has(source.pixel_format ?? "") &&
-    (source.color?.hdr !== true || HDR_CODECS.has(codec)) &&
+    (source.color?.hdr !== true || holdsHdr(codec)) &&
     source.interlaced !== true &&
     parsePixelAspect(source.sample_aspect_ratio) === 1 &&
     toRightAngle(source.rotation ?? 0) === 0

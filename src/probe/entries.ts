@@ -8,6 +8,7 @@ import {
 } from "mediabunny";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { containerOf } from "../media/containers.ts";
 import { bytesOf, KIB } from "../util/bytes.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { h264Entry } from "./h264-entry.ts";
@@ -38,12 +39,9 @@ const NUDGE = 0.0005;
 const MOMENT = 0.0001;
 const GUESSED_FPS = 25;
 
-// Containers that mark keyframes that are entry points on their own or for the pictures that follow.
-const FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "mpegts"]);
-
 /** Returns whether entry points of a source can be looked up; for others, the container's marks are all there is. */
-export function hasEntries({ format, codecs }: Source): boolean {
-  return FORMATS.has(format) && !(format === "mpegts" && !/^h26[45]$/.test(codecs?.video ?? ""));
+export function hasEntries(source: Source): boolean {
+  return containerOf(source).entries?.test(source.codecs?.video ?? "none") ?? false;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Source } from "../core/source.ts";
+import { featureCost } from "../media/features.ts";
 import { estimateWork } from "../plan/estimate.ts";
-import { type Plan, pictureSize, sourceSeconds } from "../plan/plan.ts";
+import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../plan/plan.ts";
 import { GIB, MIB } from "../util/bytes.ts";
 
 /**
@@ -30,8 +31,6 @@ export const NATIVE_COST = {
       ...{ h264: 0.045, h265: 0.07, vp9: 0.1, av1: 0.13 },
       ...{ jpeg: 0.01, png: 0.08, webp: 0.055, gif: 0.15, avif: 0.6 },
     },
-    /** HDR to SDR, per Mpx encoded. */
-    tone_map: 0.03,
     /** Per second of sound. */
     sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.04, flac: 0.002, pcm_s16le: 0.001 },
   },
@@ -47,8 +46,6 @@ export const NATIVE_COST = {
     },
     /** Per Mpx of an animation that waits for the palette of all frames. */
     held: 4,
-    /** HDR to SDR in floating point, per Mpx encoded. */
-    tone_map: 50,
   },
   /** Share of two threads that ffmpeg uses. */
   parallel: 0.85,
@@ -75,14 +72,14 @@ const SEEK_SECONDS = 1;
 export function nativeWork(plan: Plan, source: Source): NativeWork {
   const { seconds, memory } = NATIVE_COST;
   const work = estimateWork(plan, source);
-  const { image, audio, video } = plan;
+  const { audio } = plan;
   const codec = encoderOf(plan);
-  const tone_map = image?.tone_map === true || (video?.mode === "encode" && video.tone_map);
+  const features = featureCost(plannedOf(plan), "native");
   const frame = work.frame_decoded / MPX;
   const decoded = work.pixels_decoded === null ? null : work.pixels_decoded / MPX;
   const encoded = work.pixels_encoded === null ? null : work.pixels_encoded / MPX;
-  const rate = (codec ? seconds.encode[codec] : 0) + (tone_map ? seconds.tone_map : 0);
-  const size = (codec ? memory.encode[codec] : 0) + (tone_map ? memory.tone_map : 0);
+  const rate = (codec ? seconds.encode[codec] : 0) + features.seconds;
+  const size = (codec ? memory.encode[codec] : 0) + features.memory;
   const all = (source.duration ?? 0) * (source.fps ?? 0);
   const share = all > 0 ? Math.min(1, (work.frames_decoded ?? all) / all) : 1;
   const bits = frame > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;

@@ -5,6 +5,7 @@ import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Encoder } from "../encoders/encoder.ts";
+import { containerOf } from "../media/containers.ts";
 import type { PlanHints } from "../plan/further/plan-hints.ts";
 import { keyframesSuffice } from "../plan/image/storyboard.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../plan/index.ts";
@@ -24,6 +25,12 @@ export interface Hosts {
   offers(plan: Plan, source: Source): Promise<readonly Offer[]>;
 }
 
+/** A decided encode: the uncut plan, and the encoder that does it. Plain data, made once per run and stored with it. */
+export interface EncodeJob {
+  plan: Plan;
+  decision: Decision;
+}
+
 /**
  * Decides how to encode a request; `beside` are the job's other requests of the same source. Rejects with the errors of `createPlan`, and with `encoder_unavailable` when no encoder
  * can do it.
@@ -34,16 +41,16 @@ export async function decideEncode(
   request: EncodeRequest,
   hints: PlanHints,
   beside: readonly EncodeRequest[] = [],
-): Promise<Decision> {
+): Promise<EncodeJob> {
   const plan = uncutPlan(source, request, hints);
   // Pictures alone are joined without an encoder.
-  if (plan.chunks.length === 0) return decide(plan, []);
+  if (plan.chunks.length === 0) return { plan, decision: decide(plan, []) };
   const own = { plan, offers: await hosts.offers(plan, source) };
   const others = beside.flatMap((other) => planBeside(source, other) ?? []);
   const offered = await Promise.all(
     others.map(async (plan) => ({ plan, offers: await hosts.offers(plan, source) })),
   );
-  return decideBeside(own, offered);
+  return { plan, decision: decideBeside(own, offered) };
 }
 
 // Another output of the job may be impossible, or join files that only its own run reads: then it is not counted.
@@ -58,18 +65,16 @@ function planBeside(source: Source, request: EncodeRequest): Plan | null {
 }
 
 /**
- * Cuts the plan of a request as decided, at keyframes where the encoder accepts the resulting chunks. Finds where decoding
+ * Cuts a plan as decided, at keyframes where the encoder accepts the resulting chunks. Finds where decoding
  * must start for each chunk, and which picture is visible where the plan starts.
  */
 export async function placeCuts(
   hosts: Hosts,
   source: Source,
-  request: EncodeRequest & { hints: PlanHints },
-  { encoder, chunk_seconds }: Decision,
+  { plan: uncut, decision: { encoder, chunk_seconds } }: EncodeJob,
   open: () => Promise<ByteReader>,
   signal: AbortSignal,
 ): Promise<Chunk[]> {
-  const uncut = uncutPlan(source, request, request.hints);
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
   const plan = await withKeyframes(cut([]), source, open, signal);
@@ -133,22 +138,19 @@ function uncutPlan(source: Source, { kind, options }: EncodeRequest, hints: Plan
   return createPlan(source, kind, options, { ...hints, chunk_seconds: Number.POSITIVE_INFINITY });
 }
 
-// When no entry point can be looked up, decoding starts this much earlier; a chunk that still lacks pictures is encoded again.
-// AVI has no presentation times, and ffmpeg guesses different ones after a seek, so AVI is always read from the start.
-const BLIND_SECONDS = 5;
 // A chunk is not worth a cut when decoding would have to start this much earlier and the lead exceeds its length.
 const MOST_LEAD_SECONDS = 10;
 
-// Formats with evenly spaced pictures, where the visible one began less than a frame ago.
-const EVEN: ReadonlySet<string> = new Set(["avi", "mpegts", "mpeg"]);
 // Times are rounded to a tenth of this at most.
 const MOMENT = 0.001;
 
-function guess({ format, fps }: Source): Pick<Finder, "entry" | "shown"> {
-  const blind = format === "avi" ? Number.POSITIVE_INFINITY : BLIND_SECONDS;
+// A chunk that still lacks pictures is encoded again.
+function guess(source: Source): Pick<Finder, "entry" | "shown"> {
+  const { lead, even } = containerOf(source);
+  const { fps } = source;
   return {
-    entry: async (time) => Math.max(0, time - blind),
-    shown: async (time) => (EVEN.has(format) && fps ? Math.max(0, time - 1 / fps + MOMENT) : null),
+    entry: async (time) => Math.max(0, time - lead),
+    shown: async (time) => (even && fps ? Math.max(0, time - 1 / fps + MOMENT) : null),
   };
 }
 

@@ -1,14 +1,13 @@
-import type { Decision } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
 import type { EncodeRequest } from "../core/options.ts";
 import type { StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { runEncode } from "../encoders/run/run-encode.ts";
 import type { PlanHints } from "../plan/further/plan-hints.ts";
-import { createPlan } from "../plan/index.ts";
+import { fingerprint } from "../util/fingerprint.ts";
 import { describeDecision } from "../words/decision-words.ts";
 import { furtherKeys } from "./burn.ts";
-import { decideEncode, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
+import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
 import { matchParts } from "./match-parts.ts";
 import { furtherKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
@@ -37,11 +36,15 @@ export function decideOnce(
   wanted: EncodeRequest,
   hints: PlanHints,
   context: StepContext,
-): Promise<Decision> {
-  const { format, filesize, duration } = source;
-  return context.durably(`decide ${format} ${filesize} ${duration}`, async () =>
+): Promise<EncodeJob> {
+  return context.durably(`decide ${fingerprint(planFacts(source))}`, async () =>
     decideEncode(tools, source, wanted, hints, await tools.shared?.beside?.()),
   );
+}
+
+// All that a plan is made of: not where the file is, nor its version.
+function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
+  return facts;
 }
 
 /** Decides, cuts and runs an encode, in durable pieces; reports which encoder does it. */
@@ -51,11 +54,12 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
   const open = (stored: string) => tools.open(stored);
   const joint = await matchParts(open, encode, context);
   const hints: PlanHints = { further, joint };
-  const decision = await decideOnce(tools, source, wanted, hints, context);
+  const job = await decideOnce(tools, source, wanted, hints, context);
   const chunks = await context.durably("cut", (signal) =>
-    placeCuts(tools, source, { ...wanted, hints }, decision, () => tools.open(key), signal),
+    placeCuts(tools, source, job, () => tools.open(key), signal),
   );
-  const plan = placePlan(createPlan(source, wanted.kind, wanted.options, hints), chunks);
+  const { decision } = job;
+  const plan = placePlan(job.plan, chunks);
   const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
   if (plan.encryption && !content_key) throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
   const encoder = encoderOf(tools.encoders, decision.encoder);

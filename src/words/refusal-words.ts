@@ -1,4 +1,5 @@
 import { OTHER_WORK, type Refusal } from "../core/refusal.ts";
+import { refusalClause } from "../media/features.ts";
 import { MIB } from "../util/bytes.ts";
 
 const CODECS: Readonly<Record<string, string>> = {
@@ -72,18 +73,6 @@ export function describeRefusal(refusal: Refusal): string {
       return `${build} needs at least ${refusal.min_side}x${refusal.min_side} pixels for ${codecName(refusal.codec)}`;
     case "output_size":
       return `${build}'s ${codecName(refusal.codec)} encoder fails at ${refusal.width}x${refusal.height}`;
-    case "tone_mapping":
-      return "it cannot map HDR to SDR";
-    case "deinterlacing":
-      return "it cannot deinterlace";
-    case "tempo":
-      return "it cannot change the speed of sound";
-    case "overlay":
-      return "it cannot lay a picture over others";
-    case "concat":
-      return "it cannot join videos";
-    case "burn":
-      return `${build} cannot draw subtitles into pictures`;
     case "bit_depth":
       return `it encodes ${refusal.max_depth} bits only`;
     case "memory":
@@ -114,6 +103,8 @@ export function describeRefusal(refusal: Refusal): string {
       return "this browser alters what is drawn";
     case "no_sound_encoder":
       return "the sound needs an encoder of its own";
+    default:
+      return refusalClause(refusal.code, build);
   }
 }
 

@@ -28,7 +28,8 @@ function decideJob(outputs: readonly EncodeRequest[], natives = 1): Promise<Deci
   const hosts = { encoders: [light, native], offers };
   const decided = outputs.map(async (output) => {
     const beside = outputs.filter((other) => other !== output);
-    return decideEncode(hosts, FILM, output, {}, beside);
+    const { decision } = await decideEncode(hosts, FILM, output, {}, beside);
+    return decision;
   });
   return Promise.all(decided);
 }

@@ -8,6 +8,7 @@ import {
   type Source,
   type viewOf,
 } from "../../src/index.ts";
+import { type FeatureOptions, featureNames } from "../../src/media/features.ts";
 import type { Wishes } from "../queue/item.ts";
 
 const FRAME = ["rotate", "flip", "crop", "width", "height", "fit", "position", "background"] as const;
@@ -37,14 +38,24 @@ export const OPTION_NAMES = {
     "audio_bitrate",
     ...SOUNDTRACK,
     ...SPAN,
-    "speed",
+    ...featureNames("video"),
     "overlay",
     "subtitles",
     "concat",
     "metadata",
   ],
-  audio: ["format", "mode", "quality", "bitrate", ...SOUND, ...SPAN, "speed", "metadata"],
-  image: ["format", "quality", ...FRAME, "start", "max_bytes", "overlay", "interval", "count"],
+  audio: ["format", "mode", "quality", "bitrate", ...SOUND, ...SPAN, ...featureNames("audio"), "metadata"],
+  image: [
+    "format",
+    "quality",
+    ...FRAME,
+    "start",
+    "max_bytes",
+    ...featureNames("image"),
+    "overlay",
+    "interval",
+    "count",
+  ],
   animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
   storyboard: ["format", "quality", "width", "interval", "columns", "rows", ...SPAN],
   waveform: [
@@ -53,12 +64,12 @@ export const OPTION_NAMES = {
     ...SPAN,
   ] as const,
   adaptive_video: ["format", "i_frames", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN, "subtitles"],
-} as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
+} as const satisfies { [K in EncodeKind]: readonly string[] };
 
 type Parsed = Extract<ReturnType<typeof parseTaskRequest>, { kind: "video" }>;
 
 /** All options of all kinds by name, as the fields of a form read them. */
-export interface AnyOptions {
+export interface AnyOptions extends FeatureOptions {
   format?: string | undefined;
   i_frames?: boolean | undefined;
   codec?: string | undefined;
@@ -100,7 +111,6 @@ export interface AnyOptions {
   background_color?: string | undefined;
   start?: number | undefined;
   end?: number | undefined;
-  speed?: number | undefined;
   overlay?: NonNullable<Parsed["options"]>["overlay"];
   subtitles?:
     | {

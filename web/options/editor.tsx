@@ -17,6 +17,7 @@ import { Moment } from "../trim/moment.tsx";
 import { type Stretch, Trim } from "../trim/trim.tsx";
 import { Field } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
+import { FeatureFields } from "./feature-fields.tsx";
 import { FitFields } from "./fit-fields.tsx";
 import { FormatFields } from "./format-fields.tsx";
 import { ConcatFields, SubtitleFields } from "./further/file-lists.tsx";
@@ -28,7 +29,6 @@ import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
 import { SizeFields } from "./size-fields.tsx";
 import { SoundFields } from "./sound-fields.tsx";
-import { SpeedField } from "./speed-field.tsx";
 import { StillsFields, StoryboardFields } from "./stills-fields.tsx";
 import { TurnFields } from "./turn-fields.tsx";
 import { type Form, useForm } from "./use-form.ts";
@@ -65,7 +65,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {hasPictures && <FitFields form={form} />}
           {(wishes.kind === "video" || wishes.kind === "animation") && <FrameRate form={form} />}
           {wishes.kind === "animation" && <Loop form={form} />}
-          {(wishes.kind === "video" || wishes.kind === "audio") && <SpeedField form={form} />}
+          <FeatureFields form={form} />
           {(wishes.kind === "video" || wishes.kind === "image") && <OverlayFields form={form} />}
           {source.kind === "video" && HAS_TEXT.has(wishes.kind) && <SubtitleFields form={form} />}
           {source.kind === "video" && wishes.kind === "video" && <ConcatFields form={form} />}

@@ -1,4 +1,5 @@
 import type { ErrorReason } from "../../src/index.ts";
+import { featureLabel } from "../../src/media/features.ts";
 
 // The page's labels of fields, by their API names.
 const FIELDS: Readonly<Record<string, string>> = {
@@ -22,7 +23,6 @@ const FIELDS: Readonly<Record<string, string>> = {
   "options.target_lufs": "Loudness",
   "options.fade_in": "Fade in",
   "options.fade_out": "Fade out",
-  "options.speed": "Speed",
   "options.overlay.url": "Logo or watermark",
   "options.subtitles.url": "Subtitles",
   "options.subtitles.language": "Language of the subtitles",
@@ -37,7 +37,8 @@ const FIELDS: Readonly<Record<string, string>> = {
 export function reasonWords(reason: ErrorReason): string | null {
   switch (reason.code) {
     case "field": {
-      const label = FIELDS[reason.field.replace(/\.\d+\./, ".")];
+      const field = reason.field.replace(/\.\d+\./, ".");
+      const label = FIELDS[field] ?? featureLabel(field.replace("options.", ""));
       return label ? `${label} ${reason.rule}` : null;
     }
     case "playlist":

@@ -1,25 +1,5 @@
 import { MediaError } from "../../src/core/errors.ts";
-
-// ffmpeg's readers of a format, where its name is not simply the format's.
-const READERS: Readonly<Record<string, string>> = {
-  mp4: "mov",
-  mov: "mov",
-  avif: "mov",
-  heic: "mov",
-  webm: "matroska",
-  matroska: "matroska",
-  // What ffmpeg takes a file for may hang on its first bytes alone, where formats are close to each other.
-  mpeg: "mpeg,mpegts,mpegvideo",
-  mpegts: "mpegts,mpeg",
-  mp3: "mp3,aac",
-  aac: "aac,mp3",
-  wav: "wav,w64",
-  h265: "hevc",
-  jpeg: "jpeg_pipe,mjpeg,image2",
-  jpegls: "jpegls_pipe",
-  png: "png_pipe,apng",
-  gif: "gif,gif_pipe",
-};
+import { containerOf } from "../../src/media/containers.ts";
 
 // Readers that open other files, devices or the network, or make pictures of text.
 const REFUSED =
@@ -30,5 +10,5 @@ export function readersOf(format: string): string {
   if (REFUSED.test(format) || !/^\w+$/.test(format)) {
     throw new MediaError("input_unsupported", `Sources of the format ${format} are not read here.`);
   }
-  return READERS[format] ?? `${format},${format}_pipe`;
+  return containerOf({ format }).demuxers ?? `${format},${format}_pipe`;
 }

@@ -45,7 +45,7 @@ export async function runJob(
   const isRendition = given.together !== undefined;
   const givenTools = {
     ...jobTools(threads, { readers: readersOf(given.source.format), isRendition }),
-    burns,
+    lacks: burns ? [] : ["burn"],
     endless: loops_avif ? [] : (["avif"] as const),
   };
   const refusal = refuseTools(given.plan, given.source, givenTools);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { aloneNames } from "../../media/features.ts";
 import { closed, fileUrl } from "../fields.ts";
 import { asksFor, issue, type Report } from "../option-rules.ts";
 
@@ -32,9 +33,9 @@ export const concat = z
 
 // What each of the videos would need in its own way, or what would read the whole before it is joined.
 const ALONE = [
-  ...["start", "end", "speed", "overlay", "crop", "rotate", "flip", "track"],
+  ...["start", "end", ...aloneNames(), "overlay", "crop", "rotate", "flip", "track"],
   ...["normalize", "target_lufs"],
-] as const;
+];
 
 /** Checks that nothing is asked of joined videos that only one alone can have. */
 export function checkConcat(options: { concat?: unknown }, report: Report): void {

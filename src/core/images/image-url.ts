@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { invalid, MediaError, quote } from "../errors.ts";
+import { quote } from "../../util/quote.ts";
+import { invalid, MediaError } from "../errors.ts";
 import { closed, inputUrl, wholeWithin } from "../fields.ts";
 import { FORMATS, QUALITIES } from "../formats.ts";
 import { checkFrame } from "../option-rules.ts";

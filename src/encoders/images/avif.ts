@@ -1,7 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
+import { filterContext } from "../../ffmpeg/color.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { refuseFeatures } from "../../media/features.ts";
+import { type Plan, plannedOf } from "../../plan/plan.ts";
 import type { Encoder } from "../encoder.ts";
 import { checkReadable } from "../webcodecs/webcodecs-input.ts";
 import { createDecoders } from "../webcodecs/webcodecs-source.ts";
@@ -51,9 +53,8 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     refuse(plan, source) {
       const { image } = plan;
       if (!image || plan.format !== "avif") return { code: "other_work" };
-      if (image.tone_map) return { code: "tone_mapping" };
-      if (image.deinterlace) return { code: "deinterlacing" };
-      if (image.overlay) return { code: "overlay" };
+      const undone = refuseFeatures(plannedOf(plan), filterContext(source, "avif"));
+      if (undone) return undone;
       const pixels = image.geometry.width * image.geometry.height;
       if (pixels > MOST_PIXELS) return { code: "pixels", pixels, max_pixels: MOST_PIXELS };
       if (source.kind !== "image") return decoders.refuse(source);

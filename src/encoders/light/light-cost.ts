@@ -1,8 +1,16 @@
 import type { AudioCodec, ImageFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tool } from "../../ffmpeg/toolset.ts";
+import { featureCost } from "../../media/features.ts";
 import { estimateWork } from "../../plan/estimate.ts";
-import { type AudioPlan, type Geometry, type Plan, pictureSize, sourceSeconds } from "../../plan/plan.ts";
+import {
+  type AudioPlan,
+  type Geometry,
+  type Plan,
+  pictureSize,
+  plannedOf,
+  sourceSeconds,
+} from "../../plan/plan.ts";
 
 /** A core of ffmpeg: the stock one, or the fast one of this project. */
 export type CoreName = "stock" | "fast";
@@ -26,7 +34,6 @@ export const LIGHT_COST = {
     encode: { jpeg: 9.5, png: 6.5, webp: 2.5, gif: 22, avif: 0, vp9: 62 },
     /** Extra per Mpx encoded: transparency in WebP, HDR to SDR, padding. */
     alpha: 8,
-    tone_map: 64,
     pad: 4,
     /** Per GIF (its palette tree), and per additional rendition. */
     palette: 17,
@@ -47,7 +54,6 @@ export const LIGHT_COST = {
     scale: 0.008,
     /** Per Mpx encoded. */
     encode: { jpeg: 0.03, png: 0.18, webp: 0.1, gif: 0.2, avif: 0, vp9: 0.08 },
-    tone_map: 0.13,
     /** Drawing two lines of subtitles that change ten times a second, per Mpx encoded. */
     burn: 0.009,
     /** Per second of sound. */
@@ -62,7 +68,6 @@ const FAST_SECONDS = {
   decode: 0.002,
   bits: 0.02,
   scale: 0.002,
-  tone_map: 0.03,
   sound: { ...LIGHT_COST.seconds.sound, aac: 0.018, mp3: 0.008, opus: 0.01, flac: 0.003 },
   level: 0.08,
 } as const;
@@ -138,7 +143,7 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   const encoded = outputs.map((geometry) => {
     const extra =
       (keepsAlpha(plan) ? heap.alpha : 0) +
-      (toneMaps(plan) ? heap.tone_map : 0) +
+      featureCost(plannedOf(plan), "stock").memory +
       (geometry.pad ? heap.pad : 0);
     return area(geometry) * (encoding(plan, heap.encode, level.heap) + extra);
   });
@@ -182,7 +187,7 @@ export function secondsOf(
   const bits = decoded > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
   const rate =
     encoding(plan, seconds.encode, level.seconds[core]) +
-    (toneMaps(plan) ? seconds.tone_map : 0) +
+    featureCost(plannedOf(plan), core).seconds +
     (burns(plan) ? seconds.burn : 0);
   const { audio } = plan;
   const decoding = decoded * seconds.decode + bits * seconds.bits;
@@ -224,10 +229,6 @@ function pictures(plan: Plan): Geometry[] {
 
 function keepsAlpha(plan: Plan): boolean {
   return plan.format === "webp" && plan.image?.alpha === true;
-}
-
-function toneMaps(plan: Plan): boolean {
-  return plan.image?.tone_map === true || (plan.video?.mode === "encode" && plan.video.tone_map);
 }
 
 function burns({ video }: Plan): boolean {

@@ -1,6 +1,7 @@
 import type { VideoFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
+import { containerOf } from "../../media/containers.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Encoder } from "../encoder.ts";
@@ -8,10 +9,6 @@ import { readStart } from "../stitch/packets.ts";
 import { stitch } from "../stitch/stitch.ts";
 import { countContents } from "./count-output.ts";
 import { readMetadata } from "./file-metadata.ts";
-
-// mediabunny (1.61) reads no FLV. Of a transport stream it takes times that jump or wrap as they are, and pictures before the
-// first keyframe, none of which its muxers can write; ffmpeg mends all three.
-const UNREAD: ReadonlySet<string> = new Set(["flv", "mpegts"]);
 
 /**
  * Creates the encoder that only remuxes: it streams the packets into another container, so files of any size need little
@@ -26,7 +23,9 @@ export function createCopyEncoder(): Encoder {
       if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
       const isPart = plan.start > 0 || plan.end !== null || plan.sound_track !== undefined;
       if (isPart) return { code: "other_work" };
-      return UNREAD.has(source.format) ? { code: "input_format", format: source.format } : null;
+      return containerOf(source).mediabunny !== "copies"
+        ? { code: "input_format", format: source.format }
+        : null;
     },
     async encode({ plan, source, input, signal, onTally, onWait }) {
       const from = await readStart(input, signal).catch(() => failLater(signal, 0));

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { MOST_POINTS, samplesPerPixel, type WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import { MOST_POINTS } from "../../media/limits.ts";
+import { samplesPerPixel, type WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import { createLanes } from "./scan-lanes.ts";
 import { readWaveHeader, type WaveFormat } from "./wave-header.ts";

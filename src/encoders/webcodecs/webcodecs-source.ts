@@ -1,5 +1,6 @@
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
+import { containerOf } from "../../media/containers.ts";
 
 export interface Decoders {
   /** Queries the browser's support for a source, once per codec; never rejects. */
@@ -7,9 +8,6 @@ export interface Decoders {
   /** Returns why the source cannot be read and decoded; null when it can. */
   refuse(source: Source): RefusalReason | null;
 }
-
-// The video containers that mediabunny reads.
-const READ: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "mpegts"]);
 
 // The highest level of each codec, so that no size is ruled out.
 const STRINGS: Readonly<Record<string, (deep: boolean, full: boolean) => string>> = {
@@ -33,7 +31,7 @@ export function createDecoders(): Decoders {
       known.set(codec, await answer);
     },
     refuse(source) {
-      if (!READ.has(source.format)) return { code: "input_format", format: source.format };
+      if (containerOf(source).entries === null) return { code: "input_format", format: source.format };
       const codec = codecString(source);
       if (codec !== null && known.get(codec)) return null;
       return { code: "input_codec", codec: source.codecs?.video ?? "unknown" };

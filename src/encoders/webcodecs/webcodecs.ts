@@ -1,9 +1,11 @@
 import { MediaError } from "../../core/errors.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
+import { filterContext } from "../../ffmpeg/color.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { refuseFeatures } from "../../media/features.ts";
+import { type Plan, plannedOf } from "../../plan/plan.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { Encoder } from "../encoder.ts";
 import { encodePictures } from "./webcodecs-chunk.ts";
@@ -64,10 +66,10 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
     refuse(plan, source) {
       const { video } = plan;
       if (video?.mode !== "encode") return { code: "other_work" };
-      if (plan.concat) return { code: "concat" };
       // Chromium's encoder of H.264 turns six seconds meant for 150 kB into 345.
       if (plan.target_size !== undefined) return { code: "output_bytes" };
-      const refusal = refuseWork(video) ?? decoders.refuse(source) ?? refuseHidden(source);
+      const undone = refuseFeatures(plannedOf(plan), filterContext(source, "webcodecs"));
+      const refusal = undone ?? refuseDepth(video) ?? decoders.refuse(source) ?? refuseHidden(source);
       if (refusal !== null) return refusal;
       for (const { codec, geometry } of videosOf(plan)) {
         const ability = known.get(`${codec} ${geometry.width}x${geometry.height}`);
@@ -111,10 +113,6 @@ function refuseHidden({ codecs, has_alpha }: Source): RefusalReason | null {
   return codecs?.video === "vp8" && has_alpha ? { code: "picture_times", codec: "vp8" } : null;
 }
 
-function refuseWork(video: VideoEncode): RefusalReason | null {
-  if (video.overlay) return { code: "overlay" };
-  if (video.burn) return { code: "burn" };
-  if (video.tone_map) return { code: "tone_mapping" };
-  if (video.depth !== 8) return { code: "bit_depth", max_depth: 8 };
-  return video.deinterlace ? { code: "deinterlacing" } : null;
+function refuseDepth({ depth }: VideoEncode): RefusalReason | null {
+  return depth === 8 ? null : { code: "bit_depth", max_depth: 8 };
 }

@@ -87,7 +87,7 @@ function pictureFilters(
   const listed = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
   const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...unplaced(part)] };
   return [
-    ...videoMending(video, own),
+    ...videoMending(source, video, own, toolset),
     ...taggedAs(part),
     ...videoSizing(source, video, video.geometry, toolset),
     ...recolored(part, first, toolset),

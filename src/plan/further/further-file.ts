@@ -1,21 +1,11 @@
+import type { z } from "zod";
 import { BURN_FONT } from "../../core/further/burn-font.ts";
-import { furtherInputs, INPUT_ROLES } from "../../core/further/further-inputs.ts";
+import { furtherInputs } from "../../core/further/further-inputs.ts";
 import type { Source } from "../../core/source.ts";
+import type * as schema from "../plan-schema.ts";
 import { burntInput, type SubtitlesAsked } from "./burn.ts";
 
-/** What a file beside the source is for: that of an option, or the font of burnt-in subtitles. */
-export const FILE_ROLES = [...INPUT_ROLES, "font"] as const;
-export type FileRole = (typeof FILE_ROLES)[number];
-
-/** A file that a plan reads beside its source. */
-export interface FurtherFile {
-  role: FileRole;
-  format: string;
-  /** Bytes. */
-  size: number;
-  /** Pixels of one of its pictures; 0 when it has none or they are not known. */
-  pixels: number;
-}
+export interface FurtherFile extends z.infer<typeof schema.FurtherFile> {}
 
 /** Whether ffmpeg opens a file as an input; others are read by a filter. */
 export function isInput({ role }: FurtherFile): boolean {

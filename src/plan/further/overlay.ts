@@ -1,23 +1,9 @@
+import type { z } from "zod";
 import type { VideoOptions } from "../../core/options.ts";
+import type * as schema from "../plan-schema.ts";
 import { PLACES, type Size, toPixels } from "../size.ts";
 
-/** A picture that is laid over the sized pictures of a video; times count from the start of the output. */
-export interface Overlay {
-  /** Its index among the further inputs. */
-  input: number;
-  /** Width in pixels; null for its own. */
-  width: number | null;
-  /** Factor of its own width, where that is kept and the output became smaller to fit its bytes; absent for 1. */
-  shrink?: number;
-  /** Its place: pixels from the left and the top, or shares of the room that it leaves there. */
-  place: { x: number; y: number; of: "pixels" | "room" };
-  /** From 0 to 1. */
-  opacity: number;
-  /** When it appears, in seconds. */
-  start: number;
-  /** When it disappears, in seconds; null never. */
-  end: number | null;
-}
+export interface Overlay extends z.infer<typeof schema.Overlay> {}
 
 /** Plans an overlay on pictures of a size. */
 export function createOverlay(

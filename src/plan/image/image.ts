@@ -1,6 +1,7 @@
 import { FORMATS, type ImageFormat } from "../../core/formats.ts";
 import type { FrameOptions, ImageOptions } from "../../core/options.ts";
 import type { Source } from "../../core/source.ts";
+import { planPictures } from "../../media/features.ts";
 import { createGeometry } from "../geometry.ts";
 import type { ImagePlan } from "../plan.ts";
 import { imageQuality } from "../rate.ts";
@@ -31,8 +32,7 @@ export function createImage(
     geometry,
     quality: imageQuality(format, options.quality),
     alpha,
-    deinterlace: source.interlaced === true,
-    tone_map: source.color?.hdr === true,
+    ...planPictures(options, source, null),
     matte: alpha ? null : matteFor(source, options.background),
   };
 }

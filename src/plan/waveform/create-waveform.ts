@@ -2,9 +2,10 @@ import { invalid } from "../../core/errors.ts";
 import { DEFAULT_FORMAT, WAVEFORM_DEFAULTS } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
 import type { WaveformOptions } from "../../core/waveform/waveform-options.ts";
+import { MOST_POINTS } from "../../media/limits.ts";
 import { parseColor } from "../color.ts";
 import type { Span } from "../span.ts";
-import { LEAST_SAMPLES, MOST_POINTS, samplesPerPixel, type WaveformPlan } from "./waveform-plan.ts";
+import { LEAST_SAMPLES, samplesPerPixel, type WaveformPlan } from "./waveform-plan.ts";
 
 /**
  * Plans the peaks of a source's sound.

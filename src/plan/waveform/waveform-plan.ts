@@ -1,26 +1,9 @@
+import type { z } from "zod";
+import type * as schema from "../plan-schema.ts";
+
 /** How the peaks of a waveform are measured and written. */
-export interface WaveformPlan {
-  /** Samples in a point, points in a second, or points for all of so many seconds. */
-  zoom: { samples_per_pixel: number } | { pixels_per_second: number } | { points: number; seconds: number };
-  /** Whether each channel has its own peaks, in place of the peaks of their mean. */
-  split: boolean;
-  /** Bits of a peak. */
-  bits: 8 | 16;
-  /** The picture of the kind's format png; null for peaks alone. */
-  picture: WaveformPicture | null;
-}
-
-/** A drawn waveform: a point in each column of pixels, channels below one another. */
-export interface WaveformPicture {
-  width: number;
-  height: number;
-  /** `0xRRGGBB` or `0xRRGGBBAA`. */
-  color: string;
-  background: string;
-}
-
-/** Most points of all channels together: 32 MB of peaks. */
-export const MOST_POINTS = 8_000_000;
+export type WaveformPlan = z.infer<typeof schema.WaveformPlan>;
+export type WaveformPicture = NonNullable<WaveformPlan["picture"]>;
 
 /** Fewest samples in a point, as in audiowaveform; with fewer, the peaks show no more than the sound itself. */
 export const LEAST_SAMPLES = 2;

@@ -1,7 +1,8 @@
 import { mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { NativeJob } from "../../../src/encoders/native/native-wire.ts";
-import { isTransport, soundStream } from "../../../src/ffmpeg/span.ts";
+import { soundStream } from "../../../src/ffmpeg/span.ts";
+import { containerOf } from "../../../src/media/containers.ts";
 import { needsDecoder } from "../../../src/plan/image/decoded.ts";
 import { decodeKey } from "../../../src/plan/together/decode-key.ts";
 import type { RunHooks } from "../encode-job.ts";
@@ -173,7 +174,7 @@ function keyOf({ lane = "", together, plan, chunk, source, input }: NativeJob): 
   const decoded = together && !needsDecoder(source) && decodeKey(plan, chunk);
   if (!decoded) return null;
   // ffmpeg counts the time of a transport stream from the first packet of the streams that it reads.
-  const heard = isTransport(source.format) && plan.audio && soundStream(plan);
+  const heard = containerOf(source).transport && plan.audio && soundStream(plan);
   return JSON.stringify([lane, together.id, input.size, input.etag, decoded, heard]);
 }
 

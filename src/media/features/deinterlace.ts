@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { feature } from "../feature.ts";
+
+/** Interlaced pictures become progressive ones, at the same rate. */
+export const deinterlace = feature({
+  fields: { deinterlace: z.boolean() },
+  plan: (_, source) => ({ deinterlace: source.interlaced === true }),
+  needed: ({ pictures }) => pictures.deinterlace === true,
+  doneBy: { native: true, stock: true, fast: true, canvas: true },
+  refusal: { code: "deinterlacing", clause: () => "it cannot deinterlace" },
+  stage: "clean",
+  pictures: (planned) => (planned.deinterlace ? ["yadif"] : []),
+});

@@ -1,0 +1,27 @@
+import { feature } from "../feature.ts";
+
+// Their options, plans and graphs are still elsewhere; here is who does them.
+
+/** A picture is laid over others. */
+export const overlay = feature({
+  fields: {},
+  needed: ({ pictures }) => pictures.overlay !== undefined,
+  doneBy: { native: true, stock: true },
+  refusal: { code: "overlay", clause: () => "it cannot lay a picture over others" },
+});
+
+/** Subtitles are drawn into pictures. */
+export const burn = feature({
+  fields: {},
+  needed: ({ pictures }) => pictures.burn !== undefined,
+  doneBy: { native: true, stock: true },
+  refusal: { code: "burn", clause: (engine) => `${engine} cannot draw subtitles into pictures` },
+});
+
+/** Videos play one after the other. */
+export const concat = feature({
+  fields: {},
+  needed: (plan) => plan.concat !== undefined,
+  doneBy: { native: true, stock: true },
+  refusal: { code: "concat", clause: () => "it cannot join videos" },
+});

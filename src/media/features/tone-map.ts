@@ -1,0 +1,53 @@
+import { z } from "zod";
+import type { VideoCodec } from "../../core/formats.ts";
+import { type FilterContext, feature, type SourceFacts } from "../feature.ts";
+
+// These codecs keep HDR, in 10 bits; the others get SDR.
+const HDR_CODECS: ReadonlySet<string | null> = new Set(["h265", "av1"] satisfies VideoCodec[]);
+
+/** Returns whether a codec can hold HDR as it is. */
+export function holdsHdr(codec: string | null): boolean {
+  return HDR_CODECS.has(codec);
+}
+
+/** Returns whether the pictures of a source stay HDR in a codec. */
+export function keepsHdr(source: SourceFacts, codec: string | null): boolean {
+  return source.color?.hdr === true && holdsHdr(codec);
+}
+
+// What tonemap_bt709 reads: luma of R'G'B', as opposed to that of light.
+const LUMA_MATRICES: ReadonlySet<string | null> = new Set([
+  ...[null, "bt2020nc", "bt709", "bt470bg", "smpte170m"],
+]);
+
+/** HDR becomes SDR in BT.709. */
+export const tone_map = feature({
+  fields: { tone_map: z.boolean() },
+  plan: (_, source, codec) => ({ tone_map: source.color?.hdr === true && !keepsHdr(source, codec) }),
+  needed: ({ pictures }) => pictures.tone_map === true,
+  doneBy: { native: true, stock: true, fast: ({ color }) => LUMA_MATRICES.has(color.matrix) },
+  refusal: { code: "tone_mapping", clause: () => "it cannot map HDR to SDR" },
+  stage: "tone",
+  pictures: (planned, context) => (planned.tone_map ? filters(context) : []),
+  cost: () => ({
+    native: { seconds: 0.03, memory: 50 },
+    stock: { seconds: 0.13, memory: 64 },
+    fast: { seconds: 0.03, memory: 64 },
+  }),
+});
+
+// Repeats the source's color properties, because some decoders do not pass them to the filter. In full chroma, because zscale
+// rejects odd sizes with less. The fast core has a filter of its own (core/tonemap), which does the same.
+function filters({ engine, color: { primaries, transfer, matrix } }: FilterContext): string[] {
+  const given = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}`;
+  if (engine === "fast") return [`tonemap_bt709=${given}`];
+  return [
+    "format=yuv444p10le",
+    `zscale=${given}:rin=limited:t=linear:npl=100`,
+    "format=gbrpf32le",
+    "zscale=p=bt709",
+    "tonemap=hable:desat=0",
+    "zscale=t=bt709:m=bt709:r=limited",
+    "format=yuv444p",
+  ];
+}

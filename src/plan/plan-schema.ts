@@ -1,0 +1,292 @@
+import { z } from "zod";
+import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../core/formats.ts";
+import { Source } from "../core/source.ts";
+import { speed } from "../media/features/speed.ts";
+import { PICTURE_FIELDS } from "../media/features.ts";
+import { MOST_POINTS } from "../media/limits.ts";
+import { FILE_ROLES } from "./further/file-roles.ts";
+
+// A plan crosses a trust boundary: a container accepts it from any holder of its key. So every object is strict, and every text
+// that becomes a part of a path or of a filter has a pattern.
+const word = z.string().regex(/^[A-Za-z0-9][\w.:-]{0,63}$/);
+const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
+const pixels = z
+  .int()
+  .min(0)
+  .max(1 << 16);
+const color = z.string().regex(/^0x([0-9a-f]{6}|[0-9a-f]{8})$/i);
+const seconds = z.number().min(0).max(1e7);
+const count = z.int().min(0);
+const index = z.int().min(0).max(1000);
+const bits = z.number().positive().max(1e10);
+const fps = z.number().positive().max(1000).nullable();
+const box = { x: pixels, y: pixels, width: pixels, height: pixels };
+
+/** How a stored picture becomes the output picture; the steps apply in the order of the fields. */
+export const Geometry = z.strictObject({
+  /** Clockwise degrees by which the decoded picture is turned first. */
+  rotate: z.literal([0, 90, 180, 270]),
+  /** Clockwise degrees that remain where the decoder turns pictures as players do. */
+  turn: z.literal([0, 90, 180, 270]),
+  /** Whether the turned picture is mirrored, left to right. */
+  mirror: z.boolean(),
+  /** The part to keep, in stored pixels after turning and mirroring; null keeps all. */
+  crop: z.strictObject(box).nullable(),
+  /** Size to scale to, in square pixels from here on; null when nothing needs scaling. */
+  scale: z.strictObject({ width: pixels, height: pixels }).nullable(),
+  /** The canvas around the scaled picture, its position there, and a color as `0xRRGGBB` or `0xRRGGBBAA`; null for none. */
+  pad: z.strictObject({ ...box, color }).nullable(),
+  /** Size of the output picture in pixels. */
+  width: pixels,
+  height: pixels,
+});
+
+/** Constant quality in the codec's own scale, or an average bitrate in bits per second. */
+export const Rate = z.union([
+  z.strictObject({ crf: z.number().min(0).max(63), maxrate: bits.exactOptional() }),
+  z.strictObject({ bitrate: bits }),
+]);
+
+const side = z
+  .number()
+  .min(0)
+  .max(1 << 16);
+/** A picture that is laid over the sized pictures of a video; times count from the start of the output. */
+export const Overlay = z.strictObject({
+  /** Its index among the further inputs. */
+  input: z.int().min(0).max(100),
+  /** Width in pixels; null for its own. */
+  width: pixels.min(1).nullable(),
+  /** Factor of its own width, where that is kept and the output became smaller to fit its bytes; absent for 1. */
+  shrink: z.number().positive().max(1).exactOptional(),
+  /** Its place: pixels from the left and the top, or shares of the room that it leaves there. */
+  place: z.strictObject({ x: side, y: side, of: z.enum(["pixels", "room"]) }),
+  opacity: z.number().min(0).max(1),
+  start: seconds,
+  end: seconds.nullable(),
+});
+
+/** Pictures that are encoded. */
+export const VideoEncode = z.strictObject({
+  mode: z.literal("encode"),
+  codec: z.enum(VIDEO_CODECS),
+  geometry: Geometry,
+  rate: Rate,
+  /** Frames per second of the output; null keeps the source's timing. */
+  fps,
+  ...PICTURE_FIELDS,
+  /** Bits per component: 10 when the codec keeps an HDR source as HDR, otherwise 8. */
+  depth: z.literal([8, 10]),
+  /** Background for transparent pictures as `0xRRGGBB`; null when the source has no transparency. */
+  matte: color.nullable(),
+  overlay: Overlay.exactOptional(),
+  /** Text that is drawn into the pictures last: its index among the further files. Absent for none. */
+  burn: z.strictObject({ file: z.int().min(0).max(100) }).exactOptional(),
+});
+
+/** How the video stream is produced. */
+export const VideoPlan = z.discriminatedUnion("mode", [
+  z.strictObject({ mode: z.literal("copy"), codec: word, width: pixels, height: pixels }),
+  VideoEncode,
+]);
+
+/** What is changed about the sound, in the order of the fields; times count from the start of the output. */
+export const SoundShape = z.strictObject({
+  /** Integrated loudness to reach, in LUFS; absent to leave it. */
+  loudness: z.number().min(-70).max(0).exactOptional(),
+  volume: z.number().min(0).max(100).exactOptional(),
+  fade_in: seconds.exactOptional(),
+  fade_out: z.strictObject({ at: seconds, seconds }).exactOptional(),
+});
+
+/** How the audio stream is produced. */
+export const AudioPlan = z.discriminatedUnion("mode", [
+  z.strictObject({ mode: z.literal("copy"), codec: word }),
+  z.strictObject({
+    mode: z.literal("encode"),
+    codec: z.enum(["aac", "mp3", "opus", "vorbis", "flac", "pcm_s16le"] satisfies AudioCodec[]),
+    /** Bits per second; null for lossless codecs. */
+    bitrate: bits.nullable(),
+    /** FLAC compression level; null for other codecs. */
+    compression: z.int().min(0).max(12).nullable(),
+    channels: z.int().min(1).max(64),
+    sample_rate: z.int().min(1).max(1_000_000),
+    shape: SoundShape.exactOptional(),
+  }),
+]);
+
+/** A palette for all frames of an animation. */
+export const Palette = z.strictObject({
+  colors: z.int().min(2).max(256),
+  /** Name of a kernel that spreads the error, or the strength of an ordered pattern, 0 (strongest) to 5. */
+  dither: z.union([z.literal("sierra2_4a"), z.int().min(0).max(5)]),
+});
+
+/** How an animation moves. */
+export const Motion = z.strictObject({
+  /** Frames per second; null keeps the source's timing. */
+  fps,
+  /** How often it plays; 0 forever. */
+  loop: z.int().min(0).max(65_535),
+  /** Of a GIF: the one palette of all frames. */
+  palette: Palette.nullable(),
+});
+
+const tiles = z.int().min(1).max(10_000);
+/** How the tiles of a storyboard are chosen and laid out. */
+export const Sheet = z.strictObject({
+  /** Seconds from one tile to the next, in whole milliseconds. */
+  interval: z.number().min(0.001).max(1e7),
+  ...{ tiles, columns: tiles, rows: tiles, sheets: tiles },
+});
+
+/** How an image is produced. */
+export const ImagePlan = z.strictObject({
+  geometry: Geometry,
+  /** Quality: 1 to 100 for jpeg and webp, 0 to 63 (lower is better) for avif, null for png and gif. */
+  quality: z.number().min(0).max(100).nullable(),
+  /** How often the decoder halves the picture's sides, before all else; absent for never. */
+  shrink: z.literal([1, 2, 3]).exactOptional(),
+  /** How thoroughly libwebp looks for a smaller file, from 0 to 6; absent for its own 4. */
+  effort: z.int().min(0).max(6).exactOptional(),
+  /** Whether more than one frame is kept (gif and webp from animated input). */
+  animated: z.boolean(),
+  alpha: z.boolean(),
+  ...PICTURE_FIELDS,
+  matte: color.nullable(),
+  /** Bytes that the file must not exceed, for which quality and then size are lowered; absent for any. */
+  max_bytes: count.exactOptional(),
+  overlay: Overlay.exactOptional(),
+  motion: Motion.exactOptional(),
+  sheet: Sheet.exactOptional(),
+});
+
+/** How the peaks of a waveform are measured and written. */
+export const WaveformPlan = z.strictObject({
+  zoom: z.union([
+    z.strictObject({ samples_per_pixel: z.int().min(1).max(1e9) }),
+    z.strictObject({ pixels_per_second: z.int().min(1).max(1e6) }),
+    z.strictObject({ points: z.int().min(1).max(MOST_POINTS), seconds }),
+  ]),
+  split: z.boolean(),
+  bits: z.literal([8, 16]),
+  picture: z.strictObject({ width: pixels, height: pixels, color, background: color }).nullable(),
+});
+
+/** One stream of adaptive video. */
+export const Rendition = z.strictObject({ name: fileName, geometry: Geometry, rate: Rate, fps });
+
+/** A stretch of the source, in seconds, that is encoded separately; `track` selects its streams. */
+export const Chunk = z.strictObject({
+  index: z.int().min(0).max(100_000),
+  track: z.enum(["all", "video", "audio"]),
+  start: seconds,
+  end: seconds.nullable(),
+  /** Where decoding starts, at or before `start`. Default: `start`. */
+  decode_from: seconds.optional(),
+  /** Start of the picture visible at `start`; absent when it is unknown or in another chunk. */
+  shown_from: seconds.optional(),
+  keyframes_only: z.boolean().optional(),
+  sound: index.optional(),
+  sound_from: seconds.optional(),
+});
+
+/** What an output says about a text track. */
+export const SubtitleFacts = z.strictObject({
+  language: z.string().max(64).exactOptional(),
+  title: z.string().max(4096).exactOptional(),
+  default: z.literal(true).exactOptional(),
+  forced: z.literal(true).exactOptional(),
+});
+const facts = SubtitleFacts.shape;
+/** A text track of the output: made of the source's stream of that index, or of the further input of that number. */
+export const SubtitlePlan = z.union([
+  z.strictObject({ ...facts, stream: index, file: z.never().exactOptional() }),
+  z.strictObject({ ...facts, file: index, stream: z.never().exactOptional() }),
+]);
+
+/** A file that a plan reads beside its source. */
+export const FurtherFile = z.strictObject({
+  role: z.enum(FILE_ROLES),
+  format: word,
+  size: count,
+  /** Pixels of one of its pictures; 0 when it has none or they are not known. */
+  pixels: count,
+});
+
+// The names of a source reach filters and arguments too.
+const NamedSource = Source.superRefine(({ format, color: colors = {} }, context) => {
+  const { primaries, transfer, space } = colors as Record<string, unknown>;
+  const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };
+  for (const [path, name] of Object.entries(names)) {
+    if (name === undefined || word.safeParse(name).success) continue;
+    context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
+  }
+});
+
+export { NamedSource };
+
+/** One of several videos that play one after the other; the first is the source itself. */
+export const ConcatPart = z.strictObject({
+  input: z.int().min(0).max(100),
+  source: NamedSource,
+  video: VideoEncode.nullable(),
+  frames: count,
+  joined: z.strictObject({ seconds, ticks: z.int().min(1).max(0xffffffff) }).exactOptional(),
+});
+
+const keyUrl = z.string().max(8192);
+/** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
+export const Plan = z.strictObject({
+  kind: z.enum(ENCODE_KINDS),
+  /** Output format, a key of FORMATS for the kind. */
+  format: word,
+  /** Whether the input is a still image (no timeline). */
+  still: z.boolean(),
+  start: seconds,
+  end: seconds.nullable(),
+  /** Expected seconds of output; null when unknown or for a still. */
+  duration: seconds.nullable(),
+  ...speed.fields,
+  /** Expected number of output frames; null when unknown. */
+  frames: z.number().min(0).nullable(),
+  target_size: count.exactOptional(),
+  video: VideoPlan.nullable(),
+  audio: AudioPlan.nullable(),
+  sound_track: index.exactOptional(),
+  language: z
+    .string()
+    .regex(/^[a-z]{3}$/)
+    .exactOptional(),
+  sounds: z
+    .array(z.strictObject({ track: index, audio: AudioPlan }))
+    .max(100)
+    .exactOptional(),
+  image: ImagePlan.nullable(),
+  waveform: WaveformPlan.exactOptional(),
+  tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
+  cover: index.exactOptional(),
+  chapters: z.literal(true).exactOptional(),
+  subtitles: z.array(SubtitlePlan).max(1000).exactOptional(),
+  further: z.array(FurtherFile).max(100).readonly().exactOptional(),
+  concat: z.array(ConcatPart).max(100).readonly().exactOptional(),
+  renditions: z.array(Rendition).max(32),
+  held: z.strictObject({ from: seconds, until: seconds }).exactOptional(),
+  i_frames: z.literal(true).exactOptional(),
+  encryption: z
+    .strictObject({
+      key_url: keyUrl,
+      iv: z
+        .string()
+        .regex(/^[0-9a-f]{32}$/i)
+        .exactOptional(),
+    })
+    .exactOptional(),
+  chunks: z.array(Chunk).max(100_000),
+});
+
+/** A plan whose format is one of its kind. */
+export const CheckedPlan = Plan.refine(({ kind, format }) => Object.hasOwn(FORMATS[kind], format), {
+  path: ["format"],
+  message: "is none of this kind",
+});
