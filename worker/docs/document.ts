@@ -77,6 +77,12 @@ function jsonSchemas(): Record<string, object> {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  const entries = Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema]);
-  return Object.fromEntries(entries);
+  // The registry's order is that in which modules happen to load.
+  const names = Object.keys(schemas).sort();
+  return Object.fromEntries(
+    names.map((name) => {
+      const { $schema, $id, ...schema } = schemas[name] ?? {};
+      return [name, schema];
+    }),
+  );
 }
