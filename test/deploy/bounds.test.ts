@@ -17,7 +17,7 @@ import { ATTEMPTS, KV_TTL, MIRROR_MS, mirrorKey } from "../../worker/run/schedul
 import { readSettings } from "../../worker/settings/read.ts";
 import { ServiceSettings } from "../../worker/settings/schema.ts";
 
-// What limits.test.ts does not need the bundles for. Numbers as the pages below https://developers.cloudflare.com/ state them for
+// What limits.service.test.ts does not need the bundles for. Numbers as the pages below https://developers.cloudflare.com/ state them for
 // a paid plan.
 
 const KEY = "a-signing-key-of-32-characters-for-tests";

@@ -5,7 +5,7 @@ import { ROOT } from "../structure/source-files.ts";
 import { anchorsOf, readDocument, readDocuments, withoutCode } from "./documents.ts";
 
 const documents = readDocuments();
-// Generated with the site, and checked in site.test.ts.
+// Generated with the site, and checked in site.ffmpeg.test.ts.
 const GENERATED = "docs/reference/";
 // The only hosts that the documents link to.
 const HOSTS = [

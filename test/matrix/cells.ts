@@ -149,7 +149,7 @@ function badSpan({ from, start, end, output }: Any): boolean {
 
 /**
  * Returns the facets of a row: its values, except a position, which has one facet per axis, as the axes are independent.
- * geometry.test.ts covers all nine positions with every fit.
+ * geometry.service.test.ts covers all nine positions with every fit.
  */
 export function facetsOf(row: Row<Dimensions>): string[] {
   return Object.entries(row).flatMap(([name, value]) => {
@@ -202,7 +202,7 @@ function nameOf(kind: MatrixKind, { output, engine, from, ...options }: Row<Dime
 export function optionsOf(cell: Cell): Record<string, unknown> {
   const { format, codec, rate, width, height, fit, position, background, fps, start, end } = cell;
   const requested = typeof rate === "number" ? { bitrate: rate } : { quality: rate };
-  // Without options a suitable stream would be copied, which copy.test.ts covers.
+  // Without options a suitable stream would be copied, which copy.service.test.ts covers.
   const quality = cell.kind === "video" && rate === null ? { quality: "medium" } : requested;
   const all = { format, codec, ...quality, width, height, fit, position, background, fps, start, end };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));

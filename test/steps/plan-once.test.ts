@@ -12,6 +12,8 @@ import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { storageReader } from "../../src/storage/storage-reader.ts";
 import { videoSource } from "../plan/source.ts";
 
+// Fast tests share modules; a module that another file loaded could not be mocked.
+vi.hoisted(() => vi.resetModules());
 vi.mock("../../src/plan/create-plan.ts", { spy: true });
 
 test.each([{ width: 320 }, { width: 320, target_size: 500_000 }])("a run plans once: %j", async (options) => {
