@@ -1,23 +1,22 @@
 import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import { addConnectionRoutes } from "./api/connections.ts";
+import { addEventStreamRoutes } from "./api/event-streams.ts";
+import { addImageRoutes } from "./api/images.ts";
+import { addJobRoutes } from "./api/jobs.ts";
 import { addKeyRoutes } from "./api/keys.ts";
+import { addMediaRoutes } from "./api/media.ts";
+import { addServiceRoutes } from "./api/service.ts";
+import { addStepRoutes } from "./api/steps.ts";
+import { addTaskRoutes } from "./api/tasks.ts";
+import { addUploadRoutes } from "./api/uploads.ts";
+import { addWebhookRoutes } from "./api/webhooks.ts";
 import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
 import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
 import { noIcon, noStore, requestId, securityHeaders } from "./http/headers.ts";
 import { crossOrigin, ownHosts, ownPages } from "./http/trust.ts";
 import { logRequests } from "./observability/log.ts";
-import { addConnectionRoutes } from "./routes/connections.ts";
-import { addEventRoutes } from "./routes/events.ts";
-import { addImageRoutes } from "./routes/images.ts";
-import { addJobRoutes } from "./routes/jobs.ts";
-import { addMediaRoutes } from "./routes/media.ts";
-import { addMetricRoutes } from "./routes/metrics.ts";
-import { addServiceRoutes } from "./routes/service.ts";
-import { addStepRoutes } from "./routes/steps.ts";
-import { addTaskRoutes } from "./routes/tasks.ts";
-import { addUploadRoutes } from "./routes/uploads.ts";
-import { addWebhookRoutes } from "./routes/webhooks.ts";
 import type { Services } from "./services.ts";
 
 // A request for a page file arrives here only when the file does not exist: 404, with or without a key.
@@ -45,11 +44,10 @@ export function createApp(services: Services): Api {
   addConnectionRoutes(app, services);
   addUploadRoutes(app, services);
   addWebhookRoutes(app, services);
-  addEventRoutes(app, services);
+  addEventStreamRoutes(app, services);
   addKeyRoutes(app, services);
   addMediaRoutes(app, services);
   addImageRoutes(app, services);
-  addMetricRoutes(app, services);
   addServiceRoutes(app, services);
   return app;
 }

@@ -56,7 +56,7 @@ export interface Services {
   image_signer: ImageSigner;
   /** Finds or makes the pictures of image URLs. */
   images: Images;
-  /** The files of the reference page, which `worker/docs/build-assets.ts` writes. */
+  /** The files of the reference page, which `worker/local/build/build-assets.ts` writes. */
   assets: { fetch(request: Request): Promise<Response> };
   settings: ApiSettings;
   /** Milliseconds since the Unix epoch. */

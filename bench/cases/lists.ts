@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync } from "node:zlib";
 import { encodeTime } from "ulid";
 import { NO_LIMITS } from "../../test/fixtures/no-limits.ts";
-import { SUCCEEDED_TASK } from "../../worker/docs/examples.ts";
+import { SUCCEEDED_TASK } from "../../worker/api/tasks.ts";
 import { startService } from "../../worker/local/service.ts";
 import { RECORD_SAMPLE } from "../../worker/run/record-sample.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";

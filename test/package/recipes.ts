@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { expect, test } from "vitest";
 import { createRemoteClient } from "../../src/client/index.ts";
-import { EVENT } from "../../worker/docs/webhook-examples.ts";
+import { EVENT } from "../../worker/api/webhooks.ts";
 import { clip } from "../fixtures/clips.ts";
 import { heicOf } from "../fixtures/heic.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";

@@ -24,14 +24,14 @@ test.for([
   ["src/stores/kv.ts", 'import { DurableObject } from "cloudflare:workers";'],
   ["src/unheard-of/new.ts", 'import { z } from "zod";'],
   ["worker/app.ts", 'import { startService } from "./local/service.ts";'],
-  ["worker/routes/tasks.ts", 'import { createServer } from "node:http";'],
+  ["worker/api/tasks.ts", 'import { createServer } from "node:http";'],
   ["worker/encoder/index.ts", 'import { createApp } from "../app.ts";'],
   ["web/page.ts", 'import { plan } from "../src/plan/plan.ts";'],
 ])("finds a forbidden import: %s with %s", ([path, text]) => {
   expect(findWrongImports([{ path: path ?? "", text: text ?? "" }])).toHaveLength(1);
 });
 
-test.for(["src/core/task.ts", "src/webhooks/verify.ts", "worker/routes/tasks.ts", "web/page.ts"])(
+test.for(["src/core/task.ts", "src/webhooks/verify.ts", "worker/api/tasks.ts", "web/page.ts"])(
   "%s may import src/util",
   (path) => {
     const name = posix.relative(posix.dirname(path), "src/util/bytes.ts");

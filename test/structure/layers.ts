@@ -59,11 +59,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // The font that it comes with.
   "worker/media/burn-font.ts": { layers: ["src/core", "dist/core"], packages: [] },
-  "worker/docs/build-assets.ts": { layers: ["worker"], packages: ["node:*"] },
   "worker/encoder": { layers: [...ANYWHERE, "dist/core"], packages: ["*", "cloudflare:*"] },
   "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },
   "worker/local": {
-    layers: [...ANYWHERE, "worker", "worker/settings", "worker/docs/build-assets.ts", "core"],
+    layers: [...ANYWHERE, "worker", "worker/settings", "core"],
     packages: ["*", "node:*"],
   },
   core: { layers: [], packages: ["node:*"] },

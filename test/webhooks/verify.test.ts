@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { verifyWebhook } from "../../src/webhooks/verify.ts";
-import { EVENT } from "../../worker/docs/webhook-examples.ts";
+import { EVENT } from "../../worker/api/webhooks.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";

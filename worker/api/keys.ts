@@ -3,14 +3,12 @@ import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/cor
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import { OPERATOR } from "../auth/key-ring.ts";
 import { PROJECTS_PATH } from "../auth/operator.ts";
-import { operation } from "../docs/operation.ts";
-import { idParameter, listParameters } from "../docs/parameters.ts";
 import { readJson } from "../http/body.ts";
-import { type Api, baseUrl, idInPath } from "../http/context.ts";
-import { serve } from "../http/serve.ts";
-import { creating } from "../idempotency/creating.ts";
-import { answerList, readListQuery } from "../routes/lists.ts";
+import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
+import { creationHandler } from "./creation.ts";
+import { answerList, listParameters, readListQuery } from "./lists.ts";
+import { idParameter, operation } from "./openapi.ts";
 
 const tag = "Keys";
 
@@ -55,13 +53,13 @@ export function addKeyRoutes(app: Api, services: Services): void {
       },
       errors: ["request_invalid", "payload_too_large"],
     }),
-    creating<NewApiKey>(services, {
+    creationHandler<NewApiKey>(services, {
       sort: "key",
-      make: async (request, c, id) =>
+      create: async (request, c, id) =>
         keys.create(c.get("principal"), id, parseKeyRequest(await readJson(request))),
-      // The secret of an existing key is unknown, so it gets a new one.
+      // The secret of an existing key is not known, so a repeated request gets a new key.
       find: async () => null,
-      keep: ({ secret: _, ...key }) => key,
+      stored: ({ secret: _, ...key }) => key,
     }),
   );
 

@@ -1,4 +1,4 @@
-import type { Context, Hono } from "hono";
+import type { Context, Handler, Hono } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import type { ListSort } from "../../src/core/lists.ts";
@@ -42,6 +42,12 @@ export interface Route {
 /** The Hono app of the API, with the routes that its document describes. */
 export interface Api extends Hono<ApiEnv> {
   readonly described: Route[];
+}
+
+/** Adds a route together with its description, so that the document lists exactly the routes that are served. */
+export function serve(app: Api, route: Route, handler: Handler<ApiEnv>): void {
+  app.described.push(route);
+  app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handler);
 }
 
 /** Returns the id in the path; throws not found for a malformed one, before any lookup. */

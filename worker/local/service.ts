@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { MediaError } from "../../src/core/errors.ts";
-import { buildAssets } from "../docs/build-assets.ts";
+import { buildAssets } from "./build/build-assets.ts";
 import { buildFastCore, buildFont } from "./build/build-core.ts";
 import { buildPage } from "./build/build-page.ts";
 import { type NativeOrder, nativeProgram } from "./native-program.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { OPTIONS } from "../../../src/core/options.ts";
-import { writeOptionTypes } from "../../../worker/docs/option-types.ts";
+import { writeOptionTypes } from "../../../worker/local/build/write-option-types.ts";
 import { ROOT } from "../../structure/source-files.ts";
 import type { Document } from "./document-shape.ts";
 import { createMemoryApi } from "./memory-api.ts";

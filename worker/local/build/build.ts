@@ -1,11 +1,11 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { MIB } from "../../../src/util/bytes.ts";
-import { buildAssets } from "../../docs/build-assets.ts";
 import { runMain } from "../cli.ts";
 import { WORKERS } from "../service.ts";
 import { ROOT } from "../settings.ts";
 import { runWrangler } from "../wrangler.ts";
+import { buildAssets } from "./build-assets.ts";
 import { buildCore } from "./build-core.ts";
 import { buildPage } from "./build-page.ts";
 

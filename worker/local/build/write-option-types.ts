@@ -2,15 +2,142 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { writeOptionTypes } from "../../docs/option-types.ts";
+import { z } from "zod";
+import { BOUNDS, FORMATS, STEP_KINDS, type StepKind } from "../../../src/core/formats.ts";
+import { OPTIONS } from "../../../src/core/options.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
+/** What the JSON Schema of one option holds. */
+interface OptionSchema {
+  description?: string;
+  type?: string;
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  default?: unknown;
+}
+
+interface OptionsSchema {
+  properties: Record<string, OptionSchema>;
+  required: string[];
+}
+
+const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
+import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
+import type { CodecOf, ConcatOption, CropOption, EncryptionOption, ImageOverlayOption, OverlayOption, SizeOption, SubtitleOption } from "./options/option-shapes.ts";
+import type { MetadataMode } from "./tags.ts";
+`;
+
+const FOOTER = `
+interface OptionTypes {
+  probe: ProbeOptions;
+  ingest: NoOptions;
+  video: VideoOptions;
+  audio: AudioOptions;
+  image: ImageOptions;
+  animation: AnimationOptions;
+  storyboard: StoryboardOptions;
+  waveform: WaveformOptions;
+  adaptive_video: AdaptiveVideoOptions;
+  upload: UploadOptions;
+}
+
+/** The options of a kind. */
+export type OptionsOf<K extends StepKind> = OptionTypes[K];
+`;
+
+// Options whose types a JSON Schema does not name; shapes stand in option-shapes.ts.
+const TYPES: Readonly<Record<string, string>> = {
+  quality: "Quality",
+  rotate: "Turn",
+  flip: "Flip",
+  crop: "CropOption",
+  encryption: "EncryptionOption",
+  fit: "Fit",
+  position: "Position",
+  overlay: "OverlayOption",
+  "image.overlay": "ImageOverlayOption",
+  concat: "ConcatOption[]",
+  subtitles: "SubtitleOption[]",
+  metadata: "MetadataMode",
+  track: "number | string",
+  width: "SizeOption",
+  height: "SizeOption",
+};
+
+/** Writes the TypeScript of `src/core/option-types.ts`: the options of every kind, with the descriptions, bounds and defaults of their schemas. */
+export function writeOptionTypes(): string {
+  const types = STEP_KINDS.map(typeOf);
+  return `${HEADER}\n${types.join("\n")}${FOOTER}`;
+}
+
+function typeOf(kind: StepKind): string {
+  const name = OPTIONS[kind].meta()?.id ?? "";
+  const about =
+    kind === "ingest" ? "Options of the kind `ingest`: none." : `Options of the kind \`${kind}\`.`;
+  const { properties, required } = schemaOf(kind);
+  const lines = Object.entries(properties)
+    .filter(([option]) => !(kind === "video" && (option === "format" || option === "codec")))
+    .map(([option, schema]) => member(kind, option, schema, required.includes(option)));
+  const body = lines.length > 0 ? `{\n${lines.join("")}}` : "Record<string, never>";
+  const target = kind === "video" ? `${videoTargets(properties)} & ` : "";
+  return `/** ${about} */\nexport type ${name} = ${target}${body};\n`;
+}
+
+// A codec goes with a format.
+function videoTargets(properties: OptionsSchema["properties"]): string {
+  const [first, ...others] = Object.keys(FORMATS.video);
+  const comment = (option: string) => `/** ${optionDoc(option, properties[option] ?? {})} */\n`;
+  const one = (format: string, mark: string) =>
+    `{\n${comment("format")}format${mark}: "${format}"${mark && " | undefined"};\n${comment("codec")}codec?: CodecOf<"${format}"> | undefined;\n}`;
+  return `(${[one(first ?? "", "?"), ...others.map((format) => one(format, ""))].join(" | ")})`;
+}
+
+function member(kind: StepKind, option: string, schema: OptionSchema, required: boolean): string {
+  const named = isPixels(option, schema) ? undefined : (TYPES[`${kind}.${option}`] ?? TYPES[option]);
+  const type = named ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
+  const fallback =
+    schema.default === undefined ? "" : `\n   *\n   * @default ${JSON.stringify(schema.default)}`;
+  return `  /**\n   * ${optionDoc(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
+}
+
+// A size that may be no percentage.
+function isPixels(option: string, { type }: OptionSchema): boolean {
+  return (option === "width" || option === "height") && type === "integer";
+}
+
+function optionDoc(option: string, schema: OptionSchema): string {
+  const { description = "", minimum, maximum } = schema;
+  const { pixels, percent } = BOUNDS;
+  const bounds =
+    (option === "width" || option === "height") && !isPixels(option, schema)
+      ? ` ${pixels.min} to ${pixels.max.toLocaleString("en-US")}, ${percent.min}% to ${percent.max.toLocaleString("en-US")}%.`
+      : minimum === undefined || maximum === undefined
+        ? ""
+        : ` ${minimum.toLocaleString("en-US")} to ${maximum.toLocaleString("en-US")}.`;
+  return `${description}${bounds}`;
+}
+
+function plain(type: string | undefined): string {
+  return type === "integer" ? "number" : (type ?? "unknown");
+}
+
+function schemaOf(kind: StepKind): OptionsSchema {
+  const shape: Readonly<Record<string, z.ZodType>> = OPTIONS[kind].shape;
+  const properties = Object.entries(shape).map(([name, schema]) => [
+    name,
+    z.toJSONSchema(schema, { io: "input" }) as OptionSchema,
+  ]);
+  const required = Object.keys(shape).filter((name) => !shape[name]?.safeParse(undefined).success);
+  return { properties: Object.fromEntries(properties), required };
+}
+
 // npm run docs:options: generates the types of options, as editors show them, from the schemas.
-runMain(async () => {
-  const path = join(ROOT, "src", "core", "option-types.ts");
-  await writeFile(path, writeOptionTypes());
-  await promisify(execFile)(join(ROOT, "node_modules", ".bin", "biome"), ["check", "--write", path], {
-    cwd: ROOT,
+if (import.meta.main)
+  runMain(async () => {
+    const path = join(ROOT, "src", "core", "option-types.ts");
+    await writeFile(path, writeOptionTypes());
+    const biome = join(ROOT, "node_modules", ".bin", "biome");
+    await promisify(execFile)(biome, ["check", "--write", path], { cwd: ROOT });
   });
-});

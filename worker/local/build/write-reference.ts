@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createDocument } from "../../api/openapi.ts";
 import { createApp } from "../../app.ts";
-import { createDocument } from "../../docs/document.ts";
 import type { Services } from "../../services.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";

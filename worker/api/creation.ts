@@ -10,40 +10,39 @@ import { isRefusal } from "../http/errors.ts";
 import { countCreation } from "../limits/enforce.ts";
 import type { Services } from "../services.ts";
 
-/** How a route makes a record. */
-export interface Creating<T> {
+/** How a route creates a record. */
+export interface Creation<T> {
   sort: IdSort;
-  /** Makes the record of that id from the request. */
-  make(request: Request, c: Context<ApiEnv>, id: string): Promise<T>;
-  /** Returns the record of that id, if it exists. */
+  /** Creates the record with that id from the request. */
+  create(request: Request, c: Context<ApiEnv>, id: string): Promise<T>;
+  /** Returns the record with that id, if it exists. */
   find(project: string, id: string): Promise<T | null>;
-  /** Encrypts the answer that is kept, for one that holds a secret. */
+  /** Encrypts the stored answer, for records with a secret. */
   seal?: Seal;
-  /** What of the record may be kept for a repeated answer; default all. */
-  keep?(record: T): unknown;
+  /** Returns the part of the record to store as the answer to a repeated request; default all of it. */
+  stored?(record: T): unknown;
 }
 
 /**
- * Builds the handler of a route that creates: 201 with the record. With an `Idempotency-Key` the same request is answered with the first
- * record again and 200, for a day; another request under that key is `idempotency_mismatch`, and one that is still answered `idempotency_conflict`.
+ * Builds the handler of a route that creates: 201 with the record. With an `Idempotency-Key`, the same request gets the first record again
+ * for a day, with 200. Throws `idempotency_mismatch` for another request with that key, `idempotency_conflict` while the first one is running.
  */
-export function creating<T>(
-  services: Services,
-  { sort, make, find, seal, keep = (record) => record }: Creating<T>,
-): Handler<ApiEnv> {
+export function creationHandler<T>(services: Services, creation: Creation<T>): Handler<ApiEnv> {
   const { idempotency, id, now, limits } = services;
-  const makeAs = (request: Request, c: Context<ApiEnv>, made_id: string) => {
-    c.set("subject", made_id);
-    countCreation(c, limits);
-    return make(request, c, made_id);
-  };
+  const { sort, find, seal, stored = (record) => record } = creation;
 
-  async function once(c: Context<ApiEnv>, key: string): Promise<Response> {
+  function create(request: Request, c: Context<ApiEnv>, record_id: string): Promise<T> {
+    c.set("subject", record_id);
+    countCreation(c, limits);
+    return creation.create(request, c, record_id);
+  }
+
+  async function createOnce(c: Context<ApiEnv>, key: string): Promise<Response> {
     const project = c.get("project");
     const { method, url, headers } = c.req.raw;
     const bytes = await readBytes(c.req.raw);
-    const asked = `${method} ${new URL(url).pathname}\n${new TextDecoder().decode(bytes)}`;
-    const begun = await idempotency.begin(project, key, toHex(await digest(asked)), id(sort, now()));
+    const content = `${method} ${new URL(url).pathname}\n${new TextDecoder().decode(bytes)}`;
+    const begun = await idempotency.begin(project, key, toHex(await digest(content)), id(sort, now()));
     if (begun.state === "running")
       throw new MediaError(
         "idempotency_conflict",
@@ -58,9 +57,9 @@ export function creating<T>(
     }
     try {
       const body = bytes.length > 0 ? bytes : null;
-      const made = begun.state === "again" ? await find(project, begun.id) : null;
-      const record = made ?? (await makeAs(new Request(url, { method, headers, body }), c, begun.id));
-      const answer = JSON.stringify(keep(record));
+      const earlier = begun.state === "again" ? await find(project, begun.id) : null;
+      const record = earlier ?? (await create(new Request(url, { method, headers, body }), c, begun.id));
+      const answer = JSON.stringify(stored(record));
       await idempotency.end(project, key, { answer: seal ? await seal.seal(answer, owner) : answer });
       return c.json(record as object, 201);
     } catch (thrown) {
@@ -71,11 +70,11 @@ export function creating<T>(
 
   return async (c) => {
     const key = c.req.header("Idempotency-Key");
-    if (key === undefined) return c.json((await makeAs(c.req.raw, c, id(sort, now()))) as object, 201);
+    if (key === undefined) return c.json((await create(c.req.raw, c, id(sort, now()))) as object, 201);
     if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
       const message = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.";
       throw new MediaError("request_invalid", message, { param: "Idempotency-Key" });
     }
-    return once(c, key);
+    return createOnce(c, key);
   };
 }

@@ -1,0 +1,237 @@
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
+import {
+  IMAGE_URL_SECONDS,
+  parseImageOptions,
+  parseImageUrlRequest,
+  writeImageOptions,
+} from "../../src/core/images/image-url.ts";
+import { ImageUrl } from "../../src/core/images/signed-image-url.ts";
+import { readJson } from "../http/body.ts";
+import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
+import type { FoundImage, ImageFound } from "../images/image.ts";
+import type { ImageAsk } from "../images/image-signer.ts";
+import { negotiate } from "../images/negotiate.ts";
+import { isFresh } from "../media/range.ts";
+import type { Services } from "../services.ts";
+import { operation } from "./openapi.ts";
+
+const file = { schema: { type: "string", format: "binary" } };
+const GRANT = {
+  project: "shop",
+  expires: "1795771800",
+  signature: "XrLQZS8Yh0pV3mJ6tB1nC7uKfA2dWgE4iR9oMxTsPqk",
+};
+const SIGNED = ImageUrl.parse({
+  url: `https://api.example/image/w=640,f=auto/https%3A%2F%2Fexample.com%2Fphoto.jpg?${new URLSearchParams(GRANT)}`,
+  expires_at: 1_795_771_800_000,
+});
+
+// The status of an answer when making the picture fails.
+const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
+  input_forbidden: 403,
+  input_not_found: 404,
+  input_too_large: 413,
+  input_unsupported: 415,
+  input_no_video: 415,
+  probe_failed: 415,
+  encoder_unavailable: 422,
+  encode_failed: 422,
+  out_of_memory: 422,
+  input_unreachable: 502,
+  input_changed: 502,
+  upload_failed: 503,
+  storage_full: 503,
+  worker_lost: 503,
+  timeout: 504,
+};
+
+// Pays for pictures of allowed origins; no key has a project of that name.
+const ORIGINS_PROJECT = "image:origins";
+const UNSIGNED =
+  "The image URL is not signed, is signed otherwise or has expired, and its source is of no origin that is allowed without; POST /images signs one.";
+
+// RFC 9211.
+const CACHE_STATUS: Readonly<Record<ImageFound, string>> = {
+  hit: "hit",
+  revalidated: "fwd=stale; fwd-status=304",
+  stored: "fwd=miss; stored",
+  collapsed: "fwd=miss; collapsed",
+};
+
+/** Adds the routes of image URLs: one to sign, which needs a key, and one to show pictures. */
+export function addImageRoutes(app: Api, services: Services): void {
+  const { signer, image_signer, images, outside, settings, now } = services;
+
+  serve(
+    app,
+    operation({
+      method: "post",
+      path: "/images",
+      operationId: "signImage",
+      tag: "Images",
+      summary: "Sign an image URL",
+      description:
+        "Returns the URL of a picture in another size, shape or format. The source is fetched, and the picture made, at the first request for it.",
+      body: {
+        schema: "ImageUrlRequest",
+        examples: {
+          thumbnail: {
+            source: "https://example.com/photo.jpg",
+            options: { width: 640, format: "auto" },
+            seconds: 86_400,
+          },
+        },
+      },
+      answers: {
+        200: { description: "The URL.", schema: "ImageUrl", examples: { signed: SIGNED } },
+      },
+      errors: ["request_invalid", "input_required", "invalid_input", "invalid_options"],
+    }),
+    async (c) => {
+      const {
+        source,
+        options = {},
+        seconds = IMAGE_URL_SECONDS.default,
+      } = parseImageUrlRequest(await readJson(c.req.raw));
+      const expires = Math.floor(now() / 1000) + seconds;
+      const key = await signer.resolve(source);
+      if (key === null) await checkSource(source);
+      const grant = {
+        options: writeImageOptions(options),
+        source: key ?? source,
+        project: c.get("project"),
+        expires,
+      };
+      const url = await image_signer.sign(grant, baseUrl(c, settings));
+      return c.json({ url, expires_at: expires * 1000 });
+    },
+  );
+
+  async function checkSource(source: string): Promise<void> {
+    const refusal = (message: string) =>
+      new MediaError("invalid_input", `source: ${message}`, { param: "source" });
+    if (!/^https?:/i.test(source)) throw refusal("must be an http or https URL.");
+    try {
+      await outside.guard(source);
+    } catch (thrown) {
+      throw refusal(toMediaError(thrown).message);
+    }
+  }
+
+  // A request is allowed by its signature, or by the origin of its source.
+  async function admit(ask: ImageAsk, query: URLSearchParams) {
+    const grant = await image_signer.check(ask, query);
+    if (grant) return { ...grant, origins: null };
+    const origins = settings.image_origins ?? [];
+    const url = URL.parse(ask.source);
+    if (url && origins.includes(url.origin)) return { project: ORIGINS_PROJECT, origins, expires: Infinity };
+    throw new MediaError("forbidden", UNSIGNED);
+  }
+
+  app.described.push(
+    operation({
+      method: "get",
+      path: "/image/{options}/{source}",
+      operationId: "getImage",
+      tag: "Images",
+      summary: "Fetch a picture in another form",
+      description:
+        "Serves a picture made of another, by a signed URL or of an origin in the setting `IMAGE_ORIGINS`; needs no API key. The result is stored, and made again when its source changes. If the source fails, the response is 403, 404, 413, 415, 422, 502 or 504 with the kind of its error; while every native encoder that a large picture needs is busy, it is 503.",
+      open: true,
+      parameters: [
+        {
+          name: "options",
+          in: "path",
+          required: true,
+          description:
+            "`name=value` with commas in between: `w`, `h`, `fit`, `position`, `bg`, `crop`, `rotate`, `flip`, `f` (`auto` by the `Accept` header) and `q` (1 to 100).",
+          schema: { type: "string" },
+          example: "w=640,f=auto",
+        },
+        {
+          name: "source",
+          in: "path",
+          required: true,
+          description: "URL of the picture, encoded, or the key of an output.",
+          schema: { type: "string" },
+          example: "https%3A%2F%2Fexample.com%2Fphoto.jpg",
+        },
+        ...Object.entries(GRANT).map(([name, example]) => ({
+          name,
+          in: "query" as const,
+          description: "Of a signed URL, as it was returned.",
+          schema: { type: "string" },
+          example,
+        })),
+      ],
+      answers: {
+        200: {
+          description: "The picture.",
+          content: { "image/*": file },
+          headers: ["ETag", "Cache-Control", "Cache-Status"],
+        },
+        304: { description: "The client's copy is still good.", headers: ["ETag", "Cache-Control"] },
+      },
+      errors: [
+        "request_invalid",
+        "invalid_options",
+        "invalid_format",
+        "forbidden",
+        "media_not_found",
+        "quota_exceeded",
+      ],
+    }),
+  );
+  app.get("/image/*", async (c) => {
+    const url = new URL(c.req.url);
+    const ask = readPath(url.pathname);
+    const { project, origins, expires } = await admit(ask, url.searchParams);
+    const options = parseImageOptions(ask.options);
+    const auto = options.format === "auto" ? negotiate(c.req.header("Accept")) : null;
+    try {
+      const image = await images({ source: ask.source, project, origins }, { options, auto });
+      return await answer(c, image, { expires, varies: options.format === "auto" });
+    } catch (thrown) {
+      const status = thrown instanceof MediaError ? ERROR_STATUS[thrown.kind] : undefined;
+      if (!(thrown instanceof MediaError) || status === undefined) throw thrown;
+      const { kind, message, param } = thrown;
+      const body = { kind, message, ...(param !== undefined && { param }), request_id: c.get("request_id") };
+      if (status === 503) c.header("Retry-After", "5");
+      return c.json(body, status);
+    }
+  });
+
+  async function answer(
+    c: Context<ApiEnv>,
+    { entry, found, body }: FoundImage,
+    { expires, varies }: { expires: number; varies: boolean },
+  ): Promise<Response> {
+    const etag = `"${entry.etag}"`;
+    const seconds = Math.min(entry.fresh_until, expires * 1000) - now();
+    const headers = new Headers({
+      ETag: etag,
+      "Cache-Control": `public, max-age=${Math.max(0, Math.floor(seconds / 1000))}`,
+      "Cache-Status": `framewright; ${CACHE_STATUS[found]}`,
+      "Cross-Origin-Resource-Policy": "cross-origin",
+      ...(varies && { Vary: "Accept" }),
+    });
+    if (isFresh(c.req.header("If-None-Match"), etag)) return new Response(null, { status: 304, headers });
+    headers.set("Content-Type", entry.mime);
+    headers.set("Content-Length", String(entry.size));
+    return new Response(c.req.method === "HEAD" ? null : await body(), { headers });
+  }
+}
+
+// The source is an encoded URL with escapes of its own, which a router would decode too.
+function readPath(pathname: string): ImageAsk {
+  const [, options = "", source = ""] = /^\/image\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
+  try {
+    const ask = { options: decodeURIComponent(options), source: decodeURIComponent(source) };
+    if (ask.options !== "" && ask.source !== "") return ask;
+  } catch {
+    // An escape is malformed.
+  }
+  throw new MediaError("request_invalid", "An image URL is /image/<options>/<source>, the source encoded.");
+}

@@ -1,0 +1,334 @@
+import { z } from "zod";
+import type { RequestErrorKind } from "../../src/core/errors.ts";
+import type { IdSort } from "../../src/core/ids.ts";
+import { scopeOf } from "../auth/scopes.ts";
+import type { Route } from "../http/context.ts";
+import { STATUS } from "../http/errors.ts";
+
+/** A parameter of a route. */
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  description: string;
+  schema: object;
+  example?: string;
+}
+
+/** Example values by name. */
+export type Examples = Record<string, unknown>;
+
+/** An operation to describe; errors that every operation can return are added. */
+export interface Operation {
+  method: Route["method"];
+  path: string;
+  operationId: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** True when no API key is needed. */
+  open?: boolean;
+  parameters?: readonly Parameter[];
+  body?: { schema: string; examples: Examples };
+  answers: Record<number, Answer>;
+  errors: readonly RequestErrorKind[];
+  /** True when it creates a record, and accepts an `Idempotency-Key` so that a repeated request creates no second one. */
+  creates?: boolean;
+}
+
+/** The errors of a request for a task, a step or a job. */
+export const RUN_REQUEST_ERRORS = [
+  "request_invalid",
+  "input_required",
+  "invalid_input",
+  "invalid_kind",
+  "invalid_format",
+  "invalid_codec",
+  "invalid_options",
+  "invalid_output",
+  "connection_required",
+] satisfies RequestErrorKind[];
+
+/** An answer of an operation. `schema` names a component of the document; `many` makes the answer an array of it. */
+export interface Answer {
+  description: string;
+  schema?: string;
+  many?: boolean;
+  examples?: Examples;
+  headers?: readonly string[];
+  /** Content that is not JSON, by media type. */
+  content?: Record<string, { schema: object }>;
+}
+
+/** Creates a route with the OpenAPI description of its operation. */
+export function operation(operation: Operation): Route {
+  const { method, path, operationId, tag, summary, description, body, answers, open, creates } = operation;
+  const errors: RequestErrorKind[] = [
+    ...(open ? [] : (["token_missing", "token_invalid", "forbidden", "rate_limited"] as const)),
+    ...operation.errors,
+    ...(creates ? (["idempotency_conflict", "idempotency_mismatch"] as const) : []),
+    "internal_error",
+    "service_unavailable",
+  ];
+  const parameters = [...(operation.parameters ?? []), ...(creates ? [idempotencyKey] : [])];
+  const repeated = creates && answers[201] ? { 200: { ...answers[201], ...REPEATED } } : {};
+  const limits = open ? [] : LIMIT_HEADERS;
+  const described = {
+    operationId,
+    tags: [tag],
+    summary,
+    security: open ? [] : [{ api_key: [scopeOf(method, path)] }],
+    ...(description !== undefined && { description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: json(ref(body.schema), body.examples) } }),
+    responses: {
+      ...describeAnswers({ ...repeated, ...answers }, limits),
+      ...describeErrors(errors, limits),
+    },
+  };
+  return { method, path, operation: described };
+}
+
+const LIMIT_HEADERS = ["RateLimit", "RateLimit-Policy"] as const;
+
+const REPEATED = { description: "The first answer to a request with this `Idempotency-Key`." };
+
+const idempotencyKey: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "A text of your choice, up to 255 characters: for a day, the same request with the same key returns the first record again, with 200, and creates nothing.",
+  schema: {
+    type: "string",
+    minLength: 1,
+    maxLength: 255,
+    examples: ["7c9e6679-7425-40de-944b-e07fc1f90ae7"],
+  },
+};
+
+function describeAnswers(answers: Record<number, Answer>, limits: readonly string[]): Record<string, object> {
+  const entries = Object.entries(answers).map(([status, answer]) => {
+    const { description, schema, many, examples = {}, headers = [], content } = answer;
+    const one = schema === undefined ? undefined : ref(schema);
+    const shape = one && many ? { type: "array" as const, items: one } : one;
+    const body = shape ? json(shape, examples) : content;
+    return [
+      status,
+      { description, headers: headerRefs([...headers, ...limits]), ...(body && { content: body }) },
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+function describeErrors(
+  kinds: readonly RequestErrorKind[],
+  limits: readonly string[],
+): Record<string, object> {
+  const byStatus = Map.groupBy(kinds, (kind) => STATUS[kind]);
+  const entries = [...byStatus].map(([status, kinds]) => {
+    const examples = Object.fromEntries(kinds.map((kind) => [kind, errorExample(kind, limits.length === 0)]));
+    // Limits belong to a key, and a 401 has none.
+    const headers = [...(ERROR_HEADERS[status] ?? []), ...(status === 401 ? [] : limits)];
+    return [
+      status,
+      {
+        description: kinds.map((kind) => `\`${kind}\``).join(", "),
+        headers: headerRefs(headers),
+        content: json(ref("Error"), examples),
+      },
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
+  401: ["WWW-Authenticate"],
+  429: ["Retry-After"],
+  503: ["Retry-After"],
+};
+
+function errorExample(kind: RequestErrorKind, open = true): unknown {
+  const example = kind === "forbidden" && !open ? SCOPE_LACKING : ERROR_EXAMPLES[kind];
+  return { kind, ...example, request_id: EXAMPLE_REQUEST_ID };
+}
+
+function json(schema: object, examples: Examples) {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return { "application/json": { ...(named.length > 0 && { examples: Object.fromEntries(named) }), schema } };
+}
+
+function ref(schema: string): { $ref: string } {
+  return { $ref: `#/components/schemas/${schema}` };
+}
+
+function headerRefs(names: readonly string[]) {
+  const entries = ["Request-Id", ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return Object.fromEntries(entries);
+}
+
+/** The parameter of the id in a path. */
+export function idParameter(sort: IdSort, example: string): Parameter[] {
+  return [
+    {
+      name: "id",
+      in: "path",
+      required: true,
+      description: `Id of the ${sort}.`,
+      schema: { type: "string" },
+      example,
+    },
+  ];
+}
+
+const ERROR_EXAMPLES = {
+  request_invalid: {
+    message: 'Unknown field "inputs"; the fields are input, kind, options, metadata, output, webhook_url.',
+    param: "inputs",
+  },
+  input_required: { message: "input is required: the URL of the source.", param: "input" },
+  invalid_input: {
+    message: "input must be a URL that starts with http://, https://, s3://.",
+    param: "input",
+  },
+  invalid_kind: {
+    message:
+      'Unknown kind "movie"; use video, audio, image, animation, storyboard, waveform, adaptive_video.',
+    param: "kind",
+  },
+  invalid_format: {
+    message: "options.format must be one of mp4, webm, mov for video.",
+    param: "options.format",
+  },
+  invalid_codec: { message: "webm cannot hold h264 here; use vp9, av1.", param: "options.codec" },
+  invalid_options: { message: "options.fps must be a number from 1 to 60.", param: "options.fps" },
+  invalid_output: { message: "output must have the shape s3://<bucket>/<key>.", param: "output" },
+  connection_required: {
+    message: "An S3 output needs a stored connection, and there is none.",
+    param: "output",
+  },
+  token_missing: { message: "The Authorization header is missing; send Bearer <API_KEY>." },
+  token_invalid: { message: "The API key is not valid; send Bearer <API_KEY>." },
+  forbidden: { message: "The media URL is not one of ours or has expired." },
+  task_not_found: { message: "There is no task with that id." },
+  step_not_found: { message: "There is no step with that id." },
+  job_not_found: { message: "There is no job with that id." },
+  connection_not_found: { message: "There is no connection with that id.", param: "options.connection_id" },
+  endpoint_not_found: { message: "There is no endpoint with that id." },
+  delivery_not_found: { message: "There is no delivery with that id." },
+  key_not_found: { message: "There is no key with that id." },
+  event_not_found: { message: "There is no event with that id." },
+  media_not_found: { message: "There is no such file; outputs are kept for a limited time." },
+  route_not_found: { message: "There is no /task. See /docs for what there is." },
+  task_finished: { message: "The task is finished and cannot be cancelled." },
+  job_finished: { message: "The job is finished and cannot be cancelled." },
+  step_finished: { message: "The step is finished and cannot be cancelled." },
+  task_running: { message: "The task still runs; cancel it first." },
+  job_running: { message: "The job still runs; cancel it first." },
+  step_running: { message: "The step still runs; cancel it first." },
+  connection_in_use: { message: "Running tasks use the connection." },
+  endpoint_disabled: { message: "The endpoint of the delivery is disabled; enable it first." },
+  idempotency_conflict: { message: "A request with this Idempotency-Key is still being answered." },
+  idempotency_mismatch: { message: "This Idempotency-Key was used with another body." },
+  payload_too_large: { message: "The body must not exceed 262144 bytes." },
+  rate_limited: { message: "A key may make 300 requests a minute; try again in 12 seconds." },
+  quota_exceeded: {
+    message:
+      "This project has used up the bytes that it may store in a day, or they do not suffice for this; the day ends at midnight UTC.",
+  },
+  internal_error: {
+    message: "Something failed on our side; try again, and name the request id if it persists.",
+  },
+  service_unavailable: { message: "The service cannot answer at the moment; try again." },
+} as const satisfies Record<RequestErrorKind, { message: string; param?: string }>;
+
+// The example of `forbidden` where a key is needed.
+const SCOPE_LACKING = { message: "The key lacks the scope write, which this needs." } as const;
+
+const EXAMPLE_REQUEST_ID = "req_01kaggm8q0fzr2n5v3x7c1d9ja";
+
+// The package's version.
+const API_VERSION = "0.1.0";
+
+const INFO = {
+  title: "Framewright",
+  version: API_VERSION,
+  description:
+    "Media processing with one task model. A **task** takes the URL of a media file and a kind and runs probe, ingest, encode and upload; a **step** is one of these operations alone. Every request carries `Authorization: Bearer <API_KEY>`; every answer carries `Request-Id`.",
+  license: { name: "MIT", identifier: "MIT" },
+};
+
+const TAGS = [
+  { name: "Tasks", description: "A whole pipeline over one media file." },
+  { name: "Jobs", description: "Several outputs of one media file, which is read once." },
+  { name: "Steps", description: "One operation, to compose your own pipeline." },
+  { name: "Connections", description: "Storage of your own, S3-compatible, for inputs and outputs." },
+  { name: "Uploads", description: "Files from a page straight to storage, to create a task from." },
+  { name: "Webhooks", description: "What happened, and telling it to URLs of your own." },
+  { name: "Keys", description: "The project's API keys." },
+  { name: "Media", description: "What came out." },
+  { name: "Images", description: "Pictures in the size and format that a page asks for, by their URL." },
+  { name: "Service", description: "The service itself." },
+];
+
+const HEADERS = {
+  "Request-Id": "Id of the request, for support.",
+  Link: 'The pages beside this one: `<url>; rel="next"`, `<url>; rel="prev"` (RFC 8288).',
+  "Has-More": "`true` when more records follow in the same direction.",
+  "Retry-After": "Seconds to wait.",
+  RateLimit:
+    'How the key stands with its limits: `"requests";r=299;t=60` leaves 299 until 60 seconds from now. Requests that make a record tell their own, `"creations"`, too.',
+  "RateLimit-Policy": 'The limits of a key: `"requests";q=300;w=60` are 300 in 60 seconds.',
+  "WWW-Authenticate": "The scheme to use, and the scope that is lacking.",
+  ETag: "Version of the file.",
+  "Accept-Ranges": "`bytes`.",
+  "Content-Range": "Which bytes of how many.",
+  "Cache-Control": "How long it may be kept.",
+  "Cache-Status": "Whether it was stored, or had to be made (RFC 9211).",
+};
+
+/** Creates the OpenAPI 3.1 document of routes; its components are the zod schemas that have an id. */
+export function createDocument(routes: readonly Route[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { method, path, operation } of routes) paths[path] = { ...paths[path], [method]: operation };
+  const headers = Object.entries(HEADERS).map(([name, description]) => [
+    name,
+    { description, schema: { type: "string" } },
+  ]);
+  return {
+    openapi: "3.1.0",
+    info: INFO,
+    tags: TAGS,
+    components: {
+      securitySchemes: { api_key: { type: "http", scheme: "bearer" } },
+      headers: Object.fromEntries(headers),
+      responses: {
+        RouteNotFound: {
+          description: "No operation has this path and method: `route_not_found`.",
+          headers: headerRefs([]),
+          content: json(ref("Error"), { route_not_found: errorExample("route_not_found") }),
+        },
+      },
+      schemas: jsonSchemas(),
+    },
+    paths,
+  };
+}
+
+function jsonSchemas(): Record<string, object> {
+  const { schemas } = z.toJSONSchema(z.globalRegistry, {
+    io: "input",
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  // The registry's order depends on which module loads first.
+  const names = Object.keys(schemas).sort();
+  return Object.fromEntries(
+    names.map((name) => {
+      const { $schema, $id, ...schema } = schemas[name] ?? {};
+      return [name, schema];
+    }),
+  );
+}

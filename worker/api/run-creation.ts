@@ -1,0 +1,142 @@
+import type { Context } from "hono";
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { furtherInputs } from "../../src/core/further/further-inputs.ts";
+import type { StepRequest, TaskRequest } from "../../src/core/requests.ts";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { type ApiEnv, baseUrl } from "../http/context.ts";
+import { takeRoom } from "../limits/enforce.ts";
+import type { Runs } from "../run/runs.ts";
+import type { Services } from "../services.ts";
+import { checkWebhook } from "../webhooks/check-url.ts";
+
+type InputServices = Pick<Services, "signer" | "outside" | "page_uploads">;
+
+/** Why a run needs a connection. */
+export interface ConnectionNeed {
+  /** Field of the request that needs it. */
+  param: string;
+  /** What needs it, in words. */
+  what: string;
+  /** Id of the connection to use; default the project's default one. */
+  connection_id?: string;
+}
+
+/** What a new run needs besides its record. */
+export interface RunSettings {
+  need: ConnectionNeed | null;
+  webhook_url?: string | undefined;
+  /** The key to encrypt its output with, which its record lacks; null for none. */
+  content_key: string | null;
+}
+
+/**
+ * Checks that a task may read its inputs, and returns whether it needs a connection; throws `invalid_input`. `prefix` is the path of an
+ * output of a job in the request, such as `outputs.0.`.
+ */
+export async function checkTaskAccess(
+  request: TaskRequest,
+  project: string,
+  services: InputServices,
+  prefix = "",
+): Promise<ConnectionNeed | null> {
+  const need = await checkInputs(request, { url: request.input, param: "input" }, project, services, prefix);
+  // The output uses the default connection, whichever the input uses.
+  const default_only = need === null || need.connection_id !== undefined;
+  return default_only && request.output !== undefined ? outputNeed(prefix) : need;
+}
+
+/** Returns the need of an S3 output. `prefix` is as for `checkTaskAccess`. */
+export function outputNeed(prefix: string): ConnectionNeed {
+  return { param: `${prefix}output`, what: "An S3 output" };
+}
+
+/** Checks that a standalone step may read its inputs, and returns whether it needs a connection; throws `invalid_input`. */
+export async function checkStepAccess(
+  request: StepRequest,
+  project: string,
+  services: InputServices,
+): Promise<ConnectionNeed | null> {
+  const input = { url: request.input.url, param: "input.url" };
+  const need = await checkInputs(request, input, project, services);
+  if (request.kind !== "upload") return need;
+  const { connection_id } = request.options;
+  const upload = { param: "options.connection_id", what: "An upload" };
+  return typeof connection_id === "string" ? { ...upload, connection_id } : upload;
+}
+
+/** Reserves the connection that a run needs; throws `connection_required`, or `connection_not_found` for one that the request names. */
+export async function reserveConnection(
+  { connections }: Pick<Services, "connections">,
+  project: string,
+  run_id: string,
+  need: ConnectionNeed | null,
+): Promise<void> {
+  if (!need || (await connections.reserve(project, run_id, need.connection_id))) return;
+  const { param, what, connection_id } = need;
+  if (connection_id !== undefined)
+    throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
+  const message = `${what} needs a stored connection, and there is none: POST /connections makes one.`;
+  throw new MediaError("connection_required", message, { param });
+}
+
+/** Stores a new task or standalone step once all checks pass, and queues its run; throws what the checks throw. */
+export async function createRun<T extends Task | Step>(
+  c: Context<ApiEnv>,
+  services: Services,
+  runs: Runs<T>,
+  record: T,
+  { need, webhook_url, content_key }: RunSettings,
+): Promise<T> {
+  const project = c.get("project");
+  await checkWebhook({ webhook_url }, project, services);
+  await takeRoom(c, services.limits);
+  await reserveConnection(services, project, record.id, need);
+  const base = baseUrl(c, services.settings);
+  const sealed_key = content_key === null ? undefined : await services.seal.seal(content_key, record.id);
+  return runs.create(project, record, { base, key_id: c.get("principal").id, webhook_url, sealed_key });
+}
+
+// A run has one connection, so files that need different ones cannot be read together.
+async function checkInputs(
+  request: { options?: unknown },
+  main: { url: string; param: string },
+  project: string,
+  services: InputServices,
+  prefix = "",
+): Promise<ConnectionNeed | null> {
+  let first: ConnectionNeed | null = null;
+  const extra = furtherInputs(request).map(({ url, param }) => ({ url, param: prefix + param }));
+  for (const { url, param } of [main, ...extra]) {
+    const need = await checkInput(url, param, project, services);
+    if (first && need && first.connection_id !== need.connection_id) {
+      const message = `${param}: It is read by another connection than ${first.param}.`;
+      throw new MediaError("invalid_input", message, { param });
+    }
+    first ??= need;
+  }
+  return first;
+}
+
+async function checkInput(
+  url: string,
+  param: string,
+  project: string,
+  { signer, outside, page_uploads }: InputServices,
+): Promise<ConnectionNeed | null> {
+  const refusal = (message: string) => new MediaError("invalid_input", `${param}: ${message}`, { param });
+  if (/^s3:/i.test(url)) return { param, what: "An s3:// input" };
+  // The service's own media come from storage, even when its own host is not allowed.
+  if ((await signer.resolve(url)) !== null) return null;
+  try {
+    const upload = await page_uploads.find(project, url);
+    if (upload?.status === "waiting") throw refusal("The upload is not complete.");
+    if (upload?.connection_id) return { param, what: "An upload", connection_id: upload.connection_id };
+    if (upload) return null;
+    await outside.guard(url);
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof MediaError && thrown.param !== undefined) throw thrown;
+    throw refusal(toMediaError(thrown).message);
+  }
+}
