@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { usualValues } from "../media/features.ts";
+import { defaultValues } from "../media/features.ts";
 import { DEFAULT_FORMAT, type Fit, FORMATS, type VideoCodec, type VideoFormat } from "./formats.ts";
 
 /** Where a check reports what is wrong. */
@@ -59,7 +59,7 @@ export function checkFrame(
 // The values that ask for nothing, as a form sends them for what was left alone.
 const USUAL: Readonly<Record<string, unknown>> = {
   start: 0,
-  ...usualValues(),
+  ...defaultValues(),
   track: 0,
   volume: 1,
   normalize: false,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { featureRows } from "../media/features.ts";
+import { optionSchemas } from "../media/features.ts";
 import {
   brokenS3,
   closed,
@@ -89,7 +89,7 @@ export const VideoOptions = optionsOf("video", {
     .meta({ description: "Bits per second of the sound; that of quality when absent." }),
   ...soundtrack,
   ...span,
-  ...featureRows("video"),
+  ...optionSchemas("video"),
   overlay,
   concat,
   subtitles,
@@ -119,7 +119,7 @@ export const AudioOptions = optionsOf("audio", {
     .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
   ...sound,
   ...span,
-  ...featureRows("audio"),
+  ...optionSchemas("audio"),
   metadata,
 })
   .superRefine(checkSound("audio"))
@@ -142,7 +142,7 @@ export const ImageOptions = optionsOf("image", {
       "Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone.",
     example: 100_000,
   }),
-  ...featureRows("image"),
+  ...optionSchemas("image"),
   overlay: imageOverlay,
   ...stills,
 })

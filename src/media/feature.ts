@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import type { EncodeKind } from "../core/formats.ts";
+import type { SourceFacts } from "../core/source-facts.ts";
 
 /** What carries features out: the builds of ffmpeg, and the browser's own encoders. */
 export type Engine = "native" | "stock" | "fast" | "webcodecs" | "canvas" | "avif";
 
 /**
- * Where a feature's filters stand among those of a picture or a sound, in this order. The geometry (turn, crop, scale, pad) and the
- * frame rate are not features: everything else depends on them.
+ * Where a feature's filters stand among those of a picture or a sound, in this order. The geometry (rotate, crop, scale, pad) and the
+ * frame rate are not stages: everything else depends on them.
  */
 export const STAGES = ["retime", "clean", "tone"] as const;
 export type Stage = (typeof STAGES)[number];
@@ -20,33 +21,48 @@ export interface FilterContext {
   color: { primaries: string | null; transfer: string | null; matrix: string | null };
 }
 
-/** What a feature may know of a source. Not a Source, whose refusals are made of features. */
-export interface SourceFacts {
-  has_alpha?: boolean | undefined;
-  animated?: boolean | undefined;
-  kind?: string | undefined;
-  interlaced?: boolean | undefined;
-  color?: { hdr: boolean } | undefined;
-}
-
-/** An option's row: who has it, what it may be, and how a form shows it. */
-export interface FeatureOption<S extends z.ZodType = z.ZodType, K extends EncodeKind = EncodeKind> {
+/** An option: who has it, what it may be, and how a form shows it. */
+export interface Option<S extends z.ZodType = z.ZodType, K extends EncodeKind = EncodeKind> {
   kinds: readonly K[];
   schema: S;
-  /** The value that asks for nothing, as a form sends it; absent where only leaving it out does. */
-  usual?: z.infer<S>;
+  /** Its schema in kinds where the bounds or the description differ. */
+  schemas?: { readonly [E in EncodeKind]?: S };
+  /** The value that changes nothing; absent where only omission does. */
+  default?: NonNullable<z.infer<S>>;
   /** Whether joined videos cannot have it. */
   alone?: true;
-  /** The values that a form offers; those of the schema when absent. */
-  choices?: readonly z.infer<S>[];
-  words: {
-    label: string;
-    /** The name of a choice; undefined for leaving it out. */
-    choice(value: z.infer<S> | undefined): string;
-    hint?(value: z.infer<S> | undefined): string | undefined;
-    /** What the output is, as a part of a list such as `WebM, VP9, 640 wide`. */
-    summary(value: z.infer<S>): string;
-  };
+  /** Whether a copy can have it, which encodes nothing. */
+  copyable?: true;
+  /** How a form shows it: by default a choice among values. `own` is a control that the form has for it alone. */
+  control?: "number" | "own";
+  /** The values that a choice offers; those of the schema when absent. */
+  choices?: readonly NonNullable<z.infer<S>>[];
+  words: OptionWords<z.infer<S>>;
+}
+
+/** The English of an option. */
+export interface OptionWords<V> {
+  label: string;
+  /** Unit of a number, shown after the label. */
+  unit?: string;
+  /** The name of a choice; undefined for omission. */
+  choice?(value: V | undefined): string;
+  /** What an empty field stands for. */
+  empty?: string;
+  hint?(value: V | undefined): string | undefined;
+}
+
+/** Options by name, in the order of documents. */
+export type OptionTable = Readonly<Record<string, Option>>;
+
+/** The values of options; those that a form sends may be incomplete. */
+export type OptionValues<O extends OptionTable> = { [N in keyof O]?: z.infer<O[N]["schema"]> | undefined };
+
+/** Options that belong together. */
+export interface OptionGroup<O extends OptionTable = OptionTable> {
+  options: O;
+  /** What they make of the output, as a part of a list such as `WebM, VP9, 640 wide`; null for nothing. */
+  summary?(options: OptionValues<O>): string | null;
 }
 
 /** What a feature costs an engine, per million pixels encoded. */
@@ -56,27 +72,28 @@ export interface FeatureCost {
   memory: number;
 }
 
-type Shape = Readonly<Record<string, z.ZodType>>;
+type Fields = Readonly<Record<string, z.ZodType>>;
+type FieldValues<F extends Fields> = z.infer<z.ZodObject<F>>;
 
-/** One thing that is done to pictures or sound, from its option to its filters. */
-export interface Feature<F extends Shape = Shape, C extends string = string> {
+/** One thing that is done to pictures or sound, from its options to its filters. */
+export interface Feature<
+  O extends OptionTable = OptionTable,
+  F extends Fields = Fields,
+  C extends string = string,
+> extends OptionGroup<O> {
   /** Its part of the plan, as stored and as sent to a container. */
   fields: F;
   /** Decides its part of the plan of a codec, which for images is null. */
-  plan?(
-    options: Readonly<Record<string, unknown>>,
-    source: SourceFacts,
-    codec: string | null,
-  ): z.infer<z.ZodObject<F>>;
+  plan?(options: OptionValues<O>, source: SourceFacts, codec: string | null): FieldValues<F>;
   /** Whether a plan needs it. */
   needed(plan: Planned): boolean;
   /** The engines that can do it: always, or for some sources. */
   doneBy: Partial<Record<Engine, true | ((context: FilterContext) => boolean)>>;
   refusal: { code: C; clause(engine: string): string };
   stage?: Stage;
-  pictures?(planned: Partial<z.infer<z.ZodObject<F>>>, context: FilterContext): readonly string[];
-  sound?(planned: Partial<z.infer<z.ZodObject<F>>>): readonly string[];
-  cost?(planned: Partial<z.infer<z.ZodObject<F>>>): Partial<Record<Engine, FeatureCost>>;
+  pictures?(fields: Partial<FieldValues<F>>, context: FilterContext): readonly string[];
+  sound?(fields: Partial<FieldValues<F>>): readonly string[];
+  cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }
 
 /** What a feature may look at in a plan. */
@@ -88,17 +105,21 @@ export interface Planned {
   pictures: Readonly<Record<string, unknown>>;
 }
 
-/** A feature that follows from the source alone. */
-export function feature<const F extends Shape, const C extends string>(made: Feature<F, C>): Feature<F, C> {
-  return made;
+/** Returns an option with its types. */
+export function option<S extends z.ZodType, const K extends EncodeKind>(
+  definition: Option<S, K>,
+): Option<S, K> {
+  return definition;
 }
 
-/** A feature that an option asks for. */
-export function optionFeature<
-  S extends z.ZodType,
-  const K extends EncodeKind,
-  const F extends Shape,
-  const C extends string,
->(option: FeatureOption<S, K>, made: Feature<F, C>): Feature<F, C> & { option: FeatureOption<S, K> } {
-  return { option, ...made };
+/** Returns options that are planned centrally, with their types. */
+export function optionGroup<const O extends OptionTable>(group: OptionGroup<O>): OptionGroup<O> {
+  return group;
+}
+
+/** Returns a feature with its types. */
+export function feature<const O extends OptionTable, const F extends Fields, const C extends string>(
+  definition: Feature<O, F, C>,
+): Feature<O, F, C> {
+  return definition;
 }

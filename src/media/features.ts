@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import type { EncodeKind } from "../core/formats.ts";
+import type { SourceFacts } from "../core/source-facts.ts";
 import {
   type Engine,
   type Feature,
-  type FeatureOption,
   type FilterContext,
+  type Option,
+  type OptionGroup,
   type Planned,
-  type SourceFacts,
   STAGES,
   type Stage,
 } from "./feature.ts";
@@ -16,70 +17,87 @@ import { burn, concat, overlay } from "./features/further.ts";
 import { speed } from "./features/speed.ts";
 import { tone_map } from "./features/tone-map.ts";
 
-/** All features, by the name of their option or of their part of the plan; within a stage their filters have this order. */
+/** What engines do, by the names of parts of the plan; within a stage, filters have this order. */
 export const FEATURES = { speed, deinterlace, denoise, tone_map, overlay, burn, concat } as const;
+
+/** All options, in the order in which requests and documents list them. */
+const OPTION_GROUPS = [speed, denoise] as const;
 
 type Features = typeof FEATURES;
 export type FeatureName = keyof Features;
-type OptionOf<T> = T extends { option: FeatureOption<infer S, infer K> } ? { K: K; S: S } : never;
-
-/** The rows of a kind's options. */
-export type FeatureRows<K extends EncodeKind> = {
-  [N in FeatureName as K extends OptionOf<Features[N]>["K"] ? N : never]: OptionOf<Features[N]>["S"];
-};
-/** The names of all options of features. */
-export type FeatureOptionName = {
-  [N in FeatureName]: Features[N] extends { option: unknown } ? N : never;
-}[FeatureName];
-/** The options of all features, as a form reads them. */
-export type FeatureOptions = { [N in FeatureOptionName]?: z.infer<OptionOf<Features[N]>["S"]> };
-/** The codes of their refusals. */
+/** The codes of the features' refusals. */
 export type FeatureRefusal = Features[FeatureName]["refusal"]["code"];
 
-type AnyFeature = Feature & { option?: FeatureOption };
-const ALL: readonly (readonly [FeatureName, AnyFeature])[] = Object.entries(FEATURES) as never;
+// One entry for each option of each group.
+type Entry<G = (typeof OPTION_GROUPS)[number]> = G extends { options: infer O }
+  ? { [N in keyof O & string]: { name: N; option: O[N] } }[keyof O & string]
+  : never;
+type Row<K, E = Entry> = E extends { name: infer N extends string; option: Option<infer S, infer Kinds> }
+  ? K extends Kinds
+    ? { name: N; schema: S }
+    : never
+  : never;
 
-/** The codes of the refusals of all features. */
+/** The schemas of a kind's options. */
+export type OptionSchemas<K extends EncodeKind> = { [R in Row<K> as R["name"]]: R["schema"] };
+/** The names of all options. */
+export type OptionName = Entry["name"];
+/** The options of all kinds, as a form reads them. */
+export type AllOptions = { [R in Row<EncodeKind> as R["name"]]?: z.infer<R["schema"]> | undefined };
+
+const ALL = Object.entries(FEATURES) as readonly (readonly [FeatureName, Feature])[];
+
+/** The codes of the features' refusals. */
 export const FEATURE_REFUSALS = ALL.map(([, { refusal }]) => refusal.code) as [
   FeatureRefusal,
   ...FeatureRefusal[],
 ];
 
-/** Returns the schemas of the options that a kind has of features. */
-export function featureRows<K extends EncodeKind>(kind: K): FeatureRows<K> {
-  const rows = ALL.flatMap(([name, { option }]) =>
-    option?.kinds.includes(kind) ? [[name, option.schema]] : [],
-  );
-  return Object.fromEntries(rows) as FeatureRows<K>;
+// Only callers that need options load those that engines know nothing of.
+function listOptions(): [OptionName, Option][] {
+  const groups: readonly OptionGroup[] = OPTION_GROUPS;
+  return groups.flatMap(({ options }) => Object.entries(options) as [OptionName, Option][]);
 }
 
-/** Returns the names of the options that a kind has of features. */
-export function featureNames(kind: EncodeKind): FeatureOptionName[] {
-  return Object.keys(featureRows(kind)) as FeatureOptionName[];
+function schemaFor(kind: EncodeKind, { schema, schemas }: Option): z.ZodType {
+  return schemas?.[kind] ?? schema;
 }
 
-/** Returns the values of options that ask for nothing. */
-export function usualValues(): Readonly<Record<string, unknown>> {
+/** Returns the schemas of a kind's options. */
+export function optionSchemas<K extends EncodeKind>(kind: K): OptionSchemas<K> {
+  const own = listOptions().filter(([, { kinds }]) => kinds.includes(kind));
+  return Object.fromEntries(own.map(([name, each]) => [name, schemaFor(kind, each)])) as OptionSchemas<K>;
+}
+
+/** Returns the names of a kind's options. */
+export function optionNames(kind: EncodeKind): OptionName[] {
+  return Object.keys(optionSchemas(kind)) as OptionName[];
+}
+
+/** Returns the values of options that change nothing. */
+export function defaultValues(): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    ALL.flatMap(([name, { option }]) => (option && "usual" in option ? [[name, option.usual]] : [])),
+    listOptions().flatMap(([name, each]) => ("default" in each ? [[name, each.default]] : [])),
   );
 }
 
 /** Returns the names of the options that joined videos cannot have. */
 export function aloneNames(): string[] {
-  return ALL.flatMap(([name, { option }]) => (option?.alone ? [name] : []));
+  return listOptions().flatMap(([name, { alone }]) => (alone ? [name] : []));
 }
 
-/** Returns whether options ask a feature for something. */
-export function asksFeature(options: object): boolean {
-  const asked = new Map(Object.entries(options));
-  return ALL.some(([name, { option }]) => {
-    const value = asked.get(name);
-    return option !== undefined && value !== undefined && value !== option.usual;
-  });
+/** Returns whether options need a feature. */
+export function needsFeature(options: object): boolean {
+  const values = new Map(Object.entries(options));
+  return ALL.some(([, feature]) =>
+    Object.entries(feature.options).some(([name, each]) => {
+      const value: unknown = values.get(name);
+      return value !== undefined && value !== each.default;
+    }),
+  );
 }
 
-/** Returns the schemas of the fields of encoded pictures that features plan. */
+/** The schemas of the fields of encoded pictures that features plan. */
 export const PICTURE_FIELDS = { ...deinterlace.fields, ...denoise.fields, ...tone_map.fields };
 
 /** The fields of encoded pictures that features plan. */
@@ -87,8 +105,7 @@ export type PictureFields = z.infer<z.ZodObject<typeof PICTURE_FIELDS>>;
 
 /** Decides what features do to pictures; the codec of images is null. */
 export function planPictures(options: object, source: SourceFacts, codec: string | null): PictureFields {
-  const given = options as Readonly<Record<string, unknown>>;
-  return Object.assign({}, ...ALL.map(([, { plan }]) => plan?.(given, source, codec)));
+  return Object.assign({}, ...ALL.map(([, { plan }]) => plan?.({ ...options }, source, codec)));
 }
 
 /** Returns why an engine cannot do what a plan needs of features; null when it can. */
@@ -107,14 +124,14 @@ export function refusalClause(code: FeatureRefusal, engine: string): string {
 }
 
 /** Returns the filters of a stage for pictures. */
-export function pictureFilters(stage: Stage, planned: object, context: FilterContext): string[] {
-  return ALL.flatMap(([, each]) => (each.stage === stage ? (each.pictures?.(planned, context) ?? []) : []));
+export function pictureFilters(stage: Stage, fields: object, context: FilterContext): string[] {
+  return ALL.flatMap(([, each]) => (each.stage === stage ? (each.pictures?.(fields, context) ?? []) : []));
 }
 
 /** Returns the filters of all stages for sound. */
-export function soundFilters(planned: object): string[] {
+export function soundFilters(fields: object): string[] {
   return STAGES.flatMap((stage) =>
-    ALL.flatMap(([, each]) => (each.stage === stage ? (each.sound?.(planned) ?? []) : [])),
+    ALL.flatMap(([, each]) => (each.stage === stage ? (each.sound?.(fields) ?? []) : [])),
   );
 }
 
@@ -127,46 +144,56 @@ export function featureCost(plan: Planned, engine: Engine): { seconds: number; m
   return { seconds: sum("seconds"), memory: sum("memory") };
 }
 
-/** Returns what options ask of features, each as a part of a list. */
-export function summarizeFeatures(options: Readonly<Record<string, unknown>>): string[] {
-  return ALL.flatMap(([name, { option }]) => {
-    const value = options[name];
-    if (!option || value === undefined || value === option.usual) return [];
-    return option.schema.safeParse(value).success ? [option.words.summary(value)] : [];
-  });
+/** Returns what the options of a kind make of its output, each as a part of a list; invalid ones are left out. */
+export function summarizeOptions(kind: EncodeKind, options: Readonly<Record<string, unknown>>): string[] {
+  const groups: readonly OptionGroup[] = OPTION_GROUPS;
+  return groups.flatMap((group) => summarize(group, kind, options) ?? []);
 }
 
-/** Returns the label of an option's field; undefined for options of none. */
-export function featureLabel(name: string): string | undefined {
-  return ALL.find(([own]) => own === name)?.[1].option?.words.label;
+function summarize(
+  { options, summary }: OptionGroup,
+  kind: EncodeKind,
+  values: Readonly<Record<string, unknown>>,
+): string | null {
+  const valid = Object.entries(options).filter(
+    ([name, each]) => each.kinds.includes(kind) && schemaFor(kind, each).safeParse(values[name]).success,
+  );
+  return summary?.(Object.fromEntries(valid.map(([name]) => [name, values[name]]))) ?? null;
 }
 
-/** What a form shows for an option: a choice among values, of which undefined leaves it out. */
-export interface FeatureControl {
-  name: FeatureOptionName;
+/** Returns the label of an option; undefined for an unknown one. */
+export function optionLabel(name: string): string | undefined {
+  return listOptions().find(([own]) => own === name)?.[1].words.label;
+}
+
+/** What a form shows for a choice among values; undefined omits the option. */
+export interface OptionControl {
+  name: OptionName;
   label: string;
   hint: string | undefined;
   choices: { value: unknown; label: string }[];
 }
 
 /** Returns the control of an option with its value. */
-export function featureControl(name: FeatureOptionName, value: unknown): FeatureControl {
-  const option = (FEATURES[name] as { option: unknown }).option as FeatureOption;
-  const { words, usual, choices = choicesOf(option.schema) } = option;
-  const listed = value === undefined || choices.includes(value) ? choices : [...choices, value];
-  const ordered = listed.every((each) => typeof each === "number")
-    ? listed.toSorted((a, b) => a - b)
-    : listed;
-  const none = usual === undefined ? [{ value: undefined, label: words.choice(undefined) }] : [];
+export function optionControl(name: OptionName, value: unknown): OptionControl {
+  const [, each] = listOptions().find(([own]) => own === name) ?? [];
+  if (!each) throw new RangeError(`There is no option ${name}.`);
+  const { words, choices = choicesOf(each.schema) } = each;
+  const all = value === undefined || choices.includes(value) ? choices : [...choices, value];
+  const ordered = all.every((choice) => typeof choice === "number") ? all.toSorted((a, b) => a - b) : all;
+  const values = each.default === undefined ? [undefined, ...ordered] : ordered;
   return {
     name,
     label: words.label,
     hint: words.hint?.(value),
-    choices: [...none, ...ordered.map((each) => ({ value: each, label: words.choice(each) }))],
+    choices: values.map((choice) => ({
+      value: choice,
+      label: words.choice?.(choice) ?? String(choice),
+    })),
   };
 }
 
-// A choice of names is its own list.
+// The names of an enumeration are the choices.
 function choicesOf(schema: z.ZodType): readonly unknown[] {
   const inner = "unwrap" in schema ? (schema as z.ZodOptional<z.ZodType>).unwrap() : schema;
   return "options" in inner ? (inner as z.ZodEnum).options : [];

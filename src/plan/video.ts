@@ -3,7 +3,7 @@ import type { VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { containerOf } from "../media/containers.ts";
 import { holdsHdr, keepsHdr } from "../media/features/tone-map.ts";
-import { asksFeature, planPictures } from "../media/features.ts";
+import { needsFeature, planPictures } from "../media/features.ts";
 import { BLACK, parseColor } from "./color.ts";
 import { burntInput, planBurn } from "./further/burn.ts";
 import { createOverlay } from "./further/overlay.ts";
@@ -77,7 +77,7 @@ export function copiesPictures(source: Source, codec: VideoCodec, options: Video
 
 function asksNothing(options: VideoOptions): boolean {
   const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip } = options;
-  if (asksFeature(options) || options.overlay !== undefined || burntInput(options) !== null) return false;
+  if (needsFeature(options) || options.overlay !== undefined || burntInput(options) !== null) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }

@@ -5,7 +5,7 @@ import { createAvifEncoder } from "../../src/encoders/images/avif.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { featureControl } from "../../src/media/features.ts";
+import { optionControl } from "../../src/media/features.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { describeRefusal } from "../../src/words/refusal-words.ts";
@@ -45,7 +45,7 @@ test("the request, the job, the cost, the form and the summary know it", () => {
   const plain = createPlan(film, "video", { width: 300 });
   const noisy = createPlan(film, "video", { width: 300, denoise: "strong" });
   expect(nativeWork(noisy, film).pictures).toBeGreaterThan(nativeWork(plain, film).pictures ?? 0);
-  expect(featureControl("denoise", undefined).choices.map(({ label }) => label)).toEqual([
+  expect(optionControl("denoise", undefined).choices.map(({ label }) => label)).toEqual([
     "None",
     "Light",
     "Medium",

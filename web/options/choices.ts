@@ -8,7 +8,7 @@ import {
   type Source,
   type viewOf,
 } from "../../src/index.ts";
-import { type FeatureOptions, featureNames } from "../../src/media/features.ts";
+import { type AllOptions, optionNames } from "../../src/media/features.ts";
 import type { Wishes } from "../queue/item.ts";
 
 const FRAME = ["rotate", "flip", "crop", "width", "height", "fit", "position", "background"] as const;
@@ -38,20 +38,20 @@ export const OPTION_NAMES = {
     "audio_bitrate",
     ...SOUNDTRACK,
     ...SPAN,
-    ...featureNames("video"),
+    ...optionNames("video"),
     "overlay",
     "subtitles",
     "concat",
     "metadata",
   ],
-  audio: ["format", "mode", "quality", "bitrate", ...SOUND, ...SPAN, ...featureNames("audio"), "metadata"],
+  audio: ["format", "mode", "quality", "bitrate", ...SOUND, ...SPAN, ...optionNames("audio"), "metadata"],
   image: [
     "format",
     "quality",
     ...FRAME,
     "start",
     "max_bytes",
-    ...featureNames("image"),
+    ...optionNames("image"),
     "overlay",
     "interval",
     "count",
@@ -69,7 +69,7 @@ export const OPTION_NAMES = {
 type Parsed = Extract<ReturnType<typeof parseTaskRequest>, { kind: "video" }>;
 
 /** All options of all kinds by name, as the fields of a form read them. */
-export interface AnyOptions extends FeatureOptions {
+export interface AnyOptions extends AllOptions {
   format?: string | undefined;
   i_frames?: boolean | undefined;
   codec?: string | undefined;

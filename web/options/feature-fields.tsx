@@ -1,13 +1,13 @@
-import { featureControl, featureNames, usualValues } from "../../src/media/features.ts";
+import { defaultValues, optionControl, optionNames } from "../../src/media/features.ts";
 import { Field } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 
 /** The choices of all features that a kind has. */
 export function FeatureFields({ form: { wishes, options, change, faultAt } }: { form: Form }) {
-  return featureNames(wishes.kind).map((name) => {
+  return optionNames(wishes.kind).map((name) => {
     const value = options[name];
-    const { label, hint, choices } = featureControl(name, value);
+    const { label, hint, choices } = optionControl(name, value);
     const at = choices.findIndex((choice) => choice.value === value);
     const usual = choices.findIndex((choice) => choice.value === (value ?? usualOf(name)));
     return (
@@ -34,5 +34,5 @@ export function FeatureFields({ form: { wishes, options, change, faultAt } }: { 
 }
 
 function usualOf(name: string): unknown {
-  return usualValues()[name];
+  return defaultValues()[name];
 }

@@ -1,5 +1,5 @@
 import type { ErrorReason } from "../../src/index.ts";
-import { featureLabel } from "../../src/media/features.ts";
+import { optionLabel } from "../../src/media/features.ts";
 
 // The page's labels of fields, by their API names.
 const FIELDS: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ export function reasonWords(reason: ErrorReason): string | null {
   switch (reason.code) {
     case "field": {
       const field = reason.field.replace(/\.\d+\./, ".");
-      const label = FIELDS[field] ?? featureLabel(field.replace("options.", ""));
+      const label = FIELDS[field] ?? optionLabel(field.replace("options.", ""));
       return label ? `${label} ${reason.rule}` : null;
     }
     case "playlist":

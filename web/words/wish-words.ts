@@ -1,5 +1,5 @@
 import { DEFAULT_FORMAT, FORMATS, forecast, type Source } from "../../src/index.ts";
-import { summarizeFeatures } from "../../src/media/features.ts";
+import { summarizeOptions } from "../../src/media/features.ts";
 import type { Wishes } from "../queue/item.ts";
 import { codecName, formatName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
@@ -24,7 +24,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     describeSize(wish),
     Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
     describeSpan(kind, wish),
-    ...summarizeFeatures(wish),
+    ...summarizeOptions(kind, wish),
     wish.overlay === undefined ? null : "with a logo",
     wish.subtitles === undefined ? null : "with subtitles",
     Array.isArray(wish.concat) ? `${wish.concat.length} more after it` : null,

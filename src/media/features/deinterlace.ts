@@ -3,11 +3,12 @@ import { feature } from "../feature.ts";
 
 /** Interlaced pictures become progressive ones, at the same rate. */
 export const deinterlace = feature({
+  options: {},
   fields: { deinterlace: z.boolean() },
   plan: (_, source) => ({ deinterlace: source.interlaced === true }),
   needed: ({ pictures }) => pictures.deinterlace === true,
   doneBy: { native: true, stock: true, fast: true, canvas: true },
   refusal: { code: "deinterlacing", clause: () => "it cannot deinterlace" },
   stage: "clean",
-  pictures: (planned) => (planned.deinterlace ? ["yadif"] : []),
+  pictures: (fields) => (fields.deinterlace ? ["yadif"] : []),
 });

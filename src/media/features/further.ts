@@ -4,6 +4,7 @@ import { feature } from "../feature.ts";
 
 /** A picture is laid over others. */
 export const overlay = feature({
+  options: {},
   fields: {},
   needed: ({ pictures }) => pictures.overlay !== undefined,
   doneBy: { native: true, stock: true },
@@ -12,6 +13,7 @@ export const overlay = feature({
 
 /** Subtitles are drawn into pictures. */
 export const burn = feature({
+  options: {},
   fields: {},
   needed: ({ pictures }) => pictures.burn !== undefined,
   doneBy: { native: true, stock: true },
@@ -20,6 +22,7 @@ export const burn = feature({
 
 /** Videos play one after the other. */
 export const concat = feature({
+  options: {},
   fields: {},
   needed: (plan) => plan.concat !== undefined,
   doneBy: { native: true, stock: true },

@@ -2,48 +2,48 @@ import { z } from "zod";
 import { within } from "../../core/fields.ts";
 import { BOUNDS } from "../../core/formats.ts";
 import { CLOCK } from "../clock.ts";
-import { optionFeature } from "../feature.ts";
+import { feature, option } from "../feature.ts";
 
-/** Pictures and sound play faster or slower; voices keep their pitch. What it does to times is in plan/span.ts. */
-export const speed = optionFeature(
-  {
-    kinds: ["video", "audio"],
-    schema: within(BOUNDS.speed, "a factor").optional().meta({
-      description:
-        "Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source.",
+/** Pictures and sound play faster or slower; voices keep their pitch. What it does to times is planned with the timeline. */
+export const speed = feature({
+  options: {
+    speed: option({
+      kinds: ["video", "audio"],
+      schema: within(BOUNDS.speed, "a factor").optional().meta({
+        description:
+          "Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source.",
+        default: 1,
+      }),
       default: 1,
+      alone: true,
+      choices: [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 4],
+      words: {
+        label: "Speed",
+        choice: (factor = 1) => (factor === 1 ? "As in the source" : `${factor} times`),
+        hint: (factor = 1) => (factor === 1 ? undefined : "Voices keep their pitch."),
+      },
     }),
-    usual: 1,
-    alone: true,
-    choices: [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 4],
-    words: {
-      label: "Speed",
-      choice: (factor = 1) => (factor === 1 ? "As in the source" : `${factor} times`),
-      hint: (factor = 1) => (factor === 1 ? undefined : "Voices keep their pitch."),
-      summary: (factor) => `${factor} times as fast`,
-    },
   },
-  {
-    fields: { speed: z.number().min(0.01).max(100).exactOptional() },
-    // Pictures are retimed by every engine; only sound takes a filter.
-    needed: ({ speed: factor, audio }) => factor !== undefined && audio !== null,
-    doneBy: { native: true, stock: true, webcodecs: true },
-    refusal: { code: "tempo", clause: () => "it cannot change the speed of sound" },
-    stage: "retime",
-    pictures: ({ speed: factor = 1 }) => (factor === 1 ? [] : [`settb=1/${CLOCK}`, `setpts=PTS/${factor}`]),
-    sound: ({ speed: factor = 1 }) =>
-      factor === 1
-        ? []
-        : [
-            // atempo joins what it gets, and starts when its first sample did.
-            "aresample=async=1",
-            ...tempos(factor).map((tempo) => `atempo=${tempo}`),
-            `asetpts=PTS+round(STARTPTS*${1 / factor - 1})`,
-          ],
-  },
-);
+  summary: ({ speed: factor = 1 }) => (factor === 1 ? null : `${factor} times as fast`),
+  fields: { speed: z.number().min(0.01).max(100).exactOptional() },
+  // Every engine retimes pictures; only sound needs a filter.
+  needed: ({ speed: factor, audio }) => factor !== undefined && audio !== null,
+  doneBy: { native: true, stock: true, webcodecs: true },
+  refusal: { code: "tempo", clause: () => "it cannot change the speed of sound" },
+  stage: "retime",
+  pictures: ({ speed: factor = 1 }) => (factor === 1 ? [] : [`settb=1/${CLOCK}`, `setpts=PTS/${factor}`]),
+  sound: ({ speed: factor = 1 }) =>
+    factor === 1
+      ? []
+      : [
+          // atempo ignores gaps, and starts at the time of its first sample.
+          "aresample=async=1",
+          ...tempos(factor).map((tempo) => `atempo=${tempo}`),
+          `asetpts=PTS+round(STARTPTS*${1 / factor - 1})`,
+        ],
+});
 
-// Beyond twice or half the speed in one step, atempo leaves samples out or repeats too many.
+// Beyond twice or half the speed in one step, atempo skips or repeats too many samples.
 function tempos(factor: number): number[] {
   if (factor > 2) return [2, factor / 2];
   return factor < 0.5 ? [0.5, factor / 0.5] : [factor];

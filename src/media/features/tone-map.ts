@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { VideoCodec } from "../../core/formats.ts";
-import { type FilterContext, feature, type SourceFacts } from "../feature.ts";
+import type { SourceFacts } from "../../core/source-facts.ts";
+import { type FilterContext, feature } from "../feature.ts";
 
 // These codecs keep HDR, in 10 bits; the others get SDR.
 const HDR_CODECS: ReadonlySet<string | null> = new Set(["h265", "av1"] satisfies VideoCodec[]);
@@ -15,20 +16,25 @@ export function keepsHdr(source: SourceFacts, codec: string | null): boolean {
   return source.color?.hdr === true && holdsHdr(codec);
 }
 
-// What tonemap_bt709 reads: luma of R'G'B', as opposed to that of light.
+// tonemap_bt709 reads luma of R'G'B', not constant luminance.
 const LUMA_MATRICES: ReadonlySet<string | null> = new Set([
-  ...[null, "bt2020nc", "bt709", "bt470bg", "smpte170m"],
+  null,
+  "bt2020nc",
+  "bt709",
+  "bt470bg",
+  "smpte170m",
 ]);
 
-/** HDR becomes SDR in BT.709. */
+/** Maps HDR to SDR in BT.709. */
 export const tone_map = feature({
+  options: {},
   fields: { tone_map: z.boolean() },
   plan: (_, source, codec) => ({ tone_map: source.color?.hdr === true && !keepsHdr(source, codec) }),
   needed: ({ pictures }) => pictures.tone_map === true,
   doneBy: { native: true, stock: true, fast: ({ color }) => LUMA_MATRICES.has(color.matrix) },
   refusal: { code: "tone_mapping", clause: () => "it cannot map HDR to SDR" },
   stage: "tone",
-  pictures: (planned, context) => (planned.tone_map ? filters(context) : []),
+  pictures: (fields, context) => (fields.tone_map ? filters(context) : []),
   cost: () => ({
     native: { seconds: 0.03, memory: 50 },
     stock: { seconds: 0.13, memory: 64 },
@@ -36,14 +42,14 @@ export const tone_map = feature({
   }),
 });
 
-// Repeats the source's color properties, because some decoders do not pass them to the filter. In full chroma, because zscale
-// rejects odd sizes with less. The fast core has a filter of its own (core/tonemap), which does the same.
+// The source's color properties are repeated, because some decoders do not pass them on. Chroma is full, because zscale rejects odd
+// sizes otherwise. The fast core has its own filter for the same (core/tonemap).
 function filters({ engine, color: { primaries, transfer, matrix } }: FilterContext): string[] {
-  const given = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}`;
-  if (engine === "fast") return [`tonemap_bt709=${given}`];
+  const input = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}`;
+  if (engine === "fast") return [`tonemap_bt709=${input}`];
   return [
     "format=yuv444p10le",
-    `zscale=${given}:rin=limited:t=linear:npl=100`,
+    `zscale=${input}:rin=limited:t=linear:npl=100`,
     "format=gbrpf32le",
     "zscale=p=bt709",
     "tonemap=hable:desat=0",
