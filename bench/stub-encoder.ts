@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { NATIVE_PROTOCOL, type NativeHealth } from "../src/encoders/native/native-wire.ts";
+import { engineFeatures } from "../src/media/features.ts";
 
 /** Starts a native encoder that encodes nothing: it stores the same file for every job at once. Returns its address. */
 export async function startStubEncoder(
@@ -13,6 +14,8 @@ export async function startStubEncoder(
   const file = await readFile(path);
   const health: NativeHealth = {
     protocol: NATIVE_PROTOCOL,
+    reads: [NATIVE_PROTOCOL],
+    features: engineFeatures("native"),
     ffmpeg: "stub",
     places: 1000,
     running: 0,

@@ -8,6 +8,7 @@ import type { EncodeKind } from "../../src/core/formats.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
@@ -96,7 +97,10 @@ async function measure(file: string, kind: EncodeKind, options: Record<string, u
     const folder = join(home, "out");
     await mkdir(folder);
     const output = kind === "adaptive_video" ? folder : join(folder, outputFile(plan, chunk).name);
-    const tools = { ...jobTools(THREADS, { readers: "ALL" }), input: ["-threads", String(THREADS)] };
+    const tools = {
+      ...jobTools(THREADS, { ...NATIVE_TOOLS, readers: "ALL" }),
+      input: ["-threads", String(THREADS)],
+    };
     found.push(await use(chunkArgs(plan, chunk, source, { input: file, output }, tools)));
     await rm(folder, { recursive: true });
   }

@@ -1,6 +1,7 @@
 import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
 import { containersWith } from "../media/containers.ts";
 import type { Engine } from "../media/feature.ts";
+import type { FeatureName } from "../media/features.ts";
 import type { ImagePlan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
 
@@ -21,8 +22,8 @@ export interface Readable {
 /** What a build of ffmpeg can do, and the arguments it needs. */
 export interface Toolset {
   engine: Engine;
-  /** The features that this very build lacks, by name. */
-  lacks: readonly string[];
+  /** The features that its engine can carry out, but this build cannot. Required, so that no copy of a toolset forgets them. */
+  lacks: readonly FeatureName[];
   /** Name of the build, used in messages. */
   name: string;
   video: Partial<Record<VideoCodec, Tool>>;

@@ -53,6 +53,16 @@ export const FEATURE_REFUSALS = ALL.map(([, { refusal }]) => refusal.code) as [
   ...FeatureRefusal[],
 ];
 
+/** Returns the features that an engine can carry out, for some sources at least, where its build lacks some. */
+export function engineFeatures(engine: Engine, lacks: readonly FeatureName[] = []): FeatureName[] {
+  return ALL.flatMap(([name, { doneBy }]) => (doneBy[engine] && !lacks.includes(name) ? [name] : []));
+}
+
+/** Returns the features that a plan needs. */
+export function neededFeatures(plan: Planned): FeatureName[] {
+  return ALL.flatMap(([name, { needed }]) => (needed(plan) ? [name] : []));
+}
+
 // Only callers that need options load those that engines know nothing of.
 function listOptions(): [OptionName, Option][] {
   const groups: readonly OptionGroup[] = OPTION_GROUPS;

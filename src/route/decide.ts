@@ -23,7 +23,7 @@ export function decide(plan: Plan, offers: readonly Offer[]): Decision {
   const [first] = able;
   const refusals = offers.flatMap(({ encoder, refusal }) => (refusal ? [{ encoder, ...refusal }] : []));
   if (!first) throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
-  const keeps = isCopy(plan) || first.seconds === null || first.seconds <= KEEP_SECONDS;
+  const keeps = keepsWork(plan, first);
   const chosen = keeps ? first : fastest(able, first);
   const before = offers.slice(0, offers.indexOf(chosen));
   const passed = before.flatMap(({ encoder, refusal, seconds }) =>
@@ -40,6 +40,11 @@ export function decide(plan: Plan, offers: readonly Offer[]): Decision {
     reason: reasonOf(plan, chosen, others, passed),
     refusals: passed,
   };
+}
+
+/** Returns whether an encoder that can do a plan keeps it, though another may be faster. */
+export function keepsWork(plan: Plan, { seconds }: Offer): boolean {
+  return isCopy(plan) || seconds === null || seconds <= KEEP_SECONDS;
 }
 
 // Pictures alone are joined where files are stitched, and need no encoder.

@@ -154,5 +154,5 @@ test.for([
   const { plan, chunk, source, signal } = job();
   const input = { size: 3, read: async () => new Uint8Array(3) };
   const picture = { plan, chunk, source, signal, lane: "", input };
-  await expect(createPictureEncoder({ instances: [one] })(picture)).rejects.toMatchObject({ kind });
+  await expect(createPictureEncoder({ instances: [one] }).encode(picture)).rejects.toMatchObject({ kind });
 });

@@ -5,7 +5,7 @@ import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.
 import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import type { Jobs } from "./jobs.ts";
-import { parseJob } from "./parse-job.ts";
+import { parseJob, READ_PROTOCOLS } from "./parse-job.ts";
 import type { Pictures } from "./pictures/pictures.ts";
 
 /** What the routes of the native encoder stand on. */
@@ -18,8 +18,10 @@ export interface AppOptions {
   origins: readonly string[] | null;
   /** Version of ffmpeg. */
   ffmpeg: string;
+  /** Names of the features that it can carry out. */
+  features: readonly string[];
   /** Jobs that may run at once. */
-  places: number;
+  slots: number;
 }
 
 /** Bytes that a request may have; a plan of thousands of chunks is far below. */
@@ -37,15 +39,20 @@ const STATUS = {
 } as const satisfies Partial<Record<ErrorKind, number>>;
 
 /** Builds the routes of the protocol in `src/encoders/native/native-wire.ts`. An error is answered as `{ kind, message, param? }`. */
-export function createApp({ jobs, pictures, token, origins, ffmpeg, places }: AppOptions): Hono {
+export function createApp({ jobs, pictures, token, origins, ffmpeg, features, slots }: AppOptions): Hono {
   const app = new Hono();
   app.onError(answerError);
   app.notFound((c) => answerError(new MediaError("route_not_found", "There is no such route."), c));
 
   app.get("/health", (c) => {
-    const ending = jobs.ending();
     return c.json({
-      ...{ protocol: NATIVE_PROTOCOL, ffmpeg, places, running: jobs.running(), ending },
+      protocol: NATIVE_PROTOCOL,
+      reads: READ_PROTOCOLS,
+      features,
+      ffmpeg,
+      places: slots,
+      running: jobs.running(),
+      ending: jobs.ending(),
     } satisfies NativeHealth);
   });
 

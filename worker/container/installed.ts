@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { MediaError } from "../../src/core/errors.ts";
-import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
 
 const run = promisify(execFile);
 
@@ -13,10 +13,10 @@ export interface Installed {
   prlimit: boolean;
   /** libheif's program that decodes HEIC and AVIF; null without it. */
   heif: string | null;
-  /** Whether ffmpeg draws subtitles (libass). */
-  burns: boolean;
-  /** Whether ffmpeg writes how often an animated AVIF repeats (6.0 and later). */
-  loops_avif: boolean;
+  /** The features that this build of ffmpeg lacks: `burn` without libass. */
+  lacks: Toolset["lacks"];
+  /** The formats of animations that it only writes as endless: AVIF before ffmpeg 6.0. */
+  endless: Toolset["endless"];
   /** Whether libwebp's program that decodes stills is there. */
   dwebp: boolean;
   /** The command that has another one end when the server is gone, as a user of its own if there is one; empty without setpriv (util-linux). */
@@ -77,8 +77,11 @@ export async function findInstalled(limits: Limits, user: string | null = null):
   }
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
-    ...{ heif, burns: filters?.includes(" ass ") === true, dwebp: dwebp !== null, prlimit: prlimit !== null },
-    loops_avif: avif?.includes("-loop ") === true,
+    heif,
+    lacks: filters?.includes(" ass ") ? [] : ["burn"],
+    endless: avif?.includes("-loop ") ? [] : ["avif"],
+    dwebp: dwebp !== null,
+    prlimit: prlimit !== null,
     setpriv: changed === null ? [] : setpriv,
   };
 }

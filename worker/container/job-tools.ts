@@ -1,7 +1,7 @@
 import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmpeg/toolset.ts";
 
-/** How the input of a job is read, and what its output is part of. */
-export interface JobPlace {
+/** What the tools of a job depend on. */
+export interface JobToolsOptions extends Pick<Toolset, "lacks" | "endless"> {
   /** Names of the demuxers that may read the input. */
   readers: string;
   /**
@@ -24,7 +24,7 @@ export interface JobPlace {
  */
 export function jobTools(
   threads: number,
-  { readers, from = "loopback", isRendition = false }: JobPlace,
+  { lacks, endless, readers, from = "loopback", isRendition = false }: JobToolsOptions,
 ): Toolset {
   // Encoders that work on several pictures at once need more threads than this to fill the processors: as many as x264 chooses.
   const frames = threads === 1 ? 1 : Math.ceil(threads * 1.5);
@@ -32,6 +32,8 @@ export function jobTools(
   const renditions = { h264: x264(NATIVE_TOOLS.renditions.h264) };
   return {
     ...NATIVE_TOOLS,
+    lacks,
+    endless,
     video: {
       ...NATIVE_TOOLS.video,
       h264: isRendition ? renditions.h264 : x264(NATIVE_TOOLS.video.h264),

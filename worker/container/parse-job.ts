@@ -9,22 +9,23 @@ import {
 import { furtherOf } from "../../src/plan/further/further.ts";
 import { hasManyFiles } from "../../src/plan/plan.ts";
 import { CheckedPlan, Chunk, NamedSource } from "../../src/plan/plan-schema.ts";
+import { strings } from "./strings.ts";
 
 const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
 const url = z.url({ protocol: /^https?$/ }).max(8192);
-const input = z.object({ url, size: z.int().min(0), etag: z.string().max(512) });
+const input = z.strictObject({ url, size: z.int().min(0), etag: z.string().max(512) });
 
 const work = {
   protocol: z.literal(NATIVE_PROTOCOL),
   lane: z.string().max(128).exactOptional(),
-  together: z.object({ id: z.string().max(128), size: z.int().min(2).max(100) }).exactOptional(),
   plan: CheckedPlan,
   chunk: Chunk,
   source: NamedSource,
 };
 
-const Job = z.object({
+const Job = z.strictObject({
   ...work,
+  together: z.strictObject({ id: z.string().max(128), size: z.int().min(2).max(100) }).exactOptional(),
   id: z.string().regex(/^[\w.-]{1,128}$/),
   input,
   further: z.array(input).max(100).exactOptional(),
@@ -32,28 +33,40 @@ const Job = z.object({
   name: fileName.nullable(),
 }) satisfies z.ZodType<NativeJob>;
 
-const Picture = z.object({
+const Picture = z.strictObject({
   ...work,
   plan: CheckedPlan.refine(
     ({ image, further = [], ...rest }) => image && !hasManyFiles({ image, ...rest }) && further.length === 0,
-    { message: "is not of one picture" },
+    { message: strings.notOnePicture },
   ),
   size: z.int().min(1).max(MAX_PICTURE_INPUT),
 }) satisfies z.ZodType<NativePicture>;
 
-/** Reads a job as it came over the wire, which may read and write at these origins, null for any; throws `request_invalid` that names the first fault. */
+// Makes a job of each protocol that is read one of the current protocol.
+const UPGRADES: Readonly<Record<number, (job: object) => object>> = {
+  [NATIVE_PROTOCOL]: (job) => job,
+  [NATIVE_PROTOCOL - 1]: upgradePrevious,
+};
+
+/** The versions of the protocol that this encoder reads, in ascending order. */
+export const READ_PROTOCOLS: readonly number[] = Object.keys(UPGRADES).map(Number);
+
+// Protocol 5 renamed nothing: it refuses unknown fields, which 4 ignored, and adds `denoise`.
+function upgradePrevious(job: object): object {
+  return { ...job, protocol: NATIVE_PROTOCOL };
+}
+
+/**
+ * Parses a job from the wire. Throws `request_invalid`, which names the first fault: a field that is wrong or unknown, or a URL outside
+ * `origins`, where null allows any.
+ */
 export function parseJob(json: unknown, origins: readonly string[] | null): NativeJob {
   const job = parse(Job, json);
-  if (hasManyFiles(job.plan) !== (job.name === null)) {
-    const right =
-      job.name === null ? "a file name" : "null for adaptive video, storyboards and several stills";
-    throw new MediaError("request_invalid", `name must be ${right}.`, { param: "name" });
-  }
+  const several = hasManyFiles(job.plan);
+  if (several !== (job.name === null)) throw invalid("name", strings.wrongName(several));
   const { further = [] } = job;
   const needed = furtherOf(job.plan, job.chunk).length;
-  if (further.length !== needed) {
-    throw new MediaError("request_invalid", `further must hold ${needed} files.`, { param: "further" });
-  }
+  if (further.length !== needed) throw invalid("further", strings.wrongFurther(needed));
   const urls = {
     "input.url": job.input.url,
     folder: job.folder,
@@ -61,23 +74,35 @@ export function parseJob(json: unknown, origins: readonly string[] | null): Nati
   };
   for (const [param, url] of Object.entries(urls)) {
     if (origins === null || origins.includes(new URL(url).origin)) continue;
-    throw new MediaError("request_invalid", `${param} must be at one of this encoder's SERVICE_ORIGINS.`, {
-      param,
-    });
+    throw invalid(param, strings.foreignUrl(param));
   }
   return job;
 }
 
-/** Reads the head of a picture that comes with its request; throws as {@link parseJob}. */
+/** Parses the head of a picture that comes with its request; throws as {@link parseJob} does. */
 export function parsePicture(json: unknown): NativePicture {
   return parse(Picture, json);
 }
 
 function parse<T>(schema: z.ZodType<T>, json: unknown): T {
-  const parsed = schema.safeParse(json);
+  const parsed = schema.safeParse(upgrade(json));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const param = issue?.path.join(".") || "the job";
-  const fault = param === "protocol" ? `must be ${NATIVE_PROTOCOL}` : issue?.message;
-  throw new MediaError("request_invalid", `${param}: ${fault}.`, { param });
+  const unknown = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  const param = [...(issue?.path ?? []), ...unknown].join(".");
+  if (param === "") throw invalid("the job", strings.fault("the job", issue?.message));
+  if (unknown.length > 0) throw invalid(param, strings.unknownField(param));
+  throw invalid(param, strings.fault(param, issue?.message));
+}
+
+function upgrade(json: unknown): unknown {
+  if (typeof json !== "object" || json === null) return json;
+  const { protocol } = json as { protocol?: unknown };
+  const step = READ_PROTOCOLS.find((each) => each === protocol);
+  if (step === undefined) throw invalid("protocol", strings.wrongProtocol(READ_PROTOCOLS));
+  return UPGRADES[step]?.(json);
+}
+
+function invalid(param: string, message: string): MediaError {
+  return new MediaError("request_invalid", message, { param });
 }

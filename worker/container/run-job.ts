@@ -10,7 +10,7 @@ import { checkSegments, readSegments } from "./check-segments.ts";
 import { decodeInput } from "./decode-input.ts";
 import { readersOf } from "./demuxers.ts";
 import { type Bench, encode, type RunHooks, readTally } from "./encode-job.ts";
-import { jobTools } from "./job-tools.ts";
+import { type InputPlace, jobTools } from "./job-tools.ts";
 import { createPuts, listOutput, readPlaylists } from "./put-output.ts";
 import { removeFolder } from "./scratch.ts";
 import type { BatchPlace, Member } from "./together/batches.ts";
@@ -40,14 +40,12 @@ export async function runJob(
   const { installed, settings } = bench;
   // Keyframes are read faster on several, though each takes little.
   const threads = isShort(given) && !given.plan.image?.sheet ? 1 : settings.threads;
-  const { burns, loops_avif } = installed;
+  const { lacks, endless } = installed;
   // Also where the common run failed: alone, it has to come out the same.
   const isRendition = given.together !== undefined;
-  const givenTools = {
-    ...jobTools(threads, { readers: readersOf(given.source.format), isRendition }),
-    lacks: burns ? [] : ["burn"],
-    endless: loops_avif ? [] : (["avif"] as const),
-  };
+  const toolsFor = (format: string, from: InputPlace) =>
+    jobTools(threads, { lacks, endless, readers: readersOf(format), from, isRendition });
+  const givenTools = toolsFor(given.source.format, "loopback");
   const refusal = refuseTools(given.plan, given.source, givenTools);
   if (refusal) {
     const refusals = [{ encoder: "native", ...refusal }];
@@ -68,8 +66,7 @@ export async function runJob(
     const before = decoded ? DECODE_SHARE : 0;
     const onRest: typeof onProgress = (share, speed) => onProgress(before + share * (1 - before), speed);
     const { plan, chunk } = job;
-    const readers = readersOf(job.source.format);
-    const tools = path === null ? givenTools : jobTools(threads, { readers, from: "file", isRendition });
+    const tools = path === null ? givenTools : toolsFor(job.source.format, "file");
     const member = { job, folder, signal, onProgress: part(onRest), fits };
     const encodeIn = (own: Member, points_before?: number) =>
       encode(own.job, bench, { ...own, path, tools, puts, points_before });

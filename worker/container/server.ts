@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { engineFeatures } from "../../src/media/features.ts";
 import { createApp } from "./app.ts";
 import { startInputProxy } from "./input-proxy.ts";
 import { findInstalled } from "./installed.ts";
@@ -47,7 +48,15 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
   const jobs = createJobs({ places, lease_seconds, memory, batches: createBatches(scratch, places), run });
   // The extra place is for images and sound.
   const pictures = createPictures(jobs, desk, memory);
-  const app = createApp({ jobs, pictures, token, origins, ffmpeg: installed.version, places: places + 1 });
+  const app = createApp({
+    jobs,
+    pictures,
+    token,
+    origins,
+    ffmpeg: installed.version,
+    features: engineFeatures("native", installed.lacks),
+    slots: places + 1,
+  });
   const server = createAdaptorServer({ fetch: app.fetch });
   if ("keepAliveTimeout" in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
   const end = async () => {

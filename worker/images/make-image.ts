@@ -7,11 +7,9 @@ import type { Source } from "../../src/core/source.ts";
 import { refuseScans } from "../../src/encoders/light/jpeg-scans.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-limits.ts";
-import type { EncodePicture } from "../../src/encoders/native/native-picture.ts";
+import type { PictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { MAX_PICTURE_BYTES } from "../../src/encoders/native/native-wire.ts";
-import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
-import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { createPlan, type Plan } from "../../src/plan/index.ts";
 import { pictureSize } from "../../src/plan/plan.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
@@ -31,7 +29,7 @@ export interface MadeImage {
 export interface ImageEncoders {
   light: LightEncoder;
   /** Native encoders; null where there are none. */
-  native: EncodePicture | null;
+  native: PictureEncoder | null;
 }
 
 // Room for what encoders return, which are at most as large as the pixels.
@@ -66,20 +64,20 @@ export async function makeImage(
   const plan = withQuality(createPlan(source, "image", request), quality);
   const small = hurried(shrinkPlan(plan, source));
   await light.prepare();
+  const refusal = bytes ? (light.refuse(small, source) ?? refuseScans(bytes, source)) : tooLarge(input.size);
+  if (refusal) await native?.prepare(plan);
   const chosen = choosePictureEncoder({
-    ...{
-      plan,
-      source,
-      light: bytes ? (light.refuse(small, source) ?? refuseScans(bytes, source)) : tooLarge(input.size),
-    },
-    native: native ? refuseTools(plan, source, NATIVE_TOOLS) : { code: "not_configured" },
+    plan,
+    source,
+    light: refusal,
+    native: native ? native.refuse(plan, source) : { code: "not_configured" },
   });
   const [chunk] = plan.chunks;
   if (!chunk) throw new MediaError("encode_failed", "There is no picture to make.");
   const { mime } = FORMATS.image[plan.format as ImageFormat];
   return room.hold(pictureBytes(plan), signal, async () => {
     if (native && chosen === "native")
-      return { bytes: await native({ plan, chunk, source, input, lane, signal }), mime };
+      return { bytes: await native.encode({ plan, chunk, source, input, lane, signal }), mime };
     const [file] = await light.encode({ plan: small, chunk, source, input, signal });
     if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
     return { bytes: Uint8Array.from(file.bytes), mime };

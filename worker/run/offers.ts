@@ -1,7 +1,8 @@
 import type { Source } from "../../src/core/source.ts";
-import type { Encoder } from "../../src/encoders/encoder.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
+import type { NativeEncoder } from "../../src/encoders/native/native.ts";
 import { cutPlan, type Plan } from "../../src/plan/index.ts";
+import { keepsWork } from "../../src/route/decide.ts";
 import { nativeOffer } from "../../src/route/native-offer.ts";
 import type { NativeHost } from "../../src/route/native-time.ts";
 import type { Offer } from "../../src/route/offer.ts";
@@ -9,15 +10,17 @@ import type { Offer } from "../../src/route/offer.ts";
 /** The encoders of the edge. */
 export interface EdgeEncoders extends NativeHost {
   light: LightEncoder;
-  native: Encoder;
+  native: NativeEncoder;
 }
 
 /** Creates the offers of the edge's encoders for an uncut plan: the light one first, as it costs no container. */
 export function createOffers({ light, native, ...host }: EdgeEncoders) {
-  return async (plan: Plan, source: Source): Promise<Offer[]> => [
-    await lightOffer(light, plan, source),
-    nativeOffer(plan, source, { ...host, refusal: native.refuse(plan, source) }),
-  ];
+  return async (plan: Plan, source: Source): Promise<Offer[]> => {
+    const first = await lightOffer(light, plan, source);
+    // To ask a native encoder may start its container, which is wasted on work that stays here.
+    if (first.refusal || !keepsWork(plan, first)) await native.prepare(plan);
+    return [first, nativeOffer(plan, source, { ...host, refusal: native.refuse(plan, source) })];
+  };
 }
 
 async function lightOffer(light: LightEncoder, plan: Plan, source: Source): Promise<Offer> {

@@ -1,10 +1,15 @@
 import { z } from "zod";
 import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
+import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { FRAME_MIME, type FramePart, writeFrame } from "../light/frame.ts";
 import { callForBytes, type NativeInstance } from "./native-call.ts";
+import { createNativeFeatures } from "./native-features.ts";
 import { faulted, isBusy } from "./native-job.ts";
 import { parseJson } from "./native-state.ts";
 import {
@@ -22,27 +27,37 @@ export interface PictureEncoderOptions {
   token?: string | undefined;
 }
 
-/** A picture to encode, and how. It is read in slices as they are sent. */
+/** A picture to encode, and how. It is read and sent in slices. */
 export interface PictureWork extends Pick<ChunkJob, "plan" | "chunk" | "source" | "signal"> {
   lane: string;
   input: ByteReader;
 }
 
-/**
- * Encodes one picture in one request; the caller bounds how many it holds in memory at once. Rejects with `service_unavailable`
- * when no encoder has a place within seconds, with `worker_lost` when none can be reached, and as the encoder did otherwise.
- */
-export type EncodePicture = (work: PictureWork) => Promise<Uint8Array<ArrayBuffer>>;
+/** The client of native encoders for pictures that are sent with their request. */
+export interface PictureEncoder {
+  /** Asks the encoders whether they can carry out a plan, so that `refuse` knows; asks none for a plan without features. Never rejects. */
+  prepare(plan: Plan): Promise<void>;
+  /** Returns why no encoder can carry out a plan; null when one can. */
+  refuse(plan: Plan, source: Source): RefusalReason | null;
+  /**
+   * Encodes one picture in one request; the caller bounds how many it holds in memory at once. Rejects with `service_unavailable`
+   * when no encoder has a free slot within seconds, with `worker_lost` when none can be reached, and as the encoder did otherwise.
+   */
+  encode(work: PictureWork): Promise<Uint8Array<ArrayBuffer>>;
+}
 
-// For a place, on all encoders together.
+// The longest wait for a slot, over all encoders.
 const WAIT_MS = 4000;
-// For the start of a container and the way of the bytes.
-const MORE_MS = 15_000;
+// For the start of a container and the transfer of the bytes.
+const TRANSFER_MS = 15_000;
+const HEALTH_MS = 10_000;
 const SLICE = MIB;
 const Fault = z.object({ kind: z.enum(ERROR_KINDS), message: z.string().min(1).max(2000) });
 
-/** Creates the client of native encoders for pictures that are sent with their request. */
-export function createPictureEncoder({ instances, token }: PictureEncoderOptions): EncodePicture {
+/** Creates a {@link PictureEncoder}. */
+export function createPictureEncoder({ instances, token }: PictureEncoderOptions): PictureEncoder {
+  const features = createNativeFeatures(instances, HEALTH_MS);
+
   async function send(instance: NativeInstance, { signal, ...work }: PictureWork, waitMs: number) {
     const { plan, chunk, source, lane, input } = work;
     const { size } = input;
@@ -58,7 +73,7 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
       ...{ duplex: "half" },
     };
     const limits = {
-      ...{ ms: waitMs + MAX_PICTURE_SECONDS * 1000 + MORE_MS, signal },
+      ...{ ms: waitMs + MAX_PICTURE_SECONDS * 1000 + TRANSFER_MS, signal },
       bytes: MAX_PICTURE_BYTES,
     };
     const answer = await callForBytes(instance, `/pictures?wait=${waitMs / 1000}`, init, limits);
@@ -72,7 +87,7 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     throw new Error(`answered with status ${answer.status}`);
   }
 
-  return async (work) => {
+  async function encode(work: PictureWork) {
     const until = Date.now() + WAIT_MS;
     const busy: NativeInstance[] = [];
     let fault: unknown = new Error("There is no native encoder.");
@@ -89,6 +104,7 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
       }
     };
     for (const instance of instances) {
+      if (!(await features.ask(instance, work.plan, work.signal))) continue;
       const bytes = await trySend(instance, instances.length > 1 ? 0 : WAIT_MS);
       if (bytes) return bytes;
     }
@@ -98,6 +114,12 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     const bytes = instances.length > 1 && left > 0 ? await trySend(first, left) : null;
     if (bytes) return bytes;
     throw allBusy();
+  }
+
+  return {
+    prepare: features.prepare,
+    refuse: (plan, source) => refuseTools(plan, source, features.tools(plan)),
+    encode,
   };
 }
 

@@ -6,8 +6,11 @@ import type { Chunk, Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { RemoteFiles, TogetherJobs, WrittenFile } from "../encoder.ts";
 
-/** Version of the protocol between the service and the native encoder; each side rejects any other. */
-export const NATIVE_PROTOCOL = 4;
+/**
+ * Version of the protocol between the service and the native encoder, which reads jobs of this version and of the one before. Raise it
+ * when a field of a job changes or goes; a new feature needs no new version, because `GET /health` lists the features.
+ */
+export const NATIVE_PROTOCOL = 5;
 
 /**
  * Body of `POST /jobs?wait=SECONDS`. Answers: 202 with a {@link NativeState}; 200 when the job already exists; 503 with Retry-After
@@ -67,11 +70,18 @@ export type NativeState =
       error: { kind: ErrorKind; message: string; retryable: boolean; reason?: ErrorReason };
     };
 
+/** Body of the answer to `GET /health`. */
 export interface NativeHealth {
   protocol: typeof NATIVE_PROTOCOL;
+  /** Versions of the protocol that it reads, in ascending order. */
+  reads: readonly number[];
+  /** Names of the features that it can carry out. */
+  features: readonly string[];
   /** Version of ffmpeg, such as `5.1.9`. */
   ffmpeg: string;
+  /** Jobs that it runs at once. */
   places: number;
+  /** Jobs that it runs now. */
   running: number;
   /** Whether it rejects new jobs because it is shutting down. */
   ending: boolean;

@@ -1,10 +1,13 @@
 import { MediaError } from "../../core/errors.ts";
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
-import { NATIVE_TOOLS } from "../../ffmpeg/toolset.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { sleep } from "../../util/time.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
 import type { NativeInstance } from "./native-call.ts";
+import { createNativeFeatures } from "./native-features.ts";
 import {
   endJob,
   followJob,
@@ -35,50 +38,54 @@ export interface NativeEncoderOptions {
 const STARTS = 3;
 
 type Finished = Extract<NativeState, { state: "done" }>;
-interface Deal {
+interface Submission {
   job: NativeJob;
+  source: Source;
   /** In the order to try them. */
   instances: readonly NativeInstance[];
   signal: AbortSignal;
   onWait: () => void;
 }
 
+/** The client of native encoders. */
+export interface NativeEncoder extends Encoder {
+  /** Asks the encoders whether they can carry out a plan, so that `refuse` knows; asks none for a plan without features. Never rejects. */
+  prepare(plan: Plan): Promise<void>;
+}
+
 /**
  * Creates the client of native encoders: servers with native ffmpeg that read their input and store their output by URL.
- * Each job goes to one that has room. If that encoder disappears, returns an invalid answer or loses the job, another takes
- * over, up to three starts.
+ * Each job goes to one that has a free slot and all features that its plan needs. If that encoder disappears, returns an invalid answer
+ * or loses the job, another takes over, up to three starts.
  */
-export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
-  const { instances, token, lane, timeouts: waits } = options;
-  const timeouts: NativeTimeouts = { ...NATIVE_TIMEOUTS, ...waits };
+export function createNativeEncoder(options: NativeEncoderOptions): NativeEncoder {
+  const { instances, token, lane } = options;
+  const timeouts: NativeTimeouts = { ...NATIVE_TIMEOUTS, ...options.timeouts };
+  const features = createNativeFeatures(instances, timeouts.answerMs);
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
   const callTo = (instance: NativeInstance, signal: AbortSignal): NativeCall => ({
     ...{ instance, headers, timeouts, signal },
   });
 
-  async function encode(given: ChunkJob): Promise<Written> {
-    const {
+  async function encode(chunkJob: ChunkJob): Promise<Written> {
+    const { plan, chunk, source, together, signal } = chunkJob;
+    const { onWait = () => {}, onProgress = () => {}, onTally = () => {} } = chunkJob;
+    if (instances.length === 0) throw unavailable({ code: "not_configured" });
+    const { id, files } = await remoteFiles(chunkJob);
+    const job: NativeJob = {
+      protocol: NATIVE_PROTOCOL,
+      id,
       plan,
       chunk,
       source,
-      together,
-      signal,
-      onWait = () => {},
-      onProgress = () => {},
-      onTally = () => {},
-    } = given;
-    if (instances.length === 0) {
-      const refusals = [{ encoder: "native", code: "not_configured" as const }];
-      throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
-    }
-    const { id, files } = await placesOf(given);
-    const job: NativeJob = {
-      ...{ protocol: NATIVE_PROTOCOL, id, ...(lane !== undefined && { lane }) },
-      ...{ plan, chunk, source, ...files, ...(together && { together }) },
+      ...files,
+      ...(lane !== undefined && { lane }),
+      ...(together && { together }),
     };
     // Losses by encoder; the ones that lost jobs come last.
     const losses = new Map<NativeInstance, number>();
-    const asked = new Set<NativeInstance>();
+    // The encoders that may have the job.
+    const holders = new Set<NativeInstance>();
     let best = 0;
     const progress = (share: number) => {
       best = Math.max(best, share);
@@ -87,7 +94,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
     try {
       for (let start = 1; ; start++) {
         const order = inOrder(instances, chunk.index, losses);
-        const { instance, answer } = await deal({ job, instances: order, signal, onWait }, asked);
+        const { instance, answer } = await submit({ job, source, instances: order, signal, onWait }, holders);
         try {
           const end = await followJob(callTo(instance, signal), job, answer, progress);
           if (end.state === "done") {
@@ -103,26 +110,34 @@ export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
       }
     } catch (thrown) {
       if (!signal.aborted) throw thrown;
-      await Promise.all([...asked].map((instance) => endJob(callTo(instance, signal), id)));
+      await Promise.all([...holders].map((instance) => endJob(callTo(instance, signal), id)));
       throw signal.reason;
     }
   }
 
-  // Submits the job to the first encoder that accepts it; while all are busy, waits in the queue of one after the other, and for a
+  // Submits the job to the first able encoder that accepts it; while all are busy, waits in the queue of one after the other, and for a
   // limited time while none can be reached.
-  async function deal({ job, instances: order, signal, onWait }: Deal, asked: Set<NativeInstance>) {
+  async function submit(
+    { job, source, instances: order, signal, onWait }: Submission,
+    holders: Set<NativeInstance>,
+  ) {
     let lastAnswer = Date.now();
     // Tries in a row that no encoder answered.
     let silent = 0;
     let fault: unknown;
-    async function submit(instance: NativeInstance, waitMs: number) {
-      asked.add(instance);
+    const unable = new Set<NativeInstance>();
+    async function submitTo(instance: NativeInstance, waitMs: number) {
+      if (!(await features.ask(instance, job.plan, signal))) {
+        unable.add(instance);
+        return null;
+      }
+      holders.add(instance);
       try {
         const answer = await startJob(callTo(instance, signal), job, waitMs);
         if (answer !== "busy") return { instance, answer };
         lastAnswer = Date.now();
         silent = 0;
-        asked.delete(instance);
+        holders.delete(instance);
       } catch (thrown) {
         signal.throwIfAborted();
         if (!isLost(thrown)) throw thrown;
@@ -133,16 +148,18 @@ export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
     }
 
     for (const instance of order) {
-      const started = await submit(instance, 0);
+      const started = await submitTo(instance, 0);
       if (started) return started;
     }
     for (let turn = 0, pause = timeouts.busyMs; ; turn++) {
+      const able = order.filter((instance) => !unable.has(instance));
+      if (able.length === 0) throw unavailable(refuse(job.plan, source) ?? { code: "not_configured" });
       const patience = isAway(fault) ? timeouts.awayMs : timeouts.restartMs;
-      if (silent >= order.length && Date.now() - lastAnswer > patience) throw fault;
+      if (silent >= able.length && Date.now() - lastAnswer > patience) throw fault;
       onWait();
       signal.throwIfAborted();
       const begun = Date.now();
-      const started = await submit(order[turn % order.length] as NativeInstance, timeouts.queueMs);
+      const started = await submitTo(able[turn % able.length] as NativeInstance, timeouts.queueMs);
       if (started) return started;
       // One that cannot be reached, or is about to end, queues no job.
       if (Date.now() - begun >= timeouts.queueMs / 2) continue;
@@ -151,15 +168,20 @@ export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
     }
   }
 
-  return {
-    name: "native",
-    refuse: (plan, source) =>
-      instances.length > 0 ? refuseTools(plan, source, NATIVE_TOOLS) : { code: "not_configured" },
-    encode,
-  };
+  function refuse(plan: Plan, source: Source): RefusalReason | null {
+    if (instances.length === 0) return { code: "not_configured" };
+    return refuseTools(plan, source, features.tools(plan));
+  }
+
+  return { name: "native", prepare: features.prepare, refuse, encode };
 }
 
-async function placesOf({ id, remote, signal }: ChunkJob): Promise<{ id: string; files: RemoteFiles }> {
+function unavailable(refusal: RefusalReason): MediaError {
+  const refusals = [{ encoder: "native", ...refusal }];
+  return new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+}
+
+async function remoteFiles({ id, remote, signal }: ChunkJob): Promise<{ id: string; files: RemoteFiles }> {
   signal.throwIfAborted();
   if (id !== undefined && remote) return { id, files: await remote() };
   throw new MediaError(

@@ -12,6 +12,7 @@ import {
   type NativeJob,
   type NativeState,
 } from "../../../src/encoders/native/native-wire.ts";
+import { engineFeatures } from "../../../src/media/features.ts";
 
 const run = promisify(execFile);
 
@@ -63,6 +64,8 @@ export async function startHeldNative(): Promise<HeldNative> {
       const health: NativeHealth = {
         ...{
           protocol: NATIVE_PROTOCOL,
+          reads: [NATIVE_PROTOCOL],
+          features: engineFeatures("native"),
           ffmpeg: "5.1.9",
           places: 99,
           running: running().length,

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { NATIVE_TOOLS, type Toolset } from "../../ffmpeg/toolset.ts";
+import { engineFeatures, type FeatureName, neededFeatures } from "../../media/features.ts";
+import { type Plan, plannedOf } from "../../plan/plan.ts";
+import { callNative, type NativeInstance } from "./native-call.ts";
+import { parseJson } from "./native-state.ts";
+
+/** What the native encoders of a host can do, as their `GET /health` says. An encoder that has not answered counts as able. */
+export interface NativeFeatures {
+  /** Asks the encoders in turn until one has all features that a plan needs. Asks none for a plan without features. Never rejects. */
+  prepare(plan: Plan): Promise<void>;
+  /** Asks one encoder, and returns whether it has all features that a plan needs. Never rejects. */
+  ask(instance: NativeInstance, plan: Plan, signal?: AbortSignal): Promise<boolean>;
+  /** Returns the tools for a plan: those of the first encoder where none is able, otherwise all. */
+  tools(plan: Plan): Toolset;
+}
+
+// An encoder may be updated while the service runs.
+const VALID_MS = 60_000;
+
+const Health = z.object({ features: z.array(z.string()) });
+
+/** Creates the record of the features of native encoders; an answer must arrive within `ms` milliseconds. */
+export function createNativeFeatures(instances: readonly NativeInstance[], ms: number): NativeFeatures {
+  const answers = new Map<NativeInstance, { features: ReadonlySet<string>; until: number }>();
+
+  function lacksOf(instance: NativeInstance): FeatureName[] {
+    const answer = answers.get(instance);
+    return answer ? engineFeatures("native").filter((name) => !answer.features.has(name)) : [];
+  }
+
+  function isAble(instance: NativeInstance, plan: Plan): boolean {
+    const lacks = lacksOf(instance);
+    return !neededFeatures(plannedOf(plan)).some((name) => lacks.includes(name));
+  }
+
+  async function ask(instance: NativeInstance, plan: Plan, signal?: AbortSignal): Promise<boolean> {
+    if (neededFeatures(plannedOf(plan)).length === 0) return true;
+    if ((answers.get(instance)?.until ?? 0) < Date.now()) {
+      answers.delete(instance);
+      const answer = await callNative(instance, "/health", {}, { ms, signal }).catch(() => null);
+      const { data } = Health.safeParse(parseJson(answer?.text ?? ""));
+      if (data) answers.set(instance, { features: new Set(data.features), until: Date.now() + VALID_MS });
+    }
+    return isAble(instance, plan);
+  }
+
+  return {
+    ask,
+    async prepare(plan) {
+      for (const instance of instances) if (await ask(instance, plan)) return;
+    },
+    tools(plan) {
+      const [first] = instances;
+      const lacks = first && !instances.some((each) => isAble(each, plan)) ? lacksOf(first) : [];
+      return { ...NATIVE_TOOLS, lacks };
+    },
+  };
+}
