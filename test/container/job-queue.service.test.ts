@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { createJobQueue, type WaitingJob } from "../../worker/container/job-queue.ts";
 import { createJobs } from "../../worker/container/jobs.ts";
 import { createMemory } from "../../worker/container/memory.ts";
 import { clip } from "../fixtures/clips.ts";
 import { videoSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { startRig } from "./rig.ts";
 
 // A machine with some places; `end` frees that of a job.

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { frameHead } from "../../src/encoders/light/frame.ts";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { createJobs, type Jobs } from "../../worker/container/jobs.ts";
 import { createMemory } from "../../worker/container/memory.ts";
 import { createPictures } from "../../worker/container/pictures/pictures.ts";
 import type { Batches } from "../../worker/container/together/batches.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,12 +1,15 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { frameHead } from "../../src/encoders/light/frame.ts";
-import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
+import type { VideoEncode } from "../../src/ffmpeg/video-args.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";
+import { readFacts } from "../judge/facts.ts";
 import { MAIN, startRig, until } from "./rig.ts";
 
 const token = "a-token-of-the-encoder";
@@ -18,11 +21,17 @@ test("prints where it listens as a line of JSON", async () => {
   expect(JSON.parse(rig.said())).toEqual({ url: rig.url });
 });
 
-test("health reports ffmpeg and places, and needs no token", async () => {
+test("health reports versions, features and slots, and needs no token", async () => {
   const answer = await rig.call("GET", "/health", undefined, { Authorization: "" });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({
-    ...{ protocol: 4, ffmpeg: expect.stringMatching(/^\d+\.\d+/), places: 2, running: 0, ending: false },
+    protocol: 5,
+    reads: [4, 5],
+    features: ["speed", "deinterlace", "denoise", "tone_map", "overlay", "burn", "concat"],
+    ffmpeg: expect.stringMatching(/^\d+\.\d+/),
+    places: 2,
+    running: 0,
+    ending: false,
   });
 });
 
@@ -124,6 +133,20 @@ const WRONG: Record<string, (job: NativeJob) => unknown> = {
     ...job,
     plan: { ...job.plan, renditions: [{ name: "..", geometry: {}, rate: {}, fps: null }] },
   }),
+  "plan.hologram": (job) => ({ ...job, plan: { ...job.plan, hologram: true } }),
+  "plan.video.sharpen": (job) => ({
+    ...job,
+    plan: { ...job.plan, video: { ...job.plan.video, sharpen: 1 } },
+  }),
+  "plan.video.geometry.skew": (job) => ({
+    ...job,
+    plan: {
+      ...job.plan,
+      video: { ...job.plan.video, geometry: { ...(job.plan.video as VideoEncode).geometry, skew: 1 } },
+    },
+  }),
+  "chunk.part": (job) => ({ ...job, chunk: { ...job.chunk, part: 1 } }),
+  priority: (job) => ({ ...job, priority: 1 }),
   "source.color.transfer": (job) => ({
     ...job,
     source: { ...job.source, color: { hdr: false, transfer: "a,b" } },
@@ -135,6 +158,27 @@ test.for(Object.entries(WRONG))("rejects a wrong %s", async ([param, change]) =>
   const answer = await rig.call("POST", "/jobs", change(job));
   expect([answer.status, await answer.json()]).toEqual([
     ...[400, { kind: "request_invalid", param, message: expect.stringContaining(param) }],
+  ]);
+});
+
+test("runs a job and a picture as protocol 4 sent them", async () => {
+  const { video, picture } = JSON.parse(await readFile(join(import.meta.dirname, "protocol-4.json"), "utf8"));
+  const { input, folder, id } = await rig.job(await clip("mp4", { seconds: 2 }), "video");
+  const state = await rig.run({ ...video, id, input, folder });
+  expect(state).toMatchObject({ state: "done", written: [{ name: "output.mp4", mime: "video/mp4" }] });
+  const facts = await readFacts(join(rig.sink.folder, id, "output.mp4"));
+  expect([facts.picture?.width, facts.picture?.height, facts.picture?.times.length]).toEqual([80, 44, 10]);
+
+  const file = await readFile(await clip("png", { size: "96x64" }));
+  const answer = await fetch(`${rig.url}/pictures`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}` },
+    body: streamed(framed({ ...picture, size: file.length }, file)),
+    // Node requires this for stream bodies.
+    ...{ duplex: "half" },
+  });
+  expect([answer.status, new Uint8Array(await answer.arrayBuffer()).subarray(0, 2)]).toEqual([
+    ...[200, Uint8Array.of(0xff, 0xd8)],
   ]);
 });
 
@@ -201,7 +245,7 @@ test("makes one picture of a request at a time, beside other work, and wants a w
   const { plan, chunk, source } = await rig.job(await clip("png", { size: "96x64" }), "image", {
     format: "jpeg",
   });
-  const head = { protocol: 4, plan, chunk, source, size: file.length };
+  const head = { protocol: NATIVE_PROTOCOL, plan, chunk, source, size: file.length };
   const send = (json: unknown, more: AsyncIterable<Uint8Array> | Uint8Array, wait = "0") =>
     fetch(`${rig.url}/pictures?wait=${wait}`, {
       method: "POST",

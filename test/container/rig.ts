@@ -6,10 +6,10 @@ import { join } from "node:path";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
 import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "../../src/encoders/native/native-wire.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
 import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type Sink, startSink } from "../fixtures/sink.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 /** A native encoder in its own process, as a host starts it, with an origin to read and a sink to fill. */
 export interface Rig {

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ImageOptions } from "../../src/core/options.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import type { ImageAnswer, ImageWish } from "../browser/image.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { encode, probe } from "../ffmpeg/native-encode.ts";
@@ -16,6 +15,7 @@ import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { readPicture } from "../judge/picture.ts";
 import { wrongPoints } from "../judge/quadrants.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 const WASM = "/node_modules/@jsquash/avif/codec/enc/avif_enc.wasm";
 

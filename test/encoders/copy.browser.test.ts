@@ -6,7 +6,6 @@ import { afterAll, expect, test } from "vitest";
 import type { VideoOptions } from "../../src/core/options.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
 import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { openLab } from "../browser/lab.ts";
 import { encode, probe } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
@@ -15,6 +14,7 @@ import { lateClip, noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
 import { soundLag } from "../judge/sound.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { probeFile } from "../probe/probe-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "framewright-copy-"));

@@ -2,11 +2,11 @@ import { expect, test, vi } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
 import { createEncodeProgress } from "../../src/encoders/run/encode-progress.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import type { Chunk } from "../../src/plan/plan.ts";
 import { clip } from "../fixtures/clips.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { videoSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { createHolding, encoderOf, trial } from "./encode-trial.ts";
 import { createNativeEncoder } from "./native-encoder.ts";
 

@@ -6,10 +6,11 @@ import type { EncodeKind } from "../../src/core/formats.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
-import { type ChunkHints, createPlan } from "../../src/plan/index.ts";
+import type { ChunkHints } from "../../src/plan/index.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { readAll } from "../../src/storage/read-all.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { createDurably, createNativeEncoder, openFile } from "./native-encoder.ts";
 
 const home = await mkdtemp(join(tmpdir(), "framewright-run-"));

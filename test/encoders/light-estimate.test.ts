@@ -4,7 +4,7 @@ import type { Source } from "../../src/core/source.ts";
 import { X264_LEVELS } from "../../src/encoders/light/light-cost.ts";
 import { chooseLevel, lightChunkSeconds, refuseLight } from "../../src/encoders/light/light-estimate.ts";
 import { LIGHT_INPUT, LIGHT_LIMITS, LIGHT_MEMORY } from "../../src/encoders/light/light-limits.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 const MB = 1_000_000;
 const video = (width: number, height: number, duration: number, more: Partial<Source> = {}): Source => ({

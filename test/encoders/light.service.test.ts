@@ -13,8 +13,8 @@ import {
   type LightRequest,
   readLightRequest,
 } from "../../src/encoders/light/light-wire.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { hugeMp4 } from "../fixtures/huge.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 // The server is a real HTTP server that fails as a Worker may; the Worker itself is tested in test/worker/encoder.
 const servers: Server[] = [];

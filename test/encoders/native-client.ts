@@ -3,7 +3,7 @@ import type { Source } from "../../src/core/source.ts";
 import type { ChunkJob } from "../../src/encoders/encoder.ts";
 import { createNativeEncoder, type NativeEncoderOptions } from "../../src/encoders/native/native.ts";
 import type { NativeState } from "../../src/encoders/native/native-wire.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { type Script, type ScriptedNative, startScripted } from "./scripted-native.ts";
 
 const open: ScriptedNative[] = [];

@@ -11,10 +11,11 @@ import { type StreamPart, stitchStream } from "../../src/encoders/stitch/stitch-
 import { readSubtitles } from "../../src/encoders/subtitles/read-subtitles.ts";
 import { segmentIv } from "../../src/ffmpeg/manifests/media-playlist.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
-import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
+import type { Chunk, Plan } from "../../src/plan/index.ts";
 import { soundsOf } from "../../src/plan/plan.ts";
 import { readAll, streamOf } from "../../src/storage/read-all.ts";
 import { encodeChunk } from "../ffmpeg/native-encode.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { finishStream } from "./finish-stream.ts";
 import { openFile } from "./native-encoder.ts";

@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
 import { startRig } from "../container/rig.ts";
 import { clip } from "../fixtures/clips.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { client, encoder, job, PLAN, posts, running, SOURCE, WRITTEN } from "./native-client.ts";
 import { BUSY, DONE, RUNNING } from "./scripted-native.ts";
 
@@ -17,7 +18,15 @@ test("sends a job with its input and output, reports progress, and returns the s
   const { plan, source, chunk } = job();
   expect(one.jobs).toEqual([
     {
-      ...{ protocol: 4, id: "run_1-0", plan, source, chunk, name: "out.mp4", folder: "http://service/out/" },
+      ...{
+        protocol: NATIVE_PROTOCOL,
+        id: "run_1-0",
+        plan,
+        source,
+        chunk,
+        name: "out.mp4",
+        folder: "http://service/out/",
+      },
       input: { url: "http://service/in", size: 5000, etag: "v1" },
     },
   ]);

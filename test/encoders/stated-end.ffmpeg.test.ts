@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { fetchStored, trial } from "./encode-trial.ts";
 

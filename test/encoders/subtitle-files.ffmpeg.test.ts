@@ -8,7 +8,6 @@ import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { editFile } from "../../src/encoders/subtitles/edit-file.ts";
 import { readMp4Cues } from "../../src/encoders/subtitles/mp4-cues.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { memoryReader } from "../../src/probe/file-start.ts";
 import { readMovieIndex } from "../../src/probe/isobmff/isobmff.ts";
 import { readAll } from "../../src/storage/read-all.ts";
@@ -16,6 +15,7 @@ import { MIB } from "../../src/util/bytes.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { captionedVideo, readCues } from "../judge/cues.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { diskReader, probeFile } from "../probe/probe-file.ts";
 import { fetchStored, trial } from "./encode-trial.ts";
 

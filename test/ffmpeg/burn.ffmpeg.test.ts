@@ -8,9 +8,9 @@ import type { VideoOptions } from "../../src/core/options.ts";
 import { burnText } from "../../src/encoders/subtitles/burn-text.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { probe } from "./native-encode.ts";
 
 // Lossless, so that what is not drawn on is as it was.

@@ -12,8 +12,9 @@ import { outputFile } from "../../src/ffmpeg/output.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
 import { planOfChunk } from "../../src/plan/chunks.ts";
-import { type Chunk, type ChunkHints, createPlan, type Plan } from "../../src/plan/index.ts";
+import type { Chunk, ChunkHints, Plan } from "../../src/plan/index.ts";
 import { runFfprobeWith } from "../fixtures/make-clip.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 const run = promisify(execFile);
 

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { OptionsOf } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
-import { createPlan } from "../../src/plan/create-plan.ts";
 import { estimateWork } from "../../src/plan/estimate.ts";
 import { imageSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 const PHOTO = { format: "jpeg", width: 4000, height: 3000, coded_width: 4000, coded_height: 3000 } as const;
 const TURNED = { ...PHOTO, width: 3000, height: 4000, rotation: 90 };

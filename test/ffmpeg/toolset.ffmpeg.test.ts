@@ -5,8 +5,8 @@ import type { EncodeKind } from "../../src/core/formats.ts";
 import type { SourceStream } from "../../src/core/source.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { audioSource, imageSource, videoSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 const clear = imageSource({ has_alpha: true });
 const NO_AVIF = { code: "output_format", format: "avif", animated: false };

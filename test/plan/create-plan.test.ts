@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { AdaptiveVideoOptions, VideoOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createPlan, needsProbe } from "../../src/plan/create-plan.ts";
+import { needsProbe } from "../../src/plan/create-plan.ts";
 import { listDropped } from "../../src/plan/dropped.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
 
 test("copies a plain MP4", () => {
   expect(createPlan(videoSource(), "video", {})).toEqual({

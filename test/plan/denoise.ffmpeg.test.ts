@@ -2,17 +2,18 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { parseTaskRequest } from "../../src/core/requests.ts";
 import { createAvifEncoder } from "../../src/encoders/images/avif.ts";
+import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { optionControl } from "../../src/media/features.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { describeRefusal } from "../../src/words/refusal-words.ts";
 import { describeWishes } from "../../web/words/wish-words.ts";
 import { parseJob } from "../../worker/container/parse-job.ts";
 import { argsOf } from "../ffmpeg/args-of.ts";
 import { imageSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
 
 const film = videoSource();
 const plan = createPlan(film, "video", { denoise: "medium" });
@@ -55,7 +56,7 @@ test("the request, the job, the cost, the form and the summary know it", () => {
     describeWishes({ kind: "video", options: { denoise: "light" }, target_size: null } as never, film),
   ).toContain("less noise");
   const job = {
-    protocol: 4,
+    protocol: NATIVE_PROTOCOL,
     id: "a",
     plan,
     chunk: plan.chunks[0],

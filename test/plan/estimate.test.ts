@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { createPlan, estimateWork } from "../../src/plan/index.ts";
+import { estimateWork } from "../../src/plan/index.ts";
 import { audioSource, imageSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
 
 const HD = 1920 * 1080;
 const nothing = {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { OptionsOf } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createPlan } from "../../src/plan/create-plan.ts";
 import { estimateWork } from "../../src/plan/estimate.ts";
 import { keyframesSuffice } from "../../src/plan/image/storyboard.ts";
 import { imageSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
 
 const GIF = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
 const small = (width: number, height: number) => ({

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
-import { createPlan } from "../../src/plan/create-plan.ts";
 import { optionsForSize } from "../../src/plan/target-size.ts";
 import { parseOptions } from "../core/parse-options.ts";
 import { audioSource, imageSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
 
 const silent = videoSource({ codecs: { video: "h264", audio: null } });
 const { duration: _, ...endless } = videoSource();

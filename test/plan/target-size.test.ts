@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { AudioOptions, VideoOptions } from "../../src/core/option-types.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createPlan } from "../../src/plan/create-plan.ts";
 import { forecast, optionsForSize } from "../../src/plan/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
 
 // Small enough to look good at these bitrates, so that no other option has to be lowered.
 const SMALL = { width: 640, height: 360, coded_width: 640, coded_height: 360 };

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { OptionsOf } from "../../src/core/options.ts";
-import { createPlan } from "../../src/plan/create-plan.ts";
 import {
   bestTrial,
   type ImageTrial,
@@ -9,6 +8,7 @@ import {
   trialPlan,
 } from "../../src/plan/image/within-bytes.ts";
 import { imageSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
 
 type Size = (trial: ImageTrial) => number;
 

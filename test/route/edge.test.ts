@@ -7,12 +7,13 @@ import { lightChunkSeconds, refuseLight } from "../../src/encoders/light/light-e
 import { LIGHT_LIMITS } from "../../src/encoders/light/light-limits.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { createPlan, cutPlan, type Plan } from "../../src/plan/index.ts";
+import { cutPlan, type Plan } from "../../src/plan/index.ts";
 import { decide } from "../../src/route/decide.ts";
 import { type NativeEncoders, nativeOffer } from "../../src/route/native-offer.ts";
 import type { Offer } from "../../src/route/offer.ts";
 import { describeDecision } from "../../src/words/decision-words.ts";
 import { imageSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { MB, sound, video } from "./sources.ts";
 
 function plan(source: Source, kind: EncodeKind, options: Record<string, unknown>): Plan {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { nativeOffer } from "../../src/route/native-offer.ts";
 import { imageSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { MB, sound, video } from "./sources.ts";
 
 const FILM = video(1920, 1080, 7200);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { type LocalEncoder, localOffers } from "../../src/browser/encoders/local-offers.ts";
 import type { RefusalReason } from "../../src/core/refusal.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { decide } from "../../src/route/decide.ts";
 import { describeDecision } from "../../src/words/decision-words.ts";
 import { videoSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 
 interface EncoderOptions {
   workers?: number;

@@ -3,9 +3,9 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";
 import { refuseScans } from "../../src/encoders/light/jpeg-scans.ts";
-import { createPlan } from "../../src/plan/index.ts";
 import { choosePictureEncoder } from "../../src/route/picture.ts";
 import { imageSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
 import { progressiveJpeg } from "../worker/images/huge.ts";
 
 const coded = ({ width, height }: Partial<Source>) =>

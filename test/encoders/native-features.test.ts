@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { createNativeEncoder } from "../../src/encoders/native/native.ts";
+import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
+import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
+import { engineFeatures } from "../../src/media/features.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { imageSource, videoSource } from "../plan/source.ts";
+import { createPlan } from "../plan/strict-plan.ts";
+
+const SOURCE = videoSource();
+const DENOISED = createPlan(SOURCE, "video", { denoise: "light" });
+const PLAIN = createPlan(SOURCE, "video", { width: 320 });
+
+function jobOf(plan: Plan) {
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("The plan has no chunk.");
+  return {
+    plan,
+    chunk,
+    source: SOURCE,
+    id: "run_1-0",
+    signal: new AbortController().signal,
+    input: { size: 5000, read: async () => new Uint8Array(0) },
+    remote: async () => ({
+      input: { url: "http://service/in", size: 5000, etag: "v1" },
+      folder: "http://service/out/",
+      name: "out.mp4",
+    }),
+  };
+}
+
+const WRITTEN = { written: [{ name: "out.mp4", mime: "video/mp4", size: 1234 }], playlists: [] };
+
+/** An encoder that finishes every job at its first poll, and says that it has these features; null for one that answers nothing of the kind. */
+function encoderWith(features: readonly string[] | null) {
+  const log: string[] = [];
+  const health: Partial<NativeHealth> = {
+    protocol: NATIVE_PROTOCOL,
+    ...(features && { reads: [NATIVE_PROTOCOL], features }),
+  };
+  const fetch = async (path: string, { method = "GET" }: RequestInit = {}) => {
+    log.push(`${method} ${path.split("?")[0]}`);
+    if (path === "/health") return Response.json(health);
+    return method === "POST"
+      ? Response.json({ state: "running", share: 0, speed: null }, { status: 202 })
+      : Response.json({ state: "done", ...WRITTEN, tally: {} });
+  };
+  return { name: "fake", log, fetch };
+}
+const all = engineFeatures("native");
+const able = () => encoderWith(all);
+const unable = () => encoderWith(all.filter((name) => name !== "denoise"));
+
+test("an encoder that lacks a feature refuses the plans that need it, by the feature's reason", async () => {
+  const one = unable();
+  const native = createNativeEncoder({ instances: [one] });
+  await native.prepare(DENOISED);
+  expect(native.refuse(DENOISED, SOURCE)).toEqual({ code: "denoising" });
+  expect(native.refuse(PLAIN, SOURCE)).toBeNull();
+  await expect(native.encode(jobOf(DENOISED))).rejects.toMatchObject({
+    kind: "encoder_unavailable",
+    message: expect.stringContaining("native: it cannot take out noise"),
+    refusals: [{ encoder: "native", code: "denoising" }],
+  });
+  expect(one.log).toEqual(["GET /health"]);
+});
+
+test("work that needs a feature goes to the encoder that has it", async () => {
+  const [one, other] = [unable(), able()];
+  const native = createNativeEncoder({ instances: [one, other] });
+  await native.prepare(DENOISED);
+  expect(native.refuse(DENOISED, SOURCE)).toBeNull();
+  expect(await native.encode(jobOf(DENOISED))).toEqual(WRITTEN);
+  expect(one.log).toEqual(["GET /health"]);
+  expect(other.log).toEqual(["GET /health", "POST /jobs", "GET /jobs/run_1-0"]);
+});
+
+test("an encoder is not asked about a plan that needs no feature, and once about several that do", async () => {
+  const one = able();
+  const native = createNativeEncoder({ instances: [one] });
+  await native.prepare(PLAIN);
+  expect(one.log).toEqual([]);
+  await native.prepare(DENOISED);
+  await native.prepare(DENOISED);
+  expect(one.log).toEqual(["GET /health"]);
+});
+
+test("as long as one encoder can, the others are not asked", async () => {
+  const [one, other] = [able(), able()];
+  await createNativeEncoder({ instances: [one, other] }).prepare(DENOISED);
+  expect([one.log, other.log]).toEqual([["GET /health"], []]);
+});
+
+test.each([
+  ["says nothing of features", encoderWith(null)],
+  ["cannot be reached", { name: "gone", fetch: () => Promise.reject(new Error("no route")) }],
+])("an encoder that %s counts as able: its own check decides", async (_, instance) => {
+  const native = createNativeEncoder({ instances: [instance] });
+  await native.prepare(DENOISED);
+  expect(native.refuse(DENOISED, SOURCE)).toBeNull();
+});
+
+test("a picture is refused by the same reason", async () => {
+  const pictures = createPictureEncoder({ instances: [unable()] });
+  const still = imageSource();
+  const plan = createPlan(still, "image", { denoise: "light" });
+  await pictures.prepare(plan);
+  expect(pictures.refuse(plan, still)).toEqual({ code: "denoising" });
+});
