@@ -8,6 +8,14 @@ interface Bounds {
   readonly max: number;
 }
 
+/** Where a check reports what is wrong. */
+export type Report = Pick<z.RefinementCtx, "addIssue">;
+
+/** Returns an issue whose message is the option's name and the rule; `whole` replaces that message, or is true if the rule says it all. */
+export function issue(option: string, message: string, whole?: string | true) {
+  return { code: "custom" as const, path: [option], message, params: { whole } };
+}
+
 /** Creates the schema of an object without unknown fields; `what` names them in messages, `of` the object. */
 export function closed<const S extends z.core.$ZodLooseShape>(shape: S, what = "field", of = "") {
   const names = Object.keys(shape);
@@ -165,6 +173,11 @@ export const size = z
       'Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise.',
     example: 640,
   });
+
+/** Returns a length in pixels, given in pixels or as a percentage of another length. */
+export function toPixels(length: number | string | undefined, of: number): number | undefined {
+  return typeof length === "string" ? (of * Number.parseFloat(length)) / 100 : length;
+}
 
 /** Schema of a color in hexadecimal digits, with or without opacity. */
 export const hexColor = z

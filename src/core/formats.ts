@@ -121,6 +121,19 @@ export const POSITIONS = [
   "bottom-right",
 ] as const;
 
+/** Each position's share of the free space to its left and above it. */
+export const ANCHORS = {
+  center: [0.5, 0.5],
+  top: [0.5, 0],
+  bottom: [0.5, 1],
+  left: [0, 0.5],
+  right: [1, 0.5],
+  "top-left": [0, 0],
+  "top-right": [1, 0],
+  "bottom-left": [0, 1],
+  "bottom-right": [1, 1],
+} as const satisfies Record<Position, readonly [left: number, top: number]>;
+
 /** Clockwise degrees that a picture may be turned by. */
 export const TURNS = [90, 180, 270] as const;
 /** How a picture may be mirrored: left to right, top to bottom, or both, which is half a turn. */

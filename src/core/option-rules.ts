@@ -1,14 +1,6 @@
-import type { z } from "zod";
 import { defaultValues } from "../media/features.ts";
+import { issue, type Report } from "./fields.ts";
 import { DEFAULT_FORMAT, type Fit, FORMATS, type VideoCodec, type VideoFormat } from "./formats.ts";
-
-/** Where a check reports what is wrong. */
-export type Report = Pick<z.RefinementCtx, "addIssue">;
-
-/** Returns an issue whose message is the name of the option and the rule, unless `whole` is another text, or true where the rule is all of it. */
-export function issue(option: string, message: string, whole?: string | true) {
-  return { code: "custom" as const, path: [option], message, params: { whole } };
-}
 
 /** Checks that the format can hold the codec. */
 export function checkCodec(

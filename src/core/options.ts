@@ -26,7 +26,6 @@ import {
   VIDEO_CODECS,
 } from "./formats.ts";
 import { checkConcat, concat } from "./further/concat-options.ts";
-import { imageOverlay, overlay } from "./further/overlay-options.ts";
 import { checkSubtitles, subtitles } from "./further/subtitle-options.ts";
 import { placeholders } from "./images/placeholders.ts";
 import { checkStills, stills } from "./images/stills.ts";
@@ -90,7 +89,6 @@ export const VideoOptions = optionsOf("video", {
   ...soundtrack,
   ...span,
   ...optionSchemas("video"),
-  overlay,
   concat,
   subtitles,
   metadata,
@@ -143,7 +141,6 @@ export const ImageOptions = optionsOf("image", {
     example: 100_000,
   }),
   ...optionSchemas("image"),
-  overlay: imageOverlay,
   ...stills,
 })
   .superRefine(checkStills)

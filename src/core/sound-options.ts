@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { heldCodecs, oneOf, wholeWithin, within } from "./fields.ts";
+import { heldCodecs, issue, oneOf, type Report, wholeWithin, within } from "./fields.ts";
 import {
   type AudioCodec,
   BOUNDS,
@@ -9,7 +9,7 @@ import {
   SOUND_CODECS,
   type VideoFormat,
 } from "./formats.ts";
-import { asksFor, issue, type Report } from "./option-rules.ts";
+import { asksFor } from "./option-rules.ts";
 
 /** Sample rates in hertz that MP3 supports and everything plays; AAC and Vorbis are limited to them too. */
 export const SAMPLE_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;

@@ -1,4 +1,5 @@
 import type { Source } from "../core/source.ts";
+import type { Filter } from "../media/feature.ts";
 import { heardSource } from "../plan/audio.ts";
 import { isCopy } from "../plan/copied.ts";
 import { furtherOf } from "../plan/further/further.ts";
@@ -18,7 +19,7 @@ import { muxerArgs } from "./output.ts";
 import { type Cut, createCut, soundStream } from "./span.ts";
 import { storyboardArgs } from "./storyboard.ts";
 import type { Toolset } from "./toolset.ts";
-import { lastingFilter, timescaleArgs, videoArgs, videoGraph } from "./video-args.ts";
+import { lastingFilter, timescaleArgs, videoArgs, videoGraph, videoOver } from "./video-args.ts";
 
 /** Paths for ffmpeg to read and write; the output of adaptive video is an existing, empty folder. */
 export interface ChunkFiles {
@@ -44,8 +45,9 @@ export function chunkArgs(
   toolset: Toolset,
 ): string[] {
   const cut = createCut(plan, chunk, source);
-  const burnt = burnFilters(plan, chunk, io.further);
-  const joined = plan.concat ? concatArgs(plan, source, { ...io, after: burnt }, toolset) : null;
+  const files = (io.further ?? []).map(({ path }) => path);
+  const over = [...videoOver(plan, chunk, source, files, toolset), ...burnFilters(plan, chunk, io.further)];
+  const joined = plan.concat ? concatArgs(plan, source, { ...io, over }, toolset) : null;
   if (io.lists !== undefined && decodesAll(plan, chunk)) cut.video.push(listPictures(io.lists));
   const lists =
     joined?.lists ?? (io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists));
@@ -61,7 +63,7 @@ export function chunkArgs(
     input.push(...before, "-i", path);
   }
   if (plan.kind === "adaptive_video")
-    return [...input, ...hlsArgs(plan, chunk, source, cut, { ...io, after: burnt }, toolset), ...lists];
+    return [...input, ...hlsArgs(plan, chunk, source, cut, { ...io, over }, toolset), ...lists];
   const { image } = plan;
   if (image?.sheet) {
     const what = { image, sheet: image.sheet, cut };
@@ -70,7 +72,7 @@ export function chunkArgs(
   return [
     ...input,
     ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
-    ...(joined?.tracks ?? ownTracks(plan, chunk, source, cut, { ...io, after: burnt }, toolset)),
+    ...(joined?.tracks ?? ownTracks(plan, chunk, source, cut, { ...io, over }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(plan.language && chunk.track !== "video" ? ["-metadata:s:a:0", `language=${plan.language}`] : []),
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
@@ -86,11 +88,11 @@ function ownTracks(
   chunk: Chunk,
   source: Source,
   cut: Cut,
-  io: ChunkFiles & { after: readonly string[] },
+  io: ChunkFiles & { over: readonly Filter[] },
   toolset: Toolset,
 ): string[] {
   return [
-    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, io.after, toolset)),
+    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, io.over, toolset)),
     ...(chunk.track === "video"
       ? []
       : audioTrack(plan, heardSource(source, plan), cut, toolset, io.level ?? null)),
@@ -123,7 +125,7 @@ function videoTrack(
   chunk: Chunk,
   source: Source,
   cut: Cut,
-  after: readonly string[],
+  over: readonly Filter[],
   toolset: Toolset,
 ): string[] {
   const { video } = plan;
@@ -133,8 +135,7 @@ function videoTrack(
     const tag = video.codec === "h265" ? ["-tag:v", "hvc1"] : [];
     return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastingArgs(plan, source, until)];
   }
-  const at = (chunk.start - plan.start) / (plan.speed ?? 1);
-  const graph = videoGraph(source, video, cut, toolset, { at, after });
+  const graph = videoGraph(source, video, cut, toolset, over);
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];
 }
 

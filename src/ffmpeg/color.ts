@@ -54,6 +54,31 @@ export function videoColor(source: Source, video: Extract<VideoPlan, { mode: "en
   return sourceColor(source);
 }
 
+// The scale filter's names for the matrices of color tags.
+const SCALE_MATRICES: Readonly<Record<string, string>> = {
+  bt709: "bt709",
+  bt2020nc: "bt2020",
+  smpte240m: "smpte240m",
+  fcc: "fcc",
+};
+
+/** Returns the scale filter's name for the matrix of a color tag. */
+export function scaleMatrix(matrix: string): string {
+  return SCALE_MATRICES[matrix] ?? "bt601";
+}
+
+// The level of graphics white in HDR (ITU-R BT.2408), as a share of the signal.
+const HDR_WHITE: Readonly<Record<string, number>> = { smpte2084: 0.58, "arib-std-b67": 0.75 };
+
+/** Returns the level of white that graphics have in the pictures of a video, as a share of the signal. */
+export function graphicsWhite(
+  source: Source,
+  { depth }: Pick<Extract<VideoPlan, { mode: "encode" }>, "depth">,
+): number {
+  const { transfer } = sourceColor(source);
+  return (depth === 10 && HDR_WHITE[transfer ?? ""]) || 1;
+}
+
 /** Returns the arguments that write color properties into the output; its pictures always have limited range. */
 export function colorArgs(color: ColorTags): string[] {
   const { primaries, transfer, matrix } = color;

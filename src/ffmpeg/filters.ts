@@ -1,4 +1,5 @@
 import type { Source } from "../core/source.ts";
+import type { Filter } from "../media/feature.ts";
 import type { Geometry } from "../plan/plan.ts";
 import { ntscRate } from "../plan/rate.ts";
 import type { Size } from "../plan/size.ts";
@@ -109,6 +110,15 @@ function fpsFilters(fps: number, length: number | null): string[] {
   const frames = Math.max(1, Math.round(length * fps));
   // Pass the last picture on even if it lasts less than half a frame: it may be the only one.
   return [`${filter}:eof_action=pass`, "tpad=stop=-1:stop_mode=clone", `trim=end_frame=${frames}`];
+}
+
+/** Joins filters of one chain; those of two pictures take the second from a chain of their own. */
+export function chain(filters: readonly Filter[]): string {
+  const texts = filters.map((each, at) => {
+    if (typeof each !== "string") return `[under];${each.second}[over];[under][over]${each.filter}`;
+    return at === 0 ? each : `,${each}`;
+  });
+  return texts.join("");
 }
 
 /** Formats frames per second for ffmpeg: NTSC rates as fractions. */

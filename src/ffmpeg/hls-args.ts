@@ -1,4 +1,5 @@
 import type { Source } from "../core/source.ts";
+import type { Filter } from "../media/feature.ts";
 import { heardSource } from "../plan/audio.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import { heldPictures, SLACK, shownEnd, trackEnd } from "../plan/pictures-end.ts";
@@ -6,6 +7,7 @@ import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from
 import { DEFAULT_FPS, isEven } from "../plan/rate.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
+import { chain } from "./filters.ts";
 import type { Level } from "./loudness.ts";
 import { AUDIO_MASTER, MASTER } from "./output.ts";
 import { type Cut, soundStream } from "./span.ts";
@@ -58,13 +60,13 @@ export function hlsArgs(
   chunk: Chunk,
   source: Source,
   cut: Cut,
-  { output: folder, level = null, after }: { output: string; level?: Level | null; after: readonly string[] },
+  { output: folder, level = null, over }: { output: string; level?: Level | null; over: readonly Filter[] },
   toolset: Toolset,
 ): string[] {
   const { video, audio } = plan;
   const args: string[] = [];
   if (video?.mode === "encode" && chunk.track !== "audio") {
-    args.push(...videoOutput(plan, chunk, source, video, cut, { folder, after }, toolset));
+    args.push(...videoOutput(plan, chunk, source, video, cut, { folder, over }, toolset));
   }
   if (audio && chunk.track !== "video") {
     const sound = audioArgs(
@@ -120,14 +122,14 @@ function videoOutput(
   source: Source,
   video: VideoEncode,
   cut: Cut,
-  { folder, after }: { folder: string; after: readonly string[] },
+  { folder, over }: { folder: string; over: readonly Filter[] },
   toolset: Toolset,
 ): string[] {
   const { renditions } = plan;
   const at = Math.max(0, chunk.start - plan.start);
   const offset = ["-output_ts_offset", String(Number(at.toFixed(6)))];
   return [
-    ...["-filter_complex", hlsGraph(plan, chunk, source, video, { cut, after }, toolset)],
+    ...["-filter_complex", hlsGraph(plan, chunk, source, video, { cut, over }, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
@@ -223,13 +225,13 @@ function hlsOutput(
   ];
 }
 
-/** Returns the filter graph of all renditions, in which `after` follows the sizing, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
+/** Returns the filter graph of all renditions, in which `over` follows the sizing, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
 function hlsGraph(
   plan: Plan,
   chunk: Chunk,
   source: Source,
   video: VideoEncode,
-  { cut, after }: { cut: Cut; after: readonly string[] },
+  { cut, over }: { cut: Cut; over: readonly Filter[] },
   toolset: Toolset,
 ): string {
   const mending = [
@@ -237,7 +239,7 @@ function hlsGraph(
     ...holdFilters(heldPictures(source, plan, chunk)),
   ];
   const sizes = plan.renditions.map(({ geometry }) => geometry);
-  const sizing = (geometry: Geometry) => [...videoSizing(source, video, geometry, toolset), ...after];
+  const sizing = (geometry: Geometry) => [...videoSizing(source, video, geometry, toolset), ...over];
   return sizes.some(({ pad }) => pad !== null)
     ? apart(mending, sizes.map(sizing))
     : inTurn([...mending, ...sizing(sizes[0] as Geometry)], sizes, toolset.scaler);
@@ -259,22 +261,22 @@ function holdFilters({ count, seconds }: { count: number; seconds: number }): st
 }
 
 // Padding differs between renditions, so each is sized separately.
-function apart(mending: readonly string[], sizings: readonly string[][]): string {
+function apart(mending: readonly string[], sizings: readonly Filter[][]): string {
   const split = [...mending, `split=${sizings.length}`].join(",");
   const pads = sizings.map((_, index) => `[s${index}]`).join("");
-  const sized = sizings.map((filters, index) => `[s${index}]${filters.join(",")}[v${index}]`);
+  const sized = sizings.map((filters, index) => `[s${index}]${chain(filters)}[v${index}]`);
   return [`[0:V:0]${split}${pads}`, ...sized].join(";");
 }
 
 // Scaling each from the one above costs less than from the source, and converts the pictures only once. For 360 and 240 lines
 // from 720, SSIM drops by at most a thousandth, at 3 to 7 % fewer bytes.
-function inTurn(first: readonly string[], sizes: readonly Geometry[], scaler: string): string {
+function inTurn(first: readonly Filter[], sizes: readonly Geometry[], scaler: string): string {
   const links = sizes.map(({ width, height }, index) => {
     const filters = index === 0 ? first : [`scale=${width}:${height}:flags=${scaler}`, "setsar=1"];
     const from = index === 0 ? "[0:V:0]" : `[s${index}]`;
     return index === sizes.length - 1
-      ? `${from}${filters.join(",")}[v${index}]`
-      : `${from}${[...filters, "split=2"].join(",")}[v${index}][s${index + 1}]`;
+      ? `${from}${chain(filters)}[v${index}]`
+      : `${from}${chain([...filters, "split=2"])}[v${index}][s${index + 1}]`;
   });
   return links.join(";");
 }

@@ -1,10 +1,10 @@
 import type { ImageFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
-import { pictureFilters } from "../media/features.ts";
+import type { Filter } from "../media/feature.ts";
+import { overFilters, pictureFilters } from "../media/features.ts";
 import type { ImagePlan, Palette, Plan } from "../plan/plan.ts";
 import { filterContext, isRgb, sourceColor } from "./color.ts";
-import { colorFilters, mendFilters, type Sizing, sizeFilters } from "./filters.ts";
-import { imageOverlayGraph } from "./further/overlay.ts";
+import { chain, colorFilters, mendFilters, type Sizing, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
 
@@ -28,7 +28,7 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
     ...gamutFilters(source, image),
   ];
   const last = plan.format === "gif" ? [paletteFilter(image)] : [];
-  return `[0:V:0]${[...mended, ...imageSizing(plan, source, image, toolset), ...last].join(",")}[video]`;
+  return `[0:V:0]${chain([...mended, ...imageSizing(plan, source, image, toolset), ...last])}[video]`;
 }
 
 // Viewers take an image without a profile for sRGB. RGB tagged with wider primaries comes only from a host's decoder.
@@ -43,8 +43,8 @@ function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] 
 }
 
 /** Returns the filters that size the pictures of an image and lay its overlay over them. */
-export function imageSizing(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string[] {
-  const { geometry, overlay } = image;
+export function imageSizing(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): Filter[] {
+  const { geometry } = image;
   const sizing: Sizing = {
     geometry,
     tone: pictureFilters("tone", image, filterContext(source, toolset.engine)),
@@ -52,12 +52,12 @@ export function imageSizing(plan: Plan, source: Source, image: ImagePlan, toolse
     flags: `${toolset.scaler}+${FULL_COLOR}`,
     ...pixelsOf(plan.format as ImageFormat, image),
   };
-  if (!overlay) return sizeFilters(source, sizing);
-  // In RGB, where it lies to the pixel.
   const { canvas, flags } = sizing;
+  const over = overFilters(image, { at: 0, fps: null, yuv: null, flags, files: [] });
+  if (over.length === 0) return sizeFilters(source, sizing);
+  // In RGB, where it lies to the pixel.
   const under = sizeFilters(source, { ...sizing, pixels: canvas, matrix: null, range: "pc" });
-  const over = [imageOverlayGraph(overlay, flags), ...colorFilters(sizing)];
-  return [`${under.join(",")}[under];${over.join(",")}`];
+  return [...under, ...over, ...colorFilters(sizing)];
 }
 
 export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {

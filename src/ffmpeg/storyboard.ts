@@ -2,7 +2,7 @@ import type { Source } from "../core/source.ts";
 import { pictureFilters } from "../media/features.ts";
 import type { Chunk, ImagePlan, Plan, Sheet } from "../plan/plan.ts";
 import { filterContext } from "./color.ts";
-import { mendFilters } from "./filters.ts";
+import { chain, mendFilters } from "./filters.ts";
 import { imageArgs, imageSizing } from "./image-args.ts";
 import { sheetName, sheetPattern } from "./output.ts";
 import type { Cut } from "./span.ts";
@@ -30,7 +30,7 @@ export function storyboardArgs(
     ...(plan.kind === "storyboard" ? [`tile=${sheet.columns}x${sheet.rows}`] : []),
   ];
   return [
-    ...["-filter_complex", `[0:V:0]${filters.join(",")}[video]`, "-map", "[video]"],
+    ...["-filter_complex", `[0:V:0]${chain(filters)}[video]`, "-map", "[video]"],
     ...imageArgs(plan, image, toolset),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...["-f", "image2", `${folder}/${sheetPattern(plan)}`],

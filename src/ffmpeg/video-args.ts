@@ -1,11 +1,19 @@
 import type { VideoCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
-import { pictureFilters } from "../media/features.ts";
-import type { Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
+import type { Filter } from "../media/feature.ts";
+import { overFilters, pictureFilters } from "../media/features.ts";
+import type { Chunk, Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
 import { DEFAULT_FPS, exactFps, isEven } from "../plan/rate.ts";
-import { colorArgs, filterContext, isRgb, videoColor } from "./color.ts";
-import { fpsText, mendFilters, sizeFilters } from "./filters.ts";
-import { overlayGraph } from "./further/overlay.ts";
+import {
+  assumedColor,
+  colorArgs,
+  filterContext,
+  graphicsWhite,
+  isRgb,
+  scaleMatrix,
+  videoColor,
+} from "./color.ts";
+import { chain, fpsText, mendFilters, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 
@@ -22,25 +30,40 @@ const WEBM_TICKS = 1000;
 /** Makes an MP4 or MOV count in these ticks. */
 const TIMESCALES = ["-video_track_timescale", String(TICKS), "-movie_timescale", String(TICKS)];
 
-/**
- * Returns the filter graph of a video, from `[0:V:0]` to `[video]`; `at` is when it begins, in seconds of the output, and the
- * filters of `after` come last.
- */
+/** Returns the filter graph of a video, from `[0:V:0]` to `[video]`; the filters of `over` come last. */
 export function videoGraph(
   source: Source,
   video: VideoEncode,
   cut: Cut,
   toolset: Toolset,
-  { at, after }: { at: number; after: readonly string[] },
+  over: readonly Filter[],
 ): string {
   const filters = [
     ...videoMending(source, video, cut, toolset),
     ...videoSizing(source, video, video.geometry, toolset),
   ];
-  const { overlay } = video;
-  if (!overlay) return `[0:V:0]${[...filters, ...after].join(",")}[video]`;
-  const over = [overlayGraph(source, video, overlay, { at, flags: toolset.scaler }), ...after];
-  return `[0:V:0]${filters.join(",")}[under];${over.join(",")}[video]`;
+  return `[0:V:0]${chain([...filters, ...over])}[video]`;
+}
+
+/** Returns the filters that draw over the finished pictures of a chunk; `files` are the paths of the plan's extra files. */
+export function videoOver(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  files: readonly string[],
+  { scaler }: Toolset,
+): Filter[] {
+  const { video } = plan;
+  if (video?.mode !== "encode" || chunk.track === "audio") return [];
+  const { geometry, depth, fps } = video;
+  const matrix = videoColor(source, video).matrix ?? assumedColor(geometry).matrix ?? "";
+  return overFilters(video, {
+    at: Math.max(0, chunk.start - plan.start) / (plan.speed ?? 1),
+    fps: fps === null ? null : fpsText(fps),
+    yuv: { matrix: scaleMatrix(matrix), depth, white: graphicsWhite(source, video) },
+    flags: scaler,
+    files,
+  });
 }
 
 /** Returns the filters of a video that precede its sizing: cut, fixed, timed, turned. */

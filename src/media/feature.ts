@@ -21,12 +21,48 @@ export interface FilterContext {
   color: { primaries: string | null; transfer: string | null; matrix: string | null };
 }
 
+/** A filter of one picture, or of two: the pictures so far, and those of `second`, a chain that starts at another input. */
+export type Filter = string | { second: string; filter: string };
+
+/** What drawing over finished pictures depends on. */
+export interface OverContext {
+  /** Seconds of output before the first picture. */
+  at: number;
+  /** Frames per second, as ffmpeg reads them; null for pictures that keep their own times. */
+  fps: string | null;
+  /** The YUV of a video; null for the RGB of an image. */
+  yuv: {
+    /** The scale filter's name of the matrix. */
+    matrix: string;
+    depth: 8 | 10;
+    /** The level of graphics white, as a share of the signal. */
+    white: number;
+  } | null;
+  /** Flags of the scaler. */
+  flags: string;
+  /** Paths of the plan's extra files. */
+  files: readonly string[];
+}
+
+/** Width and height in pixels. */
+export interface PictureSize {
+  width: number;
+  height: number;
+}
+
+/** Schemas by kind. */
+export type Variants = { readonly [K in EncodeKind]?: z.ZodType };
+
 /** An option: who has it, what it may be, and how a form shows it. */
-export interface Option<S extends z.ZodType = z.ZodType, K extends EncodeKind = EncodeKind> {
+export interface Option<
+  S extends z.ZodType = z.ZodType,
+  K extends EncodeKind = EncodeKind,
+  V extends Variants = Variants,
+> {
   kinds: readonly K[];
   schema: S;
-  /** Its schema in kinds where the bounds or the description differ. */
-  schemas?: { readonly [E in EncodeKind]?: S };
+  /** Its schema in kinds where the fields, the bounds or the description differ. */
+  schemas?: V;
   /** The value that changes nothing; absent where only omission does. */
   default?: NonNullable<z.infer<S>>;
   /** Whether joined videos cannot have it. */
@@ -43,6 +79,8 @@ export interface Option<S extends z.ZodType = z.ZodType, K extends EncodeKind = 
 /** The English of an option. */
 export interface OptionWords<V> {
   label: string;
+  /** Labels of the fields of an object, or of each object in a list. */
+  fields?: Readonly<Record<string, string>>;
   /** Unit of a number, shown after the label. */
   unit?: string;
   /** The name of a choice; undefined for omission. */
@@ -83,8 +121,13 @@ export interface Feature<
 > extends OptionGroup<O> {
   /** Its part of the plan, as stored and as sent to a container. */
   fields: F;
-  /** Decides its part of the plan of a codec, which for images is null. */
-  plan?(options: OptionValues<O>, source: SourceFacts, codec: string | null): FieldValues<F>;
+  /** Decides its part of the plan for pictures of a size in a codec, which for images is null. */
+  plan?(
+    options: OptionValues<O>,
+    source: SourceFacts,
+    codec: string | null,
+    size: PictureSize,
+  ): FieldValues<F>;
   /** Whether a plan needs it. */
   needed(plan: Planned): boolean;
   /** The engines that can do it: always, or for some sources. */
@@ -93,6 +136,8 @@ export interface Feature<
   stage?: Stage;
   pictures?(fields: Partial<FieldValues<F>>, context: FilterContext): readonly string[];
   sound?(fields: Partial<FieldValues<F>>): readonly string[];
+  /** Its filters after all others, on finished pictures. */
+  over?(fields: Partial<FieldValues<F>>, context: OverContext): readonly Filter[];
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }
 
@@ -106,9 +151,11 @@ export interface Planned {
 }
 
 /** Returns an option with its types. */
-export function option<S extends z.ZodType, const K extends EncodeKind>(
-  definition: Option<S, K>,
-): Option<S, K> {
+export function option<
+  S extends z.ZodType,
+  const K extends EncodeKind,
+  V extends Variants = Record<never, never>,
+>(definition: Option<S, K, V>): Option<S, K, V> {
   return definition;
 }
 

@@ -4,16 +4,20 @@ import type { SourceFacts } from "../core/source-facts.ts";
 import {
   type Engine,
   type Feature,
+  type Filter,
   type FilterContext,
   type Option,
   type OptionGroup,
+  type OverContext,
+  type PictureSize,
   type Planned,
   STAGES,
   type Stage,
 } from "./feature.ts";
 import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
-import { burn, concat, overlay } from "./features/further.ts";
+import { burn, concat } from "./features/further.ts";
+import { overlay } from "./features/overlay.ts";
 import { speed } from "./features/speed.ts";
 import { tone_map } from "./features/tone-map.ts";
 
@@ -21,7 +25,7 @@ import { tone_map } from "./features/tone-map.ts";
 export const FEATURES = { speed, deinterlace, denoise, tone_map, overlay, burn, concat } as const;
 
 /** All options, in the order in which requests and documents list them. */
-const OPTION_GROUPS = [speed, denoise] as const;
+const OPTION_GROUPS = [speed, denoise, overlay] as const;
 
 type Features = typeof FEATURES;
 export type FeatureName = keyof Features;
@@ -32,18 +36,22 @@ export type FeatureRefusal = Features[FeatureName]["refusal"]["code"];
 type Entry<G = (typeof OPTION_GROUPS)[number]> = G extends { options: infer O }
   ? { [N in keyof O & string]: { name: N; option: O[N] } }[keyof O & string]
   : never;
-type Row<K, E = Entry> = E extends { name: infer N extends string; option: Option<infer S, infer Kinds> }
+type Row<K, E = Entry> = E extends {
+  name: infer N extends string;
+  option: Option<infer S, infer Kinds, infer V>;
+}
   ? K extends Kinds
-    ? { name: N; schema: S }
+    ? { name: N; schema: SchemaFor<K, S, V>; common: S }
     : never
   : never;
+type SchemaFor<K, S, V> = K extends keyof V ? (V[K] extends z.ZodType ? V[K] : S) : S;
 
 /** The schemas of a kind's options. */
 export type OptionSchemas<K extends EncodeKind> = { [R in Row<K> as R["name"]]: R["schema"] };
 /** The names of all options. */
 export type OptionName = Entry["name"];
 /** The options of all kinds, as a form reads them. */
-export type AllOptions = { [R in Row<EncodeKind> as R["name"]]?: z.infer<R["schema"]> | undefined };
+export type AllOptions = { [R in Row<EncodeKind> as R["name"]]?: z.infer<R["common"]> | undefined };
 
 const ALL = Object.entries(FEATURES) as readonly (readonly [FeatureName, Feature])[];
 
@@ -108,14 +116,24 @@ export function needsFeature(options: object): boolean {
 }
 
 /** The schemas of the fields of encoded pictures that features plan. */
-export const PICTURE_FIELDS = { ...deinterlace.fields, ...denoise.fields, ...tone_map.fields };
+export const PICTURE_FIELDS = {
+  ...deinterlace.fields,
+  ...denoise.fields,
+  ...tone_map.fields,
+  ...overlay.fields,
+};
 
 /** The fields of encoded pictures that features plan. */
 export type PictureFields = z.infer<z.ZodObject<typeof PICTURE_FIELDS>>;
 
-/** Decides what features do to pictures; the codec of images is null. */
-export function planPictures(options: object, source: SourceFacts, codec: string | null): PictureFields {
-  return Object.assign({}, ...ALL.map(([, { plan }]) => plan?.({ ...options }, source, codec)));
+/** Decides what features do to pictures of a size; the codec of images is null. */
+export function planPictures(
+  options: object,
+  source: SourceFacts,
+  codec: string | null,
+  size: PictureSize,
+): PictureFields {
+  return Object.assign({}, ...ALL.map(([, { plan }]) => plan?.({ ...options }, source, codec, size)));
 }
 
 /** Returns why an engine cannot do what a plan needs of features; null when it can. */
@@ -145,6 +163,11 @@ export function soundFilters(fields: object): string[] {
   );
 }
 
+/** Returns the filters that draw over finished pictures. */
+export function overFilters(fields: object, context: OverContext): Filter[] {
+  return ALL.flatMap(([, each]) => each.over?.(fields, context) ?? []);
+}
+
 /** Returns what the features of a plan cost an engine, per million pixels encoded. */
 export function featureCost(plan: Planned, engine: Engine): { seconds: number; memory: number } {
   const costs = ALL.flatMap(([, { needed, cost }]) =>
@@ -171,9 +194,18 @@ function summarize(
   return summary?.(Object.fromEntries(valid.map(([name]) => [name, values[name]]))) ?? null;
 }
 
-/** Returns the label of an option; undefined for an unknown one. */
-export function optionLabel(name: string): string | undefined {
-  return listOptions().find(([own]) => own === name)?.[1].words.label;
+/** Returns the label of an option, or of a field of one such as `overlay.url`; undefined for an unknown one. */
+export function optionLabel(path: string): string | undefined {
+  const [name, field] = path.split(".");
+  const words = listOptions().find(([own]) => own === name)?.[1].words;
+  return field === undefined ? words?.label : words?.fields?.[field];
+}
+
+/** Returns the names of a kind's options that a form shows as a choice. */
+export function choiceNames(kind: EncodeKind): OptionName[] {
+  return listOptions().flatMap(([name, { kinds, control }]) =>
+    kinds.includes(kind) && control === undefined ? [name] : [],
+  );
 }
 
 /** What a form shows for a choice among values; undefined omits the option. */

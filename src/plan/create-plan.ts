@@ -21,7 +21,6 @@ import { planBurn } from "./further/burn.ts";
 import { furtherFiles } from "./further/further-file.ts";
 import { checkJoint, refuseJoinedSound } from "./further/join.ts";
 import { joinVideos } from "./further/joined-film.ts";
-import { createOverlay } from "./further/overlay.ts";
 import { joinsByCopy } from "./further/placed-parts.ts";
 import type { PlanHints } from "./further/plan-hints.ts";
 import { createMotion, withUsualSize } from "./image/animation.ts";
@@ -161,10 +160,7 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
   const { max_bytes } = options;
   const limit = max_bytes !== undefined && { max_bytes };
   const pictures = createImage(source, stored, format, options);
-  const overlay = options.overlay && {
-    overlay: createOverlay(options.overlay, 0, pictures.geometry),
-  };
-  const image = { ...pictures, animated, ...limit, ...overlay };
+  const image = { ...pictures, animated, ...limit };
   const plan = { ...blank("image", format, span), still, image, ...furtherFiles({ options }, hints.further) };
   if (asksStills(options)) {
     const sheet = createStills(span, options);
@@ -231,7 +227,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
     geometry: best.geometry,
     rate: best.rate,
     fps: null,
-    ...pictureNeeds(source, "h264", options),
+    ...pictureNeeds(source, "h264", options, best.geometry),
     ...planBurn(options),
   };
   const frames = frameCount(source, span, null);

@@ -1,7 +1,8 @@
+import { ANCHORS } from "../core/formats.ts";
 import type { FrameOptions } from "../core/options.ts";
 import { BLACK, parseColor, TRANSPARENT } from "./color.ts";
 import type { Geometry } from "./plan.ts";
-import { PLACES, type Size, type SizeRules, type StoredPicture, snap, targetSize } from "./size.ts";
+import { type Size, type SizeRules, type StoredPicture, snap, targetSize } from "./size.ts";
 import { createView, type Rect, type View } from "./view.ts";
 
 /** What the output allows besides its size: whether padding can be transparent. */
@@ -26,7 +27,7 @@ export function geometryFor(
   const { rotate, turn, mirror, turned, shown } = view;
   const both = options.width !== undefined && options.height !== undefined;
   const fit = both ? (options.fit ?? (options.background === undefined ? "fill" : "contain")) : "fill";
-  const place = PLACES[options.position ?? "center"];
+  const place = ANCHORS[options.position ?? "center"];
 
   const part = view.crop ?? { x: 0, y: 0, ...turned };
   const cover = fit === "cover" ? coverCrop(part, shown, target, place) : null;

@@ -39,7 +39,6 @@ export {
 } from "./rate.ts";
 export {
   displayedSize,
-  PLACES,
   parsePixelAspect,
   type Size,
   type SizeRules,

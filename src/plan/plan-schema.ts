@@ -47,25 +47,6 @@ export const Rate = z.union([
   z.strictObject({ bitrate: bits }),
 ]);
 
-const side = z
-  .number()
-  .min(0)
-  .max(1 << 16);
-/** A picture that is laid over the sized pictures of a video; times count from the start of the output. */
-export const Overlay = z.strictObject({
-  /** Its index among the further inputs. */
-  input: z.int().min(0).max(100),
-  /** Width in pixels; null for its own. */
-  width: pixels.min(1).nullable(),
-  /** Factor of its own width, where that is kept and the output became smaller to fit its bytes; absent for 1. */
-  shrink: z.number().positive().max(1).exactOptional(),
-  /** Its place: pixels from the left and the top, or shares of the room that it leaves there. */
-  place: z.strictObject({ x: side, y: side, of: z.enum(["pixels", "room"]) }),
-  opacity: z.number().min(0).max(1),
-  start: seconds,
-  end: seconds.nullable(),
-});
-
 /** Pictures that are encoded. */
 export const VideoEncode = z.strictObject({
   mode: z.literal("encode"),
@@ -79,7 +60,6 @@ export const VideoEncode = z.strictObject({
   depth: z.literal([8, 10]),
   /** Background for transparent pictures as `0xRRGGBB`; null when the source has no transparency. */
   matte: color.nullable(),
-  overlay: Overlay.exactOptional(),
   /** Text that is drawn into the pictures last: its index among the further files. Absent for none. */
   burn: z.strictObject({ file: z.int().min(0).max(100) }).exactOptional(),
 });
@@ -156,7 +136,6 @@ export const ImagePlan = z.strictObject({
   matte: color.nullable(),
   /** Bytes that the file must not exceed, for which quality and then size are lowered; absent for any. */
   max_bytes: count.exactOptional(),
-  overlay: Overlay.exactOptional(),
   motion: Motion.exactOptional(),
   sheet: Sheet.exactOptional(),
 });

@@ -1,5 +1,6 @@
 import { invalid } from "../core/errors.ts";
-import { BOUNDS, type Position } from "../core/formats.ts";
+import { toPixels } from "../core/fields.ts";
+import { BOUNDS } from "../core/formats.ts";
 import type { FrameOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 
@@ -95,22 +96,3 @@ export function snap(pixels: number, even: boolean): number {
   if (!even) return Math.max(1, Math.round(pixels));
   return Math.max(2, 2 * Math.ceil(pixels / 2 - 0.5));
 }
-
-/** Returns a length in pixels of one that may be a percentage of the displayed length. */
-export function toPixels(size: number | string | undefined, displayed: number): number | undefined {
-  if (typeof size !== "string") return size;
-  return (displayed * Number.parseFloat(size)) / 100;
-}
-
-/** Horizontal (0 left, 1 right) and vertical (0 top, 1 bottom) coordinates of each position. */
-export const PLACES = {
-  center: [0.5, 0.5],
-  top: [0.5, 0],
-  bottom: [0.5, 1],
-  left: [0, 0.5],
-  right: [1, 0.5],
-  "top-left": [0, 0],
-  "top-right": [1, 0],
-  "bottom-left": [0, 1],
-  "bottom-right": [1, 1],
-} as const satisfies Record<Position, readonly [number, number]>;

@@ -6,11 +6,10 @@ import { holdsHdr, keepsHdr } from "../media/features/tone-map.ts";
 import { needsFeature, planPictures } from "../media/features.ts";
 import { BLACK, parseColor } from "./color.ts";
 import { burntInput, planBurn } from "./further/burn.ts";
-import { createOverlay } from "./further/overlay.ts";
 import { createGeometry } from "./geometry.ts";
 import type { VideoPlan } from "./plan.ts";
 import { DEFAULT_FPS, exactFps, isEven, videoRate } from "./rate.ts";
-import { parsePixelAspect, type StoredPicture, toRightAngle } from "./size.ts";
+import { parsePixelAspect, type Size, type StoredPicture, toRightAngle } from "./size.ts";
 
 const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
@@ -33,8 +32,7 @@ export function createVideoPlan(
     geometry,
     rate: videoRate(codec, options),
     fps: outputFps(source, options),
-    ...pictureNeeds(source, codec, options),
-    ...(options.overlay && { overlay: createOverlay(options.overlay, 0, geometry) }),
+    ...pictureNeeds(source, codec, options, geometry),
     ...planBurn(options),
   };
 }
@@ -56,9 +54,10 @@ export function pictureNeeds(
   source: Source,
   codec: VideoCodec,
   options: { background?: string | undefined },
+  size: Size,
 ) {
   return {
-    ...planPictures(options, source, codec),
+    ...planPictures(options, source, codec, size),
     depth: keepsHdr(source, codec) ? 10 : 8,
     matte: matteFor(source, options.background),
   } as const;
@@ -77,7 +76,7 @@ export function copiesPictures(source: Source, codec: VideoCodec, options: Video
 
 function asksNothing(options: VideoOptions): boolean {
   const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip } = options;
-  if (needsFeature(options) || options.overlay !== undefined || burntInput(options) !== null) return false;
+  if (needsFeature(options) || burntInput(options) !== null) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }

@@ -1,15 +1,9 @@
 import { invalid } from "../core/errors.ts";
+import { toPixels } from "../core/fields.ts";
+import { ANCHORS } from "../core/formats.ts";
 import type { FrameOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
-import {
-  displayedSize,
-  PLACES,
-  type Size,
-  type StoredPicture,
-  storedPicture,
-  toPixels,
-  toRightAngle,
-} from "./size.ts";
+import { displayedSize, type Size, type StoredPicture, storedPicture, toRightAngle } from "./size.ts";
 
 /** A part of a picture, in pixels. */
 export interface Rect extends Size {
@@ -82,7 +76,7 @@ function partOf(whole: Size, crop: Crop, position: FrameOptions["position"] = "c
     const scale = Math.min(whole.width / across, whole.height / down);
     const side = (ratio: number, most: number) => Math.min(most, Math.max(1, Math.round(ratio * scale)));
     const size = { width: side(across, whole.width), height: side(down, whole.height) };
-    const [left, top] = PLACES[position];
+    const [left, top] = ANCHORS[position];
     const x = Math.floor((whole.width - size.width) * left);
     return { x, y: Math.floor((whole.height - size.height) * top), ...size };
   }

@@ -4,7 +4,6 @@ import {
   type EncodeKind,
   FORMATS,
   type OptionsOf,
-  type parseTaskRequest,
   type Source,
   type viewOf,
 } from "../../src/index.ts";
@@ -39,23 +38,12 @@ export const OPTION_NAMES = {
     ...SOUNDTRACK,
     ...SPAN,
     ...optionNames("video"),
-    "overlay",
     "subtitles",
     "concat",
     "metadata",
   ],
   audio: ["format", "mode", "quality", "bitrate", ...SOUND, ...SPAN, ...optionNames("audio"), "metadata"],
-  image: [
-    "format",
-    "quality",
-    ...FRAME,
-    "start",
-    "max_bytes",
-    ...optionNames("image"),
-    "overlay",
-    "interval",
-    "count",
-  ],
+  image: ["format", "quality", ...FRAME, "start", "max_bytes", ...optionNames("image"), "interval", "count"],
   animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
   storyboard: ["format", "quality", "width", "interval", "columns", "rows", ...SPAN],
   waveform: [
@@ -65,8 +53,6 @@ export const OPTION_NAMES = {
   ] as const,
   adaptive_video: ["format", "i_frames", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN, "subtitles"],
 } as const satisfies { [K in EncodeKind]: readonly string[] };
-
-type Parsed = Extract<ReturnType<typeof parseTaskRequest>, { kind: "video" }>;
 
 /** All options of all kinds by name, as the fields of a form read them. */
 export interface AnyOptions extends AllOptions {
@@ -111,7 +97,6 @@ export interface AnyOptions extends AllOptions {
   background_color?: string | undefined;
   start?: number | undefined;
   end?: number | undefined;
-  overlay?: NonNullable<Parsed["options"]>["overlay"];
   subtitles?:
     | {
         url: string;

@@ -1,11 +1,11 @@
-import { defaultValues, optionControl, optionNames } from "../../src/media/features.ts";
+import { choiceNames, defaultValues, optionControl } from "../../src/media/features.ts";
 import { Field } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 
-/** The choices of all features that a kind has. */
+/** The options of a kind that are one choice each. */
 export function FeatureFields({ form: { wishes, options, change, faultAt } }: { form: Form }) {
-  return optionNames(wishes.kind).map((name) => {
+  return choiceNames(wishes.kind).map((name) => {
     const value = options[name];
     const { label, hint, choices } = optionControl(name, value);
     const at = choices.findIndex((choice) => choice.value === value);

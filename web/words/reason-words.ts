@@ -23,7 +23,6 @@ const FIELDS: Readonly<Record<string, string>> = {
   "options.target_lufs": "Loudness",
   "options.fade_in": "Fade in",
   "options.fade_out": "Fade out",
-  "options.overlay.url": "Logo or watermark",
   "options.subtitles.url": "Subtitles",
   "options.subtitles.language": "Language of the subtitles",
   "options.subtitles.label": "Name in the menu",

@@ -25,7 +25,6 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
     describeSpan(kind, wish),
     ...summarizeOptions(kind, wish),
-    wish.overlay === undefined ? null : "with a logo",
     wish.subtitles === undefined ? null : "with subtitles",
     Array.isArray(wish.concat) ? `${wish.concat.length} more after it` : null,
     isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { aloneNames } from "../../media/features.ts";
-import { closed, fileUrl } from "../fields.ts";
-import { asksFor, issue, type Report } from "../option-rules.ts";
+import { closed, fileUrl, issue, type Report } from "../fields.ts";
+import { asksFor } from "../option-rules.ts";
 
 /** Most videos that play after the first one. */
 const MOST_CONCAT = 9;
@@ -33,7 +33,7 @@ export const concat = z
 
 // What each of the videos would need in its own way, or what would read the whole before it is joined.
 const ALONE = [
-  ...["start", "end", ...aloneNames(), "overlay", "crop", "rotate", "flip", "track"],
+  ...["start", "end", ...aloneNames(), "crop", "rotate", "flip", "track"],
   ...["normalize", "target_lufs"],
 ];
 

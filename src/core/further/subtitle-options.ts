@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { closed, fileUrl } from "../fields.ts";
+import { closed, fileUrl, issue, type Report } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
-import { issue, type Report } from "../option-rules.ts";
 
 const LANGUAGE = `must be a language as in BCP 47, such as "en" or "pt-BR".`;
 const LABEL = `must be a text of 1 to ${BOUNDS.label.max} characters, without control characters.`;

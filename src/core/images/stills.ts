@@ -1,6 +1,5 @@
-import { wholeWithin, within } from "../fields.ts";
+import { issue, type Report, wholeWithin, within } from "../fields.ts";
 import { BOUNDS, type ImageFormat, STILL_FORMATS } from "../formats.ts";
-import { issue, type Report } from "../option-rules.ts";
 
 /** The options of an image that make several stills of one video. */
 export const stills = {

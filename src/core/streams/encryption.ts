@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { toHex } from "../../util/bytes.ts";
-import { closed, oneOf, ruled } from "../fields.ts";
+import { closed, issue, oneOf, type Report, ruled } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
-import { issue, type Report } from "../option-rules.ts";
 
 const BYTES = "16 bytes, as 32 hexadecimal digits or in base64.";
 const BASE64 = "[A-Za-z0-9+/]{21}[AQgw]==";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { closed, hexColor, oneOf, span, wholeWithin } from "../fields.ts";
+import { closed, hexColor, issue, oneOf, type Report, span, wholeWithin } from "../fields.ts";
 import { BOUNDS, DEFAULT_FORMAT, FORMATS, WAVEFORM_DEFAULTS, type WaveformFormat } from "../formats.ts";
-import { checkSpan, issue, type Report } from "../option-rules.ts";
+import { checkSpan } from "../option-rules.ts";
 import { sound } from "../sound-options.ts";
 
 const FORMAT_NAMES = Object.keys(FORMATS.waveform) as [WaveformFormat, ...WaveformFormat[]];

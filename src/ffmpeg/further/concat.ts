@@ -1,15 +1,15 @@
 import type { Source } from "../../core/source.ts";
+import type { Filter } from "../../media/feature.ts";
 import { type PlacedPart, placedParts } from "../../plan/further/placed-parts.ts";
 import type { Chunk, ConcatPart, Plan } from "../../plan/plan.ts";
 import { audioArgs } from "../audio-args.ts";
-import { assumedColor, isRgb, videoColor } from "../color.ts";
-import { fpsText } from "../filters.ts";
+import { assumedColor, isRgb, scaleMatrix, videoColor } from "../color.ts";
+import { chain, fpsText } from "../filters.ts";
 import { listHeard, listInput, listPictures, listPrefix } from "../listing.ts";
 import { shapeFilters } from "../loudness.ts";
 import { type Cut, createCut, inputArgs } from "../span.ts";
 import type { Toolset } from "../toolset.ts";
 import { videoArgs, videoMending, videoSizing } from "../video-args.ts";
-import { scaleMatrix } from "./overlay.ts";
 
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 
@@ -23,12 +23,12 @@ export function partInput(plan: Plan, { at, source }: PlacedPart): string[] {
 
 /**
  * Returns the arguments that join the parts of a plan, or the sound alone of parts whose pictures are copied: graphs, streams, codecs
- * and lists. The last filters of the pictures are `after`.
+ * and lists. The filters of `over` come last.
  */
 export function concatArgs(
   plan: Plan,
   source: Source,
-  { lists, after }: { lists?: string | undefined; after: readonly string[] },
+  { lists, over }: { lists?: string | undefined; over: readonly Filter[] },
   toolset: Toolset,
 ) {
   const { audio } = plan;
@@ -52,8 +52,8 @@ export function concatArgs(
   });
   const pads = (kind: string) => parts.map(({ input }) => `[${kind}${input}]`).join("");
   // One picture of a part may last no time by itself; its place follows from the count.
-  const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...after].join(",");
-  pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${timed}[video]`);
+  const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...over];
+  pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${chain(timed)}[video]`);
   const shape = audio ? ["asetpts=N/SR/TB", ...shapeFilters(audio, source, null)] : [];
   sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
   return {

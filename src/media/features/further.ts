@@ -2,15 +2,6 @@ import { feature } from "../feature.ts";
 
 // Their options, plans and graphs are still elsewhere; here is who does them.
 
-/** A picture is laid over others. */
-export const overlay = feature({
-  options: {},
-  fields: {},
-  needed: ({ pictures }) => pictures.overlay !== undefined,
-  doneBy: { native: true, stock: true },
-  refusal: { code: "overlay", clause: () => "it cannot lay a picture over others" },
-});
-
 /** Subtitles are drawn into pictures. */
 export const burn = feature({
   options: {},

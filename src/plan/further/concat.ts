@@ -37,7 +37,11 @@ export function createConcat(
       input === 0 ? video.geometry : createGeometry(movingPicture(each), frame, { even: true, alpha: false });
     return {
       ...{ input, source: each },
-      video: { ...video, ...pictureNeeds(each, hdr ? video.codec : "h264", { background }), geometry },
+      video: {
+        ...video,
+        ...pictureNeeds(each, hdr ? video.codec : "h264", { background }, geometry),
+        geometry,
+      },
       frames: Math.max(1, Math.round((each.duration ?? 0) * video.fps)),
     };
   });

@@ -32,7 +32,7 @@ export function createImage(
     geometry,
     quality: imageQuality(format, options.quality),
     alpha,
-    ...planPictures(options, source, null),
+    ...planPictures(options, source, null, geometry),
     matte: alpha ? null : matteFor(source, options.background),
   };
 }

@@ -1,6 +1,6 @@
 import type { ImageFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
-import { shrinkOverlay } from "../further/overlay.ts";
+import { shrinkOverlay } from "../../media/features/overlay.ts";
 import type { Geometry, ImagePlan, Plan } from "../plan.ts";
 import { imageQuality } from "../rate.ts";
 import { type Size, storedPicture } from "../size.ts";

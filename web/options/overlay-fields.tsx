@@ -1,9 +1,10 @@
-import { POSITIONS } from "../../../src/index.ts";
-import { Field } from "../../ui/field.tsx";
-import { NumberField } from "../../ui/number-field.tsx";
-import type { AnyOptions } from "../choices.ts";
-import type { Form } from "../use-form.ts";
-import { POSITION_WORDS } from "../words.ts";
+import { POSITIONS } from "../../src/index.ts";
+import { OVERLAY_LABELS as LABELS } from "../../src/media/features/overlay.ts";
+import { Field } from "../ui/field.tsx";
+import { NumberField } from "../ui/number-field.tsx";
+import type { AnyOptions } from "./choices.ts";
+import type { Form } from "./use-form.ts";
+import { POSITION_WORDS } from "./words.ts";
 
 const WIDTHS = ["10%", "20%", "30%", "50%", "100%"] as const;
 const OPACITIES = [1, 0.75, 0.5, 0.25] as const;
@@ -14,13 +15,13 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
   const { overlay } = options;
   const { opacity = 1 } = overlay ?? {};
   const set = (changes: Partial<NonNullable<AnyOptions["overlay"]>>) =>
-    overlay && change({ overlay: given({ ...overlay, ...changes }) });
+    overlay && change({ overlay: withoutUndefined({ ...overlay, ...changes }) });
   const named = typeof overlay?.position === "object" ? null : (overlay?.position ?? "center");
   const widths = [...new Set([...WIDTHS, ...(overlay?.width === undefined ? [] : [overlay.width])])];
   return (
     <>
       <Field
-        label="Logo or watermark"
+        label={LABELS.url}
         hint={overlay && "The address of a picture, whose server must let this page read it."}
         fault={faultAt("overlay.url")}
       >
@@ -44,7 +45,7 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
       </Field>
       {overlay && (
         <div class="columns">
-          <Field label="Logo position" fault={faultAt("overlay.position")}>
+          <Field label={LABELS.position} fault={faultAt("overlay.position")}>
             {(control) => (
               <select
                 {...control}
@@ -62,7 +63,7 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
               </select>
             )}
           </Field>
-          <Field label="Logo width" fault={faultAt("overlay.width")}>
+          <Field label={LABELS.width} fault={faultAt("overlay.width")}>
             {(control) => (
               <select
                 {...control}
@@ -80,7 +81,7 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
               </select>
             )}
           </Field>
-          <Field label="Logo opacity" fault={faultAt("overlay.opacity")}>
+          <Field label={LABELS.opacity} fault={faultAt("overlay.opacity")}>
             {(control) => (
               <select
                 {...control}
@@ -102,14 +103,14 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
       {overlay && wishes.kind === "video" && (
         <div class="columns">
           <NumberField
-            label="Logo appears (seconds)"
+            label={LABELS.start}
             value={overlay.start}
             onChange={(start) => set({ start })}
             placeholder="at the start"
             fault={faultAt("overlay.start")}
           />
           <NumberField
-            label="Logo disappears (seconds)"
+            label={LABELS.end}
             value={overlay.end}
             onChange={(end) => set({ end })}
             placeholder="never"
@@ -121,7 +122,7 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
   );
 }
 
-// The request knows no fields that are undefined.
-function given<T extends object>(fields: T): T {
+// A request has no fields that are undefined.
+function withoutUndefined<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,7 +1,7 @@
 import { Fragment } from "preact";
-import { Field } from "../../ui/field.tsx";
-import type { AnyOptions } from "../choices.ts";
-import type { Form } from "../use-form.ts";
+import { Field } from "../ui/field.tsx";
+import type { AnyOptions } from "./choices.ts";
+import type { Form } from "./use-form.ts";
 
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 

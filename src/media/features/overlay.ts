@@ -1,0 +1,186 @@
+import { z } from "zod";
+import { closed, fileUrl, issue, offset, oneOf, seconds, size, toPixels, within } from "../../core/fields.ts";
+import { ANCHORS, BOUNDS, POSITIONS } from "../../core/formats.ts";
+import { EPSILON_SECONDS } from "../clock.ts";
+import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
+
+const POSITION = `must be one of ${POSITIONS.join(", ")}, or { x, y } in pixels or percentages of the picture.`;
+
+const picture = {
+  url: fileUrl("of the picture").meta({
+    description: "URL of the picture, which is read as the input is: http://, https:// or s3://.",
+    example: "https://example.com/logo.png",
+  }),
+  position: z
+    .union([oneOf(POSITIONS), z.strictObject({ x: offset, y: offset })], POSITION)
+    .optional()
+    .meta({
+      description:
+        "Where it lies: a side, a corner or the center, or the place of its upper left corner in pixels or percentages of the picture.",
+      default: "center",
+      example: "bottom-right",
+    }),
+  width: size.optional().meta({
+    description:
+      'Its width: pixels, or a percentage of the output such as "20%"; its own when absent. Its shape is kept.',
+    example: "20%",
+  }),
+  opacity: within(BOUNDS.opacity)
+    .optional()
+    .meta({ description: "From 0, invisible, to 1, as it is.", default: 1 }),
+};
+
+const FORMATS = "PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts";
+
+const videoOverlay = closed(
+  {
+    ...picture,
+    start: seconds.optional().meta({ description: "When it appears, in seconds of the output.", default: 0 }),
+    end: seconds
+      .optional()
+      .meta({ description: "When it disappears, in seconds of the output; never when absent." }),
+  },
+  "field",
+  " of an overlay",
+)
+  .superRefine(({ start = 0, end }, report) => {
+    if (end === undefined || end > start) return;
+    report.addIssue(issue("end", `must be after the start (${start}).`));
+  })
+  .optional()
+  .meta({ description: `A picture to lay over the video, such as a logo: ${FORMATS}.` });
+
+const imageOverlay = closed(picture, "field", " of an overlay of an image, which has no span of time")
+  .optional()
+  .meta({ description: `A picture to lay over the image, such as a logo: ${FORMATS}.` });
+
+const side = z
+  .number()
+  .min(0)
+  .max(1 << 16);
+const Overlay = z.strictObject({
+  /** Its index among the extra inputs. */
+  input: z.int().min(0).max(100),
+  /** Width in pixels; null for its own. */
+  width: z
+    .int()
+    .min(1)
+    .max(1 << 16)
+    .nullable(),
+  /** Factor of its own width, for an output that became smaller to fit its bytes; absent for 1. */
+  shrink: z.number().positive().max(1).exactOptional(),
+  /** Its offset: pixels from the left and the top, or shares of the room that it leaves there. */
+  place: z.strictObject({ x: side, y: side, of: z.enum(["pixels", "room"]) }),
+  opacity: z.number().min(0).max(1),
+  /** Seconds of output. */
+  start: z.number().min(0).max(1e7),
+  end: z.number().min(0).max(1e7).nullable(),
+});
+
+/** A picture that is laid over the sized pictures of a plan. */
+export interface Overlay extends z.infer<typeof Overlay> {}
+
+/** Labels of an overlay's fields in a form. */
+export const OVERLAY_LABELS = {
+  url: "Logo or watermark",
+  position: "Logo position",
+  width: "Logo width",
+  opacity: "Logo opacity",
+  start: "Logo appears (seconds)",
+  end: "Logo disappears (seconds)",
+} as const;
+
+/** A picture, such as a logo, is laid over a video or an image. */
+export const overlay = feature({
+  options: {
+    overlay: option({
+      kinds: ["video", "image"],
+      schema: videoOverlay,
+      schemas: { image: imageOverlay },
+      alone: true,
+      control: "own",
+      words: {
+        label: OVERLAY_LABELS.url,
+        fields: OVERLAY_LABELS,
+      },
+    }),
+  },
+  summary: ({ overlay: options }) => (options ? "with a logo" : null),
+  fields: { overlay: Overlay.exactOptional() },
+  plan: ({ overlay: options }, _, __, size) => (options ? { overlay: planOverlay(options, size) } : {}),
+  needed: ({ pictures }) => pictures.overlay !== undefined,
+  doneBy: { native: true, stock: true },
+  refusal: { code: "overlay", clause: () => "it cannot lay a picture over others" },
+  over: ({ overlay: plan }, context) =>
+    plan ? [{ second: scaledOverlay(plan, context), filter: overlayFilter(plan, context) }] : [],
+});
+
+type OverlayOptions = NonNullable<z.infer<typeof videoOverlay>>;
+
+function planOverlay(options: OverlayOptions, on: PictureSize): Overlay {
+  const { position = "center", opacity = 1, start = 0, end = null } = options;
+  const width = toPixels(options.width, on.width);
+  const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
+  const [x, y] = typeof position === "string" ? ANCHORS[position] : [0, 0];
+  return {
+    // No other option's file comes before it.
+    input: 0,
+    width: width === undefined ? null : Math.max(1, Math.round(width)),
+    place:
+      typeof position === "string"
+        ? { x, y, of: "room" }
+        : { x: pixels(position.x, on.width), y: pixels(position.y, on.height), of: "pixels" },
+    opacity,
+    start,
+    end,
+  };
+}
+
+/** Returns the overlay of an output whose sides are multiplied by a factor. */
+export function shrinkOverlay(planned: Overlay, by: number): Overlay {
+  const { width, place } = planned;
+  const x = Math.round(place.x * by);
+  const y = Math.round(place.y * by);
+  return {
+    ...planned,
+    ...(width === null ? { shrink: by } : { width: Math.max(1, Math.round(width * by)) }),
+    place: place.of === "room" ? place : { ...place, x, y },
+  };
+}
+
+// The first picture of the overlay's input, in its size, opacity and color.
+function scaledOverlay({ input, width, shrink, opacity }: Overlay, { yuv, flags }: OverContext): string {
+  const white = yuv?.white ?? 1;
+  const mixed = [
+    ...(white === 1 ? [] : [`rr=${white}:gg=${white}:bb=${white}`]),
+    ...(opacity === 1 ? [] : [`aa=${opacity}`]),
+  ];
+  const scaled = width ?? (shrink === undefined ? null : `'max(1,round(iw*${shrink}))'`);
+  const filters = [
+    "trim=end_frame=1",
+    "format=gbrap",
+    // Premultiplied, so that the colors of transparent pixels do not bleed into the edges.
+    ...(scaled === null
+      ? []
+      : ["premultiply=inplace=1", `scale=${scaled}:-1:flags=${flags}`, "unpremultiply=inplace=1"]),
+    ...(mixed.length > 0 ? [`colorchannelmixer=${mixed.join(":")}`] : []),
+    ...(yuv ? [`scale=flags=${flags}:out_range=tv:out_color_matrix=${yuv.matrix}`] : []),
+    `format=${yuv ? (yuv.depth === 10 ? "yuva420p10le" : "yuva420p") : "rgba"}`,
+  ];
+  return `[${input + 1}:v:0]${filters.join(",")}`;
+}
+
+function overlayFilter({ place, start, end }: Overlay, { yuv, at }: OverContext): string {
+  const [x, y] = place.of === "pixels" ? [place.x, place.y] : [`(W-w)*${place.x}`, `(H-h)*${place.y}`];
+  const spans = [
+    ...(start > at ? [`gte(t,${edge(start - at)})`] : []),
+    ...(end === null ? [] : [`lt(t,${edge(end - at)})`]),
+  ];
+  const enable = spans.length > 0 ? [`enable='${spans.join("*")}'`] : [];
+  return `overlay=${[`x=${x}:y=${y}`, ...enable, ...(yuv ? [] : ["format=rgb"])].join(":")}`;
+}
+
+// A frame at an edge, allowing for rounding, belongs to the span that starts there.
+function edge(time: number): string {
+  return String(Number((time - EPSILON_SECONDS).toFixed(6)));
+}
