@@ -1,13 +1,13 @@
 import { MediaError } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
 import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
+import type { Task as TaskRecord } from "../core/task.ts";
 
 /**
  * Returns the output of a task or step. Throws the error of a run that failed, and `media_not_found` when there is no file,
  * as for a probe.
  */
-export function outputSource(record: Task | Step): Source {
+export function outputSource(record: TaskRecord | Step): Source {
   if (record.error) {
     const { kind, message } = record.error;
     throw new MediaError(kind, message, record.error);

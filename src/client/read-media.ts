@@ -168,7 +168,7 @@ async function readStream(stream: ReadableStream<unknown>, type: string): Promis
     if (done) return new Blob([...parts, ...chunks], { type });
     if (!ArrayBuffer.isView(value)) {
       await reader.cancel().catch(() => {});
-      throw invalid(`must be a ReadableStream of bytes: it yields ${nameOf(value)}, not a Uint8Array.`);
+      throw invalid(`must be a ReadableStream of bytes: it yields ${describeType(value)}, not a Uint8Array.`);
     }
     chunks.push(value as BlobPart);
     held += value.byteLength;
@@ -182,7 +182,7 @@ async function readStream(stream: ReadableStream<unknown>, type: string): Promis
 function refuse(value: unknown): MediaError {
   const tag = tagOf(value);
   const hint = tag === "FileList" ? "; take one of its files" : tag === "Promise" ? "; await it" : "";
-  const message = `input must be ${ACCEPTED}; it is ${nameOf(value)}${hint}.`;
+  const message = `input must be ${ACCEPTED}; it is ${describeType(value)}${hint}.`;
   return new MediaError("request_invalid", message, { param: "input" });
 }
 
@@ -195,7 +195,7 @@ function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
-function nameOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (typeof value !== "object" || value === null) return `a ${typeof value}`;
   const name = tagOf(value) === "Object" ? (value.constructor?.name ?? "Object") : tagOf(value);
   return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;

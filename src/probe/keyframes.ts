@@ -6,7 +6,7 @@ import { readSyncTimes } from "./isobmff/sync-times.ts";
 import { readCueTimes } from "./matroska/matroska-cues.ts";
 
 // Reads the index only, which may be as large as in a probe.
-const BOUNDS: ProbeBounds = { reads: 1000, blocks: 512, jumps: 80 };
+const INDEX_BOUNDS: ProbeBounds = { reads: 1000, blocks: 512, jumps: 80 };
 
 // Twice as many as six hours have with one every half second; a source with more can be cut anywhere.
 const MOST = 100_000;
@@ -24,7 +24,7 @@ export async function readKeyframes(
   const read = READERS[format];
   if (!read) return [];
   try {
-    const times = await read(boundReader(reader, BOUNDS, signal), signal);
+    const times = await read(boundReader(reader, INDEX_BOUNDS, signal), signal);
     const rounded = times.filter((time) => time >= 0).map((time) => Math.round(time * 1e6) / 1e6);
     return rounded.length > MOST ? [] : [...new Set(rounded)].sort((a, b) => a - b);
   } catch {

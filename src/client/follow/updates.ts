@@ -1,15 +1,15 @@
 import type { MediaError } from "../../core/errors.ts";
 import type { Step } from "../../core/step.ts";
-import type { Task } from "../../core/task.ts";
+import type { Task as TaskRecord } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
-import type { Update } from "../client.ts";
+import type { Update } from "../update.ts";
 import type { Watch } from "./watch.ts";
 
 /**
  * Yields the updates of a watched run until it is finished; a slow consumer skips to the newest. Rejects with the error that
  * ended the watch, or with the signal's reason.
  */
-export async function* updatesOf<T extends Task | Step>(
+export async function* updatesOf<T extends TaskRecord | Step>(
   watch: Watch<T>,
   id: string,
   signal?: AbortSignal,

@@ -1,5 +1,5 @@
 import type { Step } from "../../core/step.ts";
-import type { Task } from "../../core/task.ts";
+import type { Task as TaskRecord } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import type { Client } from "../client.ts";
 import type { AnyRun, RunRef } from "../records.ts";
@@ -40,7 +40,11 @@ export function idOf(run: RunRef): string {
  * Resolves to the finished run, at once when it is already finished; rejects with the error that ended the watch, or with
  * the signal's reason.
  */
-function waitFor<T extends Task | Step>(watch: Watch<T>, run: T | string, signal?: AbortSignal): Promise<T> {
+function waitFor<T extends TaskRecord | Step>(
+  watch: Watch<T>,
+  run: T | string,
+  signal?: AbortSignal,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     if (typeof run !== "string" && isFinished(run)) return resolve(run);

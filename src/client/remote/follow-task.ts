@@ -1,5 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import { Task } from "../../core/task.ts";
+import { Task as TaskSchema } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { sleep } from "../../util/time.ts";
 import { updateOf } from "../follow/progress.ts";
@@ -19,15 +19,15 @@ export async function* followTask(
   { call, open }: Http,
   path: string,
   signal: AbortSignal,
-): AsyncGenerator<Update<Task>, void> {
-  let last: Update<Task> | null = null;
+): AsyncGenerator<Update<TaskSchema>, void> {
+  let last: Update<TaskSchema> | null = null;
   let seen = "";
   for (let fruitless = 1; ; fruitless++) {
     const headers = { Accept: "text/event-stream", ...(seen !== "" && { "Last-Event-ID": seen }) };
     const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
     // The final event was sent, even if it did not arrive.
     if (response.status === 204 || !response.body) {
-      const { value } = await call({ method: "GET", path, signal, patient: true }, Task);
+      const { value } = await call({ method: "GET", path, signal, patient: true }, TaskSchema);
       return yield updateOf(value, last);
     }
     try {

@@ -1,7 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
 import { limitTime } from "../../util/time.ts";
-import type { Output, ReadOptions } from "../client.ts";
+import type { Output } from "../client.ts";
+import type { ReadOptions } from "../requests.ts";
 import { saveTo } from "../save-to.ts";
 import type { Fetch } from "./http.ts";
 

@@ -28,7 +28,7 @@ export async function runWork(
   host: WorkHost,
 ): Promise<WorkDone> {
   if (work.kind === "encode") {
-    const core = await start(work, host);
+    const core = await startCore(work, host);
     mountInputs(core, file, further);
     const encoded = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
     return { report: null, ...encoded, heap: core.heap };
@@ -44,7 +44,7 @@ export async function runWork(
   return facts ? { report: reportOf(facts, file.size), files: [], tally: {}, heap: 0 } : probe("header");
 
   async function probe(depth: "frame" | "header"): Promise<WorkDone> {
-    const core = await start(work, host);
+    const core = await startCore(work, host);
     return { report: runProbe(core, file, facts, depth), files: [], tally: {}, heap: core.heap };
   }
 }
@@ -67,7 +67,7 @@ function isBreakdown(cause: unknown): boolean {
   return cause instanceof Error || cause === "stack" || cause === "no exit code";
 }
 
-async function start(work: EncoderWork, host: WorkHost): Promise<WasmCore> {
+async function startCore(work: EncoderWork, host: WorkHost): Promise<WasmCore> {
   return host.createCore(
     work.memory,
     (line) => host.alive(parseProgress(line)),

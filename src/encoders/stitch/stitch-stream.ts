@@ -16,11 +16,9 @@ import { exactFps } from "../../plan/index.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import type { EncodedFile, Written, WrittenFile } from "../encoder.ts";
+import { AAC_FRAME } from "../run/count-output.ts";
 import { writeStreamTexts } from "../subtitles/stream-text.ts";
 import type { SubtitleTrack } from "../subtitles/subtitle-track.ts";
-
-// Samples that ffmpeg's encoder puts before the first one.
-const AAC_FRAME = 1024;
 
 /** One encoded chunk of adaptive video; all names are relative to the master playlist. */
 export interface StreamPart extends Written {

@@ -21,7 +21,7 @@ const RATES = [0, 88_200, 176_400, 192_000, 8000, 16_000, 22_050, 24_000, 32_000
 const [RATE_KHZ, RATE_HZ, RATE_TENS, RATE_NONE] = [12, 13, 14, 15];
 // RFC 9639, 9.1.1: the block size follows, in one byte or in two.
 const [SIZE_BYTE, SIZE_PAIR] = [6, 7];
-const HEADER = 16;
+const FLAC_HEADER = 16;
 const STREAMINFO = 34;
 const BLOCK = 2 * MIB;
 // RFC 9639, 9.1.8 and 9.3.
@@ -37,7 +37,7 @@ export async function measureFlac(reader: ByteReader, signal?: AbortSignal): Pro
     const end = Math.min(reader.size, at + BLOCK);
     const bytes = await reader.read({ start: at, end }, signal);
     // A header may lie across two blocks.
-    const length = end === reader.size ? bytes.length : bytes.length - HEADER;
+    const length = end === reader.size ? bytes.length : bytes.length - FLAC_HEADER;
     counter.add(bytes, length);
     at += Math.max(1, length);
   }

@@ -16,7 +16,7 @@ const COUNTED = 32 * MIB;
 const SHARE = 0.5;
 const BLOCK = 2 * MIB;
 const FIRST = 64;
-const HEADER = 10;
+const TAG_HEADER = 10;
 
 /**
  * Adds up the frames of a raw sound file of at most `most` bytes; null for any other format, and for an MP3 whose first
@@ -59,12 +59,12 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   const sum = { seconds: 0, bytes: 0, counted: 0 };
   let at = 0;
   let synced = false;
-  while (at + HEADER <= bytes.length) {
+  while (at + TAG_HEADER <= bytes.length) {
     const frame = readFrame(bytes, at);
     // A candidate is a frame when another follows; after previous frames, one is enough.
     const next = frame ? at + frame.bytes : 0;
     const follows: boolean =
-      frame !== null && (synced || next + HEADER > bytes.length || readFrame(bytes, next) !== null);
+      frame !== null && (synced || next + TAG_HEADER > bytes.length || readFrame(bytes, next) !== null);
     if (follows && next > bytes.length && !last) break;
     synced = follows && next <= bytes.length;
     if (!frame || !synced) {
@@ -82,8 +82,8 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
 /** Returns where a file begins behind its ID3v2 tags (id3.org, 3.1), whose size has four bytes of seven bits and excludes the header. */
 export async function passTags(reader: ByteReader, signal?: AbortSignal): Promise<number> {
   for (let at = 0; ; ) {
-    const head = await reader.read({ start: at, end: Math.min(reader.size, at + HEADER) }, signal);
-    if (head.length < HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return at;
-    at += HEADER + head.subarray(6, HEADER).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
+    const head = await reader.read({ start: at, end: Math.min(reader.size, at + TAG_HEADER) }, signal);
+    if (head.length < TAG_HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return at;
+    at += TAG_HEADER + head.subarray(6, TAG_HEADER).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
   }
 }
