@@ -8,8 +8,8 @@ import {
   type S3Signer,
   type SignedRequest,
 } from "../storage/s3/s3-sign.ts";
+import { sleep } from "../util/async.ts";
 import { GIB } from "../util/bytes.ts";
-import { sleep } from "../util/time.ts";
 
 /** A connection in the media worker: with keys, or without when the page signs each request. */
 export interface ConnectionSettings {

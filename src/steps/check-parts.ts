@@ -5,11 +5,11 @@ import type { Source } from "../core/source.ts";
 import { readJoint } from "../encoders/stitch/join-mp4.ts";
 import { asksJoint } from "../plan/further/join.ts";
 import { createPlan } from "../plan/index.ts";
+import { throttle } from "../util/async.ts";
 import { decideEncode } from "./decide-encode.ts";
 import { naming, probeFurther } from "./further.ts";
 import { furtherKey } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
-import { throttle } from "./throttle.ts";
 
 interface Seen {
   role: FurtherInput["role"];

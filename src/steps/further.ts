@@ -6,9 +6,9 @@ import type { Source } from "../core/source.ts";
 import { checkTextSize, readTextFile } from "../encoders/subtitles/text-file.ts";
 import { furtherFault } from "../plan/further/further.ts";
 import { runIngest } from "../storage/ingest.ts";
+import { throttle } from "../util/async.ts";
 import { furtherKey } from "./media-keys.ts";
 import type { Given, StepTools } from "./step-tools.ts";
-import { throttle } from "./throttle.ts";
 
 type ProbeTools = Pick<StepTools, "max_seconds" | "probe">;
 type FurtherTools = ProbeTools & Pick<StepTools, "storage" | "inputs" | "open" | "url">;

@@ -8,6 +8,7 @@ import { listDropped } from "../plan/index.ts";
 import { constantFps, type Plan } from "../plan/plan.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
+import { throttle } from "../util/async.ts";
 import { checkParts } from "./check-parts.ts";
 import { describeSheets } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
@@ -19,7 +20,6 @@ import { runFolder, sourceKey } from "./media-keys.ts";
 import { placeholderRequest } from "./placeholder-request.ts";
 import { alone } from "./shared-input.ts";
 import type { StepTools } from "./step-tools.ts";
-import { throttle } from "./throttle.ts";
 import { uploadOutput } from "./upload-output.ts";
 
 /**

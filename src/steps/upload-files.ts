@@ -3,7 +3,7 @@ import type { StoredInfo } from "../core/ports.ts";
 import type { FileBody } from "../storage/http/http-writer.ts";
 import { putS3File, type UploadMemory } from "../storage/s3/s3-put-file.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";
-import { sideBySide } from "../util/side-by-side.ts";
+import { sideBySide } from "../util/async.ts";
 
 export interface OutputFile extends FileBody {
   /** Path relative to the output folder. */

@@ -5,7 +5,7 @@ import { namedIn } from "../ffmpeg/manifests/media-playlist.ts";
 import { requireEncoded } from "../storage/encoded-file.ts";
 import { readAll } from "../storage/read-all.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";
-import { throttle } from "./throttle.ts";
+import { throttle } from "../util/async.ts";
 import { type OutputFile, uploadFiles } from "./upload-files.ts";
 
 /** The caller's own storage for the output of a run. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { doubling, isTransient, retry } from "../../src/util/retry.ts";
+import { doubling, isTransient, retry } from "../../src/util/async.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

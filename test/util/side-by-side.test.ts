@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { everyOne, sideBySide } from "../../src/util/side-by-side.ts";
+import { everyOne, sideBySide } from "../../src/util/async.ts";
 
 test("starts items in order, no more than the limit at once", async () => {
   const started: number[] = [];

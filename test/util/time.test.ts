@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { limitTime, sleep, within } from "../../src/util/time.ts";
+import { limitTime, sleep, within } from "../../src/util/async.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

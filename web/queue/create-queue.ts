@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
 import type { LocalClient } from "../../src/browser/index.ts";
 import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
-import { sleep } from "../../src/util/time.ts";
+import { sleep } from "../../src/util/async.ts";
 import type { Edge } from "../edge/edge.ts";
 import { createProbe } from "./add/probe.ts";
 import { takeFile, waitingFor } from "./add/waiting-file.ts";

@@ -1,4 +1,4 @@
-import { within } from "../../src/util/time.ts";
+import { within } from "../../src/util/async.ts";
 
 // In a hidden tab, and at times for a frame that is already shown, no frame is presented.
 const FRAME_MS = 2000;

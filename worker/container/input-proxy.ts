@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
+import { sleep } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import { sleep } from "../../src/util/time.ts";
 import { createBlocks, type ReadBlock, type ReadBlocks } from "./input-blocks.ts";
 import { readInput } from "./read-input.ts";
 

@@ -1,7 +1,7 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
-import { sleep, within } from "../../src/util/time.ts";
+import { sleep, within } from "../../src/util/async.ts";
 import { createJobQueue, type WaitingJob } from "./job-queue.ts";
 import type { Memory, Share } from "./memory.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";

@@ -4,7 +4,7 @@ import type { RemoteFiles } from "../../src/encoders/encoder.ts";
 import { type Filling, fillExactly } from "../../src/storage/http/http-body.ts";
 import { contentLength, parseContentRange } from "../../src/storage/http/http-facts.ts";
 import { discard, requestHttp, unreachable } from "../../src/storage/http/http-request.ts";
-import { doubling, retry } from "../../src/util/retry.ts";
+import { doubling, retry } from "../../src/util/async.ts";
 
 /** Tries of one range in all, and how long is waited between them: twice as long each further time. */
 export const READ_TRIES = { most: 5, pauseMs: 200 } as const;

@@ -10,7 +10,7 @@ import {
   readLightRequest,
   readPages,
 } from "../../src/encoders/light/light-wire.ts";
-import { within } from "../../src/util/time.ts";
+import { within } from "../../src/util/async.ts";
 import type { Place, Turns } from "./turns.ts";
 
 // Milliseconds that a caller may take to send its bytes, or to take those of the answer, while others wait.

@@ -1,5 +1,5 @@
 import { MediaError } from "../../src/core/errors.ts";
-import { sleep } from "../../src/util/time.ts";
+import { sleep } from "../../src/util/async.ts";
 
 /** A place in the line; the first in it works. */
 export interface Place {

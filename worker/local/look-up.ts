@@ -1,6 +1,6 @@
 import { lookup, Resolver } from "node:dns/promises";
 import type { LookUp } from "../../src/storage/http/host-guard.ts";
-import { within } from "../../src/util/time.ts";
+import { within } from "../../src/util/async.ts";
 
 const LOOKUP_MS = 5000;
 

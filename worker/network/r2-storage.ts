@@ -4,8 +4,8 @@ import type { ByteRange, Storage, StoredInfo, StoredObject } from "../../src/cor
 import { streamOf } from "../../src/storage/read-all.ts";
 import { requirePrefix } from "../../src/storage/require-prefix.ts";
 import { createPartReader } from "../../src/storage/s3/part-reader.ts";
+import { retry } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import { retry } from "../../src/util/retry.ts";
 
 // R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
 const PART_BYTES = 5 * MIB;

@@ -1,4 +1,4 @@
-import { doubling, retry } from "../../src/util/retry.ts";
+import { doubling, retry } from "../../src/util/async.ts";
 
 const FIRST_WAIT_MS = 50;
 const ATTEMPTS = 9;

@@ -1,8 +1,7 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
-import { doubling, retry } from "../../src/util/retry.ts";
-import { within } from "../../src/util/time.ts";
+import { doubling, retry, within } from "../../src/util/async.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import type { RunMail } from "../webhooks/run-mail.ts";

@@ -4,13 +4,13 @@ import type { Source } from "../../core/source.ts";
 import type { Task } from "../../core/task.ts";
 import { destinationOf } from "../../steps/destination.ts";
 import { runFolder } from "../../steps/media-keys.ts";
-import { throttle } from "../../steps/throttle.ts";
 import { type OutputFile, uploadFiles } from "../../steps/upload-files.ts";
 import { createBlobReader } from "../../storage/blob-reader.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import { dropUpload, type UploadMemory } from "../../storage/s3/s3-put-file.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
+import { throttle } from "../../util/async.ts";
 import type { Connections } from "../connections.ts";
 import type { Run } from "../media-api.ts";
 

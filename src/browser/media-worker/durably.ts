@@ -2,7 +2,7 @@ import { MediaError, toMediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
 import type { Durably } from "../../core/ports.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
-import { sleep } from "../../util/time.ts";
+import { sleep } from "../../util/async.ts";
 
 // For failures of the network and of encoders; one and two seconds apart.
 const ATTEMPTS = 3;

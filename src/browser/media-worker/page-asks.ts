@@ -1,8 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
-import { createTurns } from "../../encoders/pool/wasm-pool-turns.ts";
 import type { Size } from "../../plan/size.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
-import { within } from "../../util/time.ts";
+import { within } from "../../util/async.ts";
+import { createTurns } from "../../util/slot-queue.ts";
 import { DRAW_MS, type MediaApi, type MediaEvent, type PageAnswer, slowDrawing } from "../media-api.ts";
 
 /** What only the page can do for the media worker. */

@@ -3,7 +3,7 @@ import type { UploadProgress } from "../../client/update.ts";
 import { toMediaError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
-import { throttle } from "../../steps/throttle.ts";
+import { throttle } from "../../util/async.ts";
 import type { MediaApi, MediaEvent } from "../media-api.ts";
 
 /** Follows tasks at the fallback for the media worker, which keeps their records. */

@@ -16,7 +16,7 @@ import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../../cl
 import { type GivenRequest, readInput } from "../../client/read-media.ts";
 import { createRemoteOutput } from "../../client/remote/remote-output.ts";
 import { probeInput, runTask } from "../../client/run.ts";
-import { untilAborted } from "../../util/time.ts";
+import { untilAborted } from "../../util/async.ts";
 import type { CoreFiles, MediaApi, MediaEvent, MediaSettings, RecordType } from "../media-api.ts";
 import { callOver } from "../rpc.ts";
 import { drawSvg } from "./draw-svg.ts";

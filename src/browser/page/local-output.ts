@@ -3,7 +3,7 @@ import { saveTo } from "../../client/save-to.ts";
 import { MediaError } from "../../core/errors.ts";
 import { replaceEntries } from "../../ffmpeg/manifests/manifest-entries.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
-import { untilAborted } from "../../util/time.ts";
+import { untilAborted } from "../../util/async.ts";
 import type { RunFiles } from "../media-api.ts";
 
 /** The output of a run in this browser. */

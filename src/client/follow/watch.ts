@@ -2,7 +2,7 @@ import { type MediaError, toMediaError } from "../../core/errors.ts";
 import type { Step } from "../../core/step.ts";
 import type { Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
-import { sleep } from "../../util/time.ts";
+import { sleep } from "../../util/async.ts";
 import type { Update } from "../client.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { updateOf } from "./progress.ts";

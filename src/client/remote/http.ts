@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
-import { doubling, isTransient } from "../../util/retry.ts";
-import { limitTime, sleep } from "../../util/time.ts";
+import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
 import { readError, readJson } from "./read-error.ts";
 
 /** The platform's fetch, or one with its signature. */

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { UploadPart } from "../../core/upload.ts";
-import { doubling, isTransient, retry } from "../../util/retry.ts";
+import { doubling, isTransient, retry } from "../../util/async.ts";
 import type { Fetch } from "./http.ts";
 
 export interface PutOptions {

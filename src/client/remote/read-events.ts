@@ -1,4 +1,4 @@
-import { within } from "../../util/time.ts";
+import { within } from "../../util/async.ts";
 
 export interface SentEvent {
   /** Its type; `message` when the server does not name one. */

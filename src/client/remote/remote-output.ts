@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
-import { limitTime } from "../../util/time.ts";
+import { limitTime } from "../../util/async.ts";
 import type { Output } from "../client.ts";
 import type { ReadOptions } from "../requests.ts";
 import { saveTo } from "../save-to.ts";

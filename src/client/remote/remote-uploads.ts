@@ -1,5 +1,5 @@
 import { Upload, type UploadCompletion, type UploadPart } from "../../core/upload.ts";
-import { sideBySide } from "../../util/side-by-side.ts";
+import { sideBySide } from "../../util/async.ts";
 import type { SendOptions } from "../client.ts";
 import { openFile } from "../open-file.ts";
 import type { Call, Fetch } from "./http.ts";

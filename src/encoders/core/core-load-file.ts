@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
+import { limitTime } from "../../util/async.ts";
 import { sha256Hex } from "../../util/bytes.ts";
-import { limitTime } from "../../util/time.ts";
 import type { CoreFile } from "./core-load-facts.ts";
 import { freeBuffer } from "./free-buffer.ts";
 

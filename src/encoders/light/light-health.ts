@@ -1,4 +1,4 @@
-import { sleep } from "../../util/time.ts";
+import { sleep } from "../../util/async.ts";
 import type { LightHealth } from "./light-wire.ts";
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;

@@ -1,5 +1,5 @@
+import { limitTime } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
-import { limitTime } from "../../util/time.ts";
 
 /** A native encoder and how to reach it. */
 export interface NativeInstance {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
-import { sleep } from "../../util/time.ts";
+import { sleep } from "../../util/async.ts";
 import { callNative, type NativeAnswer, type NativeInstance } from "./native-call.ts";
 import { parseJson, parseNativeState } from "./native-state.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";

@@ -3,7 +3,7 @@ import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { sleep } from "../../util/time.ts";
+import { sleep } from "../../util/async.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
 import type { NativeInstance } from "./native-call.ts";

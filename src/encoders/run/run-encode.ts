@@ -2,7 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
 import { joinsByCopy } from "../../plan/further/placed-parts.ts";
 import type { Chunk } from "../../plan/plan.ts";
-import { sideBySide } from "../../util/side-by-side.ts";
+import { sideBySide } from "../../util/async.ts";
 import { type Counted, sumCounts } from "./encode-counted.ts";
 import { type EncodedPart, encodePart, stitchParts } from "./encode-parts.ts";
 import { createEncodeProgress } from "./encode-progress.ts";

@@ -1,6 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import { isTransient } from "../../util/retry.ts";
-import { limitTime } from "../../util/time.ts";
+import { isTransient, limitTime } from "../../util/async.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { Silence } from "./broken-body.ts";
 import type { HostGuard } from "./host-guard.ts";

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
+import { sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
-import { sleep } from "../../util/time.ts";
 import { BrokenBody, Silence } from "./broken-body.ts";
 import { type ByteSource, createByteSource } from "./byte-source.ts";
 import { inTime } from "./http-body.ts";

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
+import { doubling, isTransient, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
-import { doubling, isTransient } from "../../util/retry.ts";
-import { sleep } from "../../util/time.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { discard } from "./http-request.ts";
 

@@ -1,6 +1,6 @@
 import type { ByteRange } from "../../core/ports.ts";
+import { sideBySide } from "../../util/async.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
-import { sideBySide } from "../../util/side-by-side.ts";
 import type { ByteSource } from "../http/byte-source.ts";
 import { type Extents, STRETCH_BYTES, stretchAt } from "./extents.ts";
 

@@ -1,5 +1,5 @@
 import { type ErrorKind, MediaError } from "../../core/errors.ts";
-import { isTransient } from "../../util/retry.ts";
+import { isTransient } from "../../util/async.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { readXml, textOf } from "./s3-xml.ts";
 

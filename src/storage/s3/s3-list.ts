@@ -1,4 +1,4 @@
-import { sideBySide } from "../../util/side-by-side.ts";
+import { sideBySide } from "../../util/async.ts";
 import { requirePrefix } from "../require-prefix.ts";
 import type { Asked, S3Bucket } from "./s3-send.ts";
 import { lackingAnswer } from "./s3-send.ts";

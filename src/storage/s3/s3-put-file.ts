@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { StoredInfo } from "../../core/ports.ts";
-import { sideBySide } from "../../util/side-by-side.ts";
+import { sideBySide } from "../../util/async.ts";
 import type { FileBody } from "../http/http-writer.ts";
 import {
   abortUpload,

@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { sleep } from "../../../src/util/time.ts";
+import { sleep } from "../../../src/util/async.ts";
 
 /**
  * Runs something while the tab is visible: aborts its signal when the tab is hidden, and starts it again when the tab is

@@ -7,8 +7,8 @@ import {
   type NativePicture,
 } from "../../../src/encoders/native/native-wire.ts";
 import { nativeWork } from "../../../src/route/native-cost.ts";
+import { limitTime, within } from "../../../src/util/async.ts";
 import { MIB } from "../../../src/util/bytes.ts";
-import { limitTime, within } from "../../../src/util/time.ts";
 import type { Jobs } from "../jobs.ts";
 import type { Memory, Share } from "../memory.ts";
 import { parsePicture } from "../parse-job.ts";

@@ -1,0 +1,162 @@
+/** Resolves after milliseconds; rejects with the signal's reason when it aborts. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const aborted = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", aborted);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", aborted, { once: true });
+  });
+}
+
+/** Settles as the work does, but rejects with the signal's reason as soon as it aborts. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", abort));
+}
+
+/** Waits for work for at most `ms` milliseconds; after that, what `late` returns or throws takes its place. */
+export async function within<T, L>(work: Promise<T>, ms: number, late: () => L): Promise<T | L> {
+  const { promise, resolve } = Promise.withResolvers<typeof LATE>();
+  const timer = setTimeout(resolve, Math.min(ms, MOST_MS), LATE);
+  try {
+    const first = await Promise.race([work, promise]);
+    return first === LATE ? late() : first;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const LATE = Symbol("late");
+// A longer timer would fire at once.
+const MOST_MS = 2 ** 31 - 1;
+
+/** A time limit for anything that takes an AbortSignal. */
+export interface TimeLimit {
+  /** Aborts when the time is up, and when the caller's own signal does. */
+  readonly signal: AbortSignal;
+  readonly isOver: boolean;
+  /** Restarts the time, after a sign of progress. */
+  restart(): void;
+  /** Removes the limit; the caller's own signal stays. */
+  clear(): void;
+}
+
+export function limitTime(
+  ms: number,
+  options: { signal?: AbortSignal | undefined; reason?: unknown } = {},
+): TimeLimit {
+  const over = new AbortController();
+  const start = () => setTimeout(() => over.abort(options.reason), ms);
+  let timer = start();
+  return {
+    signal: options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal,
+    get isOver() {
+      return over.signal.aborted;
+    },
+    restart() {
+      clearTimeout(timer);
+      timer = start();
+    },
+    clear: () => clearTimeout(timer),
+  };
+}
+
+export interface RetryOptions {
+  /** Attempts in total, including the first. */
+  tries: number;
+  /** Milliseconds to wait after a number of failed attempts. */
+  pauseMs(tried: number): number;
+  /** Ends a pause; the work takes its own signal. */
+  signal?: AbortSignal | undefined;
+  /** Whether another attempt may help after this failure. Default: always. */
+  helps?(thrown: unknown): boolean;
+}
+
+/**
+ * Retries work after pauses and rejects with the last failure. Not p-retry, which takes a TypeError for a programming error
+ * unless it recognizes a browser's network error, and does not know the messages of workerd and Node's streams.
+ */
+export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { tries, pauseMs, signal, helps = () => true } = options;
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (tried >= tries || !helps(thrown)) throw thrown;
+    }
+    await sleep(pauseMs(tried), signal);
+  }
+}
+
+/** Returns pauses that double from the first one up to a maximum. */
+export function doubling(firstMs: number, mostMs = Number.POSITIVE_INFINITY): (tried: number) => number {
+  return (tried) => Math.min(firstMs * 2 ** (tried - 1), mostMs);
+}
+
+const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Returns whether a server with this status may accept the same request a little later. */
+export function isTransient(status: number): boolean {
+  return TRANSIENT.has(status);
+}
+
+/**
+ * Works on items in order, at most `limit` at once. After a failure it starts no further item; `onFailure` may stop the work
+ * in progress. Rejects with the first failure once no work is in progress. Not p-map, which rejects at once, while other items
+ * still write what the caller then removes (test/util/side-by-side).
+ */
+export async function sideBySide<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+  onFailure: (thrown: unknown) => void = () => {},
+): Promise<void> {
+  const failures: unknown[] = [];
+  const left = items[Symbol.iterator]();
+  const lane = async () => {
+    while (failures.length === 0) {
+      const next = left.next();
+      if (next.done) return;
+      try {
+        await work(next.value);
+      } catch (thrown) {
+        failures.push(thrown);
+        onFailure(thrown);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, limit) }, lane));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Works on all items at once, on each even where another fails; then rejects with the first failure. */
+export async function everyOne<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const ends = await Promise.allSettled(items.map(work));
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+const EVERY_MS = 500;
+
+/** Throttles reports: calls through at most twice a second and drops the rest. */
+export function throttle<A extends unknown[]>(
+  report: (...args: A) => Promise<void>,
+): (...args: A) => Promise<void> {
+  let last = 0;
+  return async (...args) => {
+    const now = Date.now();
+    if (now - last < EVERY_MS) return;
+    last = now;
+    await report(...args);
+  };
+}
