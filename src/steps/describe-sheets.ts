@@ -3,7 +3,7 @@ import type { Source } from "../core/source.ts";
 import { sheetName } from "../ffmpeg/output.ts";
 import { STORYBOARD } from "../ffmpeg/storyboard.ts";
 import { type Plan, pictureSize, type Sheet } from "../plan/plan.ts";
-import { requireEncoded } from "../storage/encoded-file.ts";
+import { requireEncoded } from "../storage/storage.ts";
 
 /**
  * Describes a storyboard or several stills: a Source of its pictures, with the URL of its WebVTT, or of the first still, and a list

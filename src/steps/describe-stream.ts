@@ -3,7 +3,7 @@ import type { Source } from "../core/source.ts";
 import { parseDash } from "../ffmpeg/manifests/dash-manifest.ts";
 import { parseMasterPlaylist } from "../ffmpeg/manifests/master-playlist.ts";
 import type { Plan } from "../plan/plan.ts";
-import { requireEncoded } from "../storage/encoded-file.ts";
+import { requireEncoded } from "../storage/storage.ts";
 
 /**
  * Describes adaptive video by its master playlist or DASH manifest: a Source with its renditions, best first. Those of DASH have

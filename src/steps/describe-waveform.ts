@@ -1,7 +1,7 @@
 import type { Storage } from "../core/ports.ts";
 import type { Source, WaveformFacts } from "../core/source.ts";
 import type { Plan } from "../plan/plan.ts";
-import { requireEncoded } from "../storage/encoded-file.ts";
+import { requireEncoded } from "../storage/storage.ts";
 
 /** Describes a waveform, of which a probe would read nothing but the size of a picture. */
 export async function describeWaveform(

@@ -2,7 +2,7 @@ import { MediaError } from "../core/errors.ts";
 import type { ByteReader, Storage } from "../core/ports.ts";
 import type { HttpFile } from "../storage/http/http-reader.ts";
 import type { Watch } from "../storage/http/http-stream.ts";
-import type { Pin } from "../storage/pinned/pin.ts";
+import type { Pin } from "../storage/pinned.ts";
 
 export interface Inputs {
   /** Opens a URL that the host can read; rejects as `openHttp` does. */

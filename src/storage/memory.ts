@@ -1,7 +1,6 @@
 import type { Storage, StoredInfo } from "../core/ports.ts";
 import { sha256Hex } from "../util/bytes.ts";
-import { readAll, streamOf } from "./read-all.ts";
-import { requirePrefix } from "./require-prefix.ts";
+import { readAll, requirePrefix, streamOf } from "./storage.ts";
 
 interface Stored extends StoredInfo {
   bytes: Uint8Array<ArrayBuffer>;

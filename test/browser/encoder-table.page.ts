@@ -6,9 +6,9 @@ import type { Durably } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { createPlan } from "../../src/plan/index.ts";
-import { createBlobReader } from "../../src/storage/blob-reader.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
-import { readAll } from "../../src/storage/read-all.ts";
+import { createBlobReader } from "../../src/storage/readers.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { CORE } from "./client-core.ts";
 import { MT_CORE } from "./pool-mt.page.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createOpfsStorage } from "../../src/storage/opfs/opfs.ts";
+import { createOpfsStorage } from "../../src/storage/opfs.ts";
 import type { Cases } from "./cases.ts";
 
 const MB = 1024 * 1024;

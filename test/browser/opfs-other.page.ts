@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createOpfsStorage } from "../../src/storage/opfs/opfs.ts";
+import { createOpfsStorage } from "../../src/storage/opfs.ts";
 import { STORAGE_CONTRACT } from "../storage/contract.ts";
 import { type Cases, casesOf } from "./cases.ts";
 

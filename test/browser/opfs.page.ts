@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createOpfsStorage } from "../../src/storage/opfs/opfs.ts";
-import { readAll } from "../../src/storage/read-all.ts";
+import { createOpfsStorage } from "../../src/storage/opfs.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { STORAGE_CONTRACT } from "../storage/contract.ts";
 import { type Cases, casesOf } from "./cases.ts";
 

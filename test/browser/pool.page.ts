@@ -7,7 +7,7 @@ import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
-import { readAll } from "../../src/storage/read-all.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { type Harm, harmfulWorkers } from "./harmful-workers.ts";
 
 /** Where the lab serves the core. */

@@ -3,7 +3,7 @@ import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import type { Chunk, Plan } from "../../src/plan/index.ts";
-import { createBlobReader } from "../../src/storage/blob-reader.ts";
+import { createBlobReader } from "../../src/storage/readers.ts";
 
 /** A request to the worker. */
 export interface WebCodecsWish {

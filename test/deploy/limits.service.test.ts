@@ -13,8 +13,7 @@ import { NATIVE_COST, NATIVE_MEMORY, nativeWork } from "../../src/route/native-c
 import { runFolder } from "../../src/steps/media-keys.ts";
 import { outputStem } from "../../src/steps/output-name.ts";
 import { MAX_PUT_BYTES, PART_BYTES } from "../../src/storage/http/http-writer.ts";
-import { STRETCH_BYTES } from "../../src/storage/pinned/extents.ts";
-import { LANE_BYTES } from "../../src/storage/pinned/sparse-file.ts";
+import { LANE_BYTES, STRETCH_BYTES } from "../../src/storage/pinned.ts";
 import { MAX_JOB_BYTES } from "../../worker/container/app.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";

@@ -156,7 +156,7 @@ test("copies a file in a page in Chromium", async () => {
     const copied = await lab.page.evaluate(
       async ({ plan, source, url }) => {
         const { createCopyEncoder } = await import("../../src/encoders/run/copy.ts");
-        const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
+        const { createBlobReader } = await import("../../src/storage/readers.ts");
         const reader = createBlobReader(await (await fetch(url)).blob());
         const [chunk] = plan.chunks;
         if (!chunk) throw new Error("the plan has no chunk");

@@ -8,7 +8,7 @@ import type { ChunkJob, EncodedFile, Encoder } from "../../src/encoders/encoder.
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import type { ChunkHints } from "../../src/plan/index.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
-import { readAll } from "../../src/storage/read-all.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { createDurably, createNativeEncoder, openFile } from "./native-encoder.ts";

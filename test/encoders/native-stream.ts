@@ -13,7 +13,7 @@ import { segmentIv } from "../../src/ffmpeg/manifests/media-playlist.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import type { Chunk, Plan } from "../../src/plan/index.ts";
 import { soundsOf } from "../../src/plan/plan.ts";
-import { readAll, streamOf } from "../../src/storage/read-all.ts";
+import { readAll, streamOf } from "../../src/storage/storage.ts";
 import { encodeChunk } from "../ffmpeg/native-encode.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { probeFile } from "../probe/probe-file.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
-import { readAll } from "../../src/storage/read-all.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { clip } from "../fixtures/clips.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";

@@ -10,7 +10,7 @@ import { editFile } from "../../src/encoders/subtitles/edit-file.ts";
 import { readMp4Cues } from "../../src/encoders/subtitles/mp4-cues.ts";
 import { memoryReader } from "../../src/probe/file-start.ts";
 import { readMovieIndex } from "../../src/probe/isobmff/isobmff.ts";
-import { readAll } from "../../src/storage/read-all.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";

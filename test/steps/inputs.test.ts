@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openStored } from "../../src/steps/inputs.ts";
 import { runIngest } from "../../src/storage/ingest.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
-import { storageReader } from "../../src/storage/storage-reader.ts";
+import { storageReader } from "../../src/storage/readers.ts";
 
 test("reads a stored object whole and by ranges, and rejects a missing one", async () => {
   const storage = createMemoryStorage();

@@ -9,7 +9,7 @@ import * as planning from "../../src/plan/create-plan.ts";
 import { openStored } from "../../src/steps/inputs.ts";
 import { createStepWork } from "../../src/steps/step-work.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
-import { storageReader } from "../../src/storage/storage-reader.ts";
+import { storageReader } from "../../src/storage/readers.ts";
 import { videoSource } from "../plan/source.ts";
 
 // Fast tests share modules; a module that another file loaded could not be mocked.

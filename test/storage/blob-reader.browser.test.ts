@@ -30,7 +30,7 @@ async function choose(name: string, content: string | Uint8Array): Promise<strin
 function read(start: number, end: number): Promise<unknown> {
   return lab.page.evaluate(
     async (range) => {
-      const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
+      const { createBlobReader } = await import("../../src/storage/readers.ts");
       const [file] = document.querySelector("input")?.files ?? [];
       const reader = createBlobReader(file ?? new Blob());
       return reader.read(range).then(
@@ -78,7 +78,7 @@ test.for(["before", "after"])("rejects reading a file deleted %s its first read"
 test("rejects reading a file deleted between two reads of one reader", async () => {
   const path = await choose("between.mp4", "0123456789");
   await lab.page.evaluate(async () => {
-    const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
+    const { createBlobReader } = await import("../../src/storage/readers.ts");
     const [file] = document.querySelector("input")?.files ?? [];
     const reader = createBlobReader(file ?? new Blob());
     await reader.read({ start: 0, end: 4 });
@@ -99,7 +99,7 @@ test("reads an empty file", async () => {
 
 test("an aborted read rejects with the reason", async () => {
   const reason = await lab.page.evaluate(async () => {
-    const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
+    const { createBlobReader } = await import("../../src/storage/readers.ts");
     const reader = createBlobReader(new Blob(["0123456789"]));
     const signal = AbortSignal.abort("enough");
     return reader.read({ start: 0, end: 4 }, signal).catch((thrown) => thrown);
@@ -115,7 +115,7 @@ test.for([0, 1000, 65_536, 100_000, 1_000_000])(
     await utimes(path, 1_700_000_000, 1_700_000_000);
     await lab.page.setInputFiles("input", path);
     const seen = await lab.page.evaluate(async () => {
-      const { fingerprintOf } = await import("../../src/storage/blob-reader.ts");
+      const { fingerprintOf } = await import("../../src/storage/readers.ts");
       const [file] = document.querySelector("input")?.files ?? [];
       return [await fingerprintOf(file ?? new Blob()), (await fingerprintOf(new Blob(["a"]))).last_modified];
     });
@@ -133,7 +133,7 @@ test("rejects fingerprinting a deleted file", async () => {
   const path = await choose("lost.mp4", "0123456789");
   await rm(path);
   const error = await lab.page.evaluate(async () => {
-    const { fingerprintOf } = await import("../../src/storage/blob-reader.ts");
+    const { fingerprintOf } = await import("../../src/storage/readers.ts");
     const [file] = document.querySelector("input")?.files ?? [];
     return fingerprintOf(file ?? new Blob()).catch(({ name, kind, message, retryable }) => ({
       ...{ name, kind, message, retryable },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Storage } from "../../src/core/ports.ts";
-import { readAll, streamOf } from "../../src/storage/read-all.ts";
+import { readAll, streamOf } from "../../src/storage/storage.ts";
 import type { Clause } from "../fixtures/contract.ts";
 
 const MB = 1024 * 1024;

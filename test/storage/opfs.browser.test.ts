@@ -38,7 +38,7 @@ test.for(
 test("a tab that closes during a write leaves nothing of it", async () => {
   const tab = await lab.newPage();
   await tab.evaluate(async () => {
-    const { createOpfsStorage } = await import("../../src/storage/opfs/opfs.ts");
+    const { createOpfsStorage } = await import("../../src/storage/opfs.ts");
     const storage = await createOpfsStorage("closed-tab");
     await storage.write("whole", new Uint8Array(10), "video/mp4");
     let pulls = 0;
@@ -54,7 +54,7 @@ test("a tab that closes during a write leaves nothing of it", async () => {
   await tab.waitForFunction(() => document.title === "in the middle");
   await tab.close();
   const left = await lab.page.evaluate(async () => {
-    const { createOpfsStorage } = await import("../../src/storage/opfs/opfs.ts");
+    const { createOpfsStorage } = await import("../../src/storage/opfs.ts");
     const origin = await navigator.storage.getDirectory();
     const folder = await (await origin.getDirectoryHandle("closed-tab")).getDirectoryHandle("unfinished");
     const names = async () => Array.fromAsync(folder.keys());

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Storage } from "../../src/core/ports.ts";
-import { readAll } from "../../src/storage/read-all.ts";
 import { createS3Storage, type S3Options } from "../../src/storage/s3/s3.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { type Ceph, startCeph } from "../s3/ceph.ts";
 import { type S3Proxy, startProxy } from "../s3/proxy.ts";
 

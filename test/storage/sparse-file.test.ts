@@ -1,8 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { ByteRange } from "../../src/core/ports.ts";
-import { createByteSource } from "../../src/storage/http/byte-source.ts";
-import { createExtents } from "../../src/storage/pinned/extents.ts";
-import { createSparseFile, type FetchTurns } from "../../src/storage/pinned/sparse-file.ts";
+import { createByteSource } from "../../src/storage/byte-source.ts";
+import { createExtents, createSparseFile, type FetchTurns } from "../../src/storage/pinned.ts";
 import { MIB } from "../../src/util/bytes.ts";
 
 const film = Uint8Array.from({ length: 20 * MIB }, (_, index) => (index * 31 + (index >> 12)) % 251);

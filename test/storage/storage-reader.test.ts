@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ByteRange, Storage } from "../../src/core/ports.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
-import { storageReader } from "../../src/storage/storage-reader.ts";
+import { storageReader } from "../../src/storage/readers.ts";
 
 const bytes = Uint8Array.from({ length: 3_000_000 }, (_, n) => (n * 31) % 251);
 

@@ -1,10 +1,10 @@
 import type { ConnectionTest } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
-import { readSome } from "../../src/storage/read-all.ts";
 import { storageOf } from "../../src/storage/s3/s3.ts";
 import { createS3Bucket } from "../../src/storage/s3/s3-send.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
+import { readSome } from "../../src/storage/storage.ts";
 import type { Outside } from "../network/outside.ts";
 import type { OpenConnection } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";

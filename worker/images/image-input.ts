@@ -1,5 +1,5 @@
 import type { ByteReader, Storage } from "../../src/core/ports.ts";
-import { storageReader } from "../../src/storage/storage-reader.ts";
+import { storageReader } from "../../src/storage/readers.ts";
 import { KIB, MIB } from "../../src/util/bytes.ts";
 
 /** A picture to read. */

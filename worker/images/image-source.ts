@@ -1,12 +1,12 @@
 import { MediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-limits.ts";
-import { readSource, toStream } from "../../src/storage/http/byte-source.ts";
+import { readSource, toStream } from "../../src/storage/byte-source.ts";
 import type { HostGuard } from "../../src/storage/http/host-guard.ts";
 import { readFacts } from "../../src/storage/http/http-facts.ts";
 import { discard, type HttpOptions, requestHttp } from "../../src/storage/http/http-request.ts";
 import { checkSize, createHttpSource } from "../../src/storage/http/http-stream.ts";
-import { readAll } from "../../src/storage/read-all.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
 import { requireQuota } from "../limits/quota.ts";

@@ -1,5 +1,5 @@
 import { MediaError } from "../../src/core/errors.ts";
-import { readAll } from "../../src/storage/read-all.ts";
+import { readAll } from "../../src/storage/storage.ts";
 import { sha256Hex } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
 import { mediaStorage } from "../network/media-bucket.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
-import { readAll, streamOf } from "../../src/storage/read-all.ts";
+import { readAll, streamOf } from "../../src/storage/storage.ts";
 import { UPLOAD_LIMITS, type UploadedPart, type Uploads } from "./uploads.ts";
 
 interface Open {

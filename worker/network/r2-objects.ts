@@ -1,5 +1,5 @@
 import type { R2Bucket } from "@cloudflare/workers-types";
-import type { ObjectStore } from "../../src/storage/pinned/extents.ts";
+import type { ObjectStore } from "../../src/storage/pinned.ts";
 
 /** Keeps small objects in an R2 bucket, each read and written at once. */
 export function createR2Objects(bucket: R2Bucket): ObjectStore {

@@ -1,9 +1,8 @@
 import type { R2Bucket, R2MultipartUpload, R2Object, R2UploadedPart } from "@cloudflare/workers-types";
 import { MediaError } from "../../src/core/errors.ts";
 import type { ByteRange, Storage, StoredInfo, StoredObject } from "../../src/core/ports.ts";
-import { streamOf } from "../../src/storage/read-all.ts";
-import { requirePrefix } from "../../src/storage/require-prefix.ts";
-import { createPartReader } from "../../src/storage/s3/part-reader.ts";
+import { createPartReader } from "../../src/storage/byte-source.ts";
+import { requirePrefix, streamOf } from "../../src/storage/storage.ts";
 import { retry } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
 

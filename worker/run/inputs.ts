@@ -1,13 +1,13 @@
 import { MediaError } from "../../src/core/errors.ts";
 import type { ByteRange, Storage } from "../../src/core/ports.ts";
 import { type Inputs, type OpenInput, openStored } from "../../src/steps/inputs.ts";
-import type { ByteSource } from "../../src/storage/http/byte-source.ts";
+import type { ByteSource } from "../../src/storage/byte-source.ts";
 import { createHostGuard } from "../../src/storage/http/host-guard.ts";
 import { type HttpFile, openHttp } from "../../src/storage/http/http-reader.ts";
 import type { HttpOptions } from "../../src/storage/http/http-request.ts";
 import { createHttpSource } from "../../src/storage/http/http-stream.ts";
-import { type Pin, pinnedFacts, pinOf } from "../../src/storage/pinned/pin.ts";
-import { storageReader } from "../../src/storage/storage-reader.ts";
+import { type Pin, pinnedFacts, pinOf } from "../../src/storage/pinned.ts";
+import { storageReader } from "../../src/storage/readers.ts";
 import { createOwnStorage } from "../connections/own-storage.ts";
 import type { Env } from "../env.ts";
 import { requireQuota } from "../limits/quota.ts";

@@ -1,6 +1,6 @@
 import { RpcTarget } from "cloudflare:workers";
 import { isFinished } from "../../src/core/transitions.ts";
-import type { Pin } from "../../src/storage/pinned/pin.ts";
+import type { Pin } from "../../src/storage/pinned.ts";
 import type { RunRows } from "./run-rows.ts";
 
 /** A pin, with whose input it is. */

@@ -1,5 +1,5 @@
 import { decodePicture } from "../../encoders/images/decode-picture.ts";
-import { blobOf } from "../../encoders/pool/wasm-pool-input.ts";
+import { blobOf } from "../../storage/readers.ts";
 import { serveIsolated } from "./isolated-worker.ts";
 
 // Decoding is the other half of an encode, with the same needs: a worker that can be terminated.

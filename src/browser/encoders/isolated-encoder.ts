@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ChunkJob, EncodedFile } from "../../encoders/encoder.ts";
 import { startLiving } from "../../encoders/pool/encoder-worker-life.ts";
-import { blobOf } from "../../encoders/pool/wasm-pool-input.ts";
+import { blobOf } from "../../storage/readers.ts";
 import { type Caller, callOver } from "../rpc.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 

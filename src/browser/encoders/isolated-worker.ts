@@ -1,5 +1,5 @@
 import type { Encoder } from "../../encoders/encoder.ts";
-import { createBlobReader } from "../../storage/blob-reader.ts";
+import { createBlobReader } from "../../storage/readers.ts";
 import { type Port, serveOver } from "../rpc.ts";
 import type { IsolatedApi, IsolatedEvent } from "./isolated-encoder.ts";
 

@@ -5,12 +5,11 @@ import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import type { ChunkJob } from "../../encoders/encoder.ts";
 import { decodedFormat } from "../../encoders/images/decode-picture.ts";
-import { blobOf } from "../../encoders/pool/wasm-pool-input.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../plan/image/decoded.ts";
 import { drawnPlan } from "../../plan/image/drawn.ts";
 import type { Plan } from "../../plan/index.ts";
 import { sizeSvg } from "../../probe/svg/svg-root.ts";
-import { createBlobReader } from "../../storage/blob-reader.ts";
+import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import type { PageAsks } from "../media-worker/page-asks.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 

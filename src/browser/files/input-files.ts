@@ -1,7 +1,7 @@
 import { nameOf, openFile } from "../../client/open-file.ts";
 import type { WaitingFile } from "../../client/update.ts";
 import { MediaError } from "../../core/errors.ts";
-import { fingerprintOf } from "../../storage/blob-reader.ts";
+import { fingerprintOf } from "../../storage/readers.ts";
 import type { InputStore } from "../../stores/indexeddb.ts";
 import type { InputRecord } from "../../stores/indexeddb-schema.ts";
 import type { LocalFile } from "../media-api.ts";

@@ -4,7 +4,7 @@ import type { Source } from "../../core/source.ts";
 import type { Inputs } from "../../steps/inputs.ts";
 import { runFolder } from "../../steps/media-keys.ts";
 import { runIngest } from "../../storage/ingest.ts";
-import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { LocalUrls } from "./local-urls.ts";
 import type { StoredBlob } from "./run-upload.ts";
 

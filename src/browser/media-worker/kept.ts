@@ -2,7 +2,7 @@ import { toMediaError } from "../../core/errors.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { CORE_CACHE } from "../../encoders/core/core-load.ts";
 import { clearMedia, runOf } from "../../steps/media-keys.ts";
-import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { OpfsStorage } from "../../storage/opfs.ts";
 import { runOfInput } from "../files/input-files.ts";
 import type { LocalUsage, MediaApi, MediaSettings, Run } from "../media-api.ts";
 import type { RunTurns } from "./run-turns.ts";

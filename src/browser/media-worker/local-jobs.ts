@@ -11,7 +11,7 @@ import type { Task } from "../../core/task.ts";
 import { failOpenStep, isFinished } from "../../core/transitions.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { clearMedia } from "../../steps/media-keys.ts";
-import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { numberFurther } from "../files/further-files.ts";

@@ -1,5 +1,5 @@
 import { clearMedia } from "../../steps/media-keys.ts";
-import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { RunUploads } from "../files/run-upload.ts";
 import type { Run } from "../media-api.ts";

@@ -1,13 +1,13 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { outputSeconds } from "../../plan/plan.ts";
+import { blobOf } from "../../storage/readers.ts";
 import { untilAborted } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { createTurns } from "../../util/slot-queue.ts";
 import type { LoadedCore } from "../core/core-load.ts";
 import type { ChunkJob } from "../encoder.ts";
 import type { EncoderWork, WorkDone } from "./encoder-worker-wire.ts";
-import { blobOf } from "./wasm-pool-input.ts";
 import { createPoolWorker, type PoolWorker } from "./wasm-pool-worker.ts";
 
 export interface PoolRunOptions<Core extends string> {

@@ -4,7 +4,7 @@ import { outputFile } from "../../ffmpeg/output.ts";
 import { joinsByCopy, placedParts } from "../../plan/further/placed-parts.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk } from "../../plan/plan.ts";
-import { storageReader } from "../../storage/storage-reader.ts";
+import { storageReader } from "../../storage/readers.ts";
 import type { Stretch } from "../stitch/packets.ts";
 import { stitch } from "../stitch/stitch.ts";
 import { countContents } from "./count-output.ts";

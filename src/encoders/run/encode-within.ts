@@ -1,7 +1,7 @@
 import type { Counts } from "../../core/source.ts";
 import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../plan/image/within-bytes.ts";
 import type { Chunk } from "../../plan/plan.ts";
-import { requireEncoded } from "../../storage/encoded-file.ts";
+import { requireEncoded } from "../../storage/storage.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import type { Counted } from "./encode-counted.ts";
 import { encodeWhole, targetFile } from "./encode-whole.ts";

@@ -1,7 +1,7 @@
 import type { Storage } from "../../core/ports.ts";
 import { segmentIv } from "../../ffmpeg/manifests/media-playlist.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { requireEncoded } from "../../storage/encoded-file.ts";
+import { requireEncoded } from "../../storage/storage.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import type { WrittenFile } from "../encoder.ts";
 

@@ -8,7 +8,7 @@ import {
   readUint,
   readVint,
 } from "../../probe/matroska/ebml.ts";
-import { readAll } from "../../storage/read-all.ts";
+import { readAll } from "../../storage/storage.ts";
 import { readAssBlock } from "../../subtitles/ass.ts";
 import type { Cue } from "../../subtitles/cue.ts";
 import { readSubripText } from "../../subtitles/subrip.ts";

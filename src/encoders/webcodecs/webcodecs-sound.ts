@@ -10,7 +10,7 @@ import { checkEnd } from "../../ffmpeg/read-failure.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
-import { readAll } from "../../storage/read-all.ts";
+import { readAll } from "../../storage/storage.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { readMetadata } from "../run/file-metadata.ts";

@@ -1,6 +1,6 @@
 import { KIB } from "../../util/bytes.ts";
+import { createByteSource } from "../byte-source.ts";
 import { BrokenBody, Silence } from "./broken-body.ts";
-import { createByteSource } from "./byte-source.ts";
 import { unreachable } from "./http-request.ts";
 
 export interface BodyLimits {

@@ -1,10 +1,10 @@
 import type { ByteRange, ByteReader } from "../../core/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
-import { readSource, toStream } from "./byte-source.ts";
+import { readSource, toStream } from "../byte-source.ts";
+import { createRangeCache } from "../readers.ts";
 import { type HttpFacts, parseContentRange, readFacts } from "./http-facts.ts";
 import { discard, type HttpOptions, requestHttp } from "./http-request.ts";
 import { checkSize, createHttpSource, type HttpReading, type Watch } from "./http-stream.ts";
-import { createRangeCache } from "./range-cache.ts";
 
 /** An opened file on a web server: its facts, and two ways to read it. */
 export interface HttpFile extends HttpFacts {

@@ -1,5 +1,5 @@
 import { sideBySide } from "../../util/async.ts";
-import { requirePrefix } from "../require-prefix.ts";
+import { requirePrefix } from "../storage.ts";
 import type { Asked, S3Bucket } from "./s3-send.ts";
 import { lackingAnswer } from "./s3-send.ts";
 import { childrenOf, textOf } from "./s3-xml.ts";

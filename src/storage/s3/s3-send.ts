@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { doubling, limitTime, sleep } from "../../util/async.ts";
-import { readSome, streamOf } from "../read-all.ts";
+import { readSome, streamOf } from "../storage.ts";
 import { isPassing, readS3Fault, type S3Fault, type S3Purpose, toS3Error } from "./s3-error.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 import { MOST_XML, readXml, type XmlElement } from "./s3-xml.ts";

@@ -1,8 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
 import type { StoredInfo } from "../../core/ports.ts";
 import { MIB } from "../../util/bytes.ts";
-import { streamOf } from "../read-all.ts";
-import { createPartReader, type PartReader } from "./part-reader.ts";
+import { createPartReader, type PartReader } from "../byte-source.ts";
+import { streamOf } from "../storage.ts";
 import {
   abortUpload,
   beginUpload,

@@ -2,7 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { Storage, StoredInfo, StoredObject } from "../../core/ports.ts";
 import { contentLength, parseContentRange } from "../http/http-facts.ts";
 import { discard } from "../http/http-request.ts";
-import { streamOf } from "../read-all.ts";
+import { streamOf } from "../storage.ts";
 import type { S3Connection } from "./s3-connection.ts";
 import { clearObjects } from "./s3-list.ts";
 import { etagOf, headObject, UNKNOWN_TYPE } from "./s3-multipart.ts";

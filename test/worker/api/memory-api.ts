@@ -5,7 +5,7 @@ import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { isFinished } from "../../../src/core/transitions.ts";
 import { createMemoryStorage } from "../../../src/storage/memory.ts";
-import { readAll } from "../../../src/storage/read-all.ts";
+import { readAll } from "../../../src/storage/storage.ts";
 import { createApp } from "../../../worker/app.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import type { ApiSettings } from "../../../worker/http/context.ts";

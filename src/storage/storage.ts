@@ -1,3 +1,5 @@
+import { MediaError } from "../core/errors.ts";
+
 /** Reads a stream into one array; meant for small ones. */
 export async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(body).arrayBuffer());
@@ -27,4 +29,18 @@ export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
       controller.close();
     },
   });
+}
+
+/** Returns what storage holds of an encoded file: its metadata or its bytes. Throws an error of the kind when it holds nothing. */
+export function requireEncoded<T>(
+  found: T | null,
+  kind: "encode_failed" | "upload_failed" = "encode_failed",
+): T {
+  if (found === null) throw new MediaError(kind, "The encoded file is no longer in storage.");
+  return found;
+}
+
+/** Throws on an empty prefix, with which a fault elsewhere would clear the whole storage. */
+export function requirePrefix(prefix: string): void {
+  if (!prefix) throw new Error("Storage is not cleared without a prefix.");
 }

@@ -1,8 +1,174 @@
-import type { ByteRange } from "../../core/ports.ts";
-import { sideBySide } from "../../util/async.ts";
-import { KIB, MIB } from "../../util/bytes.ts";
-import type { ByteSource } from "../http/byte-source.ts";
-import { type Extents, STRETCH_BYTES, stretchAt } from "./extents.ts";
+import type { ByteRange, Storage, StoredInfo } from "../core/ports.ts";
+import { sideBySide } from "../util/async.ts";
+import { KIB, MIB } from "../util/bytes.ts";
+import type { ByteSource } from "./byte-source.ts";
+import type { HttpFacts } from "./http/http-facts.ts";
+
+/** A source that is read where it lies, at one version. */
+export interface Pin {
+  /** As the caller named it; every read follows its redirects, and is signed, by itself. */
+  url: string;
+  /** Bytes of the whole file. */
+  size: number;
+  /** Its strong ETag, as sent. */
+  etag: string;
+  mime: string | null;
+}
+
+// RFC 9110, section 8.8.3; longer ones fit into no job of a native encoder.
+const STRONG_ETAG = /^"[\x21\x23-\x7e\x80-\xff]{1,128}"$/;
+
+/** Returns the pin of an opened source; null for one without ranges or a strong validator, which has to be copied. */
+export function pinOf(url: string, { ranges, size, etag, mime }: HttpFacts): Pin | null {
+  if (!ranges || !size || etag === null || !STRONG_ETAG.test(etag)) return null;
+  return { url, size, etag, mime };
+}
+
+/** Returns what is known of a pinned source before a request: every request then demands this version. */
+export function pinnedFacts({ size, etag, mime }: Pin, url: string): HttpFacts {
+  return { url, size, etag, mime, ranges: true, version: etag, pinned: true };
+}
+
+/** A pinned source and what is kept of it. */
+export interface PinnedSource {
+  pin: Pin;
+  extents: Extents;
+  /** Opens a range of the pinned version; reading rejects with `input_changed` when the source has another by now. */
+  open(range: ByteRange): Promise<ByteSource>;
+  /** Its turns with other readers; absent where one run alone reads it. */
+  turns?: FetchTurns | undefined;
+}
+
+export interface PinnedStorageOptions {
+  /** Finds the pinned source that stands for an object; null when there is none. */
+  find(key: string): Promise<PinnedSource | null>;
+  /** Keeps a promise alive that is not awaited. */
+  later(work: Promise<unknown>): void;
+}
+
+/** Shows pinned sources as objects of a storage; of each, only what is asked for is read, and kept for later reads. */
+export function createPinnedStorage(storage: Storage, { find, later }: PinnedStorageOptions): Storage {
+  const pins = new Map<string, { pin: Pin; file: SparseFile }>();
+  // Known to be objects, so that their pins are not looked for again.
+  const plain = new Set<string>();
+
+  const pinned = async (key: string) => {
+    const known = pins.get(key);
+    if (known || plain.has(key)) return known ?? null;
+    const source = await find(key);
+    if (!source) return null;
+    const { pin } = source;
+    const entry = { pin, file: createSparseFile({ ...source, size: pin.size, later }) };
+    pins.set(key, entry);
+    return entry;
+  };
+  const note = <T>(key: string, object: T | null): T | null => {
+    if (object) plain.add(key);
+    return object;
+  };
+
+  return {
+    async read(key, range) {
+      const entry = await pinned(key);
+      if (!entry) return note(key, await storage.read(key, range));
+      const { pin, file } = entry;
+      const end = Math.min(pin.size, range?.end ?? pin.size);
+      const start = Math.min(end, range?.start ?? 0);
+      const pieces = file.read({ start, end });
+      // A source that cannot be read fails here, not in the middle of an answer.
+      const first = await pieces.next();
+      return { ...infoOf(pin), body: streamPieces(first, pieces) };
+    },
+    async head(key) {
+      const entry = await pinned(key);
+      return entry ? infoOf(entry.pin) : note(key, await storage.head(key));
+    },
+    async prefetch(key, range) {
+      const entry = await pinned(key);
+      if (entry) await entry.file.prefetch(range);
+    },
+    async write(key, body, mime) {
+      const info = await storage.write(key, body, mime);
+      pins.delete(key);
+      return info;
+    },
+    async clear(prefix) {
+      for (const known of [pins, plain])
+        for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key);
+      await storage.clear(prefix);
+    },
+  };
+}
+
+function infoOf({ size, etag, mime }: Pin): StoredInfo {
+  return { size, etag: etag.replaceAll('"', ""), mime: mime ?? "application/octet-stream" };
+}
+
+function streamPieces(
+  first: IteratorResult<Uint8Array>,
+  pieces: AsyncGenerator<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  let next: IteratorResult<Uint8Array> | null = first;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = next ?? (await pieces.next());
+        next = null;
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await pieces.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The objects that a sparse file is kept in. */
+export interface ObjectStore {
+  /** Lists the keys that start with the prefix. */
+  list(prefix: string): Promise<string[]>;
+  /** Reads a range of an object; null when there is none. */
+  read(key: string, range: ByteRange): Promise<Uint8Array | null>;
+  write(key: string, bytes: Uint8Array): Promise<void>;
+}
+
+/** The parts of one file that are kept, each an object whose name says where it belongs. */
+interface Extents {
+  /** Lists what is kept of a stretch. */
+  list(stretch: number): Promise<ByteRange[]>;
+  /** Reads a range of a kept extent; null when it is gone. */
+  read(extent: ByteRange, range: ByteRange): Promise<Uint8Array | null>;
+  /** Keeps bytes that lie within one stretch. */
+  write(extent: ByteRange, bytes: Uint8Array): Promise<void>;
+}
+
+/** Bytes of a stretch: the unit in which a file is listed, and the most that one object holds. */
+export const STRETCH_BYTES = 4 * MIB;
+
+/** Returns the number of the stretch that a byte lies in. */
+function stretchAt(offset: number): number {
+  return Math.floor(offset / STRETCH_BYTES);
+}
+
+/** Keeps the extents of one file below a key prefix. */
+export function createExtents(objects: ObjectStore, prefix: string): Extents {
+  const folder = (stretch: number) => `${prefix}${String(stretch).padStart(6, "0")}/`;
+  const keyOf = ({ start, end }: ByteRange) => `${folder(stretchAt(start))}${start}-${end}`;
+  return {
+    async list(stretch) {
+      const keys = await objects.list(folder(stretch));
+      return keys.flatMap((key) => {
+        const [, start, end] = /\/(\d+)-(\d+)$/.exec(key) ?? [];
+        return start === undefined ? [] : [{ start: Number(start), end: Number(end) }];
+      });
+    },
+    read: (extent, { start, end }) =>
+      objects.read(keyOf(extent), { start: start - extent.start, end: end - extent.start }),
+    write: (extent, bytes) => objects.write(keyOf(extent), bytes),
+  };
+}
 
 export interface SparseOptions {
   /** Bytes of the whole file. */
@@ -27,7 +193,7 @@ export interface FetchTurns {
 }
 
 /** A file of which those parts are kept that were read once. */
-export interface SparseFile {
+interface SparseFile {
   /** Reads a range within the file, in pieces: what is kept from there, and the rest from the source. */
   read(range: ByteRange): AsyncGenerator<Uint8Array>;
   /** Fetches what is not kept of a range. */

@@ -1,0 +1,432 @@
+import { MediaError } from "../core/errors.ts";
+import type { Storage, StoredInfo } from "../core/ports.ts";
+import { toHex } from "../util/bytes.ts";
+import { requirePrefix } from "./storage.ts";
+
+/** Storage in the browser's own files, plus access to them as File objects. */
+export interface OpfsStorage extends Storage {
+  /** Returns an object as a File, which is read only when used; null when it does not exist. */
+  file(key: string): Promise<File | null>;
+  /** Returns all objects whose keys start with the prefix, in order of their keys. */
+  files(prefix: string): Promise<{ key: string; file: File }[]>;
+  /**
+   * Rejects with `storage_full` when the browser reports too little room for so many bytes more. Storage may still run full,
+   * because browsers round what they report.
+   */
+  ensureRoom(bytes: number): Promise<void>;
+}
+
+const UNFINISHED = "unfinished";
+
+/**
+ * Opens storage in a folder of the origin private file system, in a page or, faster, in a dedicated worker. Removes files
+ * that a crash left incomplete.
+ *
+ * @param name The folder's name.
+ * @throws `service_unavailable`, not worth a retry, when the browser has no such files or denies access to them, as in some
+ * private windows.
+ */
+export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
+  const root = await openRoot(name);
+  const unfinished = await root.getDirectoryHandle(UNFINISHED, { create: true });
+  // A browser may write to a temporary file with the same name plus an extension.
+  const alone = <T>(part: string, options: LockOptions, work: (lock: Lock | null) => Promise<T>) =>
+    navigator.locks.request(`${name} unfinished ${part.split(".")[0]}`, options, work) as Promise<T>;
+  // Another tab may be writing; it holds a lock on each of its files.
+  for await (const part of unfinished.keys()) {
+    void alone(part, { ifAvailable: true }, async (lock) => {
+      if (lock) await unfinished.removeEntry(part);
+    }).catch(() => {});
+  }
+
+  async function find(key: string): Promise<Found | null> {
+    const object = await openObject(root, key, false);
+    return object && findVersion(object);
+  }
+
+  async function place(part: OpfsFile, key: string, info: StoredInfo): Promise<void> {
+    const object = await openObject(root, key, true);
+    if (!object) throw new MediaError("internal_error", `There is no folder for ${key}.`);
+    const [latest] = await listVersions(object);
+    const target = versionName({ ...info, number: (latest?.number ?? 0) + 1 });
+    if (part.move) await part.move(object, target);
+    else {
+      await fillFile(await object.getFileHandle(target, { create: true }), (await part.getFile()).stream());
+      await unfinished.removeEntry(part.name);
+    }
+    // Keeps only the latest version, even if another tab wrote it.
+    for (const older of (await listVersions(object)).slice(1)) {
+      await object.removeEntry(versionName(older)).catch(() => {});
+    }
+  }
+
+  return {
+    async read(key, range) {
+      const found = await find(key);
+      if (!found) return null;
+      const bytes = range ? found.file.slice(range.start, Math.max(range.start, range.end)) : found.file;
+      return { ...infoOf(found), body: bodyOf(bytes, key) };
+    },
+    async head(key) {
+      const found = await find(key);
+      return found && infoOf(found);
+    },
+    async write(key, body, mime) {
+      const etag = crypto.randomUUID();
+      return alone(etag, {}, async () => {
+        try {
+          if (body instanceof Uint8Array) await ensureRoom(body.length);
+          const part = await unfinished.getFileHandle(etag, { create: true });
+          const info = { size: await fillFile(part, body), etag, mime };
+          await place(part, key, info);
+          return info;
+        } catch (thrown) {
+          await unfinished.removeEntry(etag).catch(() => {});
+          if (!(body instanceof Uint8Array)) await body.cancel(thrown).catch(() => {});
+          throw nameFull(thrown);
+        }
+      });
+    },
+    // Two removals of one folder at the same time would refuse each other: a tab that tidies up, and a page that deletes.
+    clear: async (prefix) => {
+      requirePrefix(prefix);
+      await navigator.locks.request(`${name} clear`, () => removeBelow(root, prefix));
+    },
+    async file(key) {
+      const found = await find(key);
+      return found && named(found, key);
+    },
+    async files(prefix) {
+      const below = await listBelow(root, prefix);
+      const files = await Promise.all(
+        below.map(async ({ key, object }) => {
+          const found = await findVersion(object);
+          return found && { key, file: named(found, key) };
+        }),
+      );
+      return files.filter((file) => file !== null);
+    },
+    ensureRoom,
+  };
+}
+
+async function openRoot(name: string): Promise<FileSystemDirectoryHandle> {
+  try {
+    const origin = await navigator.storage.getDirectory();
+    return await origin.getDirectoryHandle(name, { create: true });
+  } catch (cause) {
+    const message = "The browser denies this page files of its own, as in some private windows.";
+    throw new MediaError("service_unavailable", message, { cause, retryable: false });
+  }
+}
+
+async function ensureRoom(bytes: number): Promise<void> {
+  const { quota, usage } = await navigator.storage.estimate();
+  if (quota === undefined || usage === undefined || bytes <= quota - usage) return;
+  const left = inWords(Math.max(0, quota - usage));
+  const message = `This needs ${inWords(bytes)} of room, and the browser has ${left} left for this page; delete finished tasks, or free space on the disk.`;
+  throw new MediaError("storage_full", message);
+}
+
+function inWords(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+function infoOf({ size, etag, mime }: Version): StoredInfo {
+  return { size, etag, mime };
+}
+
+// Shares the bytes under the name from the key, without copying.
+function named({ file, mime }: Found, key: string): File {
+  const { lastModified } = file;
+  return new File([file], key.slice(key.lastIndexOf("/") + 1), { type: mime, lastModified });
+}
+
+function bodyOf(bytes: Blob, key: string): ReadableStream<Uint8Array> {
+  const reader = bytes.stream().getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (cause) {
+        const message = `The object stored as ${key} changed while it was being read.`;
+        throw new MediaError("internal_error", message, { cause });
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** A file handle, including what only some browsers or only workers offer. */
+type OpfsFile = Omit<FileSystemFileHandle, "createSyncAccessHandle"> & {
+  createSyncAccessHandle?(): Promise<SyncAccess>;
+  /** Moves the file atomically. */
+  move?(folder: FileSystemDirectoryHandle, name: string): Promise<void>;
+};
+
+interface SyncAccess {
+  write(bytes: Uint8Array<ArrayBuffer>, options: { at: number }): number;
+  flush(): void;
+  close(): void;
+}
+
+/** Receives the bytes of a file in order. */
+interface Sink {
+  write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  close(): Promise<void>;
+  /** Closes the file, whatever it holds. */
+  abort(): Promise<void>;
+}
+
+/** Writes the bytes into an empty file and returns their number; rejects as the stream does, or with `storage_full`. */
+async function fillFile(file: OpfsFile, body: ReadableStream<Uint8Array> | Uint8Array): Promise<number> {
+  const sink = file.createSyncAccessHandle ? await openSync(file) : await openWritable(file);
+  try {
+    const size = body instanceof Uint8Array ? await writeAll(sink, [body]) : await writeAll(sink, pull(body));
+    await sink.close();
+    return size;
+  } catch (thrown) {
+    await sink.abort().catch(() => {});
+    throw thrown;
+  }
+}
+
+async function writeAll(
+  sink: Sink,
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<number> {
+  let size = 0;
+  for await (const piece of pieces) {
+    await sink.write(piece as Uint8Array<ArrayBuffer>);
+    size += piece.length;
+  }
+  return size;
+}
+
+// Not every browser can iterate over streams. Stopping early cancels the stream.
+async function* pull(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+async function openSync(file: OpfsFile): Promise<Sink> {
+  const access = await file.createSyncAccessHandle?.();
+  if (!access) throw new MediaError("service_unavailable", "The browser denies access to its files.");
+  let at = 0;
+  return {
+    async write(bytes) {
+      for (let rest = bytes; rest.length > 0; ) {
+        const written = access.write(rest, { at });
+        if (written === 0) throw full();
+        at += written;
+        rest = rest.subarray(written);
+      }
+    },
+    async close() {
+      access.flush();
+      access.close();
+    },
+    async abort() {
+      access.close();
+    },
+  };
+}
+
+async function openWritable(file: OpfsFile): Promise<Sink> {
+  const writable = await file.createWritable();
+  return {
+    async write(bytes) {
+      try {
+        await writable.write(bytes);
+      } catch (thrown) {
+        // Chromium aborts a large write like this when it finds no room for the rest.
+        throw thrown instanceof Error && thrown.name === "AbortError" ? full(thrown) : thrown;
+      }
+    },
+    close: () => writable.close(),
+    abort: () => writable.abort(),
+  };
+}
+
+/** Converts a browser's out-of-space error to `storage_full`; returns any other unchanged. */
+function nameFull(thrown: unknown): unknown {
+  return thrown instanceof Error && thrown.name === "QuotaExceededError" ? full(thrown) : thrown;
+}
+
+function full(cause?: unknown): MediaError {
+  const message =
+    "The browser has no room left for this page; delete finished tasks, or free space on the disk.";
+  return new MediaError("storage_full", message, { cause });
+}
+
+// Names may have 255 characters; longer segments of a key span several folders.
+const LONGEST = 200;
+
+/**
+ * The first character of a name marks the type of folder: a folder of keys, an object with its versions, or a piece of a
+ * long name.
+ */
+const MARK = { folder: "+", object: "=", piece: "~" } as const;
+
+/** Encodes a key in characters that every file system supports and distinguishes; prefixes stay prefixes. */
+function encodeKey(key: string): string {
+  const bytes = new TextEncoder().encode(key);
+  return Array.from(bytes, (byte) => {
+    const letter = String.fromCharCode(byte);
+    return /[a-z0-9._/-]/.test(letter) ? letter : `%${toHex([byte])}`;
+  }).join("");
+}
+
+/** Decodes a key from {@link encodeKey}. */
+function decodeKey(encoded: string): string {
+  return decodeURIComponent(encoded);
+}
+
+/** Returns the folders that lead to an object, including its own. */
+function foldersOf(key: string): string[] {
+  const parts = encodeKey(key).split("/");
+  return parts.flatMap((part, n) => {
+    const pieces = part.match(new RegExp(`.{1,${LONGEST}}`, "g")) ?? [""];
+    const last = n === parts.length - 1 ? MARK.object : MARK.folder;
+    return pieces.map((piece, m) => (m === pieces.length - 1 ? last : MARK.piece) + piece);
+  });
+}
+
+/** A version of an object: a file whose name holds the metadata, so that it all appears atomically. */
+interface Version extends StoredInfo {
+  /** Counts from 1; the highest is current. */
+  number: number;
+}
+
+/** Returns the name of a version's file; later versions sort after earlier ones. */
+function versionName({ number, size, etag, mime }: Version): string {
+  return [String(number).padStart(12, "0"), size, etag, encodeKey(mime).replaceAll("/", "%2f")].join("~");
+}
+
+function parseVersion(name: string): Version | null {
+  const match = /^(\d{12})~(\d+)~([^~]+)~([^~]*)$/.exec(name);
+  if (!match) return null;
+  const [, number, size, etag = "", mime = ""] = match;
+  return { number: Number(number), size: Number(size), etag, mime: decodeKey(mime) };
+}
+
+interface Found extends Version {
+  /** The bytes, read on demand. */
+  file: File;
+}
+
+/** A folder whose keys all start with a prefix, or an object whose key does. */
+interface Branch {
+  parent: FileSystemDirectoryHandle;
+  name: string;
+  handle: FileSystemDirectoryHandle;
+  /** Encoded; for a folder, the prefix of its keys. */
+  key: string;
+}
+
+// A version that disappears during the search has a successor, or the object was cleared.
+const LOOKS = 5;
+
+/** Returns the folder of a key's versions; null when it does not exist and `create` is false. */
+async function openObject(
+  root: FileSystemDirectoryHandle,
+  key: string,
+  create: boolean,
+): Promise<FileSystemDirectoryHandle | null> {
+  let folder = root;
+  for (const name of foldersOf(key)) {
+    const next = await present(folder.getDirectoryHandle(name, { create }));
+    if (!next) return null;
+    folder = next;
+  }
+  return folder;
+}
+
+/** Returns the latest complete version; null when there is none. */
+async function findVersion(object: FileSystemDirectoryHandle): Promise<Found | null> {
+  for (let look = 0; look < LOOKS; look++) {
+    const versions = await listVersions(object);
+    if (versions.length === 0) return null;
+    for (const version of versions) {
+      const handle = await present(object.getFileHandle(versionName(version)));
+      const file = handle && (await present(handle.getFile()));
+      if (!file) break;
+      // A file of another size is still being copied.
+      if (file.size === version.size) return { ...version, file };
+    }
+  }
+  return null;
+}
+
+/** Lists the versions of an object, latest first. */
+async function listVersions(object: FileSystemDirectoryHandle): Promise<Version[]> {
+  const names = (await present(collect(object.keys()))) ?? [];
+  return names
+    .sort()
+    .reverse()
+    .map(parseVersion)
+    .filter((version) => version !== null);
+}
+
+async function removeBelow(root: FileSystemDirectoryHandle, prefix: string): Promise<void> {
+  for (const { parent, name } of await collect(branches(root, "", encodeKey(prefix)))) {
+    await present(parent.removeEntry(name, { recursive: true }));
+  }
+}
+
+/** Lists the objects whose keys start with the prefix, in order of their keys. */
+async function listBelow(root: FileSystemDirectoryHandle, prefix: string) {
+  const objects: { key: string; object: FileSystemDirectoryHandle }[] = [];
+  const visit = async (found: AsyncIterable<Branch>): Promise<void> => {
+    for await (const { name, handle, key } of found) {
+      if (name.startsWith(MARK.object)) objects.push({ key: decodeKey(key), object: handle });
+      else await visit(branches(handle, key, ""));
+    }
+  };
+  await visit(branches(root, "", encodeKey(prefix)));
+  return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** Resolves to null when the file or folder does not exist. */
+async function present<T>(promise: Promise<T>): Promise<T | null> {
+  try {
+    return await promise;
+  } catch (thrown) {
+    if (thrown instanceof Error && thrown.name === "NotFoundError") return null;
+    throw thrown;
+  }
+}
+
+// The topmost branches whose keys all start with the prefix.
+async function* branches(
+  parent: FileSystemDirectoryHandle,
+  above: string,
+  prefix: string,
+): AsyncGenerator<Branch> {
+  for await (const [name, handle] of parent.entries()) {
+    if (!isFolder(handle) || !(Object.values(MARK) as string[]).includes(name.charAt(0))) continue;
+    const key = above + name.slice(1) + (name.startsWith(MARK.folder) ? "/" : "");
+    if (key.startsWith(prefix)) yield { parent, name, handle, key };
+    else if (!name.startsWith(MARK.object) && prefix.startsWith(key)) yield* branches(handle, key, prefix);
+  }
+}
+
+function isFolder(handle: FileSystemHandle): handle is FileSystemDirectoryHandle {
+  return handle.kind === "directory";
+}
+
+async function collect<T>(all: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const each of all) list.push(each);
+  return list;
+}
