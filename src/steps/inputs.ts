@@ -1,7 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader, Storage } from "../core/ports.ts";
-import type { HttpFile } from "../storage/http/http-reader.ts";
-import type { Watch } from "../storage/http/http-stream.ts";
+import type { HttpFile, Watch } from "../storage/http/reader.ts";
 import type { Pin } from "../storage/pinned.ts";
 
 export interface Inputs {

@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { StoredInfo } from "../core/ports.ts";
-import type { FileBody } from "../storage/http/http-writer.ts";
+import type { FileBody } from "../storage/http/writer.ts";
 import { putS3File, type UploadMemory } from "../storage/s3/s3-put-file.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";
 import { sideBySide } from "../util/async.ts";

@@ -1,7 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { Storage, StoredInfo } from "../core/ports.ts";
 import { MIB } from "../util/bytes.ts";
-import type { HttpFile } from "./http/http-reader.ts";
+import type { HttpFile } from "./http/reader.ts";
 
 export interface Ingest {
   /** Opens the source with its limits of size and time, for example `openHttp` with bound options. */

@@ -2,7 +2,7 @@ import type { ByteRange, Storage, StoredInfo } from "../core/ports.ts";
 import { sideBySide } from "../util/async.ts";
 import { KIB, MIB } from "../util/bytes.ts";
 import type { ByteSource } from "./byte-source.ts";
-import type { HttpFacts } from "./http/http-facts.ts";
+import type { HttpFacts } from "./http/request.ts";
 
 /** A source that is read where it lies, at one version. */
 export interface Pin {

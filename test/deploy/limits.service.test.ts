@@ -12,7 +12,7 @@ import { createPlan } from "../../src/plan/index.ts";
 import { NATIVE_COST, NATIVE_MEMORY, nativeWork } from "../../src/route/native-cost.ts";
 import { runFolder } from "../../src/steps/media-keys.ts";
 import { outputStem } from "../../src/steps/output-name.ts";
-import { MAX_PUT_BYTES, PART_BYTES } from "../../src/storage/http/http-writer.ts";
+import { MAX_PUT_BYTES, PART_BYTES } from "../../src/storage/http/writer.ts";
 import { LANE_BYTES, STRETCH_BYTES } from "../../src/storage/pinned.ts";
 import { MAX_JOB_BYTES } from "../../worker/container/app.ts";
 import { parseSettings } from "../../worker/container/settings.ts";

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { createHostGuard } from "../../src/storage/http/host-guard.ts";
-import { openHttp } from "../../src/storage/http/http-reader.ts";
+import { openHttp } from "../../src/storage/http/reader.ts";
 import { clip } from "../fixtures/clips.ts";
 import { hugeMp3, hugeMp4, hugeWebm } from "../fixtures/huge.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";

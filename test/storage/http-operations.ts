@@ -3,8 +3,8 @@ import type { ByteRange, Storage } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { createHostGuard, type HostRules } from "../../src/storage/http/host-guard.ts";
-import { openHttp } from "../../src/storage/http/http-reader.ts";
-import type { HttpTimeouts } from "../../src/storage/http/http-request.ts";
+import { openHttp } from "../../src/storage/http/reader.ts";
+import type { HttpTimeouts } from "../../src/storage/http/request.ts";
 import { runIngest } from "../../src/storage/ingest.ts";
 
 /** An operation on a URL, as plain data so that it can be sent to another platform. */

@@ -7,7 +7,7 @@ import {
   PART_BYTES,
   putFile,
   WRITE_TRIES,
-} from "../../src/storage/http/http-writer.ts";
+} from "../../src/storage/http/writer.ts";
 import { readTaken, type SinkFault, startSink } from "../fixtures/sink.ts";
 
 const sink = await startSink();

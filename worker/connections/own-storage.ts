@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
-import type { HttpFile } from "../../src/storage/http/http-reader.ts";
-import type { HttpOptions } from "../../src/storage/http/http-request.ts";
+import type { HttpFile } from "../../src/storage/http/reader.ts";
+import type { HttpOptions } from "../../src/storage/http/request.ts";
 import { parseS3Url, type S3Connection } from "../../src/storage/s3/s3-connection.ts";
 import { openS3, signedOptions } from "../../src/storage/s3/s3-input.ts";
 import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/s3-send.ts";

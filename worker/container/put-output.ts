@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { WrittenFile } from "../../src/encoders/encoder.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
-import { putFile } from "../../src/storage/http/http-writer.ts";
+import { putFile } from "../../src/storage/http/writer.ts";
 
 /** A file that ffmpeg wrote. */
 export interface OutputFile extends WrittenFile {

@@ -1,9 +1,14 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { ByteRange } from "../../src/core/ports.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
-import { type Filling, fillExactly } from "../../src/storage/http/http-body.ts";
-import { contentLength, parseContentRange } from "../../src/storage/http/http-facts.ts";
-import { discard, requestHttp, unreachable } from "../../src/storage/http/http-request.ts";
+import { type Filling, fillExactly } from "../../src/storage/http/reader.ts";
+import {
+  contentLength,
+  discard,
+  parseContentRange,
+  requestHttp,
+  unreachable,
+} from "../../src/storage/http/request.ts";
 import { doubling, retry } from "../../src/util/async.ts";
 
 /** Tries of one range in all, and how long is waited between them: twice as long each further time. */

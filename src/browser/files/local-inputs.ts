@@ -1,8 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader, Storage } from "../../core/ports.ts";
 import { type Inputs, type OpenInput, openStored, watched } from "../../steps/inputs.ts";
-import type { HttpFile } from "../../storage/http/http-reader.ts";
-import { openHttp } from "../../storage/http/http-reader.ts";
+import { type HttpFile, openHttp } from "../../storage/http/reader.ts";
 import { createBlobReader } from "../../storage/readers.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import { openS3 } from "../../storage/s3/s3-input.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { type HttpFile, openHttp } from "../http/http-reader.ts";
-import { discard, type HttpOptions } from "../http/http-request.ts";
+import { type HttpFile, openHttp } from "../http/reader.ts";
+import { discard, type HttpOptions } from "../http/request.ts";
 import { createS3Bucket } from "./s3-send.ts";
 import type { S3Signer } from "./s3-sign.ts";
 

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { StoredInfo } from "../../core/ports.ts";
-import { discard } from "../http/http-request.ts";
+import { discard } from "../http/request.ts";
 import { type Asked, lackingAnswer, type S3Bucket } from "./s3-send.ts";
 import type { S3Request } from "./s3-sign.ts";
 import { childrenOf, textOf, xmlText } from "./s3-xml.ts";

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { StoredInfo } from "../../core/ports.ts";
 import { sideBySide } from "../../util/async.ts";
-import type { FileBody } from "../http/http-writer.ts";
+import type { FileBody } from "../http/writer.ts";
 import {
   abortUpload,
   beginUpload,

@@ -1,7 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Storage, StoredInfo, StoredObject } from "../../core/ports.ts";
-import { contentLength, parseContentRange } from "../http/http-facts.ts";
-import { discard } from "../http/http-request.ts";
+import { contentLength, discard, parseContentRange } from "../http/request.ts";
 import { streamOf } from "../storage.ts";
 import type { S3Connection } from "./s3-connection.ts";
 import { clearObjects } from "./s3-list.ts";

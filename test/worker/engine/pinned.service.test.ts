@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
-import { MAX_RESUMES } from "../../../src/storage/http/http-stream.ts";
+import { MAX_RESUMES } from "../../../src/storage/http/reader.ts";
 import { runFfmpeg } from "../../fixtures/make-clip.ts";
 import type { Answer, Origin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";

@@ -1,12 +1,117 @@
 import { MediaError } from "../../core/errors.ts";
-import type { ByteRange } from "../../core/ports.ts";
+import type { ByteRange, ByteReader } from "../../core/ports.ts";
 import { sleep } from "../../util/async.ts";
-import { MIB } from "../../util/bytes.ts";
-import { type ByteSource, createByteSource } from "../byte-source.ts";
-import { BrokenBody, Silence } from "./broken-body.ts";
-import { inTime } from "./http-body.ts";
-import { contentLength, type HttpFacts, parseContentRange } from "./http-facts.ts";
-import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } from "./http-request.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
+import { type ByteSource, createByteSource, readSource, toStream } from "../byte-source.ts";
+import { createRangeCache } from "../readers.ts";
+import {
+  BrokenBody,
+  contentLength,
+  discard,
+  HTTP_TIMEOUTS,
+  type HttpFacts,
+  type HttpOptions,
+  parseContentRange,
+  readFacts,
+  requestHttp,
+  Silence,
+  unreachable,
+} from "./request.ts";
+
+/** An opened file on a web server: its facts, and two ways to read it. */
+export interface HttpFile extends HttpFacts {
+  /** Random access by range requests; null when the server does not support ranges, which leaves {@link HttpFile.stream}. */
+  readonly reader: ByteReader | null;
+  /** Streams the whole file; calls `watch` as bytes arrive. Fails as `createHttpSource` does. */
+  stream(watch?: Watch): ReadableStream<Uint8Array>;
+  /** Frees the connection of a file that is not streamed. */
+  close(): Promise<void>;
+}
+
+// Enough to identify most files; an index at the end, or a long header, takes another request.
+const HEAD_BYTES = 32 * KIB;
+const CACHE = { ahead: 64 * KIB, most: MIB, keep: 4 * MIB };
+
+/**
+ * Opens a file on a web server by requesting its first bytes. Rejects with `input_not_found`, `input_forbidden`,
+ * `input_unreachable` (`retryable` says whether a retry may help) or `input_too_large`.
+ */
+export async function openHttp(url: string, options: HttpOptions): Promise<HttpFile> {
+  const answer = await requestStart(url, options);
+  const facts = readFacts(answer.response, answer.url);
+  try {
+    checkSize(facts.size, options.maxBytes);
+    if (facts.size === 0) return await emptyFile(facts, answer.response);
+    if (facts.ranges && facts.size !== null) {
+      return await rangedFile(facts, facts.size, answer.response, options);
+    }
+  } catch (thrown) {
+    await discard(answer.response);
+    throw thrown;
+  }
+  let first: Response | null = answer.response;
+  const take = () => {
+    const response = first;
+    first = null;
+    return response;
+  };
+  return {
+    ...facts,
+    reader: null,
+    stream: (watch) => toStream(createHttpSource(facts, options, { first: take(), watch })),
+    async close() {
+      const response = take();
+      if (response) await discard(response);
+    },
+  };
+}
+
+async function requestStart(url: string, options: HttpOptions) {
+  const answer = await requestHttp(url, { Range: `bytes=0-${HEAD_BYTES - 1}` }, options, [416]);
+  const { status, headers } = answer.response;
+  const range = parseContentRange(headers.get("content-range"));
+  const plain = (headers.get("content-encoding") ?? "identity") === "identity";
+  const whole = status !== 206 && status !== 416;
+  const ranged = status === 206 && range?.start === 0 && range.total !== null && plain;
+  if (whole || ranged || (status === 416 && range?.total === 0)) return answer;
+  // A server that mishandles or compresses ranges, or hides the size, may still send the whole file.
+  await discard(answer.response);
+  return requestHttp(url, {}, options);
+}
+
+async function emptyFile(facts: HttpFacts, response: Response): Promise<HttpFile> {
+  await discard(response);
+  return {
+    ...facts,
+    reader: { size: 0, read: async () => new Uint8Array(0) },
+    stream: () => new Blob([]).stream(),
+    close: async () => {},
+  };
+}
+
+async function rangedFile(
+  facts: HttpFacts,
+  size: number,
+  response: Response,
+  options: HttpOptions,
+): Promise<HttpFile> {
+  const readRange = (range: ByteRange, more: HttpReading, signal = options.signal) =>
+    readSource(createHttpSource(facts, { ...options, signal }, { range, ...more }), range.end - range.start);
+  const head = await readRange({ start: 0, end: Math.min(size, HEAD_BYTES) }, { first: response });
+  const fetchRange = (range: ByteRange, signal?: AbortSignal) => {
+    const signals = [options.signal, signal].filter((each) => each !== undefined);
+    return readRange(range, {}, AbortSignal.any(signals));
+  };
+  return {
+    ...facts,
+    reader: createRangeCache(size, fetchRange, { ...CACHE, head }),
+    stream(watch) {
+      const first = head.length === size ? new Response(head) : null;
+      return toStream(createHttpSource(facts, options, { first, watch }));
+    },
+    close: async () => {},
+  };
+}
 
 /** How often a broken body is resumed. */
 export const MAX_RESUMES = 5;
@@ -18,7 +123,7 @@ const PORTION_BYTES = 16 * MIB;
 /** Called with the bytes received so far; reading waits for it and fails with it. */
 export type Watch = (received: number) => Promise<void> | void;
 
-export interface HttpReading {
+interface HttpReading {
   /** A response that has already arrived. */
   first?: Response | null;
   /** A range within the file, from a server that supports ranges. Default: the whole file. */
@@ -218,4 +323,83 @@ function brokenOff(broken: BrokenBody, url: string, due: number | null, received
   if (broken.cause instanceof MediaError) return broken.cause;
   const of = due === null ? "" : ` of ${due}`;
   return unreachable(url, `broke off after ${received}${of} bytes: ${broken.message}`, true, broken);
+}
+
+export interface BodyLimits {
+  /** Milliseconds to wait for the next bytes. */
+  idleMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Waits for the next bytes of a body. Rejects with {@link Silence} when none arrive in time, with {@link BrokenBody} when
+ * the connection breaks, and otherwise with the signal's reason.
+ */
+async function inTime<T>(next: Promise<T>, { idleMs, signal }: BodyLimits): Promise<T> {
+  const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
+  const aborted = () => stop(signal?.reason);
+  const timer = setTimeout(() => stop(new Silence(`nothing came for ${idleMs / 1000} s`)), idleMs);
+  signal?.addEventListener("abort", aborted);
+  try {
+    return await Promise.race([next, stopped]);
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    if (thrown instanceof BrokenBody) throw thrown;
+    throw new BrokenBody("the connection was lost", { cause: thrown });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", aborted);
+  }
+}
+
+/** Memory that is filled from its start. */
+export interface Filling {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes that have arrived. */
+  filled: number;
+}
+
+const SCRATCH_BYTES = 256 * KIB;
+
+/**
+ * Fills the rest of the memory with a body of exactly that length; rejects with `input_unreachable` when it has another length or
+ * breaks off. What had arrived by then stays.
+ */
+export async function fillExactly(
+  response: Response,
+  filling: Filling,
+  limits: BodyLimits & { url: string },
+): Promise<void> {
+  const { bytes } = filling;
+  const source = response.body ? createByteSource(response.body) : null;
+  // What is passed to a body that breaks off is lost.
+  let scratch = new Uint8Array(SCRATCH_BYTES);
+  try {
+    while (source) {
+      const piece = await inTime(source.read(scratch), limits);
+      if (!piece) break;
+      if (filling.filled + piece.length > bytes.length) {
+        filling.filled = 0;
+        throw unreachable(limits.url, "sent more than it declared", true);
+      }
+      bytes.set(piece, filling.filled);
+      filling.filled += piece.length;
+      scratch = new Uint8Array(piece.buffer);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof BrokenBody)) throw thrown;
+    // The break came after the last byte.
+    if (filling.filled === bytes.length) return;
+    throw unreachable(
+      limits.url,
+      `broke off after ${filling.filled} of ${bytes.length} bytes: ${thrown.message}`,
+      true,
+      thrown,
+    );
+  } finally {
+    await source?.cancel();
+  }
+  if (filling.filled < bytes.length) {
+    throw unreachable(limits.url, `sent ${filling.filled} of ${bytes.length} bytes`, true);
+  }
 }

@@ -4,7 +4,7 @@ import type { ByteRange } from "../../core/ports.ts";
 import { doubling, isTransient, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { errorFor } from "../../words/reason-words.ts";
-import { discard } from "./http-request.ts";
+import { discard } from "./request.ts";
 
 /** A file of known size to upload. */
 export interface FileBody {
