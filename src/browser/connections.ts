@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
+import { createS3Bucket, type S3Bucket } from "../storage/s3/bucket.ts";
 import type { S3Connection } from "../storage/s3/s3-connection.ts";
-import { createS3Bucket, type S3Bucket } from "../storage/s3/s3-send.ts";
 import {
   createAskingSigner,
   createS3Signer,

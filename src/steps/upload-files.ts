@@ -1,8 +1,8 @@
 import { MediaError } from "../core/errors.ts";
 import type { StoredInfo } from "../core/ports.ts";
 import type { FileBody } from "../storage/http/writer.ts";
-import { putS3File, type UploadMemory } from "../storage/s3/s3-put-file.ts";
-import type { S3Bucket } from "../storage/s3/s3-send.ts";
+import type { S3Bucket } from "../storage/s3/bucket.ts";
+import { putS3File, type UploadMemory } from "../storage/s3/upload.ts";
 import { sideBySide } from "../util/async.ts";
 
 export interface OutputFile extends FileBody {

@@ -2,7 +2,7 @@ import type { StepContext, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { manifestsOf } from "../ffmpeg/manifests/manifest-entries.ts";
 import { namedIn } from "../ffmpeg/manifests/media-playlist.ts";
-import type { S3Bucket } from "../storage/s3/s3-send.ts";
+import type { S3Bucket } from "../storage/s3/bucket.ts";
 import { readAll, requireEncoded } from "../storage/storage.ts";
 import { throttle } from "../util/async.ts";
 import { type OutputFile, uploadFiles } from "./upload-files.ts";

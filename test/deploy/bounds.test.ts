@@ -6,7 +6,7 @@ import { MOST_SOURCE_BYTES } from "../../src/probe/probe.ts";
 import { runFolder } from "../../src/steps/media-keys.ts";
 import { outputStem } from "../../src/steps/output-name.ts";
 import { LANES } from "../../src/storage/pinned.ts";
-import { PARTS_AT_ONCE } from "../../src/storage/s3/s3-upload.ts";
+import { PARTS_AT_ONCE } from "../../src/storage/s3/upload.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
 import { ENGINES } from "../../worker/instance.ts";

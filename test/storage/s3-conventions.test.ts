@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createS3Bucket } from "../../src/storage/s3/bucket.ts";
 import { objectUrl } from "../../src/storage/s3/s3-connection.ts";
-import { createS3Bucket } from "../../src/storage/s3/s3-send.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 
 describe("object URLs follow the conventions of each service", () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { childrenOf, readS3Fault, readXml, textOf, toS3Error } from "../../src/storage/s3/bucket.ts";
 import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
-import { readS3Fault, toS3Error } from "../../src/storage/s3/s3-error.ts";
-import { childrenOf, readXml, textOf } from "../../src/storage/s3/s3-xml.ts";
 
 test("parses an s3 URL literally into a bucket and a key", () => {
   expect(parseS3Url("s3://films/a/b%20c?d#e")).toEqual({ bucket: "films", key: "a/b%20c?d#e" });

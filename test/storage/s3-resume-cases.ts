@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { listParts } from "../../src/storage/s3/s3-multipart.ts";
-import { putS3File, type UploadMemory } from "../../src/storage/s3/s3-put-file.ts";
-import { createS3Bucket } from "../../src/storage/s3/s3-send.ts";
+import { createS3Bucket } from "../../src/storage/s3/bucket.ts";
+import { listParts } from "../../src/storage/s3/objects.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
+import { putS3File, type UploadMemory } from "../../src/storage/s3/upload.ts";
 import type { Fault, Passed } from "../s3/proxy.ts";
 import { bytes, ceph, fault, faulty, MB, proxy, same } from "./s3-lab.ts";
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { openS3 } from "../../src/storage/s3/s3-input.ts";
+import { openS3 } from "../../src/storage/s3/objects.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { bytes, ceph, fault, faulty, MB, open, proxy } from "./s3-lab.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { MediaError } from "../../src/core/errors.ts";
+import { createS3Bucket } from "../../src/storage/s3/bucket.ts";
 import { createS3Storage, type S3Options } from "../../src/storage/s3/s3.ts";
-import { putS3File } from "../../src/storage/s3/s3-put-file.ts";
-import { createS3Bucket } from "../../src/storage/s3/s3-send.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
+import { putS3File } from "../../src/storage/s3/upload.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { startWorkerd, type Workerd } from "../fixtures/workerd.ts";
 import { type Fault, startProxy } from "../s3/proxy.ts";

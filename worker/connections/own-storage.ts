@@ -1,9 +1,9 @@
 import { MediaError } from "../../src/core/errors.ts";
 import type { HttpFile } from "../../src/storage/http/reader.ts";
 import type { HttpOptions } from "../../src/storage/http/request.ts";
+import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/bucket.ts";
+import { openS3, signedOptions } from "../../src/storage/s3/objects.ts";
 import { parseS3Url, type S3Connection } from "../../src/storage/s3/s3-connection.ts";
-import { openS3, signedOptions } from "../../src/storage/s3/s3-input.ts";
-import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/s3-send.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import type { Env } from "../env.ts";
 import { createOutsideOf } from "../network/outside-of.ts";

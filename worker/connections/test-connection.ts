@@ -1,8 +1,8 @@
 import type { ConnectionTest } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
+import { createS3Bucket } from "../../src/storage/s3/bucket.ts";
 import { storageOf } from "../../src/storage/s3/s3.ts";
-import { createS3Bucket } from "../../src/storage/s3/s3-send.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import { readSome } from "../../src/storage/storage.ts";
 import type { Outside } from "../network/outside.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
 import { partSizes, type UploadPart } from "../../src/core/upload.ts";
-import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
+import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/bucket.ts";
 import {
   abortUpload,
   beginUpload,
@@ -9,8 +9,8 @@ import {
   listParts,
   type S3Part,
   type S3Upload,
-} from "../../src/storage/s3/s3-multipart.ts";
-import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/s3-send.ts";
+} from "../../src/storage/s3/objects.ts";
+import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import type { OpenConnection } from "../connections/connections.ts";
 import { s3Options } from "../connections/s3-options.ts";

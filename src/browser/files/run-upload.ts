@@ -8,7 +8,7 @@ import { type OutputFile, uploadFiles } from "../../steps/upload-files.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import { createBlobReader } from "../../storage/readers.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
-import { dropUpload, type UploadMemory } from "../../storage/s3/s3-put-file.ts";
+import { dropUpload, type UploadMemory } from "../../storage/s3/upload.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { throttle } from "../../util/async.ts";
 import type { Connections } from "../connections.ts";

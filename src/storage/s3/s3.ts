@@ -2,12 +2,11 @@ import { MediaError } from "../../core/errors.ts";
 import type { Storage, StoredInfo, StoredObject } from "../../core/ports.ts";
 import { contentLength, discard, parseContentRange } from "../http/request.ts";
 import { streamOf } from "../storage.ts";
+import { createS3Bucket, type S3Bucket, type S3SendOptions } from "./bucket.ts";
+import { clearObjects, etagOf, headObject, UNKNOWN_TYPE } from "./objects.ts";
 import type { S3Connection } from "./s3-connection.ts";
-import { clearObjects } from "./s3-list.ts";
-import { etagOf, headObject, UNKNOWN_TYPE } from "./s3-multipart.ts";
-import { createS3Bucket, type S3Bucket, type S3SendOptions } from "./s3-send.ts";
 import { createS3Signer } from "./s3-sign.ts";
-import { type PartOptions, uploadStream } from "./s3-upload.ts";
+import { type PartOptions, uploadStream } from "./upload.ts";
 
 /** A bucket with the keys of a connection, and upload options. */
 export interface S3Options extends S3Connection, S3SendOptions, PartOptions {

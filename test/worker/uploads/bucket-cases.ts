@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { Connection } from "../../../src/core/connection.ts";
 import type { UploadPart } from "../../../src/core/upload.ts";
-import { completeUpload } from "../../../src/storage/s3/s3-multipart.ts";
-import { createS3Bucket } from "../../../src/storage/s3/s3-send.ts";
+import { createS3Bucket } from "../../../src/storage/s3/bucket.ts";
+import { completeUpload } from "../../../src/storage/s3/objects.ts";
 import { createS3Signer } from "../../../src/storage/s3/s3-sign.ts";
 import { clip } from "../../fixtures/clips.ts";
 import {

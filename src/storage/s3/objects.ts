@@ -1,9 +1,19 @@
 import { MediaError } from "../../core/errors.ts";
 import type { StoredInfo } from "../../core/ports.ts";
-import { discard } from "../http/request.ts";
-import { type Asked, lackingAnswer, type S3Bucket } from "./s3-send.ts";
-import type { S3Request } from "./s3-sign.ts";
-import { childrenOf, textOf, xmlText } from "./s3-xml.ts";
+import { sideBySide } from "../../util/async.ts";
+import { type HttpFile, openHttp } from "../http/reader.ts";
+import { discard, type HttpOptions } from "../http/request.ts";
+import { requirePrefix } from "../storage.ts";
+import {
+  type Asked,
+  childrenOf,
+  createS3Bucket,
+  lackingAnswer,
+  type S3Bucket,
+  textOf,
+  xmlText,
+} from "./bucket.ts";
+import type { S3Request, S3Signer } from "./s3-sign.ts";
 
 export interface S3Part {
   /** Counts from 1. */
@@ -160,4 +170,88 @@ export function etagOf({ headers }: Response): string {
 
 function bare(etag: string): string {
   return etag.replace(/^W\//, "").replaceAll('"', "");
+}
+
+const DELETES_AT_ONCE = 16;
+
+/** Lists the keys that start with a prefix, in pages of up to a thousand. */
+async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncGenerator<string[]> {
+  for (let after = ""; ; ) {
+    const query = {
+      "list-type": "2",
+      // Keys may contain characters that XML cannot.
+      "encoding-type": "url",
+      prefix,
+      ...(after !== "" && { "continuation-token": after }),
+    };
+    const { xml } = await bucket.ask({ method: "GET", key: "", query }, asked);
+    if (!xml) throw lackingAnswer("list of keys");
+    const encoded = textOf(xml, "EncodingType") === "url";
+    yield childrenOf(xml, "Contents").map((each) => {
+      const key = textOf(each, "Key");
+      return encoded ? decodeURIComponent(key.replaceAll("+", " ")) : key;
+    });
+    const next = textOf(xml, "NextContinuationToken");
+    if (textOf(xml, "IsTruncated") !== "true" || next === "" || next === after) return;
+    after = next;
+  }
+}
+
+/**
+ * Deletes every object whose key starts with a prefix, one by one: deleting many at once requires an MD5, which browsers
+ * cannot compute.
+ */
+export async function clearObjects(bucket: S3Bucket, prefix: string): Promise<void> {
+  requirePrefix(prefix);
+  const asked: Asked = { purpose: "write" };
+  for await (const keys of listKeys(bucket, prefix, asked)) {
+    // Some servers ignore a prefix that they do not understand.
+    const own = keys.filter((key) => key.startsWith(prefix));
+    await sideBySide(own, DELETES_AT_ONCE, async (key) => {
+      await bucket.ask({ method: "DELETE", key }, { ...asked, expected: [404] });
+    });
+  }
+}
+
+const WHY = new Set(["input_forbidden", "input_not_found", "input_unreachable"]);
+
+/**
+ * Opens an object as a source by signed range requests, and resumes a body that breaks off. Rejects as `openHttp` does, with
+ * the reason when access was refused.
+ */
+export async function openS3(
+  signer: S3Signer,
+  key: string,
+  options: Omit<HttpOptions, "guard">,
+): Promise<HttpFile> {
+  const open = () => openHttp(`s3://${signer.bucket}/`, signedOptions(signer, key, options));
+  try {
+    return await open();
+  } catch (thrown) {
+    if (!(thrown instanceof MediaError && WHY.has(thrown.kind) && !thrown.retryable)) throw thrown;
+    // Asks in a way that returns the reason; a wrong clock is corrected on the way.
+    const asked = { purpose: "read", signal: options.signal } as const;
+    const bucket = createS3Bucket(signer, { fetch: options.fetch, tries: 2 });
+    await discard(await bucket.send({ method: "GET", key, headers: { range: "bytes=0-0" } }, asked));
+    return open();
+  }
+}
+
+/** Returns options that read one object, whatever URL is requested; every request is signed by itself, because signatures expire. */
+export function signedOptions(
+  signer: S3Signer,
+  key: string,
+  options: Omit<HttpOptions, "guard">,
+): HttpOptions {
+  return {
+    ...options,
+    async fetch(_, { headers, ...init }) {
+      const signed = await signer.sign({ method: "GET", key });
+      return options.fetch(signed.url, {
+        ...init,
+        headers: { ...(headers as Record<string, string>), ...signed.headers },
+      });
+    },
+    guard: null,
+  };
 }

@@ -1,0 +1,385 @@
+import { type ErrorKind, MediaError } from "../../core/errors.ts";
+import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
+import { errorFor } from "../../words/reason-words.ts";
+import { readSome, streamOf } from "../storage.ts";
+import type { S3Request, S3Signer } from "./s3-sign.ts";
+
+/** How to send requests to S3. */
+export interface S3SendOptions {
+  /**
+   * The platform's fetch.
+   *
+   * @default the global one
+   */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /**
+   * Attempts per request.
+   *
+   * @default 5
+   */
+  tries?: number;
+  /**
+   * Milliseconds until the first retry of a request; doubles each time, plus up to half as much at random.
+   *
+   * @default 250
+   */
+  pauseMs?: number;
+  /**
+   * Milliseconds that a request may take in addition to the time for its bytes.
+   *
+   * @default 30 s
+   */
+  timeoutMs?: number;
+  /**
+   * True on Node, whose fetch would otherwise copy request bodies: sends bytes as a stream with a Content-Length, which
+   * fetch supports in no browser and no Worker.
+   *
+   * @default false
+   */
+  streamBodies?: boolean;
+  /**
+   * Called when a request got no answer. While the network is known to be down it waits a little and returns true, and the
+   * attempt does not count.
+   */
+  reconnect?: (signal?: AbortSignal) => Promise<boolean>;
+}
+
+/** How to send one request. */
+export interface Asked {
+  purpose: S3Purpose;
+  signal?: AbortSignal | undefined;
+  /** Error statuses to return as answers, with their bodies already read; never applies to a missing bucket. */
+  expected?: readonly number[];
+}
+
+/** A bucket that accepts requests. Every call rejects with a MediaError for its purpose, or with the signal's reason. */
+export interface S3Bucket {
+  readonly name: string;
+  /** Sends a request and returns the response with its body unread. */
+  send(request: S3Request, asked: Asked): Promise<Response>;
+  /** Like `send`, and parses the XML of the response; null when it has no body. */
+  ask(request: S3Request, asked: Asked): Promise<{ response: Response; xml: XmlElement | null }>;
+}
+
+// A connection slower than this counts as dead.
+const BYTES_PER_MS = 256;
+const MAX_PAUSE_MS = 20_000;
+
+/**
+ * Sends signed requests to a bucket. Transient failures (no connection, 5xx, 429) are retried with growing pauses, and a
+ * wrong clock is corrected once.
+ */
+export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S3Bucket {
+  const { tries = 5, pauseMs = 250, timeoutMs = 30_000, streamBodies = false } = options;
+  const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+
+  async function attempt<T>(
+    request: S3Request,
+    { signal, expected }: Asked,
+    take: (response: Response) => Promise<T>,
+  ): Promise<{ value: T } | { fault: S3Fault; host: string; cause?: unknown; pause: number | null }> {
+    const { url, headers } = await signer.sign(request);
+    const host = URL.parse(url)?.host ?? "the given address";
+    const { method, body = null } = request;
+    const size = body instanceof Blob ? body.size : (body?.length ?? 0);
+    const limit = limitTime(timeoutMs + Math.ceil(size / BYTES_PER_MS), { signal });
+    try {
+      // A redirect would leave the signed host.
+      const whole = { method, headers, body, signal: limit.signal, redirect: "manual" } as const;
+      const streamed = streamBodies && body instanceof Uint8Array;
+      const response = await fetch(url, streamed ? { ...whole, ...asStream(body, headers) } : whole);
+      if (response.ok) return { value: await take(response) };
+      const fault = readS3Fault(response, await readText(response));
+      const wanted = expected?.includes(response.status) && fault.code !== "NoSuchBucket";
+      if (wanted) return { value: await take(response) };
+      return { fault, host, pause: pauseOf(response) };
+    } catch (cause) {
+      signal?.throwIfAborted();
+      // A host that must not be contacted, so a retry would not help.
+      if (cause instanceof MediaError) throw cause;
+      if (cause instanceof BadAnswer) return { fault: cause.fault, host, cause, pause: null };
+      return { fault: { status: 0, code: "", server_ms: null }, host, cause, pause: null };
+    } finally {
+      limit.clear();
+    }
+  }
+
+  async function send<T>(
+    request: S3Request,
+    asked: Asked,
+    take: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    let clock_set = false;
+    for (let tried = 1; ; tried++) {
+      asked.signal?.throwIfAborted();
+      const outcome = await attempt(request, asked, take);
+      if ("value" in outcome) return outcome.value;
+      const { fault, host, cause, pause } = outcome;
+      // A refused HEAD gives no reason.
+      const skewed =
+        fault.code === "RequestTimeTooSkewed" || (fault.code === "" && [400, 403].includes(fault.status));
+      if (skewed && !clock_set && fault.server_ms !== null && signer.setClock(fault.server_ms)) {
+        clock_set = true;
+        continue;
+      }
+      if (fault.status === 0 && (await options.reconnect?.(asked.signal))) {
+        tried--;
+        continue;
+      }
+      if (!isPassing(fault) || tried >= tries)
+        throw toS3Error(fault, asked.purpose, { host, bucket: signer.bucket }, cause);
+      const growing = doubling(pauseMs)(tried) * (1 + Math.random() / 2);
+      await sleep(Math.min(MAX_PAUSE_MS, Math.max(growing, pause ?? 0)), asked.signal);
+    }
+  }
+
+  return {
+    name: signer.bucket,
+    send: (request, asked) => send(request, asked, async (response) => response),
+    ask: (request, asked) =>
+      send(request, asked, async (response) => {
+        if (!response.ok) return { response, xml: null };
+        const text = await readText(response);
+        if (text.trim() === "") return { response, xml: null };
+        const xml = parse(text, response);
+        // Completing an upload may fail after a success status has been sent.
+        if (xml.name === "Error") throw new BadAnswer(readS3Fault(response, text));
+        return { response, xml };
+      }),
+  };
+}
+
+/** Returns the `upload_failed` error for a response that lacks a required part. */
+export function lackingAnswer(what: string): MediaError {
+  return new MediaError("upload_failed", `The storage's answer has no ${what}.`, { retryable: false });
+}
+
+// `duplex` is missing from some runtimes' types.
+function asStream(bytes: Uint8Array, headers: Record<string, string>): RequestInit & { duplex: "half" } {
+  const length = { "content-length": String(bytes.length) };
+  return { body: streamOf(bytes), duplex: "half", headers: { ...headers, ...length } };
+}
+
+// A response with a success status that reports an error.
+class BadAnswer extends Error {
+  readonly fault: S3Fault;
+  constructor(fault: S3Fault) {
+    super("The answer is a fault.");
+    this.fault = fault;
+  }
+}
+
+// The server may be anybody's.
+async function readText(response: Response): Promise<string> {
+  try {
+    return response.body ? new TextDecoder().decode(await readSome(response.body, MOST_XML)) : "";
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? badAnswer(response) : thrown;
+  }
+}
+
+function parse(text: string, response: Response): XmlElement {
+  try {
+    return readXml(text);
+  } catch {
+    throw badAnswer(response);
+  }
+}
+
+const badAnswer = (response: Response) =>
+  new BadAnswer({ ...readS3Fault(response, ""), ...(response.ok && { status: 502 }) });
+
+function pauseOf(response: Response): number | null {
+  const seconds = Number(response.headers.get("retry-after") ?? "");
+  return Number.isFinite(seconds) ? seconds * 1000 : null;
+}
+
+/** The purpose of a request, which determines the kind of its error. */
+type S3Purpose = "read" | "write";
+
+/** What a service answered instead of the expected result. */
+interface S3Fault {
+  /** 0 when there was no answer. */
+  status: number;
+  /** Such as `NoSuchBucket`; empty when there was none. */
+  code: string;
+  /** The service's clock in milliseconds since the Unix epoch; null when not stated. */
+  server_ms: number | null;
+}
+
+// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, plus codes of R2, Ceph, MinIO and Backblaze.
+const REFUSALS: Readonly<Record<string, string>> = {
+  AccessDenied: "the key has no permission for this, or a signed URL has expired",
+  AccountProblem: "there is a problem with the account",
+  AllAccessDisabled: "access is disabled",
+  AuthorizationHeaderMalformed: "the region is not the bucket's",
+  AuthorizationQueryParametersError: "the signed URL is invalid",
+  ExpiredToken: "the session token has expired",
+  InvalidAccessKeyId: "it does not know the access key id",
+  InvalidToken: "the session token is invalid",
+  RequestExpired: "the signed request has expired",
+  RequestTimeTooSkewed: "the clock of this machine differs too much from its own; set it right",
+  SignatureDoesNotMatch: "the signature is wrong, as happens with a wrong secret access key",
+  TokenRefreshRequired: "the session token has expired",
+  Unauthorized: "it does not know the access key id",
+};
+const FULL: ReadonlySet<string> = new Set([
+  "InsufficientStorage",
+  "QuotaExceeded",
+  "StorageFull",
+  "XMinioAdminBucketQuotaExceeded",
+  "XMinioStorageFull",
+]);
+const PASSING_CODES: ReadonlySet<string> = new Set([
+  "BadDigest",
+  "IncompleteBody",
+  "InternalError",
+  "OperationAborted",
+  "RequestTimeout",
+  "ServiceUnavailable",
+  "SlowDown",
+  "TooManyRequests",
+  "XAmzContentSHA256Mismatch",
+]);
+const REDIRECTS: ReadonlySet<string> = new Set(["PermanentRedirect", "TemporaryRedirect", "Redirect"]);
+
+const KINDS = {
+  refused: { read: "input_forbidden", write: "upload_forbidden" },
+  missing: { read: "input_not_found", write: "upload_failed" },
+  other: { read: "input_unreachable", write: "upload_failed" },
+} as const satisfies Record<string, Record<S3Purpose, ErrorKind>>;
+
+/** Parses the error in a response and its text, which may be empty, as after a HEAD. */
+export function readS3Fault({ status, headers }: Response, text: string): S3Fault {
+  const date = timeOf(headers.get("date"));
+  try {
+    const error = readXml(text);
+    if (error.name !== "Error") return { status, code: "", server_ms: date };
+    return { status, code: textOf(error, "Code"), server_ms: timeOf(textOf(error, "ServerTime")) ?? date };
+  } catch {
+    return { status, code: "", server_ms: date };
+  }
+}
+
+/** Returns whether the same request may succeed a little later. */
+function isPassing({ status, code }: S3Fault): boolean {
+  return !isFull({ status, code }) && (status === 0 || isTransient(status) || PASSING_CODES.has(code));
+}
+
+/** Creates the error of a fault. It quotes only the service's code, because its message may contain secrets. */
+export function toS3Error(
+  fault: S3Fault,
+  purpose: S3Purpose,
+  { host, bucket }: { host: string; bucket: string },
+  cause?: unknown,
+): MediaError {
+  const { status, code } = fault;
+  const said = `(it answered ${status}${/^\w{1,60}$/.test(code) ? ` ${code}` : ""})`;
+  const make = (kind: ErrorKind, message: string, retryable = false) =>
+    new MediaError(kind, message, { cause, retryable });
+  if (status === 0)
+    return errorFor(
+      KINDS.other[purpose],
+      { code: "no_answer", from: "storage", host },
+      { cause, retryable: true },
+    );
+  if (isFull(fault)) return make("storage_full", `The storage at ${host} has no room left ${said}.`);
+  if (code === "NoSuchBucket")
+    return make(KINDS.missing[purpose], `There is no bucket ${bucket} at ${host} ${said}.`);
+  if (REDIRECTS.has(code) || (status >= 300 && status < 400))
+    return make(
+      KINDS.other[purpose],
+      `The bucket ${bucket} is not at ${host}: give the endpoint of its region ${said}.`,
+    );
+  const why = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : null;
+  if (why || status === 401 || status === 403)
+    return make(
+      KINDS.refused[purpose],
+      `${host} refuses access to the bucket ${bucket}${why ? `: ${why}` : ""} ${said}.`,
+    );
+  if (status === 404 && purpose === "read")
+    return make("input_not_found", `There is no such object in the bucket ${bucket} at ${host} ${said}.`);
+  const did = purpose === "read" ? "did not send the object" : "did not accept the object";
+  return make(KINDS.other[purpose], `${host} ${did} ${said}.`, isPassing(fault));
+}
+
+function isFull({ status, code }: Pick<S3Fault, "status" | "code">): boolean {
+  return status === 507 || FULL.has(code);
+}
+
+function timeOf(text: string | null): number | null {
+  const ms = Date.parse(text ?? "");
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** An element of an XML response: its decoded text and child elements. */
+interface XmlElement {
+  name: string;
+  /** The element's own text; empty when it has children. */
+  text: string;
+  children: XmlElement[];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+/** The longest text that is parsed: more than a list of a thousand long keys. */
+const MOST_XML = 8_000_000;
+const MAX_DEPTH = 16;
+// A declaration or comment, an end tag, a start tag with ignored attributes, or text.
+const TOKEN =
+  /<\?[^?]*\?>|<!--[^-]*-->|<\/([^\s<>/]+)\s*>|<([^\s<>/!?]+)((?:\s+[^\s<>/="']+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
+
+/**
+ * Parses the XML of a response: elements and text, without entities or references to other documents. Throws an Error for
+ * anything else.
+ */
+export function readXml(text: string): XmlElement {
+  if (text.length > MOST_XML) throw new Error("The XML is too long.");
+  const top: XmlElement = { name: "", text: "", children: [] };
+  const open: XmlElement[] = [top];
+  let at = 0;
+  for (const [token, end, start, , empty, words] of text.trim().matchAll(TOKEN)) {
+    at += token.length;
+    const inner = open.at(-1) ?? top;
+    if (words !== undefined) inner.text += decode(words);
+    else if (end !== undefined) {
+      if (inner.name !== end || open.length === 1)
+        throw new Error("The XML closes an element that is not open.");
+      if (inner.children.length > 0) inner.text = "";
+      open.pop();
+    } else if (start !== undefined) {
+      const element: XmlElement = { name: start, text: "", children: [] };
+      inner.children.push(element);
+      if (empty === "") open.push(element);
+      if (open.length > MAX_DEPTH) throw new Error("The XML is nested too deeply.");
+    }
+  }
+  const [root] = top.children;
+  if (at !== text.trim().length || open.length > 1 || top.children.length !== 1 || !root || top.text.trim()) {
+    throw new Error("This is not the XML of a response.");
+  }
+  return root;
+}
+
+/** Returns the text of the first child of a name; empty when there is none. */
+export function textOf(element: XmlElement, name: string): string {
+  return element.children.find((child) => child.name === name)?.text ?? "";
+}
+
+export function childrenOf(element: XmlElement, name: string): XmlElement[] {
+  return element.children.filter((child) => child.name === name);
+}
+
+export function xmlText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/&([^;&\s]{1,10});|&/g, (whole, name: string | undefined) => {
+    const number = /^#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}))$/.exec(name ?? "");
+    const code = number ? Number.parseInt(number[1] ?? number[2] ?? "", number[1] ? 16 : 10) : null;
+    if (code !== null && code <= 0x10ffff) return String.fromCodePoint(code);
+    const known = Object.hasOwn(ENTITIES, name ?? "") ? ENTITIES[name ?? ""] : undefined;
+    if (known === undefined) throw new Error(`The XML has an unknown entity ${whole}.`);
+    return known;
+  });
+}
