@@ -3,9 +3,9 @@ import { type FurtherInput, furtherInputs, type InputRole } from "../core/furthe
 import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader, StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { checkTextSize, readTextFile } from "../encoders/subtitles/text-file.ts";
 import { furtherFault } from "../plan/further/further.ts";
 import { runIngest } from "../storage/ingest.ts";
+import { checkTextSize, readTextFile } from "../subtitles/track.ts";
 import { throttle } from "../util/async.ts";
 import { furtherKey } from "./media-keys.ts";
 import type { Given, StepTools } from "./step-tools.ts";

@@ -1,6 +1,13 @@
-import type { Cue } from "./cue.ts";
-import { type Face, PLAIN, type Run, writeMarkup } from "./markup.ts";
-import { LONGEST_TEXT, readClock } from "./timed-blocks.ts";
+import {
+  type Cue,
+  type Face,
+  LONGEST_TEXT,
+  PLAIN,
+  type Run,
+  readClock,
+  readMarkup,
+  writeMarkup,
+} from "./cue.ts";
 
 // ReadOrder, Layer, Style, Name, three margins and Effect come before the text of an event in Matroska.
 const FIELDS = 8;
@@ -85,4 +92,92 @@ function* linesOf(text: string): Generator<string, void> {
     yield text.slice(at, end < 0 ? text.length : end);
     at = end < 0 ? text.length : end + 1;
   }
+}
+
+/** How texts look in pictures of a size. */
+export interface AssLook {
+  /** Pixels. */
+  width: number;
+  height: number;
+  font: string;
+  /** Level of white, from 0 to 1. */
+  white: number;
+}
+
+// Shares of the shorter side. A line of letters is as tall as the size of their font.
+const SIZE = 1 / 15;
+const OUTLINE = SIZE / 14;
+const MARGIN = 0.05;
+
+const STYLE =
+  "Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, MarginV, Encoding";
+const EVENT = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text";
+
+/**
+ * Writes cues as ASS: white letters with a black outline at the bottom of the picture, or at its top where a cue says so. Of the
+ * cues' text, only bold, italic, underlined and line breaks become overrides.
+ */
+export function writeAss(cues: readonly Cue[], { width, height, font, white }: AssLook): string {
+  const side = Math.min(width, height);
+  const size = Math.max(8, Math.round(side * SIZE));
+  const gray = Math.round(white * 255)
+    .toString(16)
+    .padStart(2, "0")
+    .toUpperCase();
+  const primary = `&H00${gray.repeat(3)}`;
+  const [black, none] = ["&H00000000", "&HFF000000"];
+  const margins = [width, width, height].map((each) => Math.round(each * MARGIN));
+  const outline = Math.max(1, side * OUTLINE).toFixed(2);
+  const style = [
+    ...["Default", font, size, primary, primary, black, none],
+    ...[0, 0, 0, 0, 100, 100, 0, 0, 1, outline, 0, 2, ...margins, 1],
+  ];
+  const events = cues.map(({ start, end, text, settings }) => {
+    const place = `{\\an${alignment(settings)}}`;
+    return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${place}${writeText(text)}`;
+  });
+  return [
+    ...["[Script Info]", "ScriptType: v4.00+", `PlayResX: ${width}`, `PlayResY: ${height}`],
+    ...["WrapStyle: 0", "ScaledBorderAndShadow: yes", "YCbCr Matrix: None", ""],
+    ...["[V4+ Styles]", `Format: ${STYLE}`, `Style: ${style.join(",")}`, ""],
+    ...["[Events]", `Format: ${EVENT}`, ...events, ""],
+  ].join("\n");
+}
+
+// As the keys of a number pad lie.
+function alignment(settings: string): number {
+  const [, line = "", percent] = /(?:^|\s)line:(\d+)(?:\.\d+)?(%?)/.exec(settings) ?? [];
+  const top = line !== "" && (percent ? Number(line) < 50 : Number(line) < 5);
+  const [, side = ""] = /(?:^|\s)align:(\w+)/.exec(settings) ?? [];
+  return (top ? 7 : 1) + (SIDES[side] ?? 1);
+}
+
+const SIDES: Readonly<Record<string, number>> = { left: 0, start: 0, right: 2, end: 2 };
+
+function writeText(marked: string): string {
+  return readMarkup(marked).map(writeRun).join("");
+}
+
+function writeRun({ text, bold, italic, underline }: Run): string {
+  const faces = [...(bold ? ["b"] : []), ...(italic ? ["i"] : []), ...(underline ? ["u"] : [])];
+  const set = (on: 0 | 1) => (faces.length > 0 ? `{${faces.map((face) => `\\${face}${on}`).join("")}}` : "");
+  return `${set(1)}${escapeText(text)}${set(0)}`;
+}
+
+// A backslash begins an escape unless something invisible follows it.
+const JOINER = "\u2060";
+
+function escapeText(text: string): string {
+  return text
+    .replaceAll("\\", `\\${JOINER}`)
+    .replaceAll(/[{}]/g, "\\$&")
+    .replaceAll(/\p{Cc}/gu, (control) => (control === "\n" ? "\\N" : " "));
+}
+
+// ASS has hundredths of a second.
+function clock(ms: number): string {
+  const hundredths = Math.round(ms / 10);
+  const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
+  const seconds = hundredths / 100;
+  return `${Math.floor(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}.${two(hundredths % 100)}`;
 }

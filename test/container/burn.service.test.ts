@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeAss } from "../../src/subtitles/write-ass.ts";
+import { writeAss } from "../../src/subtitles/ass.ts";
 import { clip } from "../fixtures/clips.ts";
 import { type Rig, startRig } from "./rig.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeSubtitles, readSubtitleFile } from "../../src/subtitles/subtitle-file.ts";
+import { decodeSubtitles, readSubtitleFile } from "../../src/subtitles/text-formats.ts";
 
 const read = (text: string) => {
   const found = readSubtitleFile(decodeSubtitles(new TextEncoder().encode(text)) ?? "");

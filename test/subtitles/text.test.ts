@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { readAssBlock } from "../../src/subtitles/ass.ts";
 import { type Cue, flattenCues, shiftCues } from "../../src/subtitles/cue.ts";
-import { readSubripText } from "../../src/subtitles/subrip.ts";
+import { readSubripText, readWebvttBlock } from "../../src/subtitles/text-formats.ts";
 import { readTimedText, writeTimedText } from "../../src/subtitles/timed-text.ts";
-import { readWebvttBlock } from "../../src/subtitles/webvtt.ts";
 import { threeLetters } from "../../src/util/language.ts";
 
 test.for([

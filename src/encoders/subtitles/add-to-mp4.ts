@@ -3,13 +3,13 @@ import type { ByteReader } from "../../core/ports.ts";
 import { findBox, listBoxes, readBoxHeader } from "../../probe/isobmff/boxes.ts";
 import { findMovieIndex } from "../../probe/isobmff/isobmff.ts";
 import { readTimescale } from "../../probe/isobmff/track-boxes.ts";
+import type { SubtitleTrack } from "../../subtitles/track.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { writeNeroList } from "../chapters/write-chapters.ts";
 import { type Bytes, box, lengthOf, letters, u32, u64 } from "../mp4/mp4-boxes.ts";
 import { misfit } from "../stitch/packets.ts";
 import type { Edit } from "./edit-file.ts";
 import { textSamples, titleSamples, writeTextTrak } from "./mp4-text.ts";
-import type { SubtitleTrack } from "./subtitle-track.ts";
 
 const CONTAINERS: ReadonlySet<string> = new Set(["moov", "trak", "mdia", "minf", "stbl"]);
 // Larger offsets take 64 bits.

@@ -9,11 +9,11 @@ import {
   readUint,
   writeElement,
 } from "../../probe/matroska/ebml.ts";
+import type { SubtitleTrack } from "../../subtitles/track.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import { writeWebmChapters } from "../chapters/write-chapters.ts";
 import { misfit } from "../stitch/packets.ts";
 import type { Edit } from "./edit-file.ts";
-import type { SubtitleTrack } from "./subtitle-track.ts";
 import { element, uint, writeTextBlock, writeTextEntry } from "./webm-text.ts";
 
 const MASTERS: ReadonlySet<number> = new Set([

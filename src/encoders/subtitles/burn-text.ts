@@ -4,11 +4,10 @@ import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { graphicsWhite } from "../../ffmpeg/color.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { writeAss } from "../../subtitles/ass.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import { fitText, readFontLetters } from "../../subtitles/font-letters.ts";
-import { writeAss } from "../../subtitles/write-ass.ts";
-import { shownBy } from "./subtitle-track.ts";
-import { readTextFile } from "./text-file.ts";
+import { readTextFile, shownBy } from "../../subtitles/track.ts";
 
 export interface BurnedText {
   reader: ByteReader;

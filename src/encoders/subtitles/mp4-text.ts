@@ -1,10 +1,10 @@
 import type { Chapter } from "../../core/chapters/chapters.ts";
 import { flattenCues } from "../../subtitles/cue.ts";
 import { writeTimedText } from "../../subtitles/timed-text.ts";
+import type { SubtitleTrack } from "../../subtitles/track.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import { threeLetters } from "../../util/language.ts";
 import { type Bytes, box, fullBox, letters, u16, u32, u64 } from "../mp4/mp4-boxes.ts";
-import type { SubtitleTrack } from "./subtitle-track.ts";
 
 const TICKS = 1000;
 const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);

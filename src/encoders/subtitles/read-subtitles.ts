@@ -2,12 +2,18 @@ import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { type Plan, sourceEnd } from "../../plan/plan.ts";
 import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
-import { fitsTimedText } from "../../subtitles/timed-text.ts";
-import { readMatroskaCues } from "./matroska-cues.ts";
-import { readMp4Cues } from "./mp4-cues.ts";
+import { readMatroskaCues } from "../../subtitles/matroska-text.ts";
+import { fitsTimedText, readMp4Cues } from "../../subtitles/timed-text.ts";
+import {
+  type CueReader,
+  MOST,
+  type Room,
+  readTextFile,
+  type SubtitleTrack,
+  shownBy,
+  tooMuchText,
+} from "../../subtitles/track.ts";
 import { SEGMENT_SECONDS } from "./stream-text.ts";
-import { type CueReader, MOST, type Room, type SubtitleTrack, shownBy } from "./subtitle-track.ts";
-import { readTextFile, tooMuchText } from "./text-file.ts";
 
 export interface SubtitleReading {
   plan: Plan;

@@ -3,9 +3,9 @@ import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { periodText, type StreamText } from "../../ffmpeg/text/stream-text.ts";
 import { canonical } from "../../plan/audio.ts";
 import type { Cue } from "../../subtitles/cue.ts";
-import { writeWebvtt } from "../../subtitles/webvtt.ts";
+import { writeWebvtt } from "../../subtitles/text-formats.ts";
+import type { SubtitleTrack } from "../../subtitles/track.ts";
 import type { EncodedFile } from "../encoder.ts";
-import type { SubtitleTrack } from "./subtitle-track.ts";
 
 /** Least seconds of text in a segment of HLS. Those of text may be longer than those of pictures. */
 export const SEGMENT_SECONDS = 30;

@@ -1,9 +1,9 @@
 import { EBML, writeElement } from "../../probe/matroska/ebml.ts";
 import type { Cue } from "../../subtitles/cue.ts";
-import { writeWebvttBlock } from "../../subtitles/webvtt.ts";
+import { writeWebvttBlock } from "../../subtitles/text-formats.ts";
+import type { SubtitleTrack } from "../../subtitles/track.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import { threeLetters } from "../../util/language.ts";
-import type { SubtitleTrack } from "./subtitle-track.ts";
 
 const SUBTITLE = 17;
 const CODEC = "D_WEBVTT/SUBTITLES";

@@ -1,4 +1,4 @@
-import type { ByteReader } from "../../core/ports.ts";
+import type { ByteReader } from "../core/ports.ts";
 import {
   EBML,
   type Element,
@@ -7,14 +7,13 @@ import {
   readElementAt,
   readUint,
   readVint,
-} from "../../probe/matroska/ebml.ts";
-import { readAll } from "../../storage/storage.ts";
-import { readAssBlock } from "../../subtitles/ass.ts";
-import type { Cue } from "../../subtitles/cue.ts";
-import { readSubripText } from "../../subtitles/subrip.ts";
-import { readWebvttBlock, readWebvttText } from "../../subtitles/webvtt.ts";
-import { concatBytes, MIB, viewOf } from "../../util/bytes.ts";
-import { type CueList, type CueReader, createCueList, MOST, type Room } from "./subtitle-track.ts";
+} from "../probe/matroska/ebml.ts";
+import { readAll } from "../storage/storage.ts";
+import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
+import { readAssBlock } from "./ass.ts";
+import type { Cue } from "./cue.ts";
+import { readSubripText, readWebvttBlock, readWebvttText } from "./text-formats.ts";
+import { type CueList, type CueReader, createCueList, MOST, type Room } from "./track.ts";
 
 const READERS: Readonly<
   Record<string, (text: string, more: string) => Pick<Cue, "text" | "settings"> | null>
