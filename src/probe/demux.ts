@@ -6,6 +6,7 @@ import {
   type InputAudioTrack,
   type InputFormat,
   type InputTrack,
+  type InputVideoTrack,
   Logging,
   LogLevel,
   MATROSKA,
@@ -16,21 +17,29 @@ import {
   WAVE,
   WEBM,
 } from "mediabunny";
+import { type FoundChapter, readChapters, readCommentChapters } from "../core/chapters/chapters.ts";
 import type { ByteReader } from "../core/ports.ts";
-import type { Source, SourceStream } from "../core/source.ts";
+import type { Source, SourceColor, SourceStream } from "../core/source.ts";
+import { COVER_CODECS, readTags, type Tags } from "../core/tags.ts";
 import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
-import { withinBounds } from "./bounded-reader.ts";
-import { type ExtrasSource, readExtras, withExtras } from "./extras.ts";
-import type { FileStart } from "./file-start.ts";
-import type { MovieIndex } from "./isobmff/isobmff.ts";
-import type { TrackIndex } from "./isobmff/sample-index.ts";
-import { readMatroskaStart } from "./matroska/matroska-start.ts";
-import { codecName } from "./names.ts";
-import { countPackets, type Packets } from "./packets.ts";
-import { pictureFacts } from "./picture-facts.ts";
+import { displayedSize } from "../plan/size.ts";
+import { bytesOf } from "../util/bytes.ts";
+import { type Pixels, readPixels } from "./codec-headers.ts";
+import {
+  completeStreams,
+  countPackets,
+  durationOf,
+  type Measures,
+  microseconds,
+  type Packets,
+} from "./durations.ts";
+import { readMatroskaStart } from "./matroska.ts";
+import type { MatroskaExtras } from "./matroska-extras.ts";
+import { readId3, readMp3Start } from "./mp3.ts";
+import { type MovieIndex, readMovieChapters, readMovieExtras } from "./mp4.ts";
+import type { TrackIndex } from "./mp4-boxes.ts";
+import { type FileStart, withinBounds } from "./reader.ts";
 import { unsupported } from "./sniff.ts";
-import { readMp3Start } from "./sound/mp3-start.ts";
-import { completeStreams, durationOf, type Measures, microseconds } from "./whole-file.ts";
 
 export interface Demuxed {
   source: Source;
@@ -247,4 +256,194 @@ async function isImplicit(audio: InputAudioTrack): Promise<boolean> {
 
 async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; sample_rate: number }> {
   return { channels: await audio.getNumberOfChannels(), sample_rate: await audio.getSampleRate() };
+}
+
+/** What a file contains besides pictures and sound. */
+export interface Extras {
+  /** Index of each track in the file, by track id; a missing track keeps its position in the list. */
+  places: ReadonlyMap<number, number>;
+  /** Streams that are neither pictures nor sound; those without an index follow the others. */
+  streams: (Omit<SourceStream, "index"> & { index?: number })[];
+  tags: Tags | undefined;
+  chapters: FoundChapter[];
+  /** Tracks of the titles of chapters, which are streams of their own where no chapter can be read. */
+  titles?: readonly SourceStream[];
+}
+
+interface ExtrasSource {
+  reader: ByteReader;
+  movie: MovieIndex | null;
+  matroska: MatroskaExtras | null;
+}
+
+/** Reads the tags, covers, chapters and other streams of a file from what its probe reads anyway. */
+async function readExtras(
+  input: Input,
+  format: string,
+  { reader, movie, matroska }: ExtrasSource,
+): Promise<Extras> {
+  if (matroska) return { ...matroska, tags: readTags(matroska.tags) };
+  if (format === "mp3" || format === "aac") {
+    const { tags, covers, chapters } = await readId3(reader);
+    const streams = covers.map(({ mime, common }) => coverStream(common ? mime : ""));
+    return { places: new Map(), streams, tags: readTags(tags), chapters };
+  }
+  // mediabunny would read attachments completely.
+  if (format === "matroska" || format === "webm") {
+    return { places: new Map(), streams: [], tags: undefined, chapters: [] };
+  }
+  const found = await input.getMetadataTags();
+  const texts = Object.entries(found.raw ?? {}).flatMap(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(";") : value;
+    return typeof text === "string" ? [ownTag(format, name, text)] : [];
+  });
+  const known: (readonly [string, string | undefined])[] = [
+    ["track", ofTotal(found.trackNumber, found.tracksTotal)],
+    ["disc", ofTotal(found.discNumber, found.discsTotal)],
+    ["lyrics", found.lyrics],
+    ["comment", found.comment],
+  ];
+  const extras = movie && readMovieExtras(movie);
+  const tags = readTags([
+    ...texts,
+    ...known.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+    ...(extras?.tags ?? []),
+  ]);
+  if (movie && extras) {
+    const chapters = await readMovieChapters(movie, extras.titleBoxes);
+    return { ...extras, tags, chapters };
+  }
+  const covers = (found.images ?? []).map(({ mimeType }) => coverStream(mimeType));
+  return { places: new Map(), streams: covers, tags, chapters: readCommentChapters(texts) };
+}
+
+/** Adds extras to the Source of a file whose first picture or sound is at `origin` seconds. */
+function withExtras(
+  source: Source,
+  { streams, tags, chapters, titles = [] }: Extras,
+  origin: number,
+): Source {
+  const own = source.streams ?? [];
+  const known = readChapters(chapters, source.duration, origin);
+  const found = known ? streams : [...streams, ...titles];
+  const more = found.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));
+  return {
+    ...source,
+    ...(tags && { tags }),
+    ...(known && { chapters: known }),
+    streams: [...own, ...more].sort((one, other) => one.index - other.index),
+  };
+}
+
+function ownTag(format: string, name: string, text: string): readonly [name: string, value: string] {
+  // Vorbis comments call a comment a description.
+  if ((format === "flac" || format === "ogg") && /^description$/i.test(name)) return ["comment", text];
+  return format === "wav" ? [name, asUtf8(text)] : [name, text];
+}
+
+// mediabunny (1.61) reads the texts of a WAV as Latin-1; most programs write UTF-8.
+function asUtf8(text: string): string {
+  try {
+    const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return text;
+  }
+}
+
+function coverStream(mime: string): Extras["streams"][number] {
+  const kind = /jpe?g/i.test(mime) ? COVER_CODECS.mjpeg : mime.toLowerCase();
+  const codec = Object.entries(COVER_CODECS).find(([, type]) => type === kind || type.endsWith(`/${kind}`));
+  return { kind: "cover", codec: codec?.[0] ?? null };
+}
+
+function ofTotal(number: number | undefined, total: number | undefined): string | undefined {
+  if (number === undefined) return undefined;
+  return total === undefined ? String(number) : `${number}/${total}`;
+}
+
+/** The fields of a Source about its pictures, and whether they suffice for planning. */
+export interface PictureFacts {
+  facts: Partial<Source>;
+  complete: boolean;
+}
+
+/** Returns what a video track's headers say about its pictures; `fps` is their average rate, where known. */
+async function pictureFacts(video: InputVideoTrack, fps: number | undefined): Promise<PictureFacts> {
+  const [coded_width, coded_height] = [await video.getCodedWidth(), await video.getCodedHeight()];
+  const { num, den } = await video.getPixelAspectRatio();
+  const rotation = await video.getRotation();
+  const stored = { width: coded_width, height: coded_height, pixel_aspect: num / den, rotate: rotation };
+  const color = await video.getColorSpace();
+  const config = await video.getDecoderConfig();
+  const pixels = readPixels({
+    codec: await video.getCodec(),
+    parameters: await video.getCodecParameterString(),
+    description: config?.description ? bytesOf(config.description) : null,
+    full_range: color.fullRange === true,
+  });
+  const facts: Partial<Source> = {
+    ...displayedSize(stored),
+    coded_width,
+    coded_height,
+    sample_aspect_ratio: `${num}:${den}`,
+    rotation,
+    ...(fps ? { fps: Math.round(fps * 1e4) / 1e4 } : {}),
+    has_alpha: await video.canBeTransparent(),
+    color: colorFacts(color, await video.hasHighDynamicRange(), pixels),
+    ...(pixels ? { pixel_format: pixels.pixel_format } : {}),
+    ...(pixels?.interlaced == null ? {} : { interlaced: pixels.interlaced }),
+  };
+  return { facts, complete: pixels !== null && pixels.interlaced !== null };
+}
+
+function colorFacts(color: VideoColorSpaceInit, hdr: boolean, pixels: Pixels | null): SourceColor {
+  const { primaries, transfer, matrix, fullRange } = color;
+  return {
+    ...(primaries ? { primaries: colorName(primaries) } : {}),
+    ...(transfer ? { transfer: colorName(transfer) } : {}),
+    ...(matrix ? { space: colorName(matrix) } : {}),
+    ...(fullRange == null ? {} : { range: fullRange ? "full" : "limited" }),
+    ...(pixels ? { bit_depth: pixels.bit_depth } : {}),
+    hdr,
+  };
+}
+
+// mediabunny's codec names that differ from Framewright's (and ffmpeg's).
+const CODECS: Readonly<Record<string, string>> = {
+  avc: "h264",
+  hevc: "h265",
+  "pcm-s16": "pcm_s16le",
+  "pcm-s16be": "pcm_s16be",
+  "pcm-s24": "pcm_s24le",
+  "pcm-s24be": "pcm_s24be",
+  "pcm-s32": "pcm_s32le",
+  "pcm-s32be": "pcm_s32be",
+  "pcm-f32": "pcm_f32le",
+  "pcm-f32be": "pcm_f32be",
+  "pcm-f64": "pcm_f64le",
+  "pcm-f64be": "pcm_f64be",
+  "pcm-u8": "pcm_u8",
+  "pcm-s8": "pcm_s8",
+  ulaw: "pcm_mulaw",
+  alaw: "pcm_alaw",
+};
+
+// WebCodecs' color names that differ from ffmpeg's.
+const COLORS: Readonly<Record<string, string>> = {
+  pq: "smpte2084",
+  hlg: "arib-std-b67",
+  "bt2020-ncl": "bt2020nc",
+  "bt2020-cl": "bt2020c",
+  rgb: "gbr",
+};
+
+/** Converts mediabunny's name of a codec to Framewright's. */
+function codecName(codec: string): string {
+  return CODECS[codec] ?? codec;
+}
+
+/** Converts WebCodecs' name of a color property to ffmpeg's. */
+function colorName(color: string): string {
+  return COLORS[color] ?? color;
 }

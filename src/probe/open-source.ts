@@ -1,7 +1,7 @@
 import type { ByteReader } from "../core/ports.ts";
-import { boundReader } from "./bounded-reader.ts";
-import { readMovieIndex } from "./isobmff/isobmff.ts";
-import { hideDamage } from "./matroska/matroska-damage.ts";
+import { hideDamage } from "./matroska.ts";
+import { readMovieIndex } from "./mp4.ts";
+import { boundReader } from "./reader.ts";
 
 // mediabunny reads a few times per packet; a million packets are six hours of sound.
 const READS = 2_000_000;

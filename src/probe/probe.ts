@@ -4,16 +4,15 @@ import { BOUNDS } from "../core/formats.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { parseFfprobe } from "../ffmpeg/parse-ffprobe.ts";
-import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
+import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
-import { readMovieIndex } from "./isobmff/isobmff.ts";
-import { hideDamage } from "./matroska/matroska-damage.ts";
-import { formatsOf } from "./signature.ts";
-import { isSvg, sniff, unsupported } from "./sniff.ts";
-import { measureFrames } from "./sound/sound-frames.ts";
-import { probeSvg } from "./svg/probe-svg.ts";
-import { transparentGray } from "./transparent-gray.ts";
-import { microseconds } from "./whole-file.ts";
+import { microseconds } from "./durations.ts";
+import { hideDamage } from "./matroska.ts";
+import { readMovieIndex } from "./mp4.ts";
+import { boundReader, type ProbeBounds } from "./reader.ts";
+import { formatsOf, isSvg, sniff, unsupported } from "./sniff.ts";
+import { measureFrames } from "./sound-frames.ts";
+import { probeSvg } from "./svg.ts";
 
 /** What is known about a file before the probe. */
 export interface ProbeGiven {
@@ -206,4 +205,38 @@ function checkSource(source: Source): Source {
   const sides = [width, height, coded_width, coded_height];
   if (sides.every((side) => side >= 1 && side <= max)) return source;
   throw unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`);
+}
+
+// A color profile or a text may precede the chunk.
+const HEAD = 262_144;
+
+const NAMES = { IHDR: 0x49484452, tRNS: 0x74524e53, IDAT: 0x49444154 } as const;
+
+/**
+ * Returns the gray that stands for transparency in a PNG of 1, 2 or 4 bits, as `0xRRGGBB`; null in any other file. ffmpeg, which
+ * compares it with the values that it has spread to 8 bits, misses it.
+ */
+async function transparentGray(reader: ByteReader, signal: AbortSignal): Promise<string | null> {
+  const view = viewOf(await reader.read({ start: 0, end: HEAD }, signal));
+  try {
+    return readGray(view);
+  } catch (thrown) {
+    // The file ends within a chunk.
+    if (thrown instanceof RangeError) return null;
+    throw thrown;
+  }
+}
+
+// W3C PNG, 11.2.1 and 11.3.1.1: color type 0 is gray, whose transparent value has the bits of a pixel.
+function readGray(view: DataView): string | null {
+  const [bits, type] = [view.getUint8(24), view.getUint8(25)];
+  if (view.getUint32(12) !== NAMES.IHDR || type !== 0 || bits >= 8) return null;
+  for (let at = 33; ; at += 12 + view.getUint32(at)) {
+    const name = view.getUint32(at + 4);
+    if (name === NAMES.IDAT) return null;
+    if (name !== NAMES.tRNS) continue;
+    const most = 2 ** bits - 1;
+    const gray = ((view.getUint16(at + 8) & most) * 255) / most;
+    return `0x${gray.toString(16).padStart(2, "0").repeat(3)}`;
+  }
 }

@@ -7,7 +7,7 @@ import {
   readElementAt,
   readUint,
   readVint,
-} from "../probe/matroska/ebml.ts";
+} from "../probe/ebml.ts";
 import { readAll } from "../storage/storage.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
 import { readAssBlock } from "./ass.ts";

@@ -1,7 +1,5 @@
-import { type Box, findBox, listBoxes } from "../probe/isobmff/boxes.ts";
-import { readMovieIndex } from "../probe/isobmff/isobmff.ts";
-import { readMovieExtras } from "../probe/isobmff/movie-extras.ts";
-import { readEdits, readTimescale } from "../probe/isobmff/track-boxes.ts";
+import { readMovieExtras, readMovieIndex } from "../probe/mp4.ts";
+import { type Box, findBox, listBoxes, readEdits, readTimescale } from "../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
 import { type Cue, PLAIN, type Run, readMarkup, writeMarkup } from "./cue.ts";
 import { type CueReader, createCueList, MOST, type Room } from "./track.ts";

@@ -10,7 +10,7 @@ import { readSubtitles } from "../../src/encoders/subtitles/read-subtitles.ts";
 import { writeStreamTexts } from "../../src/encoders/subtitles/stream-text.ts";
 import { element, uint } from "../../src/encoders/subtitles/webm-text.ts";
 import { writeTextGroup, writeTextSets } from "../../src/ffmpeg/text/stream-text.ts";
-import { memoryReader } from "../../src/probe/file-start.ts";
+import { memoryReader } from "../../src/probe/reader.ts";
 import { readMatroskaCues } from "../../src/subtitles/matroska-text.ts";
 import { concatBytes } from "../../src/util/bytes.ts";
 import { makeClip } from "../fixtures/make-clip.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { countContents } from "../../src/encoders/run/count-output.ts";
-import { measureFlac } from "../../src/probe/sound/flac-frames.ts";
+import { measureFlac } from "../../src/probe/sound-frames.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { bytesReader } from "./probe-file.ts";
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
-import { readKeyframes } from "../../src/probe/keyframes.ts";
+import { readKeyframes } from "../../src/probe/entries.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { bytesReader, diskReader } from "./probe-file.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { createPlan } from "../../src/plan/index.ts";
-import { measureFrames } from "../../src/probe/sound/sound-frames.ts";
+import { measureFrames } from "../../src/probe/sound-frames.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { bytesReader, probeFile } from "./probe-file.ts";
 

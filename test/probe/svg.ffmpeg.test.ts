@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { probeMedia } from "../../src/probe/probe.ts";
-import { sizeSvg } from "../../src/probe/svg/svg-root.ts";
+import { sizeSvg } from "../../src/probe/svg-root.ts";
 import {
   BOMBS,
   LAUGHS,

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readKeyframes } from "../../src/probe/keyframes.ts";
+import { readKeyframes } from "../../src/probe/entries.ts";
 import { type Rig, startRig, until } from "../container/rig.ts";
 import { client, encoder, job, QUICK, running } from "../encoders/native-client.ts";
 import { clip } from "../fixtures/clips.ts";

@@ -8,7 +8,7 @@ import { decodedFormat } from "../../encoders/images/decode-picture.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../plan/image/decoded.ts";
 import { drawnPlan } from "../../plan/image/drawn.ts";
 import type { Plan } from "../../plan/index.ts";
-import { sizeSvg } from "../../probe/svg/svg-root.ts";
+import { sizeSvg } from "../../probe/svg-root.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import type { PageAsks } from "../media-worker/page-asks.ts";
 import type { LocalEncoder } from "./local-offers.ts";

@@ -1,6 +1,6 @@
 import type { Chapter } from "../../core/chapters/chapters.ts";
 import type { ByteReader } from "../../core/ports.ts";
-import { EBML } from "../../probe/matroska/ebml.ts";
+import { EBML } from "../../probe/ebml.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import { type Bytes, fullBox, lengthOf, letters, u32, u64 } from "../mp4/mp4-boxes.ts";
 import type { Edit } from "../subtitles/edit-file.ts";

@@ -2,7 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
 import type { DecodedFormat } from "../../plan/image/decoded.ts";
 import type { Size } from "../../plan/size.ts";
-import { type HeifLayers, readLayers } from "../../probe/heif/heif-layers.ts";
+import { type HeifLayers, readLayers } from "../../probe/heif.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import { type Frame, writeApng } from "./animated/apng.ts";

@@ -1,5 +1,4 @@
-import { type PictureFacts, readHeif } from "../../probe/heif/heif-facts.ts";
-import { text } from "../../probe/heif/heif-items.ts";
+import { type PictureFacts, readHeif, text } from "../../probe/heif.ts";
 import { viewOf } from "../../util/bytes.ts";
 
 /** Facts from the first bytes of an image, in ffprobe's terms. */

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { ffprobeArgs } from "../../ffmpeg/parse-ffprobe.ts";
-import { readSequence } from "../../probe/heif/heif-sequence.ts";
+import { readSequence } from "../../probe/heif.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { HeaderFacts } from "./header-facts.ts";

@@ -1,5 +1,4 @@
-import type { Box } from "../../probe/isobmff/boxes.ts";
-import { type Edit, readEdits } from "../../probe/isobmff/track-boxes.ts";
+import { type Box, type Edit, readEdits } from "../../probe/mp4-boxes.ts";
 import { type Bytes, box, fullBox, u32, u64 } from "./mp4-boxes.ts";
 
 /** Which part of a track is shown, and when (ISO/IEC 14496-12, 8.6.6). */

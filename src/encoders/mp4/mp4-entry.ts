@@ -1,4 +1,4 @@
-import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
+import { type Box, listBoxes } from "../../probe/mp4-boxes.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { bytesAt } from "./mp4-part.ts";
 

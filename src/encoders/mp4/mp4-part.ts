@@ -1,8 +1,14 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
-import { type Box, findBox, listBoxes } from "../../probe/isobmff/boxes.ts";
-import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
-import { readHandler, readTimescale, readTrackId } from "../../probe/isobmff/track-boxes.ts";
+import { readMovieIndex } from "../../probe/mp4.ts";
+import {
+  type Box,
+  findBox,
+  listBoxes,
+  readHandler,
+  readTimescale,
+  readTrackId,
+} from "../../probe/mp4-boxes.ts";
 import { KIB } from "../../util/bytes.ts";
 import type { Bytes } from "./mp4-boxes.ts";
 import { type Mp4Edit, readEdit } from "./mp4-edit.ts";

@@ -1,4 +1,4 @@
-import { type Box, findBox } from "../../probe/isobmff/boxes.ts";
+import { type Box, findBox } from "../../probe/mp4-boxes.ts";
 import type { Mp4Track } from "./mp4-part.ts";
 
 /** The samples of a track, in decoding order. */

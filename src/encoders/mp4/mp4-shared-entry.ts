@@ -1,4 +1,4 @@
-import { listBoxes } from "../../probe/isobmff/boxes.ts";
+import { listBoxes } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import { box, letters } from "./mp4-boxes.ts";
 

@@ -1,8 +1,8 @@
 import { FLAC, type InputAudioTrack, type InputTrack, MP4, QTFF } from "mediabunny";
 import type { ByteReader } from "../../core/ports.ts";
-import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
-import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
-import { measureFlac } from "../../probe/sound/flac-frames.ts";
+import { readMovieIndex } from "../../probe/mp4.ts";
+import { type Box, listBoxes } from "../../probe/mp4-boxes.ts";
+import { measureFlac } from "../../probe/sound-frames.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { createOpener, packetsOf } from "../stitch/packets.ts";
 

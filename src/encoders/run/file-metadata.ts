@@ -2,8 +2,8 @@ import { ALL_FORMATS, CustomSource, Input, type MetadataTags, RichImageData } fr
 import type { ByteReader } from "../../core/ports.ts";
 import { COVER_CODECS, type Tags, tagPlace } from "../../core/tags.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { boundReader } from "../../probe/bounded-reader.ts";
-import { readId3 } from "../../probe/sound/id3.ts";
+import { readId3 } from "../../probe/mp3.ts";
+import { boundReader } from "../../probe/reader.ts";
 
 export interface Cover {
   mime: string;

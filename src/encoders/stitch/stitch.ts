@@ -13,7 +13,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { VideoFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { CREATION_TIME } from "../../core/tags.ts";
-import { MOVIE_EPOCH } from "../../probe/isobmff/movie-extras.ts";
+import { MOVIE_EPOCH } from "../../probe/mp4.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { type FileMetadata, muxerTags } from "../run/file-metadata.ts";
 import { createRehearsal, createReplay } from "./append-only.ts";

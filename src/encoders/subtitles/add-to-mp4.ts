@@ -1,8 +1,7 @@
 import type { Chapter } from "../../core/chapters/chapters.ts";
 import type { ByteReader } from "../../core/ports.ts";
-import { findBox, listBoxes, readBoxHeader } from "../../probe/isobmff/boxes.ts";
-import { findMovieIndex } from "../../probe/isobmff/isobmff.ts";
-import { readTimescale } from "../../probe/isobmff/track-boxes.ts";
+import { findMovieIndex } from "../../probe/mp4.ts";
+import { findBox, listBoxes, readBoxHeader, readTimescale } from "../../probe/mp4-boxes.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { writeNeroList } from "../chapters/write-chapters.ts";

@@ -8,7 +8,7 @@ import {
   readElementAt,
   readUint,
   writeElement,
-} from "../../probe/matroska/ebml.ts";
+} from "../../probe/ebml.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import { writeWebmChapters } from "../chapters/write-chapters.ts";

@@ -1,4 +1,4 @@
-import { EBML, writeElement } from "../../probe/matroska/ebml.ts";
+import { EBML, writeElement } from "../../probe/ebml.ts";
 import type { Cue } from "../../subtitles/cue.ts";
 import { writeWebvttBlock } from "../../subtitles/text-formats.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";

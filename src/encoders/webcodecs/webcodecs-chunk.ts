@@ -8,7 +8,7 @@ import { sourceBits } from "../../plan/bits.ts";
 import { heldPictures, picturesEnd } from "../../plan/pictures-end.ts";
 import { outputSeconds, type Plan } from "../../plan/plan.ts";
 import { DEFAULT_FPS } from "../../plan/rate.ts";
-import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
+import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { codecConfig, LAYERED } from "./webcodecs-config.ts";
 import { type PictureEncoder, type PictureEncoding, startPictureEncoder } from "./webcodecs-encode.ts";

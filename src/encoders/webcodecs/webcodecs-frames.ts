@@ -1,6 +1,6 @@
 import type { InputVideoTrack, VideoSample } from "mediabunny";
 import { EncodedPacketSink } from "mediabunny";
-import { isShown } from "../../probe/vp8-frame.ts";
+import { isShown } from "../../probe/codec-headers.ts";
 import { samplesOf } from "./webcodecs-samples.ts";
 
 export interface FrameSpan {

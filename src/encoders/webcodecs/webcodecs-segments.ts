@@ -2,7 +2,7 @@ import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, NullTarget, O
 import { PLAYLIST, type SegmentRun, writeMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
-import { findBox } from "../../probe/isobmff/boxes.ts";
+import { findBox } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { PictureEncoding } from "./webcodecs-encode.ts";

@@ -1,5 +1,93 @@
-import { type Box, findBox, listBoxes } from "./boxes.ts";
-import { readEdits, readHandler, readTimescale, readTrackId } from "./track-boxes.ts";
+/** One box of an ISO base media file (ISO/IEC 14496-12, 4.2) within bytes in memory. */
+export interface Box {
+  kind: string;
+  /** Start and end of its content in the bytes. */
+  start: number;
+  end: number;
+}
+
+/** Lists the boxes in a range; one that claims to extend beyond the end is the last and is cut there. */
+export function listBoxes(view: DataView, start: number, end: number): Box[] {
+  const boxes: Box[] = [];
+  for (let at = start; at + 8 <= end; ) {
+    const { kind, size, header } = readBoxHeader(view, at, end - at);
+    if (size < header) break;
+    boxes.push({ kind, start: at + header, end: Math.min(at + size, end) });
+    at += size;
+  }
+  return boxes;
+}
+
+/** Finds the first box on a path of nested types; null when there is none. */
+export function findBox(view: DataView, within: Box, ...path: string[]): Box | null {
+  let found: Box | undefined = within;
+  for (const kind of path) {
+    found = found && listBoxes(view, found.start, found.end).find((box) => box.kind === kind);
+  }
+  return found ?? null;
+}
+
+/** Parses the header of a box that has `left` bytes up to the end of the file; a size of 0 extends to the end. */
+export function readBoxHeader(
+  view: DataView,
+  at: number,
+  left: number,
+): { kind: string; size: number; header: number } {
+  const short = view.getUint32(at);
+  const kind = String.fromCharCode(...[4, 5, 6, 7].map((offset) => view.getUint8(at + offset)));
+  if (short === 0) return { kind, size: left, header: 8 };
+  if (short !== 1) return { kind, size: short, header: 8 };
+  if (at + 16 > view.byteLength) return { kind, size: 0, header: 16 };
+  return { kind, size: Number(view.getBigUint64(at + 8)), header: 16 };
+}
+
+/**
+ * Returns the timescale, in ticks per second, of an mvhd or mdhd (ISO/IEC 14496-12, 8.2.2 and 8.4.2); 0 when the box is
+ * absent or truncated.
+ */
+export function readTimescale(view: DataView, box: Box | null): number {
+  if (!box || box.end - box.start < 24) return 0;
+  // Two times precede it, which have 64 bits in version 1.
+  return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
+}
+
+/** Returns a track's id, from its tkhd (8.3.2). */
+export function readTrackId(view: DataView, tkhd: Box): number {
+  return view.getUint32(tkhd.start + (view.getUint8(tkhd.start) === 1 ? 20 : 12));
+}
+
+/** Returns a track's handler type, such as `vide` or `soun` (8.4.3); null when it is missing. */
+export function readHandler(view: DataView, trak: Box): string | null {
+  const hdlr = findBox(view, trak, "mdia", "hdlr");
+  if (!hdlr || hdlr.end - hdlr.start < 12) return null;
+  const at = hdlr.start + 8;
+  return String.fromCharCode(...[0, 1, 2, 3].map((offset) => view.getUint8(at + offset)));
+}
+
+export interface Edit {
+  /** Ticks of the whole file. */
+  length: number;
+  /** Start in ticks of the track; below 0 for an empty edit. */
+  from: number;
+  /** Whether it plays at normal speed. */
+  plain: boolean;
+  /** Whether it is the last in the list. */
+  last: boolean;
+}
+
+/** Parses an edit list (8.6.6) one entry at a time, because a damaged one may be long. */
+export function* readEdits(view: DataView, elst: Box): Generator<Edit, void> {
+  const wide = view.getUint8(elst.start) === 1;
+  const size = wide ? 20 : 12;
+  for (let at = elst.start + 8; at + size <= elst.end; at += size) {
+    yield {
+      length: wide ? Number(view.getBigUint64(at)) : view.getUint32(at),
+      from: wide ? Number(view.getBigInt64(at + 8)) : view.getInt32(at + 4),
+      plain: view.getUint32(at + size - 4) === 0x10000,
+      last: at + size >= elst.end,
+    };
+  }
+}
 
 /** What the index of an MP4 or MOV says about the packets of one track. */
 export interface TrackIndex {

@@ -1,0 +1,132 @@
+import { EncodedPacketSink, type Input, type InputTrack } from "mediabunny";
+import type { SourceStream } from "../core/source.ts";
+import { MIB } from "../util/bytes.ts";
+import type { TrackIndex } from "./mp4-boxes.ts";
+import { type FileStart, withinBounds } from "./reader.ts";
+
+export interface Measures {
+  size: number;
+  start: FileStart | null;
+  /** Measures the duration in seconds by reading the whole file. */
+  measure: () => Promise<number>;
+}
+
+// Without an index these can only be measured by reading them completely, which is done up to so many bytes.
+const MEASURED: Readonly<Record<string, number>> = { aac: MIB, matroska: 16 * MIB, webm: 16 * MIB, flac: 0 };
+
+// Average deviation between packets of a constant bitrate.
+const UNEVEN = 0.02;
+
+/**
+ * Returns the duration in seconds of a file without an index: from its headers, else its size or all of it; null when that
+ * takes too many reads.
+ */
+export async function durationOf(
+  input: Input,
+  format: string,
+  { size, start, measure }: Measures,
+  packets: Packets | null,
+): Promise<number | null> {
+  const stated = await withinBounds(() => input.getDurationFromMetadata());
+  const rate = packets?.bitrate ?? 0;
+  const average = start?.bitrate === "unknown" && rate > 0 ? (start.body * 8) / rate : null;
+  if (stated && average && Math.abs(average / stated - 1) > UNEVEN) return microseconds(average);
+  if (stated && stated > 0) return microseconds(stated);
+  const measured = size <= (MEASURED[format] ?? size);
+  // ADTS frames are of similar size throughout.
+  const guessed = !measured && format === "aac" && rate > 0 ? (size * 8) / rate : null;
+  const seconds = measured ? await withinBounds(measure) : guessed;
+  return seconds && seconds > 0 ? microseconds(seconds) : null;
+}
+
+/** Adds what only the whole file shows about streams that were read from their start alone. */
+export function completeStreams(
+  streams: SourceStream[],
+  start: FileStart | null,
+  duration: number | null,
+): SourceStream[] {
+  if (!start || !duration) return streams;
+  const timed = start.bitrate === "unknown" ? streams.map((stream) => ({ ...stream, duration })) : streams;
+  // The total minus the other streams is the bitrate of the one whose first packets do not show it.
+  const alone = start.bitrate === "variable" && timed.length === 1;
+  const open = timed.filter(({ bitrate }) => alone || bitrate === undefined);
+  const known = timed.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
+  const bitrate = Math.round((start.body * 8) / duration - known);
+  if (open.length !== 1 || bitrate <= 0) return timed;
+  return timed.map((stream) => (open.includes(stream) ? { ...stream, bitrate } : stream));
+}
+
+export function microseconds(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6;
+}
+
+export interface Packets {
+  any: boolean;
+  /** Packets per second: for video, the average frame rate. */
+  rate: number;
+  /** Bits per second; 0 when unknown. */
+  bitrate: number;
+}
+
+// Enough packets for averages when there is no index.
+const COUNTED = 50;
+// Largest reordering distance: where reading stops, some pictures shown before the last ones are missing.
+const DISORDER = 8;
+
+/**
+ * Returns the averages of a track, from its index or else from its first packets; null when that takes too many reads, or is
+ * inconclusive.
+ */
+export async function countPackets(
+  track: InputTrack,
+  format: string,
+  index: TrackIndex | undefined,
+  start: FileStart | null,
+): Promise<Packets | null> {
+  if (index) {
+    const { packets, bytes, seconds } = index;
+    return { any: packets > 0, rate: ratio(packets, seconds), bitrate: ratio(bytes * 8, seconds) };
+  }
+  // FLAC's frames must be searched for, and without any the search never ends (mediabunny 1.61).
+  if (format === "flac") return null;
+  if (start) return countStart(track, start);
+  const stats = await withinBounds(() => track.computePacketStats(COUNTED));
+  if (!stats) return null;
+  const { packetCount, averagePacketRate, averageBitrate } = stats;
+  return { any: packetCount > 0, rate: ratio(averagePacketRate, 1), bitrate: ratio(averageBitrate, 1) };
+}
+
+// Pictures are not read completely, and the first is far larger than later ones.
+async function countStart(track: InputTrack, start: FileStart): Promise<Packets | null> {
+  const packets: { time: number; bytes: number }[] = [];
+  await withinBounds(async () => {
+    for await (const { timestamp, byteLength } of new EncodedPacketSink(track).packets(undefined, undefined, {
+      metadataOnly: true,
+    })) {
+      packets.push({ time: timestamp, bytes: byteLength });
+    }
+  });
+  packets.sort((one, other) => one.time - other.time);
+  const counted = start.whole || packets.length <= COUNTED ? packets : packets.slice(0, -DISORDER);
+  const intervals = counted.slice(0, -1);
+  const seconds = (counted.at(-1)?.time ?? 0) - (counted[0]?.time ?? 0);
+  const bytes = intervals.reduce((sum, packet) => sum + packet.bytes, 0);
+  return {
+    any: packets.length > 0,
+    rate: start.fps.get(track.id) ?? ratio(intervals.length, seconds),
+    bitrate: track.type === "audio" ? ratio(bytes * 8, seconds) : 0,
+  };
+}
+
+function ratio(over: number, under: number): number {
+  const value = over / under;
+  return Number.isFinite(value) ? value : 0;
+}
+
+/** Formats a time in seconds since 1970 as ffprobe does; null when it is out of range. */
+export function timestamp(seconds: number): string | null {
+  const date = new Date(Math.round(seconds * 1e6) / 1000);
+  if (Number.isNaN(date.getTime())) return null;
+  const micros = Math.round(seconds * 1e6) - Math.floor(date.getTime() / 1000) * 1e6;
+  return date.toISOString().replace(/\.\d+Z$/, `.${String(micros).padStart(6, "0")}Z`);
+}

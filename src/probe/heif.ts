@@ -1,0 +1,460 @@
+import type { Size } from "../plan/size.ts";
+import { MIB, viewOf } from "../util/bytes.ts";
+import { type Box, findBox, listBoxes, readBoxHeader, readTrackId, readTracks } from "./mp4-boxes.ts";
+
+/** Facts from the first bytes of an image, in ffprobe's terms. */
+export interface PictureFacts extends ColorFacts {
+  format_name: string;
+  codec_name: string;
+  width: number;
+  height: number;
+  /** Number of frames where known; more than 1 for an animation. */
+  frames: number;
+  pix_fmt?: string;
+  alpha_mode?: "premultiplied";
+  /** Clockwise degrees by which players turn the decoded picture; absent for none. */
+  rotation?: number;
+  /** Bytes that the file must have; absent where the header does not say. */
+  size?: number;
+}
+
+/** Parses the header of an AVIF or HEIC (ISO/IEC 23008-12); null for anything else. Throws a RangeError where the view ends too early. */
+export function readHeif(view: DataView): PictureFacts | null {
+  const items = readItems(view);
+  if (!items) return null;
+  const { brands, meta, properties, primary } = items;
+  const own = primary === null ? [] : items.propertiesOf(primary);
+  const { width, height } = sizeOf(view, own, properties);
+  const turn = own.find(({ kind }) => kind === "irot");
+  // Stored as quarters anticlockwise.
+  const rotation = turn ? (360 - 90 * (view.getUint8(turn.start) & 3)) % 360 : 0;
+  const frames = /avis|msf1|hevc|hevx/.test(brands) ? 2 : 1;
+  const iloc = findBox(view, meta, "iloc");
+  const size = iloc ? lastExtent(view, iloc) : null;
+  const pix_fmt = pixelsOf(view, [...own, ...properties], hasAlphaLayer(items));
+  const common = {
+    frames,
+    ...(size !== null && { size }),
+    ...readColor(view, own.length > 0 ? own : properties),
+    ...(pix_fmt !== null && { pix_fmt }),
+    ...(isPremultiplied(items) && { alpha_mode: "premultiplied" as const }),
+  };
+  if (/avif|avis/.test(brands)) {
+    const facts = { format_name: "avif", codec_name: "av1", width, height, ...common };
+    return rotation === 0 ? facts : { ...facts, rotation };
+  }
+  // A decoder of HEIC turns the picture, so its size is the displayed one.
+  const displayed = rotation % 180 === 0 ? { width, height } : { width: height, height: width };
+  return { format_name: "heic", codec_name: "hevc", ...displayed, ...common };
+}
+
+const CHROMA = ["gray", "yuv420p", "yuv422p", "yuv444p"];
+
+// The configuration of the first decoder: the picture's own, or that of its tiles.
+function pixelsOf(view: DataView, properties: readonly Box[], alpha: boolean): string | null {
+  const config = properties.find(({ kind }) => kind === "av1C" || kind === "hvcC");
+  const [chroma, depth] = config ? depthOf(view, config) : [1, 8];
+  if (!config && !alpha) return null;
+  const plain = CHROMA[alpha && chroma === 0 ? 1 : chroma] ?? "yuv420p";
+  const pixels = alpha ? plain.replace("yuv", "yuva") : plain;
+  return depth === 8 ? pixels : `${pixels}${depth}le`;
+}
+
+// AV1 in ISO base media, 2.3; ISO/IEC 14496-15, 8.3.3.1.
+function depthOf(view: DataView, { kind, start }: Box): [chroma: number, depth: number] {
+  if (kind === "hvcC") return [view.getUint8(start + 16) & 3, 8 + (view.getUint8(start + 17) & 7)];
+  const bits = view.getUint8(start + 2);
+  const depth = bits & 0x20 ? 12 : bits & 0x40 ? 10 : 8;
+  return [bits & 0x10 ? 0 : bits & 0x08 ? (bits & 0x04 ? 1 : 2) : 3, depth];
+}
+
+function sizeOf(view: DataView, own: readonly Box[], all: readonly Box[]): { width: number; height: number } {
+  const sizes = (list: readonly Box[]) =>
+    list
+      .filter(({ kind }) => kind === "ispe")
+      .map(({ start }) => ({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }));
+  // Where the file does not say which are the picture's own: it is larger than its tiles and thumbnails.
+  const [size = { width: 0, height: 0 }] = sizes(own).concat(
+    sizes(all).toSorted((a, b) => b.width * b.height - a.width * a.height),
+  );
+  const beforeTurns = own.filter(({ kind }) => kind === "ispe" || kind === "clap");
+  return cleanPart(view, beforeTurns) ?? size;
+}
+
+/** The items of an AVIF or HEIC (ISO/IEC 23008-12), as its box `meta` lists them. */
+interface HeifItems {
+  view: DataView;
+  brands: string;
+  /** The content of `meta`, after its version and flags. */
+  meta: Box;
+  /** All properties, of which items name theirs by their place from 1 on. */
+  properties: readonly Box[];
+  /** Id of the picture that viewers show; null where the file does not say. */
+  primary: number | null;
+  /** Returns the properties of an item, in its order; none where the file does not say. */
+  propertiesOf(item: number): Box[];
+}
+
+/** Reads the items of an AVIF or HEIC; null for anything else. Throws a RangeError where the view ends too early. */
+function readItems(view: DataView): HeifItems | null {
+  if (text(view, 4, 4) !== "ftyp") return null;
+  const brands = text(view, 8, Math.min(view.getUint32(0), view.byteLength) - 8);
+  if (!/avif|avis|heic|heix|heim|heis|hevc|hevx|mif1|msf1/.test(brands)) return null;
+  const full = findBox(view, { kind: "file", start: 0, end: view.byteLength }, "meta");
+  // The missing part may say which picture is the primary.
+  if (!full || full.start - 8 + view.getUint32(full.start - 8) > view.byteLength) return null;
+  const meta = { ...full, start: full.start + 4 };
+  const iprp = findBox(view, meta, "iprp");
+  const ipco = iprp && findBox(view, iprp, "ipco");
+  if (!ipco) return null;
+  const properties = listBoxes(view, ipco.start, ipco.end);
+  const places = placesOf(view, iprp);
+  const pitm = findBox(view, meta, "pitm");
+  return {
+    ...{ view, brands, meta, properties },
+    primary: pitm && readId(view, pitm.start + 4, view.getUint8(pitm.start) > 0),
+    propertiesOf: (item) => (places.get(item) ?? []).flatMap((place) => properties[place - 1] ?? []),
+  };
+}
+
+/** Reads the id of an item, of 32 bits or 16. */
+function readId(view: DataView, at: number, wide: boolean): number {
+  return wide ? view.getUint32(at) : view.getUint16(at);
+}
+
+/** Reads bytes as Latin-1. Throws a RangeError where the view ends too early. */
+export function text(view: DataView, offset: number, length: number): string {
+  let letters = "";
+  for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
+  return letters;
+}
+
+function placesOf(view: DataView, iprp: Box): ReadonlyMap<number, readonly number[]> {
+  const places = new Map<number, readonly number[]>();
+  const ipma = findBox(view, iprp, "ipma");
+  if (!ipma) return places;
+  const wideIds = view.getUint8(ipma.start) > 0;
+  const wide = (view.getUint8(ipma.start + 3) & 1) === 1;
+  let at = ipma.start + 8;
+  for (let left = view.getUint32(ipma.start + 4); left > 0 && at < ipma.end; left--) {
+    const item = readId(view, at, wideIds);
+    at += wideIds ? 4 : 2;
+    const count = view.getUint8(at++);
+    // The highest bit says whether a property is essential.
+    const own = Array.from({ length: count }, (_, index) =>
+      wide ? view.getUint16(at + 2 * index) & 0x7fff : view.getUint8(at + index) & 0x7f,
+    );
+    if (!places.has(item)) places.set(item, own);
+    at += wide ? 2 * count : count;
+  }
+  return places;
+}
+
+/** What a picture in HEIF consists of, for decoders that do not put it together as viewers must. */
+export interface HeifLayers {
+  /** The visible part, where it is not the whole. */
+  part: CleanPart | null;
+  /** Whether the colors are stored multiplied by the transparency. */
+  premultiplied: boolean;
+  /** The same file in which the picture lacks its transparency, and one whose picture is the transparency alone, in gray; null without. */
+  apart: { colors: Uint8Array<ArrayBuffer>; alpha: Uint8Array<ArrayBuffer> } | null;
+}
+
+const ALPHA = /^urn:mpeg:(mpegB:cicp:systems:auxiliary:alpha|hevc:2015:auxid:1)\0/;
+
+/** Returns whether the colors of the picture that viewers show are stored multiplied by its transparency. */
+function isPremultiplied(items: HeifItems): boolean {
+  return linksOf(items).some(({ kind, from }) => kind === "prem" && from === items.primary);
+}
+
+/** Reads the layers of the picture that viewers show; null when the file is no AVIF or HEIC, or is damaged. */
+export function readLayers(file: Uint8Array): HeifLayers | null {
+  try {
+    const items = readItems(new DataView(file.buffer, file.byteOffset, file.byteLength));
+    if (!items || items.primary === null) return null;
+    const { view, primary } = items;
+    const links = linksOf(items);
+    const alpha = links.find(
+      ({ kind, from, to }) => kind === "auxl" && to.includes(primary) && hasAlphaType(items, from),
+    );
+    return {
+      part: cleanPart(view, items.propertiesOf(primary)),
+      premultiplied: isPremultiplied(items),
+      apart: alpha ? takeApart(file, items, links, alpha.from) : null,
+    };
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return null;
+    throw thrown;
+  }
+}
+
+/** Returns whether one of a file's pictures is transparency. */
+function hasAlphaLayer({ view, properties }: Pick<HeifItems, "view" | "properties">): boolean {
+  return properties.some(
+    ({ kind, start, end }) => kind === "auxC" && ALPHA.test(text(view, start + 4, end - start - 4)),
+  );
+}
+
+function hasAlphaType({ view, propertiesOf }: HeifItems, item: number): boolean {
+  return hasAlphaLayer({ view, properties: propertiesOf(item) });
+}
+
+/** A reference between items, and where its type stands in the file. */
+interface Link {
+  kind: string;
+  at: number;
+  from: number;
+  to: readonly number[];
+}
+
+function linksOf({ view, meta }: HeifItems): Link[] {
+  const iref = findBox(view, meta, "iref");
+  if (!iref) return [];
+  const wide = view.getUint8(iref.start) > 0;
+  const bytes = wide ? 4 : 2;
+  return listBoxes(view, iref.start + 4, iref.end).map(({ kind, start }) => ({
+    kind,
+    at: start - 4,
+    from: readId(view, start, wide),
+    to: Array.from({ length: view.getUint16(start + bytes) }, (_, index) =>
+      readId(view, start + bytes + 2 + index * bytes, wide),
+    ),
+  }));
+}
+
+// Readers skip references of a type that they do not know.
+const UNKNOWN = new TextEncoder().encode("none");
+
+function takeApart(
+  file: Uint8Array,
+  { view, meta, primary }: HeifItems,
+  links: readonly Link[],
+  alpha: number,
+): HeifLayers["apart"] {
+  const pitm = findBox(view, meta, "pitm");
+  if (!pitm) return null;
+  const colors = Uint8Array.from(file);
+  for (const { kind, at, from, to } of links) {
+    const binds = kind === "auxl" ? from === alpha && to.includes(primary ?? 0) : kind === "prem";
+    if (binds) colors.set(UNKNOWN, at);
+  }
+  const gray = Uint8Array.from(colors);
+  const place = new DataView(gray.buffer);
+  if (view.getUint8(pitm.start) > 0) place.setUint32(pitm.start + 4, alpha);
+  else place.setUint16(pitm.start + 4, alpha);
+  return { colors, alpha: gray };
+}
+
+/** The visible part of a picture that has more pixels, both as they are shown: turned and mirrored. */
+interface CleanPart extends Size {
+  x: number;
+  y: number;
+  whole: Size;
+}
+
+/** Returns the visible part of a picture from its properties, which apply in their order; null where they say none, or an impossible one. */
+function cleanPart(view: DataView, properties: readonly Box[]): CleanPart | null {
+  const ispe = properties.find(({ kind }) => kind === "ispe");
+  if (!ispe) return null;
+  let part: CleanPart | null = null;
+  let whole: Size = { width: view.getUint32(ispe.start + 4), height: view.getUint32(ispe.start + 8) };
+  for (const { kind, start } of properties) {
+    if (kind === "clap") part = cut(view, start, whole);
+    if (kind === "irot") {
+      for (let quarters = view.getUint8(start) & 3; quarters > 0; quarters--) {
+        const turned = { width: whole.height, height: whole.width };
+        part &&= {
+          ...{ x: part.y, y: whole.width - part.x - part.width },
+          ...{ width: part.height, height: part.width, whole: turned },
+        };
+        whole = turned;
+      }
+    }
+    if (kind === "imir" && part) {
+      part =
+        view.getUint8(start) & 1
+          ? { ...part, x: whole.width - part.x - part.width }
+          : { ...part, y: whole.height - part.y - part.height };
+    }
+  }
+  return part;
+}
+
+// Sizes, and how far the centers lie apart, are fractions.
+function cut(view: DataView, start: number, whole: Size): CleanPart | null {
+  const [width, height] = [0, 8].map((at) =>
+    Math.round(view.getUint32(start + at) / view.getUint32(start + at + 4)),
+  ) as [number, number];
+  const [right, down] = [16, 24].map((at) => view.getInt32(start + at) / view.getUint32(start + at + 4)) as [
+    number,
+    number,
+  ];
+  const x = Math.round(right + (whole.width - width) / 2);
+  const y = Math.round(down + (whole.height - height) / 2);
+  const fits = x >= 0 && y >= 0 && x + width <= whole.width && y + height <= whole.height;
+  return width > 0 && height > 0 && fits ? { x, y, width, height, whole } : null;
+}
+
+/** Colors of a picture, in ffprobe's terms; what is unknown is absent. */
+interface ColorFacts {
+  color_primaries?: string;
+  color_transfer?: string;
+  color_space?: string;
+  color_range?: string;
+}
+
+// Rec. ITU-T H.273, tables 2 to 4, under ffmpeg's names.
+const PRIMARIES: Readonly<Record<number, string>> = {
+  1: "bt709",
+  5: "bt470bg",
+  6: "smpte170m",
+  9: "bt2020",
+  12: "smpte432",
+};
+const TRANSFERS: Readonly<Record<number, string>> = {
+  1: "bt709",
+  6: "smpte170m",
+  13: "iec61966-2-1",
+  16: "smpte2084",
+  18: "arib-std-b67",
+};
+const MATRICES: Readonly<Record<number, string>> = {
+  0: "gbr",
+  1: "bt709",
+  5: "bt470bg",
+  6: "smpte170m",
+  9: "bt2020nc",
+};
+
+/** Reads the colors of a picture in HEIF: an ICC profile's primaries where there is one, as viewers do, else the numbers. */
+function readColor(view: DataView, properties: readonly Box[]): ColorFacts {
+  const facts: ColorFacts = {};
+  for (const { kind, start, end } of properties) {
+    if (kind !== "colr") continue;
+    const type = view.getUint32(start);
+    if (type === NCLX) Object.assign(facts, numbered(view, start + 4), facts);
+    else if (type === PROF || type === RICC) {
+      const primaries = profilePrimaries(
+        new DataView(view.buffer, view.byteOffset + start + 4, end - start - 4),
+      );
+      if (primaries) Object.assign(facts, { color_primaries: primaries, color_transfer: "iec61966-2-1" });
+    }
+  }
+  return facts;
+}
+
+const [NCLX, PROF, RICC] = [0x6e636c78, 0x70726f66, 0x72494343];
+
+function numbered(view: DataView, at: number): ColorFacts {
+  const [primaries, transfer, matrix] = [0, 2, 4].map((place) => view.getUint16(at + place)) as [
+    number,
+    number,
+    number,
+  ];
+  const named = [
+    ["color_primaries", PRIMARIES[primaries]],
+    ["color_transfer", TRANSFERS[transfer]],
+    ["color_space", MATRICES[matrix]],
+    ["color_range", view.getUint8(at + 6) & 0x80 ? "pc" : "tv"],
+  ];
+  return Object.fromEntries(named.filter(([, name]) => name !== undefined));
+}
+
+// X and Y of red and green under D50, as profiles of these primaries have them.
+const COLORANTS = {
+  smpte432: [0.515, 0.241, 0.292, 0.692],
+  bt709: [0.436, 0.222, 0.385, 0.717],
+  bt2020: [0.673, 0.279, 0.166, 0.675],
+} as const;
+const CLOSE = 0.004;
+
+// ICC.1:2022: a table of tags from byte 128 on; that of a colorant holds X, Y and Z in 16.16 bits.
+function profilePrimaries(profile: DataView): keyof typeof COLORANTS | null {
+  if (profile.byteLength < 132) return null;
+  const tags = Math.min(profile.getUint32(128), 100);
+  const colorant = (name: number): number[] => {
+    for (let index = 0; index < tags && 144 + 12 * index <= profile.byteLength; index++) {
+      if (profile.getUint32(132 + 12 * index) !== name) continue;
+      const at = profile.getUint32(136 + 12 * index) + 8;
+      if (at + 8 > profile.byteLength) return [];
+      return [profile.getInt32(at) / 65_536, profile.getInt32(at + 4) / 65_536];
+    }
+    return [];
+  };
+  const found = [...colorant(0x7258595a), ...colorant(0x6758595a)];
+  const names = Object.keys(COLORANTS) as (keyof typeof COLORANTS)[];
+  const isNear = (name: keyof typeof COLORANTS) =>
+    COLORANTS[name].every((value, index) => Math.abs(value - (found[index] ?? 9)) < CLOSE);
+  return names.find(isNear) ?? null;
+}
+
+/**
+ * Returns where the last byte of a HEIF file's items lies, from its box `iloc` (ISO/IEC 14496-12, 8.11.3): a file that is shorter is cut
+ * off. Null where the box is of a kind that pictures do not have. Throws a RangeError where it lies beyond the view.
+ */
+function lastExtent(view: DataView, iloc: Box): number | null {
+  const version = view.getUint8(iloc.start);
+  if (version > 2) return null;
+  const [offsets, lengths] = nibbles(view.getUint8(iloc.start + 4));
+  const [bases, indices] = nibbles(view.getUint8(iloc.start + 5));
+  const wide = version === 2 ? 4 : 2;
+  let at = iloc.start + 6;
+  const take = (bytes: number): number => {
+    let value = 0;
+    for (let left = bytes; left > 0; left--) value = value * 256 + view.getUint8(at++);
+    return value;
+  };
+  let last = 0;
+  for (let items = take(wide); items > 0 && at < iloc.end; items--) {
+    take(wide);
+    // Method 0 counts from the start of the file, unless the data are in another one.
+    const method = version === 0 ? 0 : take(2) & 15;
+    const isHere = take(2) === 0 && method === 0;
+    const base = take(bases);
+    for (let extents = take(2); extents > 0 && at < iloc.end; extents--) {
+      if (version > 0) take(indices);
+      const end = base + take(offsets) + take(lengths);
+      if (isHere) last = Math.max(last, end);
+    }
+  }
+  return last;
+}
+
+function nibbles(byte: number): [number, number] {
+  return [byte >> 4, byte & 15];
+}
+
+const TOP_BOXES = 64;
+const MAX_INDEX = 24 * MIB;
+
+/** Reads how many pictures a sequence in AVIF or HEIC has, and for how many seconds it shows them; null where its index does not say. */
+export function readSequence(
+  read: (start: number, end: number) => Uint8Array,
+  fileSize: number,
+): { frames: number; seconds: number } | null {
+  let at = 0;
+  for (let count = 0; count < TOP_BOXES && at + 8 <= fileSize; count++) {
+    const { kind, size, header } = readBoxHeader(
+      viewOf(read(at, Math.min(fileSize, at + 16))),
+      0,
+      fileSize - at,
+    );
+    if (size < header || at + size > fileSize) return null;
+    if (kind === "moov") return size > MAX_INDEX ? null : readMoov(viewOf(read(at + header, at + size)));
+    at += size;
+  }
+  return null;
+}
+
+// Its transparency is a track of another type, and it may have sound.
+function readMoov(view: DataView): { frames: number; seconds: number } | null {
+  const moov = { kind: "moov", start: 0, end: view.byteLength };
+  const pictures = listBoxes(view, moov.start, moov.end).find((trak) => {
+    const hdlr = findBox(view, trak, "mdia", "hdlr");
+    return hdlr !== null && text(view, hdlr.start + 8, 4) === "pict";
+  });
+  const tkhd = pictures && findBox(view, pictures, "tkhd");
+  const track = tkhd && readTracks(view, moov).tracks.get(readTrackId(view, tkhd));
+  if (!track?.sound || track.packets === 0 || track.seconds <= 0) return null;
+  return { frames: track.packets, seconds: track.seconds };
+}

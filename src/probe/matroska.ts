@@ -1,0 +1,480 @@
+import type { ByteRange, ByteReader } from "../core/ports.ts";
+import { KIB, MIB } from "../util/bytes.ts";
+import {
+  EBML,
+  type Element,
+  listElements,
+  readElement,
+  readElementAt,
+  readHex,
+  readUint,
+  readVint,
+  writeElement,
+  writeVoid,
+} from "./ebml.ts";
+import { EXTRA_IDS, type ExtraElements, type MatroskaExtras, readMatroskaExtras } from "./matroska-extras.ts";
+import { type FileStart, memoryReader } from "./reader.ts";
+
+const MAX_HEADER = 4 * MIB;
+const MAX_TAGS = 64 * KIB;
+const TOP_ELEMENTS = 64;
+const PASSED: ReadonlySet<number> = new Set([
+  ...[EBML.seek_head, EBML.cues, EBML.attachments, EBML.chapters, EBML.tags, EBML.void, EBML.crc],
+]);
+
+export interface MatroskaStart {
+  start: FileStart | null;
+  extras: MatroskaExtras;
+  /** Codec delay in seconds, by track number. */
+  delays: ReadonlyMap<number, number>;
+}
+
+/**
+ * Reduces a Matroska or WebM file to a small one: its headers, and enough of its first clusters to describe every track.
+ * mediabunny (1.61) reads whole clusters, which may have megabytes. Null when the layout is unusual; `start` is null when a
+ * track has no packet near the start.
+ */
+export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaStart | null> {
+  const layout = await readLayout(reader);
+  if (!layout) return null;
+  const { head, info, tracks, tags, clusters, end, segment, cut, places } = layout;
+  const extras = await readMatroskaExtras(reader, segment, { info, tracks }, places);
+  const entries = readTracks(tracks);
+  const delays = readDelays(info, entries);
+  const { parts, packets, whole } = await readClusters(reader, clusters, end, entries);
+  if (!whole && !entries.every(({ number }) => packets.has(number))) return { start: null, extras, delays };
+  const content = [info, tracks, ...parts];
+  const size = content.reduce((sum, { length }) => sum + length, 0);
+  const start: FileStart = {
+    reader: memoryReader([head, writeElement(EBML.segment, size), ...content]),
+    whole,
+    body: end - clusters,
+    bitrate: "variable",
+    fps: new Map(entries.flatMap(({ number, fps }) => (fps ? [[number, fps]] : []))),
+    // What was cut off may be what the file states.
+    ends: cut ? new Map() : readEnds(info, tags, entries),
+  };
+  return { start, extras, delays };
+}
+
+interface Layout {
+  /** The EBML header, Info and Tracks, each with its own header. */
+  head: Uint8Array;
+  info: Uint8Array;
+  tracks: Uint8Array;
+  /** Null when they are not before the clusters. */
+  tags: Uint8Array | null;
+  /** Offsets of the first cluster and of the segment's end in the file. */
+  clusters: number;
+  end: number;
+  /** Offset of the segment's content. */
+  segment: number;
+  /** Whether the file ends before its segment does. */
+  cut: boolean;
+  places: ExtraElements;
+}
+
+async function readLayout(reader: ByteReader): Promise<Layout | null> {
+  const header = await readElementAt(reader, 0);
+  if (header?.id !== EBML.header || header.end === null || header.end > MAX_HEADER) return null;
+  const segment = await readElementAt(reader, header.end);
+  // Another segment may follow.
+  if (segment?.id !== EBML.segment || (segment.end ?? reader.size) < reader.size) return null;
+  const read = (start: number, end: number) => reader.read({ start, end });
+  let [info, tracks, tags]: (Uint8Array | null)[] = [null, null, null];
+  const places = new Map<number, Element & { end: number }>();
+  let at = segment.data;
+  for (let count = 0; count < TOP_ELEMENTS; count++) {
+    const element = await readElementAt(reader, at);
+    if (element?.id === EBML.cluster && info && tracks) {
+      const cut = (segment.end ?? 0) > reader.size;
+      const edges = { clusters: at, end: reader.size, segment: segment.data, cut };
+      return { head: await read(0, header.end), info, tracks, tags: tags ?? null, ...edges, places };
+    }
+    if (element?.end == null || element.end > reader.size) return null;
+    const kept = element.id === EBML.info || element.id === EBML.tracks;
+    if (kept ? element.end - at > MAX_HEADER : !PASSED.has(element.id)) return null;
+    if (EXTRA_IDS.has(element.id)) places.set(element.id, { ...element, end: element.end });
+    if (element.id === EBML.info) info = await read(at, element.end);
+    if (element.id === EBML.tracks) tracks = await read(at, element.end);
+    if (element.id === EBML.tags && element.end - at <= MAX_TAGS) tags = await read(at, element.end);
+    at = element.end;
+  }
+  return null;
+}
+
+/** What a track's entry in Tracks (RFC 9559, 5.1.4.1) says about its packets. */
+interface TrackEntry {
+  number: number;
+  /** At most eight bytes, as hexadecimal digits; tags refer to a track by it. */
+  uid: string;
+  kind: "video" | "audio";
+  /** Frames per second of pictures declared to be evenly spaced. */
+  fps: number | null;
+  /** Codec delay in nanoseconds. */
+  delay: number;
+  /** How many packets suffice for averages. */
+  enough: number;
+}
+
+const VIDEO = 1;
+const AUDIO = 2;
+// Evenly spaced pictures are only needed for their stream's properties.
+const ENOUGH = { even: 1, uneven: 60, sound: 16 } as const;
+const MAX_FPS = 1000;
+
+/** Parses the entries of pictures and sound in a Tracks element. */
+function readTracks(bytes: Uint8Array): TrackEntry[] {
+  const tracks = readElement(bytes, 0);
+  if (!tracks) return [];
+  return listElements(bytes, tracks.data, bytes.length)
+    .filter(({ id }) => id === EBML.track)
+    .flatMap(({ data, end }): TrackEntry[] => {
+      const fields = listElements(bytes, data, end);
+      const field = (wanted: number) => {
+        const found = fields.find(({ id }) => id === wanted);
+        return found ? readUint(bytes, found.data, found.end) : 0;
+      };
+      const number = field(EBML.track_number);
+      const type = field(EBML.track_type);
+      const named = fields.find(({ id }) => id === EBML.track_uid);
+      const uid = named ? readHex(bytes, named) : "";
+      const delay = field(EBML.codec_delay);
+      if (type === AUDIO) return [{ number, uid, kind: "audio", fps: null, delay, enough: ENOUGH.sound }];
+      if (type !== VIDEO) return [];
+      const rate = 1e9 / field(EBML.default_duration);
+      const fps = rate <= MAX_FPS ? rate : null;
+      return [{ number, uid, kind: "video", fps, delay, enough: fps ? ENOUGH.even : ENOUGH.uneven }];
+    });
+}
+
+export interface Clusters {
+  /** Rebuilt clusters with the packets of the requested tracks; only the start of a large picture. */
+  parts: Uint8Array[];
+  /** Number of packets by track number. */
+  packets: ReadonlyMap<number, number>;
+  /** Whether no packet was left out. */
+  whole: boolean;
+}
+
+// A picture's facts are in its first bytes; sound is kept whole, because its bytes are counted.
+const KEPT = { video: 16 * KIB, audio: MIB } as const;
+// Reading this far costs little even when everything is known: the first request for a file fetches about as much.
+const AT_HAND = 24 * KIB;
+// Limits on the search; each large picture that is skipped costs another read elsewhere.
+const MOST = { elements: 2000, bytes: 2 * MIB, skips: 24 } as const;
+// Between large pictures sound is expensive to reach, so fewer of its packets suffice.
+const DEAR = { skips: 2, enough: 4 } as const;
+const TRACK_NUMBER = 8;
+
+/** Reads the clusters in a range of a file until there are enough packets of every track, or a limit is reached. */
+async function readClusters(
+  reader: ByteReader,
+  start: number,
+  end: number,
+  tracks: readonly TrackEntry[],
+): Promise<Clusters> {
+  const clusters: Uint8Array[][] = [];
+  const packets = new Map<number, number>();
+  const used = { elements: 0, bytes: 0, skips: 0 };
+  const wanted = ({ kind, enough }: TrackEntry) =>
+    kind === "audio" && used.skips > DEAR.skips ? DEAR.enough : enough;
+  const isEnough = () => tracks.every((track) => (packets.get(track.number) ?? 0) >= wanted(track));
+  let at = start;
+  while (at < end && !(at - start >= AT_HAND && isEnough())) {
+    if (++used.elements > MOST.elements || used.bytes > MOST.bytes || used.skips > MOST.skips) break;
+    const element = await readElementAt(reader, at);
+    if (element?.id === EBML.cluster) {
+      clusters.push([]);
+      at = element.data;
+      continue;
+    }
+    // A cluster of unknown size ends at the next element of the segment, which is handled like any other.
+    if (element?.end == null || element.end > end) break;
+    at = element.end;
+    if (element.id === EBML.timestamp) {
+      clusters.at(-1)?.push(await reader.read({ start: element.start, end: element.end }));
+    }
+    const block = await findBlock(reader, element);
+    const track = tracks.find(({ number }) => number === block?.track);
+    if (!block || !track) continue;
+    const kept = Math.min(block.end, block.start + KEPT[track.kind]);
+    const content = await reader.read({ start: block.start, end: kept });
+    clusters.at(-1)?.push(writeElement(EBML.simple_block, content.length), content);
+    packets.set(track.number, (packets.get(track.number) ?? 0) + 1);
+    used.bytes += content.length;
+    if (kept < block.end) used.skips++;
+  }
+  const parts = clusters.flatMap((content) => {
+    const size = content.reduce((sum, { length }) => sum + length, 0);
+    return [writeElement(EBML.cluster, size), ...content];
+  });
+  return { parts, packets, whole: at >= end };
+}
+
+// A SimpleBlock, or the Block in a BlockGroup; both start with track, time and flags (RFC 9559, 10.1 and 10.2).
+async function findBlock(
+  reader: ByteReader,
+  element: Element,
+): Promise<{ start: number; end: number; track: number } | null> {
+  if (element.end === null) return null;
+  if (element.id === EBML.simple_block || element.id === EBML.block) {
+    const head = await reader.read({ start: element.data, end: element.data + TRACK_NUMBER });
+    const track = readVint(head, 0);
+    return track === null ? null : { start: element.data, end: element.end, track };
+  }
+  if (element.id !== EBML.block_group) return null;
+  const inner = await readElementAt(reader, element.data);
+  return inner?.id === EBML.block && (inner.end ?? 0) <= element.end ? findBlock(reader, inner) : null;
+}
+
+/**
+ * Returns the end of each track's last frame in seconds, by track number. Most muxers write blocks without durations, so it
+ * comes from the DURATION tag of the track (RFC 9559, 5.1.8), or from Info in a file with one track.
+ */
+function readEnds(
+  info: Uint8Array,
+  tags: Uint8Array | null,
+  entries: readonly TrackEntry[],
+): Map<number, number> {
+  const ends = new Map<number, number>();
+  const named = tags ? readTags(tags) : new Map<string, number>();
+  const all = entries.length === 1 ? readDuration(info) : undefined;
+  for (const { number, uid } of entries) {
+    const end = named.get(uid) ?? all;
+    if (end !== undefined && end > 0) ends.set(number, end);
+  }
+  return ends;
+}
+
+const NANOSECONDS = 1_000_000;
+const CLOCK = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)/;
+
+function readTags(bytes: Uint8Array): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const tag of childrenOf(bytes, EBML.tag)) {
+    const fields = listElements(bytes, tag.data, tag.end);
+    const targets = fields.find(({ id }) => id === EBML.targets);
+    const uid = targets && listElements(bytes, targets.data, targets.end).find(isUid);
+    if (!uid) continue;
+    for (const simple of fields.filter(({ id }) => id === EBML.simple_tag)) {
+      const parts = listElements(bytes, simple.data, simple.end);
+      const text = (wanted: number) => {
+        const part = parts.find(({ id }) => id === wanted);
+        return part ? new TextDecoder().decode(bytes.subarray(part.data, part.end)) : "";
+      };
+      const [clock, hours, minutes, seconds] = CLOCK.exec(text(EBML.tag_string)) ?? [];
+      if (!clock || text(EBML.tag_name) !== "DURATION") continue;
+      found.set(readHex(bytes, uid), Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));
+    }
+  }
+  return found;
+}
+
+function isUid({ id }: { id: number }): boolean {
+  return id === EBML.tag_track_uid;
+}
+
+/**
+ * Returns each track's codec delay from Info and Tracks in seconds, by track number, rounded to whole ticks of the file as
+ * in ffmpeg.
+ */
+function readDelays(info: Uint8Array, entries: readonly TrackEntry[]): Map<number, number> {
+  const tick = readTick(info);
+  return new Map(entries.map(({ number, delay }) => [number, (Math.round(delay / tick) * tick) / 1e9]));
+}
+
+function readDuration(info: Uint8Array): number | undefined {
+  const duration = fieldsOf(info).find(({ id }) => id === EBML.duration);
+  if (!duration) return undefined;
+  const view = new DataView(info.buffer, info.byteOffset + duration.data, duration.end - duration.data);
+  const ticks = view.byteLength === 4 ? view.getFloat32(0) : view.byteLength === 8 ? view.getFloat64(0) : 0;
+  return (ticks * readTick(info)) / 1e9;
+}
+
+// Nanoseconds per tick.
+function readTick(info: Uint8Array): number {
+  const scale = fieldsOf(info).find(({ id }) => id === EBML.timestamp_scale);
+  return (scale && readUint(info, scale.data, scale.end)) || NANOSECONDS;
+}
+
+function fieldsOf(info: Uint8Array) {
+  const whole = readElement(info, 0);
+  return whole ? listElements(info, whole.data, info.length) : [];
+}
+
+function childrenOf(bytes: Uint8Array, wanted: number) {
+  const whole = readElement(bytes, 0);
+  return whole ? listElements(bytes, whole.data, bytes.length).filter(({ id }) => id === wanted) : [];
+}
+
+const MATROSKA_CUES_VIDEO = 1;
+// More than the headers before the first cluster, or the cues of six hours.
+const HEAD = 256 * KIB;
+const MAX_CUES = 8 * MIB;
+
+interface Part {
+  id: number;
+  /** Start and end of its content in the bytes; `end` may lie beyond them. */
+  start: number;
+  end: number;
+}
+
+/**
+ * Returns the times in seconds that the cues of a Matroska or WebM file list for the first video track; empty when there are
+ * none.
+ */
+export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Promise<number[]> {
+  const head = await reader.read({ start: 0, end: HEAD }, signal);
+  const segment = children(head, 0, head.length).find(({ id }) => id === EBML.segment);
+  if (!segment) return [];
+  const top = children(head, segment.start, head.length, EBML.cluster);
+  const scale = unsigned(head, find(head, find(head, top, EBML.info), EBML.timestamp_scale)) ?? 1_000_000;
+  const tracks = inside(head, find(head, top, EBML.tracks)).filter(({ id }) => id === EBML.track);
+  const pictures = tracks.find(
+    (track) => unsigned(head, find(head, track, EBML.track_type)) === MATROSKA_CUES_VIDEO,
+  );
+  const number = pictures && unsigned(head, find(head, pictures, EBML.track_number));
+  const seeks = inside(head, find(head, top, EBML.seek_head));
+  const seek = seeks.find((each) => unsigned(head, find(head, each, EBML.seek_id)) === EBML.cues);
+  const position = unsigned(head, find(head, seek, EBML.seek_position));
+  if (number === undefined || position === undefined) return [];
+
+  const at = segment.start + position;
+  const [cues] = children(await reader.read({ start: at, end: at + 16 }, signal), 0, 16);
+  if (cues?.id !== EBML.cues || cues.end > MAX_CUES || at + cues.end > reader.size) return [];
+  const bytes = await reader.read({ start: at + cues.start, end: at + cues.end }, signal);
+  return children(bytes, 0, bytes.length).flatMap((point) => {
+    const time = unsigned(bytes, find(bytes, point, EBML.cue_time));
+    const places = inside(bytes, point).filter(({ id }) => id === EBML.cue_positions);
+    const shown = places.some((place) => unsigned(bytes, find(bytes, place, EBML.cue_track)) === number);
+    return shown && time !== undefined ? [(time * scale) / 1e9] : [];
+  });
+}
+
+// Consecutive elements, up to the end of the range or the last one wanted.
+function children(bytes: Uint8Array, start: number, end: number, last?: number): Part[] {
+  const parts: Part[] = [];
+  for (let at = start; at < Math.min(end, bytes.length); ) {
+    const element = readElement(bytes, at);
+    if (!element) break;
+    const part = { id: element.id, start: element.data, end: element.end ?? Number.POSITIVE_INFINITY };
+    parts.push(part);
+    if (part.id === last) break;
+    at = part.end;
+  }
+  return parts;
+}
+
+function inside(bytes: Uint8Array, element: Part | undefined): Part[] {
+  return element ? children(bytes, element.start, element.end) : [];
+}
+
+function find(bytes: Uint8Array, within: Part | Part[] | undefined, wanted: number): Part | undefined {
+  const list = Array.isArray(within) ? within : inside(bytes, within);
+  return list.find(({ id }) => id === wanted);
+}
+
+function unsigned(bytes: Uint8Array, element: Part | undefined): number | undefined {
+  if (!element || element.end > bytes.length || element.end - element.start > 8) return undefined;
+  return readUint(bytes, element.start, element.end);
+}
+
+// A longer gap is not just a damaged start.
+const SEARCHED = 128 * MIB;
+const BLOCK = MIB;
+const MATROSKA_DAMAGE_TOP_ELEMENTS = 64;
+const CHILDREN = 8;
+const CLUSTER_ID = [0x1f, 0x43, 0xb6, 0x75] as const;
+const TOP_LEVEL: ReadonlySet<number> = new Set([
+  ...[EBML.seek_head, EBML.info, EBML.tracks, EBML.cluster, EBML.cues],
+  ...[EBML.attachments, EBML.chapters, EBML.tags, EBML.void, EBML.crc],
+]);
+const BLOCKS: ReadonlySet<number> = new Set([EBML.simple_block, EBML.block_group]);
+const BEFORE_BLOCKS: ReadonlySet<number> = new Set([
+  ...[EBML.timestamp, EBML.position, EBML.previous_size, EBML.void, EBML.crc],
+]);
+
+/**
+ * Presents damage between a Matroska file's headers and its first intact cluster as a Void element (RFC 9559, 5), which
+ * every demuxer skips, so that none has to resynchronize over megabytes. Offsets stay unchanged. Returns the reader itself
+ * when there is no such damage.
+ */
+export async function hideDamage(reader: ByteReader, signal: AbortSignal): Promise<ByteReader> {
+  const damage = await findDamage(reader, signal);
+  return damage ? coverRange(reader, damage) : reader;
+}
+
+async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<ByteRange | null> {
+  const header = await readElementAt(reader, 0);
+  if (header?.id !== EBML.header || header.end === null) return null;
+  const segment = await readElementAt(reader, header.end);
+  if (segment?.id !== EBML.segment) return null;
+  let at = segment.data;
+  let tracks = false;
+  for (let count = 0; count < MATROSKA_DAMAGE_TOP_ELEMENTS && at < reader.size; count++) {
+    const element = await readElementAt(reader, at);
+    const end = element && TOP_LEVEL.has(element.id) && element.id !== EBML.cluster ? element.end : null;
+    if (element && end !== null && end <= reader.size) {
+      tracks ||= element.id === EBML.tracks;
+      at = end;
+      continue;
+    }
+    // After damaged headers, demuxers find the next cluster soon or never.
+    if (!tracks || (await isSound(reader, at))) return null;
+    const next = await findCluster(reader, at + 1, signal);
+    return next === null ? null : { start: at, end: next };
+  }
+  return null;
+}
+
+async function findCluster(reader: ByteReader, from: number, signal: AbortSignal): Promise<number | null> {
+  const most = Math.min(reader.size, from + SEARCHED);
+  for (let start = from; start < most; start += BLOCK) {
+    // An ID may span two blocks.
+    const bytes = await reader.read({ start, end: start + BLOCK + CLUSTER_ID.length - 1 }, signal);
+    for (let at = bytes.indexOf(CLUSTER_ID[0]); at >= 0; at = bytes.indexOf(CLUSTER_ID[0], at + 1)) {
+      const found = CLUSTER_ID.every((byte, index) => bytes[at + index] === byte);
+      if (found && (await isSound(reader, start + at))) return start + at;
+    }
+  }
+  return null;
+}
+
+/** Returns whether a cluster with a timestamp before its blocks starts at an offset. */
+async function isSound(reader: ByteReader, at: number): Promise<boolean> {
+  const cluster = await readElementAt(reader, at);
+  if (cluster?.id !== EBML.cluster) return false;
+  const end = Math.min(cluster.end ?? reader.size, reader.size);
+  let timed = false;
+  for (let place = cluster.data, count = 0; place < end && count < CHILDREN; count++) {
+    const child = await readElementAt(reader, place);
+    if (child === null || child.end === null) return timed && child?.id === EBML.cluster;
+    timed ||= child.id === EBML.timestamp;
+    if (!BEFORE_BLOCKS.has(child.id)) return timed && (BLOCKS.has(child.id) || TOP_LEVEL.has(child.id));
+    place = child.end;
+  }
+  return timed;
+}
+
+function coverRange(reader: ByteReader, { start, end }: ByteRange): ByteReader {
+  const cover = writeVoid(end - start);
+  return {
+    size: reader.size,
+    ...(reader.prefetch && { prefetch: reader.prefetch }),
+    async read(range, signal) {
+      const [from, to] = [Math.max(0, range.start), Math.min(reader.size, range.end)];
+      if (to <= start || from >= end) return reader.read(range, signal);
+      const bytes = new Uint8Array(Math.max(0, to - from));
+      const put = async (part: ByteRange) =>
+        part.start < part.end && bytes.set(await reader.read(part, signal), part.start - from);
+      await put({ start: from, end: Math.min(to, start) });
+      await put({ start: Math.max(from, end), end: to });
+      if (from < start + cover.length) {
+        const shown = cover.subarray(Math.max(0, from - start), to - start);
+        bytes.set(shown, Math.max(0, start - from));
+      }
+      return bytes;
+    },
+  };
+}

@@ -1,0 +1,427 @@
+import { CHAPTER_LIMITS, type FoundChapter } from "../core/chapters/chapters.ts";
+import type { ByteRange, ByteReader } from "../core/ports.ts";
+import type { SourceStream } from "../core/source.ts";
+import { CREATION_TIME } from "../core/tags.ts";
+import { bytesOf, MIB, viewOf } from "../util/bytes.ts";
+import { microseconds, timestamp } from "./durations.ts";
+import {
+  type Box,
+  findBox,
+  listBoxes,
+  readBoxHeader,
+  readEdits,
+  readHandler,
+  readTimescale,
+  readTracks,
+  type TrackIndex,
+} from "./mp4-boxes.ts";
+import { unsupported } from "./sniff.ts";
+
+// mediabunny (1.61) makes objects of all packets to add them up, and may loop forever over tables that contradict each other
+// (test/probe/hostile). Here the tables are added up in place, and refused when they disagree.
+
+/** The index of an MP4 or MOV, which describes its packets without reading them. */
+export interface MovieIndex {
+  tracks: ReadonlyMap<number, TrackIndex>;
+  /** Second of the file at which pictures or sound begin; 0 when edits leave that open. */
+  start: number;
+  /** Whether fragments describe further packets, so that the index is incomplete. */
+  fragmented: boolean;
+  /** The index itself, including its header. */
+  moov: DataView;
+  /** The file, with its index in memory. */
+  reader: ByteReader;
+}
+
+const TOP_BOXES = 64;
+const MAX_INDEX = 24 * MIB;
+const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
+
+/**
+ * Finds the index (moov) of an MP4 or MOV by the headers of its boxes; null for pictures in such a file, still or animated unless
+ * `animated` is true. Throws `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
+ */
+export async function findMovieIndex(reader: ByteReader, animated = false): Promise<ByteRange | null> {
+  let at = 0;
+  for (let count = 0; count < TOP_BOXES && at + 8 <= reader.size; count++) {
+    const bytes = await reader.read({ start: at, end: at + 16 });
+    const view = viewOf(bytes);
+    const { kind, size, header } = readBoxHeader(view, 0, reader.size - at);
+    const brand = String.fromCharCode(...bytes.subarray(8, 12));
+    if (kind === "ftyp" && STILLS.test(brand) && !(animated && brand === "avis")) return null;
+    if (size < header) break;
+    if (kind === "moov" && at + size > reader.size) break;
+    if (kind === "moov") return { start: at, end: at + size };
+    at += size;
+  }
+  const cut = at > reader.size ? `: it has ${reader.size} bytes and should have more than ${at}` : "";
+  throw unsupported(`The file is incomplete; its index (moov) is missing or cut off${cut}.`);
+}
+
+/** Reads the index that {@link findMovieIndex} finds; null where it finds none, or one too large to hold. */
+export async function readMovieIndex(reader: ByteReader, animated = false): Promise<MovieIndex | null> {
+  const range = await findMovieIndex(reader, animated);
+  return range && range.end - range.start <= MAX_INDEX ? readMoov(reader, range) : null;
+}
+
+async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<MovieIndex> {
+  const bytes = await reader.read({ start, end });
+  const view = viewOf(bytes);
+  const moov = { kind: "moov", start: 8, end: bytes.length };
+  return {
+    moov: view,
+    ...readTracks(view, moov),
+    fragmented: findBox(view, moov, "mvex") !== null,
+    reader: {
+      size: reader.size,
+      read(range, signal) {
+        const held = range.start >= start && range.end <= end;
+        return held
+          ? Promise.resolve(bytes.slice(range.start - start, range.end - start))
+          : reader.read(range, signal);
+      },
+    },
+  };
+}
+
+/**
+ * Returns the presentation times in seconds of the first video track's sync samples (ISO/IEC 14496-12, 8.6), with edits
+ * applied. Empty when there are more than `most`, or without a table, which means that every sample is one.
+ */
+export function readSyncTimes(moov: DataView, most: number): number[] {
+  const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
+  const trak = listBoxes(moov, movie.start, movie.end).find(
+    (box) => box.kind === "trak" && readHandler(moov, box) === "vide",
+  );
+  const stbl = trak && findBox(moov, trak, "mdia", "minf", "stbl");
+  const stss = stbl && findBox(moov, stbl, "stss");
+  const stts = stbl && findBox(moov, stbl, "stts");
+  const mdhd = trak && findBox(moov, trak, "mdia", "mdhd");
+  const mvhd = findBox(moov, movie, "mvhd");
+  if (!trak || !stbl || !stss || !stts || !mdhd || !mvhd) return [];
+  const [ticks, movieTicks] = [readTimescale(moov, mdhd), readTimescale(moov, mvhd)];
+  const count = Math.min(moov.getUint32(stss.start + 4), Math.floor((stss.end - stss.start - 8) / 4));
+  if (ticks === 0 || movieTicks === 0 || count > most) return [];
+
+  const shift = readShift(moov, findBox(moov, trak, "edts", "elst"), ticks, movieTicks);
+  const decode = walkRuns(moov, stts);
+  const ctts = findBox(moov, stbl, "ctts");
+  const offset = ctts && walkRuns(moov, ctts);
+  const times: number[] = [];
+  let before = 0;
+  for (let index = 0; index < count; index++) {
+    const sample = moov.getUint32(stss.start + 8 + index * 4) - 1;
+    // A table that goes backwards would have to be walked from its start again and again.
+    if (sample < before) return [];
+    before = sample;
+    times.push((decode(sample).sum + (offset ? offset(sample).value : 0)) / ticks + shift);
+  }
+  return times;
+}
+
+// Seconds to add to media times: the empty edits at the start, minus the start of the first real one.
+function readShift(view: DataView, elst: Box | null, ticks: number, movieTicks: number): number {
+  let shift = 0;
+  if (!elst) return shift;
+  for (const { length, from } of readEdits(view, elst)) {
+    if (from >= 0) return shift - from / ticks;
+    shift += length / movieTicks;
+  }
+  return shift;
+}
+
+// stts and ctts: pairs of a sample count and the value of each; samples are requested in order.
+function walkRuns(view: DataView, box: Box): (sample: number) => { sum: number; value: number } {
+  let [at, first, sum] = [box.start + 8, 0, 0];
+  return (sample) => {
+    for (; at + 8 <= box.end; at += 8) {
+      const packets = view.getUint32(at);
+      const value = view.getInt32(at + 4);
+      if (sample < first + packets) return { sum: sum + (sample - first) * value, value };
+      first += packets;
+      sum += packets * value;
+    }
+    return { sum, value: 0 };
+  };
+}
+
+/** What an MP4 or MOV contains besides pictures, sound and tags. */
+export interface MovieExtras {
+  /** Index of each track in ffmpeg's order, by track id. */
+  places: ReadonlyMap<number, number>;
+  streams: SourceStream[];
+  tags: (readonly [name: string, value: string])[];
+  /** The tracks of text that hold the titles of chapters. */
+  titles: SourceStream[];
+  titleBoxes: Box[];
+}
+
+const SUBTITLES: ReadonlySet<string> = new Set(["sbtl", "subt", "text", "clcp"]);
+const CODECS: Readonly<Record<string, string>> = {
+  tx3g: "mov_text",
+  text: "mov_text",
+  wvtt: "webvtt",
+  stpp: "ttml",
+  c608: "eia_608",
+};
+/** Seconds from 1904, the QuickTime epoch, to 1970. */
+export const MOVIE_EPOCH = 2_082_844_800;
+// Value types in the iTunes list.
+const PICTURES: Readonly<Record<number, string>> = { 13: "mjpeg", 14: "png", 27: "bmp" };
+
+/** Reads subtitles, data and covers from the index of an MP4 or MOV. */
+export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
+  const boxes = listBoxes(moov, 8, moov.byteLength);
+  const ids = new Map(boxes.filter(({ kind }) => kind === "trak").map((trak) => [trak, trackId(moov, trak)]));
+  const named = new Set([...ids.keys()].flatMap((trak) => chapterTracks(moov, trak)));
+  const titles: SourceStream[] = [];
+  const titleBoxes: Box[] = [];
+  const places = new Map<number, number>();
+  const streams: SourceStream[] = [];
+  const tags: MovieExtras["tags"] = [];
+  let index = 0;
+  for (const each of boxes) {
+    if (each.kind === "mvhd") {
+      const made = readCreation(moov, each);
+      if (made) tags.push([CREATION_TIME, made]);
+    } else if (each.kind === "trak") {
+      const id = ids.get(each) ?? 0;
+      const stream = readStream(moov, each, index, tracks.get(id));
+      places.set(id, index++);
+      if (named.has(id) && stream?.kind === "subtitle") {
+        titleBoxes.push(each);
+        titles.push({ index: stream.index, kind: "data", codec: null });
+      } else if (stream && tracks.get(id)?.packets !== 0) streams.push(stream);
+    } else if (each.kind === "udta") {
+      for (const codec of readCovers(moov, each)) streams.push({ index: index++, kind: "cover", codec });
+      const location = readLocation(moov, each);
+      if (location) tags.push(["location", location]);
+    }
+  }
+  return { places, streams, tags, titles, titleBoxes };
+}
+
+// Seconds since 1904 (ISO/IEC 14496-12, 8.2.2); some programs count from 1970.
+function readCreation(moov: DataView, { start, end }: Box): string | null {
+  if (end - start < 12) return null;
+  const seconds =
+    moov.getUint8(start) === 1 ? Number(moov.getBigUint64(start + 4)) : moov.getUint32(start + 4);
+  return seconds === 0 ? null : timestamp(seconds >= MOVIE_EPOCH ? seconds - MOVIE_EPOCH : seconds);
+}
+
+function trackId(moov: DataView, trak: Box): number {
+  const tkhd = findBox(moov, trak, "tkhd");
+  if (!tkhd || tkhd.end - tkhd.start < 24) return 0;
+  return moov.getUint32(tkhd.start + (moov.getUint8(tkhd.start) === 1 ? 20 : 12));
+}
+
+// QuickTime stores chapters as samples of a text track that other tracks refer to.
+function chapterTracks(moov: DataView, trak: Box): number[] {
+  const chap = findBox(moov, trak, "tref", "chap");
+  const ids: number[] = [];
+  for (let at = chap?.start ?? 0; chap && at + 4 <= chap.end; at += 4) ids.push(moov.getUint32(at));
+  return ids;
+}
+
+function readStream(
+  moov: DataView,
+  trak: Box,
+  index: number,
+  { bytes, seconds }: Pick<TrackIndex, "bytes" | "seconds"> = { bytes: 0, seconds: 0 },
+): SourceStream | null {
+  const handler = readHandler(moov, trak) ?? "";
+  if (handler === "vide" || handler === "soun") return null;
+  const stsd = findBox(moov, trak, "mdia", "minf", "stbl", "stsd");
+  const entry = stsd && listBoxes(moov, stsd.start + 8, stsd.end)[0]?.kind;
+  const language = readLanguage(moov, findBox(moov, trak, "mdia", "mdhd"));
+  return {
+    index,
+    kind: SUBTITLES.has(handler) ? "subtitle" : "data",
+    codec: CODECS[entry ?? ""] ?? null,
+    ...(bytes > 0 &&
+      seconds > 0 && { duration: microseconds(seconds), bitrate: Math.round((bytes * 8) / seconds) }),
+    ...(language && { language }),
+    ...(SUBTITLES.has(handler) && readSubtitleFlags(moov, trak, stsd)),
+  };
+}
+
+const ENABLED = 1;
+// 3GPP TS 26.245, 5.16, and QuickTime: every sample is forced.
+const ALL_FORCED = 0x80000000;
+
+// QuickTime and ffmpeg write the name here.
+function readSubtitleFlags(moov: DataView, trak: Box, stsd: Box | null): Partial<SourceStream> {
+  const tkhd = findBox(moov, trak, "tkhd");
+  const name = findBox(moov, trak, "udta", "name");
+  const title = name && new TextDecoder().decode(bytesOf(moov).subarray(name.start, name.end));
+  const entry = stsd && listBoxes(moov, stsd.start + 8, stsd.end)[0];
+  const timed = entry?.kind === "tx3g" && entry.end - entry.start >= 12;
+  const flags = timed ? moov.getUint32(entry.start + 8) : 0;
+  return {
+    ...(title && { title }),
+    ...(tkhd && (moov.getUint32(tkhd.start) & ENABLED) !== 0 && { default: true }),
+    ...(flags >= ALL_FORCED && { forced: true }),
+  };
+}
+
+// Three letters of five bits each (ISO/IEC 14496-12, 8.4.2); old QuickTime language codes are smaller numbers.
+function readLanguage(moov: DataView, mdhd: Box | null): string | null {
+  const at = mdhd && mdhd.start + (moov.getUint8(mdhd.start) === 1 ? 32 : 20);
+  const packed = at !== null && mdhd && at + 2 <= mdhd.end ? moov.getUint16(at) : 0;
+  const language = String.fromCharCode(...[10, 5, 0].map((shift) => ((packed >> shift) & 31) + 0x60));
+  return packed >= 0x400 && language !== "und" ? language : null;
+}
+
+function readCovers(moov: DataView, udta: Box): (string | null)[] {
+  const meta = findBox(moov, udta, "meta");
+  // A full box in MP4, a plain one in MOV.
+  const inside = [meta && { ...meta, start: meta.start + 4 }, meta];
+  const covr = inside.map((box) => box && findBox(moov, box, "ilst", "covr")).find((box) => box);
+  return listBoxes(moov, covr?.start ?? 0, covr?.end ?? 0)
+    .filter(({ kind, start, end }) => kind === "data" && end - start > 8)
+    .map(({ start }) => PICTURES[moov.getUint32(start)] ?? null);
+}
+
+// 3GPP TS 26.244, 8.10: language, name, role of the place, and degrees in 16.16 bits, which ffmpeg writes as ISO 6709.
+function readLocation(moov: DataView, udta: Box): string | null {
+  const loci = findBox(moov, udta, "loci");
+  let at = (loci?.start ?? 0) + 6;
+  while (loci && at < loci.end && moov.getUint8(at) !== 0) at++;
+  if (!loci || at + 10 > loci.end) return null;
+  const [longitude, latitude] = [at + 2, at + 6].map((place) => moov.getInt32(place) / 0x10000);
+  return `${degrees(latitude ?? 0, 2)}${degrees(longitude ?? 0, 3)}/`;
+}
+
+function degrees(value: number, digits: number): string {
+  const sign = value < 0 ? "-" : "+";
+  return (
+    sign +
+    Math.abs(value)
+      .toFixed(4)
+      .padStart(digits + 5, "0")
+  );
+}
+
+// Titles are read at once where they lie this close together; some programs lay them among pictures and sound.
+const MOST_BYTES = 262_144;
+// Of one title: more than is kept of it.
+const TITLE = 2048;
+
+/**
+ * Reads the chapters of an MP4 or MOV: those of the first of `tracks`, text tracks that other tracks refer to, or else of Nero's
+ * list (chpl), as ffmpeg does. Damaged ones count as absent.
+ */
+export async function readMovieChapters(
+  { moov, reader }: MovieIndex,
+  tracks: readonly Box[],
+): Promise<FoundChapter[]> {
+  for (const trak of tracks) {
+    const samples = listSamples(moov, trak);
+    const [start, end] = [Math.min(...samples.map(({ at }) => at)), Math.max(...samples.map(endOf))];
+    if (samples.length === 0 || end > reader.size) continue;
+    const whole = end - start <= MOST_BYTES ? await reader.read({ start, end }) : null;
+    const found: FoundChapter[] = [];
+    for (const { at, size, time, length } of samples) {
+      const to = at + Math.min(size, TITLE);
+      const bytes = whole?.subarray(at - start, to - start) ?? (await reader.read({ start: at, end: to }));
+      found.push({ start: time, end: time + length, title: readTitle(bytes) });
+    }
+    return found;
+  }
+  return listBoxes(moov, 8, moov.byteLength)
+    .filter(({ kind }) => kind === "udta")
+    .flatMap((udta) => readNeroList(moov, findBox(moov, udta, "chpl")));
+}
+
+interface Sample {
+  /** Offset and size in bytes. */
+  at: number;
+  size: number;
+  /** Seconds. */
+  time: number;
+  length: number;
+}
+
+function endOf({ at, size }: Sample): number {
+  return at + size;
+}
+
+// ISO/IEC 14496-12, 8.6.1.2 and 8.7.3 to 8.7.5; every loop ends with the limit or its box.
+function listSamples(moov: DataView, trak: Box): Sample[] {
+  const mdia = findBox(moov, trak, "mdia");
+  const stbl = mdia && findBox(moov, mdia, "minf", "stbl");
+  const scale = readTimescale(moov, mdia && findBox(moov, mdia, "mdhd"));
+  const table = (kind: string, width: number, skip = 8) => {
+    const box = stbl && findBox(moov, stbl, kind);
+    const start = (box?.start ?? 0) + skip;
+    const rows = box ? Math.floor((box.end - start) / width) : 0;
+    return {
+      rows: Math.max(0, rows),
+      value: (row: number, at = 0) => moov.getUint32(start + row * width + at),
+    };
+  };
+  const [times, runs, listed] = [table("stts", 8), table("stsc", 12), table("stsz", 4, 12)];
+  // One size may be that of all samples, which then are not listed.
+  const alike = table("stsz", 12, 0).rows > 0 ? table("stsz", 12, 4).value(0) : 0;
+  const sizes = alike > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => alike } : listed;
+  const wide = stbl && findBox(moov, stbl, "co64");
+  const places = wide ? table("co64", 8) : table("stco", 4);
+  const samples: Sample[] = [];
+  const { delay, until } = readDelay(moov, trak);
+  let [time, row, left] = [0, 0, times.rows > 0 ? times.value(0) : 0];
+  for (let chunk = 0, run = 0; chunk < places.rows && scale > 0; chunk++) {
+    while (run + 1 < runs.rows && runs.value(run + 1) <= chunk + 1) run++;
+    let at = wide ? places.value(chunk) * 2 ** 32 + places.value(chunk, 4) : places.value(chunk);
+    const inside = runs.rows > 0 ? runs.value(run, 4) : 0;
+    for (let count = 0; count < inside; count++) {
+      while (left === 0 && row + 1 < times.rows) left = times.value(++row);
+      const done = samples.length >= CHAPTER_LIMITS.chapters;
+      if (left === 0 || samples.length >= sizes.rows || done) return samples;
+      const [size, ticks] = [sizes.value(samples.length), times.value(row, 4)];
+      const start = delay + time / scale;
+      samples.push({ ...{ at, size }, time: start, length: Math.min(ticks / scale, until - start) });
+      at += size;
+      time += ticks;
+      left--;
+    }
+  }
+  return samples;
+}
+
+// Seconds of an empty edit at the start, and at which the one after it ends.
+function readDelay(moov: DataView, trak: Box): { delay: number; until: number } {
+  const elst = findBox(moov, trak, "edts", "elst");
+  const mvhd = listBoxes(moov, 8, moov.byteLength).find(({ kind }) => kind === "mvhd");
+  const scale = readTimescale(moov, mvhd ?? null);
+  const [empty, shown] = elst && scale > 0 ? readEdits(moov, elst) : [];
+  if (!empty || !shown || empty.from >= 0 || shown.from < 0)
+    return { delay: 0, until: Number.POSITIVE_INFINITY };
+  const delay = empty.length / scale;
+  return { delay, until: shown.length > 0 ? delay + shown.length / scale : Number.POSITIVE_INFINITY };
+}
+
+// A length of two bytes and the text, in UTF-16 where it has a byte order mark.
+function readTitle(bytes: Uint8Array): string {
+  if (bytes.length < 2) return "";
+  const text = bytes.subarray(2, 2 + viewOf(bytes).getUint16(0));
+  const mark = text.length < 2 ? 0 : viewOf(text).getUint16(0);
+  if (mark === 0xfeff) return new TextDecoder("utf-16be").decode(text);
+  return new TextDecoder(mark === 0xfffe ? "utf-16le" : "utf-8").decode(text);
+}
+
+// Starts in units of 100 ns, each with a title after its length.
+function readNeroList(moov: DataView, chpl: Box | null): FoundChapter[] {
+  if (!chpl || chpl.end - chpl.start < 5) return [];
+  let at = chpl.start + (moov.getUint8(chpl.start) === 0 ? 4 : 8);
+  const count = at < chpl.end ? moov.getUint8(at++) : 0;
+  const found: FoundChapter[] = [];
+  while (found.length < count && at + 9 <= chpl.end) {
+    const start = Number(moov.getBigUint64(at)) / 1e7;
+    const length = moov.getUint8(at + 8);
+    if (at + 9 + length > chpl.end) break;
+    const title = bytesOf(moov).subarray(at + 9, at + 9 + length);
+    found.push({ start, title: new TextDecoder().decode(title) });
+    at += 9 + length;
+  }
+  return found;
+}

@@ -1,0 +1,334 @@
+import type { ByteReader } from "../core/ports.ts";
+import { MIB, viewOf } from "../util/bytes.ts";
+
+// mediabunny (1.61) and ffprobe multiply the file's size by the bitrate of its start; test/probe/sound-frames has files of uneven
+// frames whose length is then wrong by a tenth.
+
+export interface SoundLength {
+  /** Null when there are too many frames to read. */
+  seconds: number | null;
+}
+
+/** Files up to this many bytes have their frames counted by a probe: half an hour of sound at 128 kbit/s. */
+const COUNTED = 32 * MIB;
+// Least share of a file that its frames must make up; less means another type of frame.
+const SHARE = 0.5;
+const BLOCK = 2 * MIB;
+const FIRST = 64;
+const TAG_HEADER = 10;
+
+/**
+ * Adds up the frames of a raw sound file of at most `most` bytes; null for any other format, and for an MP3 whose first
+ * frame states the total. Rejects as the reader does.
+ */
+export async function measureFrames(
+  reader: ByteReader,
+  format: string,
+  signal: AbortSignal,
+  most = COUNTED,
+): Promise<SoundLength | null> {
+  const readFrame = FRAMES[format];
+  if (!readFrame) return null;
+  const start = await passTags(reader, signal);
+  const head = await reader.read({ start, end: Math.min(reader.size, start + FIRST) }, signal);
+  if (/Xing|Info|VBRI/.test(String.fromCharCode(...head))) return null;
+  return reader.size - start > most ? { seconds: null } : countAll(reader, start, readFrame, signal);
+}
+
+async function countAll(
+  reader: ByteReader,
+  start: number,
+  readFrame: ReadFrame,
+  signal: AbortSignal,
+): Promise<SoundLength | null> {
+  let [seconds, counted] = [0, 0];
+  for (let at = start; at < reader.size; ) {
+    const end = Math.min(reader.size, at + BLOCK);
+    const bytes = await reader.read({ start: at, end }, signal);
+    const walked = walk(bytes, readFrame, end === reader.size);
+    seconds += walked.seconds;
+    counted += walked.counted;
+    at += Math.max(1, walked.bytes);
+  }
+  return counted > (reader.size - start) * SHARE ? { seconds } : null;
+}
+
+// Adds up the frames in a stretch of a file; `bytes` is where the next stretch starts.
+function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
+  const sum = { seconds: 0, bytes: 0, counted: 0 };
+  let at = 0;
+  let synced = false;
+  while (at + TAG_HEADER <= bytes.length) {
+    const frame = readFrame(bytes, at);
+    // A candidate is a frame when another follows; after previous frames, one is enough.
+    const next = frame ? at + frame.bytes : 0;
+    const follows: boolean =
+      frame !== null && (synced || next + TAG_HEADER > bytes.length || readFrame(bytes, next) !== null);
+    if (follows && next > bytes.length && !last) break;
+    synced = follows && next <= bytes.length;
+    if (!frame || !synced) {
+      at++;
+      continue;
+    }
+    sum.seconds += frame.seconds;
+    sum.counted += frame.bytes;
+    at = next;
+  }
+  sum.bytes = last ? bytes.length : at;
+  return sum;
+}
+
+/** Returns where a file begins behind its ID3v2 tags (id3.org, 3.1), whose size has four bytes of seven bits and excludes the header. */
+async function passTags(reader: ByteReader, signal?: AbortSignal): Promise<number> {
+  for (let at = 0; ; ) {
+    const head = await reader.read({ start: at, end: Math.min(reader.size, at + TAG_HEADER) }, signal);
+    if (head.length < TAG_HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return at;
+    at += TAG_HEADER + head.subarray(6, TAG_HEADER).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
+  }
+}
+
+/** One frame of raw sound, as its header describes it. */
+interface Frame {
+  bytes: number;
+  seconds: number;
+}
+
+// ISO/IEC 14496-3, table 1.18.
+const ADTS_RATES = [96, 88.2, 64, 48, 44.1, 32, 24, 22.05, 16, 12, 11.025, 8, 7.35].map((khz) => khz * 1000);
+// ISO/IEC 11172-3, 2.4.2.3 and 13818-3, 2.4.2.3: kbit/s of MPEG-1 layers I to III, then of MPEG-2 layer I, and II and III.
+const BITRATES = [
+  [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+  [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+  [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+  [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+] as const;
+const MPEG_RATES = [44_100, 48_000, 32_000] as const;
+
+// ETSI TS 102 366, 4.4.1 and table F.4.1: kbit/s of each pair of codes.
+const AC3_BITRATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640];
+const AC3_RATES = [48_000, 44_100, 32_000] as const;
+// ETSI TS 102 366, E.1.3.1.4.
+const EAC3_BLOCKS = [1, 2, 3, 6] as const;
+// ETSI TS 102 114, table 5-5.
+const DTS_RATES = [0, 8, 16, 32, 0, 0, 11.025, 22.05, 44.1, 0, 0, 12, 24, 48].map((khz) => khz * 1000);
+
+/** Parses a frame's header, given at least ten bytes; null when it is not one. */
+type ReadFrame = (bytes: Uint8Array, at: number) => Frame | null;
+
+/** Formats that consist of frames alone, so that their duration shows only by counting these. */
+const FRAMES: Readonly<Record<string, ReadFrame>> = {
+  aac: readAdts,
+  mp3: readMpeg,
+  ac3: readAc3,
+  eac3: readAc3,
+  dts: readDts,
+};
+
+function readAdts(bytes: Uint8Array, at: number): Frame | null {
+  const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0, b6 = 0] = bytes.subarray(at, at + 7);
+  const rate = ADTS_RATES[(b2 >> 2) & 15];
+  const length = ((b3 & 3) << 11) | (b4 << 3) | (b5 >> 5);
+  if (b0 !== 0xff || (b1 & 0xf6) !== 0xf0 || !rate || length < 7) return null;
+  return { bytes: length, seconds: (1024 * ((b6 & 3) + 1)) / rate };
+}
+
+function readMpeg(bytes: Uint8Array, at: number): Frame | null {
+  const [b0 = 0, b1 = 0, b2 = 0] = bytes.subarray(at, at + 3);
+  const version = (b1 >> 3) & 3;
+  const layer = 4 - ((b1 >> 1) & 3);
+  const first = version === 3;
+  const rows = BITRATES[first ? layer - 1 : layer === 1 ? 3 : 4];
+  const bitrate = rows?.[(b2 >> 4) - 1];
+  const full = MPEG_RATES[(b2 >> 2) & 3];
+  if (b0 !== 0xff || (b1 & 0xe0) !== 0xe0 || version === 1 || layer === 4 || !bitrate || !full) return null;
+  const rate = first ? full : version === 2 ? full / 2 : full / 4;
+  const samples = layer === 1 ? 384 : layer === 3 && !first ? 576 : 1152;
+  const padding = (b2 >> 1) & 1;
+  const slot = layer === 1 ? 4 : 1;
+  const slots = Math.floor((samples / 8 / slot) * ((bitrate * 1000) / rate)) + padding;
+  return { bytes: slots * slot, seconds: samples / rate };
+}
+
+function readAc3(bytes: Uint8Array, at: number): Frame | null {
+  const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0] = bytes.subarray(at, at + 6);
+  const version = b5 >> 3;
+  if (b0 !== 0x0b || b1 !== 0x77 || version > 16) return null;
+  const full = AC3_RATES[b4 >> 6];
+  if (version <= 10) {
+    const kbit = AC3_BITRATES[(b4 & 63) >> 1];
+    if (!full || !kbit) return null;
+    const words = Math.floor((kbit * 96_000) / full) + (full === 44_100 ? b4 & 1 : 0);
+    return { bytes: words * 2, seconds: 1536 / (full / 2 ** Math.max(0, version - 8)) };
+  }
+  const half = AC3_RATES[(b4 >> 4) & 3];
+  const rate = full ?? (half && half / 2);
+  if (!rate) return null;
+  const blocks = full ? (EAC3_BLOCKS[(b4 >> 4) & 3] ?? 6) : 6;
+  // Further substreams play at the same time as the first.
+  const first = b2 >> 6 !== 1 && ((b2 >> 3) & 7) === 0;
+  return { bytes: ((((b2 & 7) << 8) | b3) + 1) * 2, seconds: first ? (blocks * 256) / rate : 0 };
+}
+
+function readDts(bytes: Uint8Array, at: number): Frame | null {
+  const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0, b6 = 0, b7 = 0, b8 = 0, b9 = 0] = bytes.subarray(
+    at,
+    at + 10,
+  );
+  const sync = ((b0 << 24) | (b1 << 16) | (b2 << 8) | b3) >>> 0;
+  // An extension of the previous frame (DTS-HD).
+  if (sync === 0x64582025) {
+    const wide = ((b6 & 1) << 19) | (b7 << 11) | (b8 << 3) | (b9 >> 5);
+    const narrow = ((b6 & 31) << 11) | (b7 << 3) | (b8 >> 5);
+    return { bytes: ((b5 >> 5) & 1 ? wide : narrow) + 1, seconds: 0 };
+  }
+  const rate = DTS_RATES[(b8 >> 2) & 15];
+  if (sync !== 0x7ffe8001 || !rate) return null;
+  const blocks = (((b4 & 1) << 6) | (b5 >> 2)) + 1;
+  return { bytes: (((b5 & 3) << 12) | (b6 << 4) | (b7 >> 4)) + 1, seconds: (blocks * 32) / rate };
+}
+
+// mediabunny (1.61) rejects frames whose header states the rate in kilohertz, such as 39, and trusts a wrong maximum frame size.
+
+interface Header {
+  samples: number;
+  /** Hertz; 0 as the file's header says. */
+  rate: number;
+}
+
+/** Where the frames begin, and the rate that the file's header says. */
+interface Start {
+  at: number;
+  rate: number;
+}
+
+// RFC 9639, 9.1.2, by code.
+const RATES = [0, 88_200, 176_400, 192_000, 8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
+const [RATE_KHZ, RATE_HZ, RATE_TENS, RATE_NONE] = [12, 13, 14, 15];
+// RFC 9639, 9.1.1: the block size follows, in one byte or in two.
+const [SIZE_BYTE, SIZE_PAIR] = [6, 7];
+const FLAC_HEADER = 16;
+const STREAMINFO = 34;
+const FLAC_FRAMES_BLOCK = 2 * MIB;
+// RFC 9639, 9.1.8 and 9.3.
+const CRC_8 = tableOf(0x07, 8);
+const CRC_16 = tableOf(0x8005, 16);
+
+/** Adds up the seconds of a FLAC file's frames whose checksums are right; null when it is not FLAC. Rejects as the reader does. */
+export async function measureFlac(reader: ByteReader, signal?: AbortSignal): Promise<number | null> {
+  const start = await passMetadata(reader, signal);
+  if (!start) return null;
+  const counter = createCounter(start.rate);
+  for (let at = start.at; at < reader.size; ) {
+    const end = Math.min(reader.size, at + FLAC_FRAMES_BLOCK);
+    const bytes = await reader.read({ start: at, end }, signal);
+    // A header may lie across two blocks.
+    const length = end === reader.size ? bytes.length : bytes.length - FLAC_HEADER;
+    counter.add(bytes, length);
+    at += Math.max(1, length);
+  }
+  return counter.end();
+}
+
+async function passMetadata(reader: ByteReader, signal?: AbortSignal): Promise<Start | null> {
+  let at = await passTags(reader, signal);
+  const read = (length: number) =>
+    reader.read({ start: at, end: Math.min(reader.size, at + length) }, signal);
+  if (String.fromCharCode(...(await read(4))) !== "fLaC") return null;
+  at += 4;
+  let rate = 0;
+  for (let last = false; !last && at < reader.size; ) {
+    const block = await read(4 + STREAMINFO);
+    if (block.length < 4) return null;
+    const head = viewOf(block).getUint32(0);
+    last = head >>> 31 === 1;
+    if ((head >>> 24) % 128 === 0 && block.length === 4 + STREAMINFO)
+      rate = viewOf(block).getUint32(14) >>> 12;
+    at += 4 + (head & 0xffffff);
+  }
+  return { at, rate };
+}
+
+/**
+ * A frame ends at the next header if its checksum is 0 there. Otherwise that header is a chance match or the frame is damaged, which
+ * the following header decides.
+ */
+function createCounter(streamRate: number) {
+  let frame: Header | null = null;
+  let doubt: Header | null = null;
+  let [crc, doubtCrc, seconds] = [0, 0, 0];
+  const count = ({ samples, rate }: Header) => {
+    seconds += samples / (rate || streamRate || 1);
+  };
+
+  function meet(header: Header): void {
+    const ended = crc === 0 ? frame : doubtCrc === 0 ? doubt : null;
+    if (ended || !frame) {
+      if (ended) count(ended);
+      [frame, crc, doubt] = [header, 0, null];
+    } else {
+      [doubt, doubtCrc] = [header, 0];
+    }
+  }
+
+  return {
+    /** Reads so many bytes; those after them may complete a header. */
+    add(bytes: Uint8Array, length: number): void {
+      for (let at = 0; at < length; at++) {
+        const byte = bytes[at] ?? 0;
+        const header = byte === 0xff ? readHeader(bytes, at) : null;
+        if (header) meet(header);
+        crc = ((crc << 8) & 0xffff) ^ (CRC_16[(crc >> 8) ^ byte] ?? 0);
+        if (doubt) doubtCrc = ((doubtCrc << 8) & 0xffff) ^ (CRC_16[(doubtCrc >> 8) ^ byte] ?? 0);
+      }
+    },
+    end(): number {
+      const last = crc === 0 ? frame : doubtCrc === 0 ? doubt : null;
+      if (last) count(last);
+      return seconds;
+    },
+  };
+}
+
+function readHeader(bytes: Uint8Array, at: number): Header | null {
+  const [, sync = 0, codes = 0, layout = 0, number = 0] = bytes.subarray(at, at + 5);
+  if ((sync & 0xfe) !== 0xf8) return null;
+  const [size, rate] = [codes >> 4, codes & 15];
+  const isReserved = layout >> 4 > 10 || ((layout >> 1) & 7) === 3 || (layout & 1) === 1;
+  // The number is written like UTF-8, in up to seven bytes.
+  const ones = Math.clz32(~(number << 24));
+  if (size === 0 || rate === RATE_NONE || isReserved || ones === 1 || ones > 7) return null;
+  let next = at + 4 + Math.max(1, ones);
+  const take = () => bytes[next++] ?? 0;
+  const pair = () => take() * 256 + take();
+  const samples =
+    size === SIZE_BYTE
+      ? take() + 1
+      : size === SIZE_PAIR
+        ? pair() + 1
+        : size === 1
+          ? 192
+          : size < 6
+            ? 144 << size
+            : 1 << size;
+  const hertz =
+    rate === RATE_KHZ
+      ? take() * 1000
+      : rate === RATE_HZ
+        ? pair()
+        : rate === RATE_TENS
+          ? pair() * 10
+          : (RATES[rate] ?? 0);
+  let check = 0;
+  for (let index = at; index < next; index++) check = CRC_8[check ^ (bytes[index] ?? 0)] ?? 0;
+  return next < bytes.length && check === bytes[next] ? { samples, rate: hertz } : null;
+}
+
+function tableOf(polynomial: number, bits: 8 | 16): Uint16Array {
+  const top = 1 << (bits - 1);
+  return Uint16Array.from({ length: 256 }, (_, byte) => {
+    let crc = byte << (bits - 8);
+    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & top ? polynomial : 0)) & (2 * top - 1);
+    return crc;
+  });
+}
