@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { countContents } from "../../src/encoders/run/count-output.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { LISTS, listPackets, listPictures, readLists } from "../../src/ffmpeg/listing.ts";
 import { createCut } from "../../src/ffmpeg/span.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { countContents } from "../../src/mux/contents.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { openFile } from "../../test/encoders/native-encoder.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Source } from "../../src/core/source.ts";
-import { stitch } from "../../src/encoders/stitch/stitch.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { stitch } from "../../src/mux/stitch.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { nativeOffer } from "../../src/route/native-offer.ts";
 import { openFile } from "../../test/encoders/native-encoder.ts";

@@ -2,7 +2,7 @@ import { type FurtherInput, furtherInputs } from "../core/further/further-inputs
 import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader, StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { readJoint } from "../encoders/stitch/join-mp4.ts";
+import { readJoint } from "../mux/join-mp4.ts";
 import { asksJoint } from "../plan/further/join.ts";
 import { createPlan } from "../plan/index.ts";
 import { throttle } from "../util/async.ts";

@@ -1,7 +1,7 @@
 import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader, StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { readJoint } from "../encoders/stitch/join-mp4.ts";
+import { readJoint } from "../mux/join-mp4.ts";
 import { asksJoint, type Joint } from "../plan/further/join.ts";
 import { furtherKey } from "./media-keys.ts";
 

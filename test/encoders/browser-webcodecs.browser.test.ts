@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { VideoOptions } from "../../src/core/options.ts";
 import type { RefusalReason } from "../../src/core/refusal.ts";
-import { stitch } from "../../src/encoders/stitch/stitch.ts";
+import { stitch } from "../../src/mux/stitch.ts";
 import { openWebCodecs, readerOf, type WebCodecsResult } from "../browser/webcodecs-rig.ts";
 import { encode } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";

@@ -1,8 +1,8 @@
 import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
-import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { joinStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import { readSegment } from "../../src/mux/contents.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 
 /**

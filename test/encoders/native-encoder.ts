@@ -6,13 +6,13 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import type { ByteReader, Durably, Storage } from "../../src/core/ports.ts";
 import type { ChunkJob, EncodedFile, Encoder, WrittenFile } from "../../src/encoders/encoder.ts";
-import { readSegment } from "../../src/encoders/run/count-output.ts";
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { readSegment } from "../../src/mux/contents.ts";
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import type { VideoFormat } from "../../src/core/formats.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
-import { stitch } from "../../src/encoders/stitch/stitch.ts";
+import { stitch } from "../../src/mux/stitch.ts";
 
 const [, , format, part = "", times, seconds, sound = "", output = ""] = process.argv;
 const MIB = 1_048_576;

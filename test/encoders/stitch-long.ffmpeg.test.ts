@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { ByteRange } from "../../src/core/ports.ts";
-import { stitch } from "../../src/encoders/stitch/stitch.ts";
+import { stitch } from "../../src/mux/stitch.ts";
 import { makeClip, runFfprobe, runFfprobeWith } from "../fixtures/make-clip.ts";
 import { note } from "../judge/figures.ts";
 import { processorTime, watchPace } from "../reliability/pace.ts";

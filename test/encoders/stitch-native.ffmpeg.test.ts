@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, test } from "vitest";
 import type { VideoCodec, VideoFormat } from "../../src/core/formats.ts";
 import type { VideoOptions } from "../../src/core/options.ts";
-import { stitch } from "../../src/encoders/stitch/stitch.ts";
+import { stitch } from "../../src/mux/stitch.ts";
 import { type Encoded, encode } from "../ffmpeg/native-encode.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";

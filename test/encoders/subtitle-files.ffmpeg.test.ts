@@ -6,7 +6,7 @@ import type { Source } from "../../src/core/source.ts";
 import { nameTracks } from "../../src/core/streams/track-names.ts";
 import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
-import { editFile } from "../../src/encoders/subtitles/edit-file.ts";
+import { editFile } from "../../src/mux/file-edit.ts";
 import { readMovieIndex } from "../../src/probe/mp4.ts";
 import { memoryReader } from "../../src/probe/reader.ts";
 import { readAll } from "../../src/storage/storage.ts";

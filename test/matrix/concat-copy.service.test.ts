@@ -1,8 +1,7 @@
 import { appendFile, copyFile, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
-import { startsClean } from "../../src/encoders/mp4/clean-start.ts";
-import { readJoint } from "../../src/encoders/stitch/join-mp4.ts";
+import { readJoint, startsClean } from "../../src/mux/join-mp4.ts";
 import { asksJoint } from "../../src/plan/further/join.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { countContents } from "../../src/encoders/run/count-output.ts";
+import { countContents } from "../../src/mux/contents.ts";
 import { measureFlac } from "../../src/probe/sound-frames.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { bytesReader } from "./probe-file.ts";

@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile } from "node:fs/promises";
-import { readSegment } from "../../src/encoders/run/count-output.ts";
 import { diskFull } from "../../src/ffmpeg/read-failure.ts";
+import { readSegment } from "../../src/mux/contents.ts";
 import { listOutput, type OutputFile } from "./put-output.ts";
 
 /**

@@ -2,13 +2,13 @@ import type { VideoFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import { containerOf } from "../../media/containers.ts";
+import { countContents } from "../../mux/contents.ts";
+import { readMetadata } from "../../mux/file-metadata.ts";
+import { readStart } from "../../mux/packets.ts";
+import { stitch } from "../../mux/stitch.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Encoder } from "../encoder.ts";
-import { readStart } from "../stitch/packets.ts";
-import { stitch } from "../stitch/stitch.ts";
-import { countContents } from "./count-output.ts";
-import { readMetadata } from "./file-metadata.ts";
 
 /**
  * Creates the encoder that only remuxes: it streams the packets into another container, so files of any size need little

@@ -1,9 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Counts, Source } from "../../core/source.ts";
 import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
+import type { Contents } from "../../mux/contents.ts";
 import { heldPictures, trackEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
-import type { Contents } from "./count-output.ts";
 import { type Encoded, encodeChunk, type Place } from "./encode-chunk.ts";
 import type { Encoding } from "./encoding.ts";
 

@@ -1,17 +1,17 @@
 import type { VideoFormat } from "../../core/formats.ts";
 import type { Counts } from "../../core/source.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
+import { countContents } from "../../mux/contents.ts";
+import { readMetadata } from "../../mux/file-metadata.ts";
+import type { Stretch } from "../../mux/packets.ts";
+import { stitch } from "../../mux/stitch.ts";
 import { joinsByCopy, placedParts } from "../../plan/further/placed-parts.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import { storageReader } from "../../storage/readers.ts";
-import type { Stretch } from "../stitch/packets.ts";
-import { stitch } from "../stitch/stitch.ts";
-import { countContents } from "./count-output.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
 import { hasLaterParts, placeWithSubtitles, targetFile } from "./encode-whole.ts";
 import type { Encoding, OutputFiles } from "./encoding.ts";
-import { readMetadata } from "./file-metadata.ts";
 import { placeFile } from "./place-files.ts";
 
 /** An encoded chunk; `stored` is the key of its file. */

@@ -2,21 +2,21 @@ import { moveChapters } from "../../core/chapters/chapters.ts";
 import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
 import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
+import { type Contents, countContents, countSequence } from "../../mux/contents.ts";
+import { editFile } from "../../mux/file-edit.ts";
+import { readCover } from "../../mux/file-metadata.ts";
+import { addOggCover } from "../../mux/ogg-cover.ts";
+import { addToMp3 } from "../../mux/webm-text.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { storageReader } from "../../storage/readers.ts";
 import { requireEncoded } from "../../storage/storage.ts";
-import { addToMp3 } from "../chapters/write-chapters.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
-import { addOggCover } from "../stitch/ogg-cover.ts";
 import { addSubtitles } from "../subtitles/add-subtitles.ts";
-import { editFile } from "../subtitles/edit-file.ts";
 import { readSubtitles, type Subtitles } from "../subtitles/read-subtitles.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
-import { type Contents, countContents, countSequence } from "./count-output.ts";
 import { type Counted, encodeCounted } from "./encode-counted.ts";
 import type { Encoding } from "./encoding.ts";
-import { readCover } from "./file-metadata.ts";
 import { placeFile, type StoredFile } from "./place-files.ts";
 
 /** Encodes a plan of one chunk and one file straight to its final key, or past what ffmpeg cannot do by itself. */

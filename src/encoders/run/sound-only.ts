@@ -9,9 +9,9 @@ import {
 } from "mediabunny";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
+import { readCover } from "../../mux/file-metadata.ts";
+import { createOpener, openSound } from "../../mux/packets.ts";
 import { openSource } from "../../probe/open-source.ts";
-import { createOpener, openSound } from "../stitch/packets.ts";
-import { readCover } from "./file-metadata.ts";
 
 /**
  * Remuxes the first audio track of a file, packets and times unchanged. Keeps the first picture too, because without it

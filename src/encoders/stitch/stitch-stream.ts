@@ -11,13 +11,13 @@ import {
 import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/manifests/media-playlist.ts";
 import { writeManifests } from "../../ffmpeg/manifests/write-manifests.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
+import { AAC_FRAME } from "../../mux/contents.ts";
 import { languageOf } from "../../plan/audio.ts";
 import { exactFps } from "../../plan/index.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";
 import type { EncodedFile, Written, WrittenFile } from "../encoder.ts";
-import { AAC_FRAME } from "../run/count-output.ts";
 import { writeStreamTexts } from "../subtitles/stream-text.ts";
 
 /** One encoded chunk of adaptive video; all names are relative to the master playlist. */

@@ -1,10 +1,10 @@
 import type { Chapter } from "../../core/chapters/chapters.ts";
 import type { VideoFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
+import { type Editing, editFile } from "../../mux/file-edit.ts";
+import { addToMp4 } from "../../mux/mp4-text.ts";
+import { addToWebm } from "../../mux/webm-text.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";
-import { addToMp4 } from "./add-to-mp4.ts";
-import { addToWebm } from "./add-to-webm.ts";
-import { type Editing, editFile } from "./edit-file.ts";
 
 /**
  * Adds text tracks and chapters to a finished video, whichever encoder made it, and streams the result: timed text in MP4 and MOV, WebVTT in

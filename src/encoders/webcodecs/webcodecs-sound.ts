@@ -8,14 +8,14 @@ import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/manifests/media-playl
 import { AUDIO_MASTER, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkEnd } from "../../ffmpeg/read-failure.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
+import { readMetadata } from "../../mux/file-metadata.ts";
+import { readStart } from "../../mux/packets.ts";
+import { stitch } from "../../mux/stitch.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { readAll } from "../../storage/storage.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
-import { readMetadata } from "../run/file-metadata.ts";
-import { readStart } from "../stitch/packets.ts";
-import { stitch } from "../stitch/stitch.ts";
 import { encodePictures } from "./webcodecs-chunk.ts";
 import { encodeRenditions } from "./webcodecs-stream.ts";
 import type { Ability } from "./webcodecs-trial.ts";

@@ -1,6 +1,6 @@
-import { MediaError } from "../../core/errors.ts";
-import { concatBytes, toBase64, viewOf } from "../../util/bytes.ts";
-import type { Cover } from "../run/file-metadata.ts";
+import { MediaError } from "../core/errors.ts";
+import { concatBytes, toBase64, viewOf } from "../util/bytes.ts";
+import type { Cover } from "./file-metadata.ts";
 
 /** One page of an Ogg stream (RFC 3533, 6), without its header. */
 interface Page {

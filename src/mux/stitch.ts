@@ -9,18 +9,16 @@ import {
   type StreamTargetChunk,
   WebMOutputFormat,
 } from "mediabunny";
-import { MediaError } from "../../core/errors.ts";
-import type { VideoFormat } from "../../core/formats.ts";
-import type { ByteReader } from "../../core/ports.ts";
-import { CREATION_TIME } from "../../core/tags.ts";
-import { MOVIE_EPOCH } from "../../probe/mp4.ts";
-import { viewOf } from "../../util/bytes.ts";
-import { type FileMetadata, muxerTags } from "../run/file-metadata.ts";
-import { createRehearsal, createReplay } from "./append-only.ts";
-import { planJoin } from "./join-mp4.ts";
+import { MediaError } from "../core/errors.ts";
+import type { VideoFormat } from "../core/formats.ts";
+import type { ByteReader } from "../core/ports.ts";
+import { CREATION_TIME } from "../core/tags.ts";
+import { MOVIE_EPOCH } from "../probe/mp4.ts";
+import { viewOf } from "../util/bytes.ts";
+import { type FileMetadata, muxerTags } from "./file-metadata.ts";
+import { planJoin, planMp4 } from "./join-mp4.ts";
+import { createGatherer } from "./mp4-boxes.ts";
 import { createOpener, misfit, openPictures, openSound, type Stretch } from "./packets.ts";
-import { createGatherer } from "./stitch-gather.ts";
-import { planMp4 } from "./stitch-mp4.ts";
 
 export interface Stitching {
   format: VideoFormat;
@@ -213,4 +211,64 @@ function hideTargetType(write: (bytes: Uint8Array) => Promise<void>): (bytes: Ui
     first = false;
     return write(bytes);
   };
+}
+
+interface Patch {
+  position: number;
+  data: Uint8Array;
+}
+
+/** What a first pass records so that the second can write the file without seeking back. */
+export interface Rehearsal {
+  /** Corrections of bytes already written, in order. */
+  readonly patches: Patch[];
+  size: number;
+}
+
+/** Records a muxer's writes, keeping only those that seek back; complete when the stream closes. */
+function createRehearsal(): { rehearsal: Rehearsal; writable: WritableStream<StreamTargetChunk> } {
+  const rehearsal: Rehearsal = { patches: [], size: 0 };
+  const writable = new WritableStream<StreamTargetChunk>({
+    write({ data, position }) {
+      const behind = Math.min(data.length, Math.max(0, rehearsal.size - position));
+      if (behind > 0) rehearsal.patches.push({ position, data: data.slice(0, behind) });
+      rehearsal.size = Math.max(rehearsal.size, position + data.length);
+    },
+  });
+  return { rehearsal, writable };
+}
+
+/** Receives the same writes again and passes their bytes on in order, already corrected. */
+function createReplay(
+  { patches }: Rehearsal,
+  write: (bytes: Uint8Array) => Promise<void>,
+): WritableStream<StreamTargetChunk> {
+  const order = patches.map((patch, made) => ({ ...patch, made, end: patch.position + patch.data.length }));
+  order.sort((a, b) => a.position - b.position);
+  let written = 0;
+  let first = 0;
+
+  function correct(bytes: Uint8Array): void {
+    const end = written + bytes.length;
+    while ((order[first]?.end ?? Number.POSITIVE_INFINITY) <= written) first++;
+    let last = first;
+    while ((order[last]?.position ?? Number.POSITIVE_INFINITY) < end) last++;
+    for (const patch of order.slice(first, last).sort((a, b) => a.made - b.made)) {
+      const from = Math.max(patch.position, written);
+      const to = Math.min(patch.end, end);
+      if (to > from) {
+        bytes.set(patch.data.subarray(from - patch.position, to - patch.position), from - written);
+      }
+    }
+  }
+
+  return new WritableStream<StreamTargetChunk>({
+    async write({ data, position }) {
+      const fresh = data.slice(Math.min(data.length, Math.max(0, written - position)));
+      if (fresh.length === 0) return;
+      correct(fresh);
+      written += fresh.length;
+      await write(fresh);
+    },
+  });
 }

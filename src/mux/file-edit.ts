@@ -1,8 +1,7 @@
-import type { ByteReader } from "../../core/ports.ts";
-import { MIB } from "../../util/bytes.ts";
-import type { Bytes } from "../mp4/mp4-boxes.ts";
-import { createExtentReader } from "../mp4/mp4-copy.ts";
-import { createGatherer } from "../stitch/stitch-gather.ts";
+import type { ByteReader } from "../core/ports.ts";
+import { MIB } from "../util/bytes.ts";
+import { type Bytes, createGatherer } from "./mp4-boxes.ts";
+import { createExtentReader } from "./mp4-file.ts";
 
 /** New bytes in place of a range of a file's; an empty range inserts them. */
 export interface Edit {

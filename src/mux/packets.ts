@@ -11,9 +11,9 @@ import {
   type PacketRetrievalOptions,
   type VideoCodec,
 } from "mediabunny";
-import { MediaError } from "../../core/errors.ts";
-import type { ByteReader } from "../../core/ports.ts";
-import { bytesOf, toHex } from "../../util/bytes.ts";
+import { MediaError } from "../core/errors.ts";
+import type { ByteReader } from "../core/ports.ts";
+import { bytesOf, toHex } from "../util/bytes.ts";
 
 /** An encoded stretch of video, and its start in the output in seconds. */
 export interface Stretch {

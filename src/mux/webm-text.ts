@@ -1,5 +1,5 @@
-import type { Chapter } from "../../core/chapters/chapters.ts";
-import type { ByteReader } from "../../core/ports.ts";
+import type { Chapter } from "../core/chapters/chapters.ts";
+import type { ByteReader } from "../core/ports.ts";
 import {
   EBML,
   type Element,
@@ -8,13 +8,58 @@ import {
   readElementAt,
   readUint,
   writeElement,
-} from "../../probe/ebml.ts";
-import type { SubtitleTrack } from "../../subtitles/track.ts";
-import { concatBytes, viewOf } from "../../util/bytes.ts";
-import { writeWebmChapters } from "../chapters/write-chapters.ts";
-import { misfit } from "../stitch/packets.ts";
-import type { Edit } from "./edit-file.ts";
-import { element, uint, writeTextBlock, writeTextEntry } from "./webm-text.ts";
+} from "../probe/ebml.ts";
+import type { Cue } from "../subtitles/cue.ts";
+import { writeWebvttBlock } from "../subtitles/text-formats.ts";
+import type { SubtitleTrack } from "../subtitles/track.ts";
+import { concatBytes, viewOf } from "../util/bytes.ts";
+import { threeLetters } from "../util/language.ts";
+import type { Edit } from "./file-edit.ts";
+import { type Bytes, fullBox, lengthOf, letters, u32, u64 } from "./mp4-boxes.ts";
+import { misfit } from "./packets.ts";
+
+const SUBTITLE = 17;
+const CODEC = "D_WEBVTT/SUBTITLES";
+
+/** Encodes an element with its content. */
+export function element(id: number, ...content: readonly Uint8Array[]): Uint8Array {
+  const size = content.reduce((sum, { length }) => sum + length, 0);
+  return concatBytes([writeElement(id, size), ...content]);
+}
+
+/** Encodes an unsigned number in a number of bytes, 8 by default. */
+export function uint(id: number, value: number, width = 8): Uint8Array {
+  const bytes = new Uint8Array(8);
+  viewOf(bytes).setBigUint64(0, BigInt(value));
+  return element(id, bytes.subarray(8 - width));
+}
+
+/** Writes the entry of a track of WebVTT. */
+function writeTextEntry(number: number, track: SubtitleTrack): Uint8Array {
+  const text = (id: number, value: string) => element(id, new TextEncoder().encode(value));
+  return element(
+    EBML.track,
+    uint(EBML.track_number, number, 2),
+    uint(EBML.track_uid, number),
+    uint(EBML.track_type, SUBTITLE, 1),
+    uint(EBML.lacing, 0, 1),
+    uint(EBML.by_default, track.default ? 1 : 0, 1),
+    uint(EBML.forced, track.forced ? 1 : 0, 1),
+    text(EBML.language, threeLetters(track.language)),
+    ...(track.title ? [text(EBML.track_name, track.title)] : []),
+    text(EBML.codec, CODEC),
+  );
+}
+
+/** Writes a cue as a block of a track, `at` milliseconds after the start of its cluster. */
+function writeTextBlock(number: number, cue: Cue, at: number): Uint8Array {
+  const head = new Uint8Array(5);
+  const view = viewOf(head);
+  view.setUint16(0, 0x4000 + number);
+  view.setInt16(2, at);
+  const block = element(EBML.block, head, writeWebvttBlock(cue));
+  return element(EBML.block_group, block, uint(EBML.block_duration, cue.end - cue.start, 4));
+}
 
 const MASTERS: ReadonlySet<number> = new Set([
   EBML.seek_head,
@@ -205,4 +250,77 @@ async function readCluster(reader: ByteReader, top: Top): Promise<Cluster> {
     }
     at = each.end;
   }
+}
+
+// A title's length takes one byte.
+const MOST = 255;
+
+/** Writes chapters as Nero's list (chpl) of an MP4 or MOV: starts in units of 100 ns. */
+export function writeNeroList(chapters: readonly Chapter[]): Bytes {
+  const entries = chapters.flatMap(({ start, title }) => {
+    const text = cutText(title, MOST);
+    return [u64(Math.round(start * 1e7)), Uint8Array.of(text.length), text];
+  });
+  return fullBox("chpl", 1, 0, [u32(0), Uint8Array.of(chapters.length), ...entries]);
+}
+
+/** Writes chapters as an element of a WebM, in nanoseconds. */
+function writeWebmChapters(chapters: readonly Chapter[]): Uint8Array {
+  const atoms = chapters.map(({ start, end, title }, index) =>
+    element(
+      EBML.chapter,
+      uint(EBML.chapter_uid, index + 1),
+      uint(EBML.chapter_start, Math.round(start * 1e9)),
+      uint(EBML.chapter_end, Math.round(end * 1e9)),
+      element(
+        EBML.chapter_display,
+        element(EBML.chapter_string, new TextEncoder().encode(title)),
+        element(EBML.chapter_language, letters("und")),
+      ),
+    ),
+  );
+  return element(EBML.chapters, element(EBML.edition, ...atoms));
+}
+
+const ID3 = { header: 10, version: 4, utf8: 3 } as const;
+// `frame`: from 128 bytes on, ffmpeg 5.1 misreads the size of a frame within a chapter, and passes over the chapter.
+const LIMITS = { frame: 127, time: 0xffffffff } as const;
+// No place in the file, only in time.
+const NOWHERE = 0xffffffff;
+
+/** Plans chapters for a finished MP3: in its ID3v2.4 tag, or in one before everything else. */
+export async function addToMp3(reader: ByteReader, chapters: readonly Chapter[]): Promise<Edit[]> {
+  const frames = chapters.flatMap(({ start, end, title }, index) => {
+    const [from, to] = [start, end].map((time) => Math.min(Math.round(time * 1000), LIMITS.time));
+    const times = u32(from ?? 0, to ?? 0, NOWHERE, NOWHERE);
+    const text = frame("TIT2", [Uint8Array.of(ID3.utf8), cutText(title, LIMITS.frame - 1)]);
+    return frame("CHAP", [letters(`ch${index}\0`), times, ...text]);
+  });
+  // Ordered, and the only table: some players show no chapters without one.
+  const names = chapters.map((_, index) => letters(`ch${index}\0`));
+  const table = frame("CTOC", [letters("toc\0"), Uint8Array.of(3, names.length), ...names]);
+  const head = await reader.read({ start: 0, end: ID3.header });
+  const own =
+    String.fromCharCode(...head.subarray(0, 3)) === "ID3" && head[3] === ID3.version && head[5] === 0;
+  const size = own ? head.subarray(6).reduce((sum, byte) => sum * 128 + byte, 0) : 0;
+  const bytes = [
+    letters("ID3"),
+    Uint8Array.of(ID3.version, 0, 0),
+    sevenBits(size + lengthOf([...table, ...frames])),
+  ];
+  return [{ start: 0, end: own ? ID3.header : 0, bytes: [concatBytes([...bytes, ...table, ...frames])] }];
+}
+
+function frame(name: string, content: Bytes): Bytes {
+  return [letters(name), sevenBits(lengthOf(content)), new Uint8Array(2), ...content];
+}
+
+function sevenBits(value: number): Uint8Array {
+  return Uint8Array.from([21, 14, 7, 0], (shift) => (value >> shift) & 0x7f);
+}
+
+// Never within a character.
+function cutText(text: string, most: number): Uint8Array {
+  const bytes = new Uint8Array(most);
+  return bytes.subarray(0, new TextEncoder().encodeInto(text, bytes).written);
 }
