@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { frameHead } from "../../src/encoders/light/frame.ts";
 import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
+import { frameHead } from "../../src/encoders/wire-frame.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { createMemory } from "../../worker/container/memory.ts";
 import { clip } from "../fixtures/clips.ts";

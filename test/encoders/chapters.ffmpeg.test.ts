@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
+import { createCopyEncoder } from "../../src/encoders/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { listPaths } from "../judge/boxes.ts";

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { VideoOptions } from "../../src/core/options.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
-import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
+import { createCopyEncoder } from "../../src/encoders/copy.ts";
 import { openLab } from "../browser/lab.ts";
 import { encode, probe } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
@@ -155,7 +155,7 @@ test("copies a file in a page in Chromium", async () => {
   try {
     const copied = await lab.page.evaluate(
       async ({ plan, source, url }) => {
-        const { createCopyEncoder } = await import("../../src/encoders/run/copy.ts");
+        const { createCopyEncoder } = await import("../../src/encoders/copy.ts");
         const { createBlobReader } = await import("../../src/storage/readers.ts");
         const reader = createBlobReader(await (await fetch(url)).blob());
         const [chunk] = plan.chunks;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type FramePart, frameHead, readFrames, writeFrame } from "../../src/encoders/light/frame.ts";
+import { type FramePart, frameHead, readFrames, writeFrame } from "../../src/encoders/wire-frame.ts";
 
 const text = (value: string) => new TextEncoder().encode(value);
 const inPieces = (bytes: Uint8Array, size: number) =>

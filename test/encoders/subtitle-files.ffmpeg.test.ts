@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { nameTracks } from "../../src/core/streams/track-names.ts";
-import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
+import { createCopyEncoder } from "../../src/encoders/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { editFile } from "../../src/mux/file-edit.ts";
 import { readMovieIndex } from "../../src/probe/mp4.ts";

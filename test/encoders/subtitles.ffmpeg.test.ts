@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
+import { createCopyEncoder } from "../../src/encoders/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { readSubtitles } from "../../src/encoders/subtitles/read-subtitles.ts";
 import { writeStreamTexts } from "../../src/encoders/subtitles/stream-text.ts";

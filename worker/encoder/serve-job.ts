@@ -1,5 +1,4 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/light/frame.ts";
 import { type LightHost, runLightJob } from "../../src/encoders/light/light-job.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-limits.ts";
 import {
@@ -10,6 +9,7 @@ import {
   readLightRequest,
   readPages,
 } from "../../src/encoders/light/light-wire.ts";
+import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/wire-frame.ts";
 import { within } from "../../src/util/async.ts";
 import type { Place, Turns } from "./turns.ts";
 

@@ -1,4 +1,4 @@
-import { createCopyEncoder } from "../../encoders/run/copy.ts";
+import { createCopyEncoder } from "../../encoders/copy.ts";
 import { serveIsolated } from "./isolated-worker.ts";
 
 serveIsolated(createCopyEncoder());

@@ -7,7 +7,7 @@ import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
-import { FRAME_MIME, type FramePart, writeFrame } from "../light/frame.ts";
+import { FRAME_MIME, type FramePart, writeFrame } from "../wire-frame.ts";
 import { callForBytes, type NativeInstance } from "./native-call.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import { faulted, isBusy } from "./native-job.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findBuilt } from "../../../core/cache.ts";
-import { FRAME_MIME, frameHead, readFrames } from "../../../src/encoders/light/frame.ts";
+import { FRAME_MIME, frameHead, readFrames } from "../../../src/encoders/wire-frame.ts";
 import { createPlan } from "../../../src/plan/index.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type EncoderRig, openReader, startEncoder } from "./rig.ts";

@@ -1,0 +1,130 @@
+import {
+  BufferTarget,
+  EncodedAudioPacketSource,
+  EncodedPacketSink,
+  EncodedVideoPacketSource,
+  MkvOutputFormat,
+  MovOutputFormat,
+  Output,
+} from "mediabunny";
+import type { VideoFormat } from "../core/formats.ts";
+import type { ByteReader } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import type { Tally } from "../ffmpeg/tally.ts";
+import { containerOf } from "../media/containers.ts";
+import { countContents } from "../mux/contents.ts";
+import { readCover, readMetadata } from "../mux/file-metadata.ts";
+import { createOpener, openSound, readStart } from "../mux/packets.ts";
+import { stitch } from "../mux/stitch.ts";
+import { picturesEnd } from "../plan/pictures-end.ts";
+import type { Plan } from "../plan/plan.ts";
+import { openSource } from "../probe/open-source.ts";
+import type { Encoder } from "./encoder.ts";
+
+/**
+ * Creates the encoder that only remuxes: it streams the packets into another container, so files of any size need little
+ * memory. Run it where it can be terminated: a damaged source can keep mediabunny busy forever.
+ */
+export function createCopyEncoder(): Encoder {
+  return {
+    name: "copy",
+    refuse(plan, source) {
+      if (plan.kind !== "video") return { code: "other_work" };
+      if (plan.video?.mode !== "copy") return { code: "needs_encoding", track: "video" };
+      if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
+      const isPart = plan.start > 0 || plan.end !== null || plan.sound_track !== undefined;
+      if (isPart) return { code: "other_work" };
+      return containerOf(source).mediabunny !== "copies"
+        ? { code: "input_format", format: source.format }
+        : null;
+    },
+    async encode({ plan, source, input, signal, onTally, onWait }) {
+      const from = await readStart(input, signal).catch(() => failLater(signal, 0));
+      const audio = plan.audio ? input : null;
+      const video = [{ input, at: -from }];
+      const until = picturesEnd(source, plan);
+      const metadata = await readMetadata(plan, () => input, signal);
+      const format = plan.format as VideoFormat;
+      const body = stitch({
+        ...{ format, video, audio, audio_from: from, until, metadata, of_source: true, signal, onWait },
+      });
+      onTally?.(await tallySource(plan, input, signal));
+      return body;
+    },
+  };
+}
+
+// When the source cannot be read, the copy itself fails.
+function failLater<T>(signal: AbortSignal, unread: T): T {
+  signal.throwIfAborted();
+  return unread;
+}
+
+async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<Tally> {
+  try {
+    const { pictures, sound } = await countContents(input, signal);
+    const none = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
+    return {
+      ...(plan.video && { pictures: { ...none, decoded: pictures ?? 0 } }),
+      ...(plan.audio && { sound }),
+    };
+  } catch {
+    return failLater(signal, {});
+  }
+}
+
+/**
+ * Remuxes the first audio track of a file, packets and times unchanged. Keeps the first picture too, because without it
+ * times counted from the start of the file would shift. A cover, if any, becomes the third stream. Null when there is no
+ * such track or it does not fit the container.
+ */
+export async function takeSound(
+  input: ByteReader,
+  source: Source,
+  signal: AbortSignal,
+  withCover = false,
+): Promise<Uint8Array | null> {
+  const readable = await openSource(input, source.format, signal);
+  if (!readable) return null;
+  const { open, close } = createOpener(signal, false);
+  const isobmff = source.format === "mp4" || source.format === "mov";
+  const format = isobmff
+    ? new MovOutputFormat({ fastStart: false, metadataFormat: "mdir" })
+    : new MkvOutputFormat();
+  const target = new BufferTarget();
+  const output = new Output({ format, target });
+  try {
+    const file = open(readable);
+    const sound = await openSound(file);
+    const track = await file.getPrimaryVideoTrack();
+    const codec = await track?.getCodec();
+    const decoderConfig = await track?.getDecoderConfig();
+    const picture = track && (await new EncodedPacketSink(track).getFirstPacket());
+    const fits = format.getSupportedCodecs().includes(sound.codec);
+    // Remuxing would lose the delay of Opus.
+    if (!fits || sound.codec === "opus" || !codec || !decoderConfig || !picture) return null;
+    const pictures = new EncodedVideoPacketSource(codec);
+    const sounds = new EncodedAudioPacketSource(sound.codec);
+    output.addVideoTrack(pictures);
+    output.addAudioTrack(sounds);
+    const cover = withCover ? await readCover(readable, signal) : null;
+    if (cover) {
+      output.setMetadataTags({ images: [{ data: cover.bytes, mimeType: cover.mime, kind: "coverFront" }] });
+    }
+    await output.start();
+    await pictures.add(picture, { decoderConfig });
+    pictures.close();
+    for await (const packet of sound.packets(false)) {
+      signal.throwIfAborted();
+      await sounds.add(packet, { decoderConfig: sound.config });
+    }
+    await output.finalize();
+    return target.buffer && new Uint8Array(target.buffer);
+  } catch (thrown) {
+    await output.cancel().catch(() => {});
+    signal.throwIfAborted();
+    throw thrown;
+  } finally {
+    close();
+  }
+}
