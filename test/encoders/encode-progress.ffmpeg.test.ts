@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
-import { createEncodeProgress } from "../../src/encoders/run/encode-progress.ts";
+import { createEncodeProgress } from "../../src/encoders/run/encoding.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import type { Chunk } from "../../src/plan/plan.ts";
 import { clip } from "../fixtures/clips.ts";

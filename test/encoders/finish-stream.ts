@@ -1,6 +1,6 @@
 import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
-import { joinStream } from "../../src/encoders/stitch/stitch-stream.ts";
+import { joinStream } from "../../src/encoders/run/encode-stream.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { readSegment } from "../../src/mux/contents.ts";
 import type { Plan } from "../../src/plan/plan.ts";

@@ -1,13 +1,203 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
-import type { Tally } from "../../ffmpeg/tally.ts";
+import type { Counts, Source } from "../../core/source.ts";
+import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
+import type { Contents } from "../../mux/contents.ts";
 import { planOfChunk } from "../../plan/chunks.ts";
 import { furtherOf } from "../../plan/further/further.ts";
-import type { Chunk } from "../../plan/plan.ts";
+import { heldPictures, trackEnd } from "../../plan/pictures-end.ts";
+import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
 
+export interface Counted<T> {
+  stored: T;
+  counts: Counts;
+}
+
+/** Stores an encoder's result; `count` counts what was stored. */
+export type Store<T> = (encoded: Encoded) => Promise<{ stored: T; count(): Promise<Contents> }>;
+
+/** What an output lacks compared with its source. */
+interface Shortfall {
+  pictures: number;
+  /** Time of the first missing picture in the source, in seconds; null when unknown. */
+  at: number | null;
+  /** Seconds. */
+  sound: number;
+  /** Whether decoding from an earlier point may help. */
+  late_start: boolean;
+}
+
+// Seconds by which the second attempt starts earlier.
+const EARLIER = 30;
+
+/**
+ * Encodes a chunk and compares the result with what its span of the source holds. When pictures are missing at the start,
+ * encodes again with an earlier start of decoding, finally from the start of the source; when there is more sound, again as sound
+ * that changes midway. Rejects with `encode_incomplete` when something is still missing, and `encode_failed` when there is still more.
+ */
+export async function encodeCounted<T>(
+  encoding: Encoding,
+  chunk: Chunk,
+  place: Place,
+  durable: AbortSignal,
+  store: Store<T>,
+): Promise<Counted<T>> {
+  const [, ...earlier] = decodeStarts(chunk);
+  let tried = chunk;
+  for (let attempt = 0; ; attempt++) {
+    const tally: Tally = {};
+    const encoded = await encodeChunk(encoding, tried, place, durable, {
+      attempt,
+      onTally: (part) => Object.assign(tally, part),
+    });
+    const { stored, count } = await store(encoded);
+    // Encoders of stills report nothing to compare.
+    if (!tally.pictures && tally.sound === undefined) return { stored, counts: {} };
+    const contents = await count();
+    const excess = excessOf(encoding, tally, contents);
+    if (excess > 0) {
+      if (!tally.heard || tried.sound_from !== undefined) throw tooLong(excess);
+      tried = { ...tried, sound_from: tally.heard.from };
+      continue;
+    }
+    const shortfall = compare(encoding, chunk, tally, contents);
+    if (!shortfall) return { stored, counts: countsOf(tally, contents) };
+    const decode_from = shortfall.late_start ? earlier.shift() : undefined;
+    if (decode_from === undefined) throw incomplete(shortfall, tally);
+    tried = { ...tried, decode_from };
+  }
+}
+
+export function sumCounts(all: readonly Counts[]): Counts {
+  const pictures = all.flatMap((counts) => counts.pictures ?? []);
+  const sound = all.flatMap((counts) => counts.sound ?? []);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const unreadable = sum(pictures.map((each) => each.unreadable ?? 0));
+  return {
+    ...(pictures.length > 0 && {
+      pictures: {
+        source: sum(pictures.map(({ source }) => source)),
+        output: sum(pictures.map(({ output }) => output)),
+        ...(unreadable > 0 && { unreadable }),
+      },
+    }),
+    ...(sound.length > 0 && {
+      sound: {
+        source: seconds(sum(sound.map(({ source }) => source))),
+        output: seconds(sum(sound.map(({ output }) => output))),
+      },
+    }),
+  };
+}
+
+/** Throws `encode_incomplete` when a finished output holds less than its chunks did together. */
+export function checkOutput({ pictures, sound }: Counts, contents: Contents): void {
+  const lost = pictures && contents.pictures !== null ? pictures.output - contents.pictures : 0;
+  const silent = sound ? sound.output - contents.sound : 0;
+  if (lost <= 0 && silent <= SOUND_TOLERANCE) return;
+  const shortfall = { pictures: Math.max(0, lost), at: null, sound: silent, late_start: false };
+  throw incomplete(shortfall, {}, { pictures: pictures?.output, sound: sound?.output });
+}
+
+function decodeStarts({ track, start, decode_from = start }: Chunk): number[] {
+  const starts = track === "audio" ? [decode_from] : [decode_from, Math.max(0, decode_from - EARLIER), 0];
+  return [...new Set(starts)];
+}
+
+function compare(
+  { plan, source }: Pick<Encoding, "plan" | "source">,
+  chunk: Chunk,
+  tally: Tally,
+  contents: Contents,
+): Shortfall | null {
+  const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
+  const expected = tally.pictures ? expectedPictures(plan, source, chunk, decoded) : 0;
+  const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
+  const silent = expectedSound(plan, tally) - contents.sound + (tally.silenced ?? 0);
+  const sound = silent > SOUND_TOLERANCE ? silent : 0;
+  if (missing + unencoded === 0 && sound === 0) return null;
+  const at = missing_at === null ? null : chunk.start + missing_at;
+  return { pictures: missing + unencoded, at, sound, late_start };
+}
+
+// Where the sound changes its layout or rate, ffmpeg makes a new graph, which begins with silence from 0 on.
+function excessOf(
+  { plan, source }: Pick<Encoding, "plan" | "source">,
+  { heard }: Tally,
+  { played = 0 }: Contents,
+): number {
+  const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
+  const filled = concat || (kind === "adaptive_video" && heard);
+  if (!filled || audio?.mode !== "encode" || duration === null) return 0;
+  // Silence fills up until the pictures end.
+  const shown = Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start;
+  const until = concat ? 0 : Math.max(heard?.until ?? 0, shown);
+  const excess = played - Math.max(duration, until / speed);
+  return excess > SOUND_TOLERANCE + FRAMES / audio.sample_rate ? excess : 0;
+}
+
+// Samples of what an encoder adds at both ends.
+const FRAMES = 3 * 1024;
+
+function tooLong(excess: number): MediaError {
+  const what = `The sound of the output is ${seconds(excess)} s too long: that of the input`;
+  return new MediaError("encode_failed", `${what} may change its channels or sample rate midway.`);
+}
+
+// At a constant rate the filters repeat and drop pictures to fill the span, so the output alone proves nothing.
+function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: number): number {
+  const { start, end } = chunk;
+  // What each part of a joined video fills is known.
+  if (plan.concat) return plan.frames ?? 0;
+  const fps = constantFps(plan);
+  if (fps === null) return decoded === 0 ? 0 : decoded + heldPictures(source, plan, chunk).count;
+  return end === null || decoded === 0
+    ? 0
+    : Math.max(1, Math.round(((end - start) / (plan.speed ?? 1)) * fps));
+}
+
+// A part of a joined video that has no sound is silent.
+function expectedSound({ concat, duration, speed = 1 }: Plan, { sound = 0 }: Tally): number {
+  return concat && sound > 0 ? (duration ?? 0) : sound / speed;
+}
+
+function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {
+  const unreadable = pictures?.unreadable ?? 0;
+  return {
+    ...(pictures && {
+      pictures: {
+        source: pictures.decoded + unreadable,
+        output: contents.pictures ?? contents.found ?? pictures.decoded,
+        ...(unreadable > 0 && { unreadable }),
+      },
+    }),
+    ...(sound !== undefined && { sound: { source: seconds(sound), output: seconds(contents.sound) } }),
+  };
+}
+
+function incomplete(
+  { pictures, at, sound }: Shortfall,
+  tally: Tally,
+  all: { pictures?: number | undefined; sound?: number | undefined } = {
+    pictures: tally.pictures && tally.pictures.decoded + tally.pictures.missing,
+    sound: tally.sound,
+  },
+): MediaError {
+  const first = at === null ? "" : `, the first at ${seconds(at)} s`;
+  const parts = [
+    ...(pictures > 0 ? [`${pictures} of ${all.pictures ?? 0} pictures are missing${first}`] : []),
+    ...(sound > 0 ? [`${seconds(sound)} of ${seconds(all.sound ?? 0)} s of sound are missing`] : []),
+  ];
+  return new MediaError("encode_incomplete", `The encode is incomplete: ${parts.join("; ")}.`);
+}
+
+function seconds(value: number): number {
+  return Number(value.toFixed(3));
+}
+
 /** Where an encoder that stores its own files puts those of a chunk. */
-export interface Place {
+interface Place {
   /** Key prefix, ending in a slash. */
   folder: string;
   /** Name of the only file; null for adaptive video. */
@@ -23,7 +213,7 @@ export interface Attempt {
 }
 
 /** Encodes one chunk. Rejects with a MediaError, also when the encoder returns nothing. */
-export async function encodeChunk(
+async function encodeChunk(
   encoding: Encoding,
   chunk: Chunk,
   place: Place,

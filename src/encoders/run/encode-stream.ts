@@ -1,19 +1,31 @@
 import { MediaError } from "../../core/errors.ts";
+import type { AdaptiveFormat } from "../../core/formats.ts";
 import type { Storage } from "../../core/ports.ts";
-import type { Counts } from "../../core/source.ts";
-import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
+import type { Counts, Source } from "../../core/source.ts";
+import { nameTracks } from "../../core/streams/track-names.ts";
+import { dashPeriods } from "../../ffmpeg/manifests/dash-manifest.ts";
+import {
+  type MasterEntry,
+  measureStream,
+  parseMasterPlaylist,
+} from "../../ffmpeg/manifests/master-playlist.ts";
+import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/manifests/media-playlist.ts";
+import { writeManifests } from "../../ffmpeg/manifests/write-manifests.ts";
+import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { AAC_FRAME, type Contents } from "../../mux/contents.ts";
+import { languageOf } from "../../plan/audio.ts";
+import { exactFps } from "../../plan/index.ts";
+import { shownEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
-import type { EncodedFile, Written } from "../encoder.ts";
-import { type StreamPart, stitchStream } from "../stitch/stitch-stream.ts";
-import type { Encoded } from "./encode-chunk.ts";
-import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
-import type { EncodedPart } from "./encode-parts.ts";
-import { subtitlesOf } from "./encode-whole.ts";
+import type { SubtitleTrack } from "../../subtitles/track.ts";
+import type { EncodedFile, Written, WrittenFile } from "../encoder.ts";
+import { type Counted, checkOutput, type Encoded, encodeCounted } from "./encode-chunk.ts";
+import { type EncodedPart, subtitlesOf } from "./encode-file.ts";
 import type { EncodeResult, Encoding, OutputFiles } from "./encoding.ts";
 import { encryptSegments } from "./encrypt-segments.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
+import { writeStreamTexts } from "./subtitles.ts";
 
 /** Encodes adaptive video that consists of one chunk. */
 export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
@@ -146,4 +158,233 @@ function summary(out: string, files: Written["written"]): OutputFiles {
   const main = files[files.length - 1];
   if (!main) throw new MediaError("encode_failed", "The encoder returned no files.");
   return { key: out + main.name, files: files.length, size: files.reduce((sum, file) => sum + file.size, 0) };
+}
+
+/** One encoded chunk of adaptive video; all names are relative to the master playlist. */
+export interface StreamPart extends Written {
+  chunk: Chunk;
+}
+
+export interface StreamStitching {
+  plan: Plan;
+  source: Source;
+  parts: readonly StreamPart[];
+  /** The text tracks; absent without any. */
+  subtitles?: readonly SubtitleTrack[];
+  /** Reads a written file; called for init segments only. */
+  read(name: string): Promise<Uint8Array>;
+}
+
+/**
+ * Joins the playlists of adaptive video's chunks and writes its text tracks and the manifests of its format. Returns all of them,
+ * the manifest to open last. Rejects with `encode_failed` when a rendition lacks a stretch, or a playlist lists a file that was not written.
+ */
+export async function stitchStream(stitching: StreamStitching): Promise<EncodedFile[]> {
+  const { plan, source, parts, read, subtitles } = stitching;
+  const streams = runsOf(plan, source, parts);
+  const names = new Set([...streams.values()].flatMap((runs) => runs.flatMap(({ init }) => init ?? [])));
+  const inits = await Promise.all([...names].map(async (name) => [name, await read(name)] as const));
+  return joinStream(plan, source, parts, new Map(inits), subtitles);
+}
+
+/** {@link stitchStream} with the init segments already read. */
+export function joinStream(
+  plan: Plan,
+  source: Source,
+  parts: readonly StreamPart[],
+  inits: ReadonlyMap<string, Uint8Array>,
+  subtitles: readonly SubtitleTrack[] = [],
+): EncodedFile[] {
+  const sizes = new Map(
+    parts.flatMap(({ written }) => written.map(({ name, size }) => [name, size] as const)),
+  );
+  const streams = [...runsOf(plan, source, parts)].map(([folder, own]) => {
+    const runs = shareInits(own, inits);
+    const segments = runs.flatMap((run) => run.segments);
+    const rate = measureStream(
+      segments.map(({ name, seconds }) => ({ seconds, size: sizes.get(name) ?? 0 })),
+    );
+    return { folder, runs, rate, ...entryOf(folder, parts) };
+  });
+  const of = (folder: string) => streams.filter((stream) => stream.folder === folder);
+  const pictures = plan.renditions.flatMap(({ name }) => of(name));
+  const tracks = soundsOf(plan).flatMap(({ track, audio }, index) =>
+    of(soundFolder(index)).map((stream) => {
+      const encoded = audio.mode === "encode" ? audio : null;
+      return {
+        ...{ ...stream, language: languageOf(source, track) },
+        channels: encoded?.channels ?? source.audio?.channels ?? 2,
+        priming: encoded ? AAC_FRAME / encoded.sample_rate : 0,
+      };
+    }),
+  );
+  const [only, ...more] = tracks;
+  const names = only && !only.language && more.length === 0 ? ["audio"] : nameTracks(tracks);
+  const sounds = tracks.map((track, index) => ({ ...track, name: names[index] ?? "" }));
+  const format = plan.format as AdaptiveFormat;
+  const { texts, files } = writeStreamTexts(subtitles, {
+    seconds: format === "dash" ? null : Math.max(...streams.map(({ runs }) => secondsOf(runs))),
+    periods: format === "hls" ? [] : dashPeriods({ pictures, sounds }),
+  });
+  const manifests = writeManifests(format, {
+    ...{ pictures, sounds, texts },
+    encryption: plan.encryption,
+    fps: source.fps === undefined ? undefined : exactFps(source.fps),
+    ...(plan.i_frames && pictures.length > 0 && { leads: leadsOf(pictures, parts) }),
+  });
+  const written = manifests.map(({ name, text }) => ({
+    ...{ name, mime: adaptiveMime(name) },
+    bytes: new TextEncoder().encode(text),
+  }));
+  return [...files, ...written];
+}
+
+function secondsOf(runs: readonly SegmentRun[]): number {
+  return runs.flatMap(({ segments }) => segments).reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+function leadsOf(
+  pictures: readonly { runs: readonly SegmentRun[] }[],
+  parts: readonly StreamPart[],
+): Map<string, number> {
+  const known = new Map(
+    parts.flatMap(({ written }) => written.map(({ name, lead }) => [name, lead] as const)),
+  );
+  const names = pictures.flatMap(({ runs }) => runs.flatMap((run) => run.segments.map(({ name }) => name)));
+  return new Map(
+    names.map((name) => {
+      const lead = known.get(name);
+      if (lead === undefined) throw fault(`the first picture of ${name} was not found`);
+      return [name, lead];
+    }),
+  );
+}
+
+// The stretches of every rendition in order of time.
+function runsOf(plan: Plan, source: Source, parts: readonly StreamPart[]): Map<string, SegmentRun[]> {
+  const streams = new Map<string, SegmentRun[]>();
+  const pictures = new Set(plan.renditions.map(({ name }) => name));
+  for (const [folder, runs] of timedRuns(plan, parts))
+    streams.set(folder, inTime(runs, pictures.has(folder) ? shownEnd(source, plan) : null));
+  return streams;
+}
+
+interface TimedRun extends SegmentRun {
+  /** Seconds from the start of the stream. */
+  start: number;
+}
+
+// Chunks beyond the last picture are empty.
+function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedRun[]> {
+  const inOrder = parts.toSorted((a, b) => a.chunk.start - b.chunk.start || a.chunk.index - b.chunk.index);
+  const pictures = plan.renditions.map(({ name }) => name);
+  const streams = new Map<string, TimedRun[]>();
+  for (const part of inOrder) {
+    const { track } = part.chunk;
+    const video = track === "audio" ? [] : pictures.map((name) => readRun(name, part));
+    if (new Set(video.map(({ run }) => run.segments.length > 0)).size > 1) {
+      throw fault(`chunk ${part.chunk.index} lacks some of its renditions`);
+    }
+    const audio = plan.audio && track !== "video" ? [readRun(soundFolder(part.chunk.sound), part)] : [];
+    for (const { folder, run } of [...video, ...audio]) {
+      if (run.segments.length === 0) continue;
+      const start = Math.max(0, part.chunk.start - plan.start);
+      streams.set(folder, [...(streams.get(folder) ?? []), { ...run, start }]);
+    }
+  }
+  const wanted = plan.video ? pictures : [soundFolder()];
+  const lacking = wanted.find((name) => !streams.has(name));
+  if (lacking !== undefined) throw fault(`there is nothing of ${lacking}`);
+  checkNames(streams);
+  return streams;
+}
+
+// Seconds that the sum of the segments may be off before a player seeks to the wrong one.
+const DRIFT = 0.1;
+// At the end there is nothing to seek to, and the sum is the length of the stream.
+const EXACT = 0.000001;
+
+// The last frame of a chunk stays visible until the next chunk's first, a time unknown when it is encoded; guesses would add up.
+// ffmpeg (5.1) gives the last segment's first frame the duration of the very first, so the end of the pictures is set too.
+function inTime(runs: readonly TimedRun[], until: number | null): SegmentRun[] {
+  let at = 0;
+  return runs.map(({ init, segments }, index) => {
+    at += segments.reduce((sum, { seconds }) => sum + seconds, 0);
+    const last = segments[segments.length - 1];
+    const next = runs[index + 1];
+    const late = (next?.start ?? until ?? at) - at;
+    if (!last || Math.abs(late) < (next ? DRIFT : EXACT) || last.seconds + late <= 0)
+      return { init, segments };
+    at += late;
+    const seconds = last.seconds + late;
+    return {
+      init,
+      segments: [...segments.slice(0, -1), { ...last, seconds, line: `#EXTINF:${seconds.toFixed(6)},` }],
+    };
+  });
+}
+
+function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
+  const name = `${folder}/${PLAYLIST}`;
+  const playlist = playlists.find((file) => file.name === name);
+  const run = parseMediaPlaylist(name, playlist ? new TextDecoder().decode(playlist.bytes) : "");
+  // Of a track with nothing in its span, ffmpeg writes a segment without samples.
+  const isEmpty = ({ name, samples }: WrittenFile) => name.endsWith(".m4s") && samples === 0;
+  const there = new Set(written.filter((file) => file.size > 0 && !isEmpty(file)).map((file) => file.name));
+  const named = [
+    ...run.segments.map((segment) => segment.name),
+    ...(run.segments.length > 0 ? [run.init] : []),
+  ];
+  for (const each of named) {
+    if (each === null) throw fault(`chunk ${chunk.index} names no init segment in ${name}`);
+    if (!there.has(each)) throw fault(`${each} is missing`);
+  }
+  // A segment that was written but is not listed means that the playlist is incomplete.
+  for (const each of there) {
+    if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !named.includes(each)) {
+      throw fault(`${each} is in no playlist`);
+    }
+  }
+  return { folder, run };
+}
+
+function checkNames(streams: ReadonlyMap<string, readonly SegmentRun[]>): void {
+  const seen = new Set<string>();
+  for (const { name } of [...streams.values()].flat().flatMap((run) => run.segments)) {
+    if (seen.has(name)) throw fault(`${name} comes twice`);
+    seen.add(name);
+  }
+}
+
+// Chunks encoded alike have identical init segments, so they share the first.
+function shareInits(runs: readonly SegmentRun[], inits: ReadonlyMap<string, Uint8Array>): SegmentRun[] {
+  const known: { name: string; bytes: Uint8Array }[] = [];
+  return runs.map((run) => {
+    const bytes = inits.get(run.init ?? "");
+    if (run.init === null || !bytes) return run;
+    const same = known.find((other) => equal(other.bytes, bytes));
+    if (!same) known.push({ name: run.init, bytes });
+    return { ...run, init: same?.name ?? run.init };
+  });
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+// ffmpeg's own master playlists state codecs and sizes correctly, but only guess bitrates.
+function entryOf(
+  folder: string,
+  parts: readonly StreamPart[],
+): Pick<MasterEntry, "codecs" | "width" | "height"> {
+  const masters = parts.flatMap(({ playlists }) => playlists.filter(({ name }) => !name.includes("/")));
+  const entries = masters.flatMap(({ bytes }) => parseMasterPlaylist(new TextDecoder().decode(bytes)));
+  const entry = entries.find(({ uri, codecs }) => uri === `${folder}/${PLAYLIST}` && codecs !== "");
+  if (!entry) throw fault(`the codec of ${folder} is unknown`);
+  const { codecs, width, height } = entry;
+  return { codecs, ...(width && height ? { width, height } : {}) };
+}
+
+function fault(reason: string): MediaError {
+  return new MediaError("encode_failed", `The encoded stream is incomplete: ${reason}.`);
 }

@@ -1,8 +1,8 @@
 import type { ByteReader, Durably, Storage } from "../../core/ports.ts";
 import type { Counts, Source, WaveformFacts } from "../../core/source.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { type Chunk, outputSeconds, type Plan } from "../../plan/plan.ts";
 import type { Encoder, RemoteFiles, TogetherJobs } from "../encoder.ts";
-import type { EncodeProgress } from "./encode-progress.ts";
+import { secondsOf, X264_AMPLE } from "../light/light-cost.ts";
 
 export interface EncodeRun {
   /**
@@ -68,4 +68,108 @@ export interface Encoding extends EncodeRun {
   tracker: EncodeProgress;
   /** Aborts when the run is over or another of its chunks has failed. */
   stopped: AbortSignal;
+}
+
+/** Combines the progress of the chunks into one percentage that never falls. */
+interface EncodeProgress {
+  /** Reports the finished share of a chunk, 0 to 1. */
+  share(chunk: Chunk, share: number): void;
+  /** Reports that a chunk is waiting for a free encoder. */
+  waits(): void;
+  /** Reports that all chunks are done; rejects when the run is over. */
+  finish(): Promise<void>;
+}
+
+/** Percentage reached when all chunks are encoded; stitching takes the rest. */
+const ENCODED_PERCENT = 95;
+
+const EVERY_MS = 1000;
+
+/**
+ * Tracks the progress of a plan's chunks as a percentage of the time they take together: a last chunk that is encoded alone
+ * takes as long as several encoded at once. Calls `report` at most once a second, but at once with the first percent, and never
+ * before the previous call has settled.
+ */
+export function createEncodeProgress(
+  plan: Plan,
+  source: Source,
+  report: (percent: number | null) => Promise<void>,
+): EncodeProgress {
+  const works = weigh(plan, source).map((weight, place) => ({
+    ...{ weight, share: 0, sound: plan.chunks[place]?.track === "audio" },
+  }));
+  let lanes = 1;
+  // Where the percentage stood, and the time that was left, when the number of lanes was last learned.
+  let since = { percent: 0, left: timeLeft() };
+  let reported = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  let reporting = false;
+  let hasBegun = false;
+
+  function timeLeft(): number {
+    const begun = works.filter(({ share }) => share > 0 && share < 1);
+    const waiting = works.filter(({ share }) => share === 0);
+    return timeOf(
+      [...begun, ...waiting].map(({ weight, share }) => weight * (1 - share)),
+      lanes,
+    );
+  }
+
+  function percentOf(left: number): number {
+    const { percent, left: before } = since;
+    return before > 0 ? percent + (ENCODED_PERCENT - percent) * (1 - left / before) : percent;
+  }
+
+  function reportPercent(percent: number | null): void {
+    const now = Date.now();
+    // The first percent is what a visitor waits for, so a report of none does not hold it back.
+    const isFirst = percent !== null && percent > 0 && !hasBegun;
+    if (reporting || (now - last < EVERY_MS && !isFirst)) return;
+    hasBegun ||= isFirst;
+    last = now;
+    reporting = true;
+    const done = () => {
+      reporting = false;
+    };
+    // A run that has ended learns that from its signal.
+    report(percent).then(done, done);
+  }
+
+  return {
+    share(chunk, share) {
+      const work = works[plan.chunks.findIndex(({ index }) => index === chunk.index)];
+      if (work) work.share = Math.max(work.share, Math.min(1, share || 0));
+      // Other jobs may hold encoders that this one was promised, so count the chunks of pictures seen running at once.
+      const running = works.filter((each) => !each.sound && each.share > 0 && each.share < 1).length;
+      if (running > lanes) {
+        const percent = percentOf(timeLeft());
+        lanes = running;
+        since = { percent, left: timeLeft() };
+      }
+      reported = Math.max(reported, Math.floor(percentOf(timeLeft())));
+      reportPercent(reported);
+    },
+    waits: () => reportPercent(null),
+    finish: () => report(ENCODED_PERCENT),
+  };
+}
+
+// When the last lane finishes, given that each takes the next piece as soon as it is free.
+function timeOf(pieces: readonly number[], lanes: number): number {
+  const ends = Array.from({ length: lanes }, () => 0);
+  for (const piece of pieces) {
+    const next = ends.indexOf(Math.min(...ends));
+    ends[next] = (ends[next] ?? 0) + piece;
+  }
+  return Math.max(...ends);
+}
+
+// Sound takes far less time than pictures, except very small ones.
+function weigh(plan: Plan, source: Source): number[] {
+  const time = secondsOf(plan, source, X264_AMPLE);
+  return plan.chunks.map(({ track, start, end }) => {
+    if (!time || !plan.duration) return 1;
+    if (track === "audio") return time.sound + 0.001;
+    return (time.pictures * (outputSeconds(plan, { start, end }) ?? 0)) / plan.duration + 0.001;
+  });
 }

@@ -1,16 +1,16 @@
 import { MediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
+import { outputFile, sheetName } from "../../ffmpeg/output.ts";
+import { STORYBOARD, writeStoryboard } from "../../ffmpeg/storyboard.ts";
 import { joinsByCopy } from "../../plan/further/placed-parts.ts";
-import type { Chunk } from "../../plan/plan.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
 import { sideBySide } from "../../util/async.ts";
-import { type Counted, sumCounts } from "./encode-counted.ts";
-import { type EncodedPart, encodePart, stitchParts } from "./encode-parts.ts";
-import { createEncodeProgress } from "./encode-progress.ts";
-import { encodeSheets } from "./encode-sheets.ts";
+import type { WrittenFile } from "../encoder.ts";
+import { type Counted, encodeCounted, sumCounts } from "./encode-chunk.ts";
+import { type EncodedPart, encodePart, encodeWithin, stitchParts } from "./encode-file.ts";
 import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts";
-import { encodeWithin } from "./encode-within.ts";
-import type { EncodeResult, EncodeRun, Encoding } from "./encoding.ts";
-import type { StoredFile } from "./place-files.ts";
+import { createEncodeProgress, type EncodeResult, type EncodeRun, type Encoding } from "./encoding.ts";
+import { placeAll, placeSegments, type StoredFile } from "./place-files.ts";
 
 /**
  * Runs a plan on an encoder: encodes its chunks in parallel, stitches them where there are several, and stores the output.
@@ -92,4 +92,44 @@ function soundFirst(chunks: readonly Chunk[]): Chunk[] {
 
 function whole({ stored: { mime: _, ...stored }, counts }: Counted<StoredFile>): EncodeResult {
   return { ...stored, files: 1, counts };
+}
+
+/** Encodes several stills, or the sheets of a storyboard, and stores its JSON and, once everything else is there, its WebVTT. */
+function encodeSheets(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
+  const { plan, out, storage } = encoding;
+  return encoding.durably("encode", async (signal) => {
+    const place = { folder: out, name: null };
+    const { stored } = await encodeCounted(encoding, chunk, place, signal, async (encoded) => {
+      const { written } = await placeSegments(storage, encoded, out);
+      checkSheets(plan, written);
+      // A tile is chosen from many pictures, so there is nothing to compare.
+      return { stored: written, count: async () => ({ pictures: null, sound: 0 }) };
+    });
+    const files = [...stored, ...(await placeAll(storage, notesOf(plan), out))];
+    const size = files.reduce((sum, file) => sum + file.size, 0);
+    return { key: out + outputFile(plan, chunk).name, files: files.length, size, counts: {} };
+  });
+}
+
+function checkSheets(plan: Plan, written: readonly WrittenFile[]): void {
+  const names = new Set(written.filter(({ size }) => size > 0).map(({ name }) => name));
+  const { sheets = 0 } = plan.image?.sheet ?? {};
+  const missing = Array.from({ length: sheets }, (_, index) => sheetName(plan, index)).filter(
+    (name) => !names.has(name),
+  );
+  if (missing.length === 0 && names.size === sheets) return;
+  const what = plan.kind === "storyboard" ? "sheets" : "stills";
+  const message = `The encode is incomplete: ${missing.length} of ${sheets} ${what} are missing.`;
+  throw new MediaError("encode_incomplete", message);
+}
+
+function notesOf(plan: Plan): { name: string; mime: string; bytes: Uint8Array }[] {
+  const { image } = plan;
+  if (!image?.sheet || plan.kind !== "storyboard") return [];
+  const { vtt, json } = writeStoryboard(plan, image, image.sheet);
+  const encoder = new TextEncoder();
+  return [
+    { name: STORYBOARD.json, mime: "application/json", bytes: encoder.encode(json) },
+    { name: STORYBOARD.vtt, mime: "text/vtt", bytes: encoder.encode(vtt) },
+  ];
 }

@@ -1,0 +1,277 @@
+import { moveChapters } from "../../core/chapters/chapters.ts";
+import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
+import type { Counts } from "../../core/source.ts";
+import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
+import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
+import { type Contents, countContents, countSequence } from "../../mux/contents.ts";
+import { editFile } from "../../mux/file-edit.ts";
+import { readCover, readMetadata } from "../../mux/file-metadata.ts";
+import { addOggCover } from "../../mux/ogg-cover.ts";
+import type { Stretch } from "../../mux/packets.ts";
+import { stitch } from "../../mux/stitch.ts";
+import { addToMp3 } from "../../mux/webm-text.ts";
+import { joinsByCopy, placedParts } from "../../plan/further/placed-parts.ts";
+import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../plan/image/within-bytes.ts";
+import { shownEnd } from "../../plan/pictures-end.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import { storageReader } from "../../storage/readers.ts";
+import { requireEncoded } from "../../storage/storage.ts";
+import { errorFor } from "../../words/reason-words.ts";
+import { type AnimationEnd, endAnimation } from "../images/animation.ts";
+import { writeWaveform } from "../waveform/write-waveform.ts";
+import { type Counted, checkOutput, encodeCounted } from "./encode-chunk.ts";
+import type { Encoding, OutputFiles } from "./encoding.ts";
+import { placeFile, type StoredFile } from "./place-files.ts";
+import { addSubtitles, readSubtitles, type Subtitles } from "./subtitles.ts";
+
+/** Encodes a plan of one chunk and one file straight to its final key, or past what ffmpeg cannot do by itself. */
+function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise<Counted<StoredFile>> {
+  const { storage, out, work, plan } = encoding;
+  if (plan.waveform) return encodePeaks(encoding, chunk, plan.waveform);
+  return encoding.durably(step, async (signal) => {
+    const target = targetFile(encoding, chunk);
+    // The packets of an AVIF have lengths of their own.
+    const moves = plan.image?.animated === true;
+    const animated = moves && plan.duration !== null && plan.format !== "avif";
+    const later = animated || addsCoverLater(plan) || hasLaterParts(plan);
+    const folder = later ? work : out;
+    return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
+      const placed = await placeFile(storage, encoded, folder, target);
+      if (animated) {
+        const end = endAnimation(plan.format, plan.duration ?? 0);
+        const stored = await placeFinished(encoding, placed, target, end.stream, signal);
+        return { stored, count: async () => animationContents(encoding, end) };
+      }
+      const stored = hasLaterParts(plan)
+        ? await placeWithSubtitles(encoding, placed, target, signal)
+        : later
+          ? await placeWithCover(encoding, placed, target, signal)
+          : placed;
+      return {
+        stored,
+        async count() {
+          if (moves && plan.format !== "avif") return { pictures: null, sound: 0 };
+          const reader = await storageReader(storage, stored.key);
+          return moves ? countSequence(reader) : countContents(reader, signal);
+        },
+      };
+    });
+  });
+}
+
+// Encoders return peaks, which then become the output.
+function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): Promise<Counted<StoredFile>> {
+  const { storage, work, plan } = encoding;
+  return encoding.durably("encode", async (signal) => {
+    const peaks = outputFile(plan, chunk);
+    return encodeCounted(encoding, chunk, { folder: work, name: peaks.name }, signal, async (encoded) => {
+      const placed = await placeFile(storage, encoded, work, peaks);
+      const end = writeWaveform(plan.format as WaveformFormat, waveform);
+      const target = targetFile(encoding, chunk);
+      const stored = await placeFinished(encoding, placed, target, end.stream, signal);
+      return {
+        stored: { ...stored, waveform: end.facts() },
+        count: async () => ({ pictures: null, sound: end.seconds() }),
+      };
+    });
+  });
+}
+
+// WebP merges frames that are alike.
+function animationContents({ plan }: Encoding, end: AnimationEnd): Contents {
+  const frames = end.frames();
+  return plan.format === "webp"
+    ? { pictures: null, found: frames, sound: 0 }
+    : { pictures: frames, sound: 0 };
+}
+
+async function placeWithCover(
+  encoding: Encoding,
+  placed: StoredFile,
+  target: { name: string; mime: string },
+  signal: AbortSignal,
+): Promise<StoredFile> {
+  const cover = await readCover(await encoding.input(), signal);
+  return placeFinished(encoding, placed, target, cover && addOggCover(cover), signal);
+}
+
+/** Reads the text tracks that the plan of an output has. */
+export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Promise<Subtitles> {
+  if (!encoding.plan.subtitles) return { tracks: [], lost: [] };
+  const reading = { ...encoding, signal, onWait: encoding.tracker.waits };
+  return readSubtitles(reading, await encoding.input());
+}
+
+/** Returns whether text tracks or chapters are added to the finished file of a plan. */
+function hasLaterParts({ subtitles, chapters }: Plan): boolean {
+  return subtitles !== undefined || chapters === true;
+}
+
+/** Places an encoded file with the text tracks and chapters of its plan, and removes it from working storage. */
+async function placeWithSubtitles(
+  encoding: Encoding,
+  { key }: StoredFile,
+  target: { name: string; mime: string },
+  signal: AbortSignal,
+): Promise<StoredFile> {
+  const { plan, source, storage, out, work } = encoding;
+  const encoded = await storageReader(storage, key);
+  const { tracks, lost } = await subtitlesOf(encoding, signal);
+  const chapters = plan.chapters ? moveChapters(source.chapters ?? [], plan) : [];
+  const editing = { signal, onWait: encoding.tracker.waits };
+  const body =
+    plan.kind === "audio"
+      ? editFile(encoded, await addToMp3(encoded, chapters), editing)
+      : await addSubtitles(encoded, plan.format as VideoFormat, { tracks, chapters }, editing);
+  const placed = await placeFile(storage, body, out, target);
+  await storage.clear(work + target.name);
+  return { ...placed, ...(lost.length > 0 && { lost_subtitles: lost }) };
+}
+
+async function placeFinished(
+  { storage, out, work }: Encoding,
+  { key }: StoredFile,
+  target: { name: string; mime: string },
+  finish: TransformStream<Uint8Array, Uint8Array> | null,
+  signal: AbortSignal,
+): Promise<StoredFile> {
+  const encoded = requireEncoded(await storage.read(key));
+  const body = finish ? encoded.body.pipeThrough(finish, { signal }) : encoded.body;
+  const placed = await placeFile(storage, body, out, target);
+  await storage.clear(work);
+  return placed;
+}
+
+/** Returns the name and MIME type of the one file of an output. */
+function targetFile({ plan, name }: Encoding, chunk: Chunk): { name: string; mime: string } {
+  if (plan.waveform) return { name: `${name}.${outputExtension(plan)}`, mime: outputMime(plan) };
+  const file = outputFile(plan, { ...chunk, track: "all" });
+  return { name: name + file.name.slice(file.name.lastIndexOf(".")), mime: file.mime };
+}
+
+/** An encoded chunk; `stored` is the key of its file. */
+export interface EncodedPart extends Counted<string> {
+  chunk: Chunk;
+}
+
+/** Encodes one part of a video into working storage. */
+export async function encodePart(
+  encoding: Encoding,
+  chunk: Chunk,
+  signal: AbortSignal,
+): Promise<Counted<string>> {
+  const { plan, storage, work } = encoding;
+  const { name, mime } = outputFile(plan, chunk);
+  const file = { name: `${chunk.index}-${name}`, mime };
+  return encodeCounted(encoding, chunk, { folder: work, name: file.name }, signal, async (encoded) => {
+    const { key } = await placeFile(storage, encoded, work, file);
+    return { stored: key, count: async () => countContents(await storageReader(storage, key), signal) };
+  });
+}
+
+// All parts are open at once, and their reader decides how much to read.
+const UNCACHED = { ahead: 0, most: 0, keep: 0 };
+
+/** Joins the parts of a video by copying their packets, and checks the result against the counts of its parts. */
+export async function stitchParts(
+  encoding: Encoding,
+  parts: readonly EncodedPart[],
+  counts: Counts,
+  durable: AbortSignal,
+): Promise<OutputFiles> {
+  const { plan, source, storage, out, work } = encoding;
+  const open = (part: EncodedPart) => storageReader(storage, part.stored, UNCACHED);
+  const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
+  const sound = parts.find(({ chunk }) => chunk.track === "audio");
+  const pictures = parts.filter(({ chunk }) => chunk.track === "video");
+  const encoded = async (part: EncodedPart) => ({
+    input: await open(part),
+    at: (part.chunk.start - plan.start) / (plan.speed ?? 1),
+  });
+  const joins = joinsByCopy(plan);
+  const signal = AbortSignal.any([encoding.stopped, durable]);
+  const body = stitch({
+    format: plan.format as VideoFormat,
+    video: joins ? await openSources(encoding) : await Promise.all(pictures.map(encoded)),
+    audio: sound ? await open(sound) : null,
+    until: constant ? null : joins ? plan.duration : shownEnd(source, plan),
+    ...(joins && { of_source: true, ticks: joinedTicks(encoding) }),
+    metadata: await readMetadata(plan, encoding.input, signal),
+    signal,
+    onWait: encoding.tracker.waits,
+  });
+  const target = targetFile(encoding, plan.chunks[0] as Chunk);
+  const stitched = await placeFile(storage, body, hasLaterParts(plan) ? work : out, target);
+  const { mime: _, ...stored } = hasLaterParts(plan)
+    ? await placeWithSubtitles(encoding, stitched, target, signal)
+    : stitched;
+  if (counts.pictures || counts.sound) {
+    checkOutput(counts, await countContents(await storageReader(storage, stored.key), signal));
+  }
+  return { ...stored, files: 1 };
+}
+
+// The parts of a joined film are the sources themselves.
+async function openSources({ plan, input, further }: Encoding): Promise<Stretch[]> {
+  const inputs = [await input(), ...((await further?.()) ?? [])];
+  return placedParts(plan).flatMap(({ input: place, at }) => {
+    const file = inputs[place];
+    return file ? [{ input: file, at }] : [];
+  });
+}
+
+// Of coarse ones a multiple: others do not divide 24, and sound would be cut on its ticks. Of very fine ones the 32 bits of a
+// picture's duration would hold seconds.
+const TICKS = { fewest: 10_000, most: 1_000_000 } as const;
+
+// The finest of all, which most others divide.
+function joinedTicks({ plan: { concat = [] } }: Encoding): number {
+  const finest = Math.max(...concat.map(({ joined }) => joined?.ticks ?? 1));
+  return Math.min(TICKS.most, finest * Math.ceil(TICKS.fewest / finest));
+}
+
+interface Tried extends TriedImage {
+  key: string;
+  counts: Counts;
+}
+
+/** Encodes a plan of one chunk and one file, and an image of limited size as often as it takes to find the best that fits. */
+export async function encodeWithin(encoding: Encoding, chunk: Chunk): Promise<Counted<StoredFile>> {
+  const { plan, source, id, work } = encoding;
+  const { max_bytes } = plan.image ?? {};
+  if (max_bytes === undefined) return encodeWhole(encoding, chunk);
+  const tried: Tried[] = [];
+  for (let trial = nextTrial(plan, tried); trial; trial = nextTrial(plan, tried)) {
+    const name = `try ${tried.length + 1}`;
+    const folder = `${work}${tried.length + 1}/`;
+    const own: Encoding = {
+      ...encoding,
+      plan: trialPlan(plan, source, trial),
+      ...{ id: `${id}-${tried.length + 1}`, work: `${folder}raw/`, out: folder },
+    };
+    const { stored, counts } = await encodeWhole(own, chunk, `encode ${name}`);
+    tried.push({ ...trial, bytes: stored.size, key: stored.key, counts });
+  }
+  const best = bestTrial(plan, tried);
+  if (best) return { stored: await keep(encoding, chunk, best), counts: best.counts };
+  const least_bytes = Math.min(...tried.map(({ bytes }) => bytes));
+  throw errorFor(
+    "invalid_options",
+    { code: "bytes_too_few", max_bytes, least_bytes },
+    { param: "options.max_bytes" },
+  );
+}
+
+async function keep(encoding: Encoding, chunk: Chunk, { key }: Tried): Promise<StoredFile> {
+  const { storage, out, work, durably } = encoding;
+  const kept = await durably("keep", async () => {
+    const encoded = requireEncoded(await storage.read(key));
+    return placeFile(storage, encoded.body, out, targetFile(encoding, chunk));
+  });
+  await durably("tidy", async () => {
+    await storage.clear(work);
+    return null;
+  });
+  return kept;
+}

@@ -1,0 +1,193 @@
+import type { Chapter } from "../../core/chapters/chapters.ts";
+import type { VideoFormat } from "../../core/formats.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import { nameTracks } from "../../core/streams/track-names.ts";
+import { adaptiveMime } from "../../ffmpeg/output.ts";
+import { periodText, type StreamText } from "../../ffmpeg/text/stream-text.ts";
+import { type Editing, editFile } from "../../mux/file-edit.ts";
+import { addToMp4 } from "../../mux/mp4-text.ts";
+import { addToWebm } from "../../mux/webm-text.ts";
+import { canonical } from "../../plan/audio.ts";
+import { type Plan, sourceEnd } from "../../plan/plan.ts";
+import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
+import { readMatroskaCues } from "../../subtitles/matroska-text.ts";
+import { writeWebvtt } from "../../subtitles/text-formats.ts";
+import { fitsTimedText, readMp4Cues } from "../../subtitles/timed-text.ts";
+import {
+  type CueReader,
+  MOST,
+  type Room,
+  readTextFile,
+  type SubtitleTrack,
+  shownBy,
+  tooMuchText,
+} from "../../subtitles/track.ts";
+import type { EncodedFile } from "../encoder.ts";
+
+export interface SubtitleReading {
+  plan: Plan;
+  source: Source;
+  signal: AbortSignal;
+  /** Opens the further input of a number; absent where no track is made of one. */
+  text?: ((file: number) => Promise<ByteReader>) | undefined;
+  /** Called from time to time while a large file is read. */
+  onWait(): void;
+}
+
+const READERS: Readonly<Record<string, CueReader>> = {
+  ...{ mp4: readMp4Cues, mov: readMp4Cues, matroska: readMatroskaCues, webm: readMatroskaCues },
+};
+
+/** The text tracks of an output. */
+export interface Subtitles {
+  tracks: SubtitleTrack[];
+  /** Streams of the source whose text the output lacks: they cannot be read, or hold more than people read. */
+  lost: number[];
+}
+
+/**
+ * Reads the text tracks of a plan, as its output shows them. Rejects with `input_too_large` when a file of subtitles does not fit
+ * into the output beside the other tracks.
+ */
+export async function readSubtitles(
+  { plan, source, text, ...reading }: SubtitleReading,
+  reader: ByteReader,
+): Promise<Subtitles> {
+  const { subtitles = [] } = plan;
+  const streams = subtitles.flatMap(({ stream }) => stream ?? []);
+  const until = (sourceEnd(plan) ?? Number.POSITIVE_INFINITY) * 1000;
+  const read = streams.length > 0 ? READERS[source.format] : undefined;
+  const found = await read?.(reader, streams, { ...reading, until });
+  const [tracks, lost]: [SubtitleTrack[], number[]] = [[], []];
+  const files: Room = { ...MOST };
+  let room = MOST_WRITTEN;
+  for (const { stream, file, ...facts } of subtitles) {
+    const cues =
+      file === undefined
+        ? found?.get(stream)
+        : text && (await readTextFile(await text(file), reading.signal, files)).cues;
+    const shown = cues && shiftCues(cues, shownBy(plan));
+    const size = shown ? writtenSize(shown, plan, room) : Number.POSITIVE_INFINITY;
+    if (shown && size <= room) {
+      room -= size;
+      tracks.push({ ...facts, cues: shown });
+    } else if (stream !== undefined) lost.push(stream);
+    else throw tooMuchText();
+  }
+  return { tracks, lost };
+}
+
+// Letters of all tracks of an output, which is in memory at once.
+const MOST_WRITTEN = 2 * MOST.bytes;
+// The times of a cue.
+const CUE = 32;
+
+/** Returns the letters that the cues of an output take, those in several pieces or segments in each; more than `most` is not counted. */
+function writtenSize(cues: readonly Cue[], { kind, format }: Plan, most: number): number {
+  let size = 0;
+  if (kind === "adaptive_video") {
+    for (const { start, end, text, settings } of cues)
+      size += (2 + (end - start) / (SEGMENT_SECONDS * 1000)) * (text.length + settings.length + CUE);
+    return size;
+  }
+  const timed = format !== "webm";
+  for (const { text } of timed ? flattenCues(cues) : cues) {
+    if (timed && !fitsTimedText(text)) return Number.POSITIVE_INFINITY;
+    size += text.length + CUE;
+    if (size > most) break;
+  }
+  return size;
+}
+
+/** Least seconds of text in a segment of HLS. Those of text may be longer than those of pictures. */
+const SEGMENT_SECONDS = 30;
+// Most segments of all tracks, which are written one after another.
+const MOST_SEGMENTS = 1000;
+
+export interface StreamTexts {
+  texts: StreamText[];
+  files: EncodedFile[];
+}
+
+/** Times of a stream, in seconds. */
+export interface StreamTimes {
+  /** Length of the stream; null without playlists. */
+  seconds: number | null;
+  /** Periods of a DASH manifest; empty without one. */
+  periods: readonly { start: number; end: number }[];
+}
+
+/** Writes the text tracks of adaptive video as files of WebVTT: segments for HLS, one for each Period of DASH. */
+export function writeStreamTexts(
+  tracks: readonly SubtitleTrack[],
+  { seconds, periods }: StreamTimes,
+): StreamTexts {
+  const known = tracks.map((track) => ({ ...track, language: canonical(track.language) }));
+  const names = nameTracks(known);
+  const first = tracks.findIndex((track) => track.default);
+  const all = known.map((track, index) => {
+    const folder = index === 0 ? "subtitles" : `subtitles_${index}`;
+    const parts = seconds === null ? [] : segmentsOf(folder, seconds, tracks.length);
+    const files = [
+      ...parts.map(({ name, start, end }) => file(name, writeWebvtt(within(track.cues, start, end), true))),
+      ...periods.map(({ start, end }, period) => {
+        const cues = within(track.cues, start, end).map((cue) => ({
+          ...cue,
+          start: Math.max(0, cue.start - ms(start)),
+          end: Math.min(cue.end, ms(end)) - ms(start),
+        }));
+        return file(periodText(folder, period), writeWebvtt(cues));
+      }),
+    ];
+    const text: StreamText = {
+      ...{ folder, name: names[index] ?? "", segments: parts.map(({ start: _, end: __, ...part }) => part) },
+      language: track.language,
+      ...(index === first && { default: true }),
+      ...(track.forced && { forced: true }),
+    };
+    return { text, files };
+  });
+  return { texts: all.map(({ text }) => text), files: all.flatMap(({ files }) => files) };
+}
+
+function segmentsOf(folder: string, seconds: number, tracks: number) {
+  const length = Math.max(SEGMENT_SECONDS, Math.ceil((seconds * tracks) / MOST_SEGMENTS));
+  const count = Math.max(1, Math.ceil(seconds / length));
+  return Array.from({ length: count }, (_, index) => {
+    const start = index * length;
+    const end = index === count - 1 ? seconds : start + length;
+    const name = `${folder}/seg_${String(index + 1).padStart(5, "0")}.vtt`;
+    return { name, seconds: end - start, line: `#EXTINF:${(end - start).toFixed(6)},`, start, end };
+  });
+}
+
+// A cue is in every segment in which it is shown.
+function within(cues: readonly Cue[], start: number, end: number): Cue[] {
+  return cues.filter((cue) => cue.start < ms(end) && cue.end > ms(start));
+}
+
+function ms(seconds: number): number {
+  return Math.round(seconds * 1000);
+}
+
+function file(name: string, text: string): EncodedFile {
+  return { name, mime: adaptiveMime(name), bytes: new TextEncoder().encode(text) };
+}
+
+/**
+ * Adds text tracks and chapters to a finished video, whichever encoder made it, and streams the result: timed text in MP4 and MOV, WebVTT in
+ * WebM. Pictures and sound are copied byte for byte.
+ */
+export async function addSubtitles(
+  reader: ByteReader,
+  format: VideoFormat,
+  { tracks, chapters }: { tracks: readonly SubtitleTrack[]; chapters: readonly Chapter[] },
+  editing: Editing,
+): Promise<ReadableStream<Uint8Array>> {
+  const edits =
+    format === "webm"
+      ? await addToWebm(reader, tracks, chapters)
+      : await addToMp4(reader, tracks, chapters, format === "mov");
+  return editFile(reader, edits, editing);
+}
