@@ -2,8 +2,7 @@ import { z } from "zod";
 import { NATIVE_TOOLS, type Toolset } from "../../ffmpeg/toolset.ts";
 import { engineFeatures, type FeatureName, neededFeatures } from "../../media/features.ts";
 import { type Plan, plannedOf } from "../../plan/plan.ts";
-import { callNative, type NativeInstance } from "./native-call.ts";
-import { parseJson } from "./native-state.ts";
+import { callNative, type NativeInstance, parseJson } from "./native-job.ts";
 
 /** What the native encoders of a host can do, as their `GET /health` says. An encoder that has not answered counts as able. */
 export interface NativeFeatures {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { MediaError } from "../../core/errors.ts";
-import { sleep } from "../../util/async.ts";
-import { callNative, type NativeAnswer, type NativeInstance } from "./native-call.ts";
-import { parseJson, parseNativeState } from "./native-state.ts";
+import { ErrorReason } from "../../core/error-reason.ts";
+import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
+import { limitTime, sleep } from "../../util/async.ts";
+import { MIB } from "../../util/bytes.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
 
 /** The timeouts of the native encoders' client, in milliseconds. */
@@ -209,4 +209,185 @@ const AWAY = new Error("There is no answer but that of a proxy.");
 /** Returns whether an encoder may be restarting: it did not answer itself. One that does, and refuses, will do so again. */
 export function isAway(thrown: unknown): boolean {
   return thrown instanceof MediaError && thrown.kind === "worker_lost" && thrown.cause !== undefined;
+}
+
+/** A native encoder and how to reach it. */
+export interface NativeInstance {
+  /** Short name, used in messages. */
+  name: string;
+  /** Sends a request; `path` begins with a slash, such as `/jobs`. Rejects when the encoder cannot be reached. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** A response read to its end. */
+interface NativeAnswer {
+  status: number;
+  text: string;
+}
+
+export interface CallLimits {
+  /** Milliseconds until the whole answer must have arrived. */
+  ms: number;
+  /** Ends the call at once. */
+  signal?: AbortSignal | undefined;
+  /** Bytes that the answer may have. Default 16 MiB. */
+  bytes?: number;
+}
+
+// The playlists and file list of a ladder of many hours take a few megabytes.
+const MOST_BYTES = 16 * MIB;
+
+/** Sends a request and reads its answer as text, as {@link callForBytes} does. */
+export async function callNative(
+  instance: NativeInstance,
+  path: string,
+  init: RequestInit,
+  limits: CallLimits,
+): Promise<NativeAnswer> {
+  const { status, bytes } = await callForBytes(instance, path, init, limits);
+  return { status, text: new TextDecoder().decode(bytes) };
+}
+
+/**
+ * Sends a request and reads its answer. Rejects with the signal's reason when that aborts, otherwise with an Error that
+ * names the problem: no connection, no complete answer in time, or more than `bytes`.
+ */
+export async function callForBytes(
+  instance: NativeInstance,
+  path: string,
+  init: RequestInit,
+  { ms, signal, bytes = MOST_BYTES }: CallLimits,
+): Promise<{ status: number; bytes: Uint8Array<ArrayBuffer> }> {
+  signal?.throwIfAborted();
+  const limit = limitTime(ms, { signal, reason: new Error(`did not answer within ${ms / 1000} s`) });
+  const ended = limit.signal;
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  over.catch(() => {});
+  const end = () => reject(ended.reason);
+  ended.addEventListener("abort", end, { once: true });
+  try {
+    const sent = instance.fetch(path, { ...init, redirect: "manual", signal: ended });
+    // A response that arrives too late must release its connection.
+    sent.then(
+      (response) => {
+        if (ended.aborted) response.body?.cancel().catch(() => {});
+      },
+      () => {},
+    );
+    const response = await Promise.race([sent, over]);
+    return { status: response.status, bytes: await readBytes(response, bytes, over) };
+  } finally {
+    limit.clear();
+    ended.removeEventListener("abort", end);
+  }
+}
+
+async function readBytes(
+  response: Response,
+  most: number,
+  over: Promise<never>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (!response.body) return new Uint8Array();
+  const reader = response.body.getReader();
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), over]);
+      if (done) break;
+      size += value.length;
+      if (size > most) throw new Error("gave an endless answer");
+      pieces.push(value);
+    }
+  } catch (thrown) {
+    reader.cancel().catch(() => {});
+    throw thrown;
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
+// A path relative to the job's folder: no empty segment, no `..`, nothing special in a URL.
+const name = z
+  .string()
+  .max(512)
+  .regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/);
+const mime = z
+  .string()
+  .max(128)
+  .regex(/^[\w.+-]+\/[\w.+-]+(; ?[\w.+-]+=[\w.+-]+)*$/);
+
+const count = z.int().min(0);
+
+const State = z.discriminatedUnion("state", [
+  z.object({
+    state: z.literal("running"),
+    share: z.number().min(0).max(1),
+    speed: z.number().min(0).nullable(),
+  }),
+  z.object({
+    state: z.literal("done"),
+    written: z
+      .array(
+        z.object({
+          name,
+          mime,
+          size: z.int().min(1),
+          samples: count.exactOptional(),
+          lead: count.exactOptional(),
+        }),
+      )
+      .min(1),
+    playlists: z.array(z.object({ name, mime, text: z.string().min(1) })),
+    tally: z.object({
+      pictures: z
+        .object({
+          decoded: count,
+          missing: count,
+          missing_at: z.number().nullable(),
+          late_start: z.boolean(),
+          unreadable: count,
+        })
+        .exactOptional(),
+      sound: z.number().min(0).exactOptional(),
+      silenced: z.number().min(0).exactOptional(),
+      heard: z.object({ from: z.number().min(0), until: z.number().min(0) }).exactOptional(),
+    }),
+  }),
+  z.object({
+    state: z.literal("failed"),
+    error: z.object({
+      kind: z.enum(ERROR_KINDS),
+      message: z.string().min(1).max(2000),
+      retryable: z.boolean(),
+      reason: ErrorReason.exactOptional(),
+    }),
+  }),
+]) satisfies z.ZodType<NativeState>;
+
+/**
+ * Parses a state as received. Throws `worker_lost` for anything malformed, and for files that the job did not ask for: it
+ * must have one file called `wanted`, or, for adaptive video (null), distinct names.
+ */
+function parseNativeState(text: string, wanted: string | null): NativeState {
+  const parsed = State.safeParse(parseJson(text));
+  if (!parsed.success) throw nonsense();
+  const state = parsed.data;
+  if (state.state !== "done") return state;
+  const names = [...state.written, ...state.playlists].map((file) => file.name);
+  const right = wanted === null ? new Set(names).size === names.length : names.join() === wanted;
+  if (!right) throw nonsense();
+  return state;
+}
+
+/** Parses JSON; null when it is malformed. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function nonsense(): MediaError {
+  return new MediaError("worker_lost", "The native encoder's answer is malformed.");
 }

@@ -8,10 +8,8 @@ import type { Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { FRAME_MIME, type FramePart, writeFrame } from "../wire-frame.ts";
-import { callForBytes, type NativeInstance } from "./native-call.ts";
 import { createNativeFeatures } from "./native-features.ts";
-import { faulted, isBusy } from "./native-job.ts";
-import { parseJson } from "./native-state.ts";
+import { callForBytes, faulted, isBusy, type NativeInstance, parseJson } from "./native-job.ts";
 import {
   MAX_PICTURE_BYTES,
   MAX_PICTURE_SECONDS,

@@ -6,7 +6,6 @@ import type { Plan } from "../../plan/plan.ts";
 import { sleep } from "../../util/async.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
-import type { NativeInstance } from "./native-call.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import {
   endJob,
@@ -14,12 +13,13 @@ import {
   isAway,
   NATIVE_TIMEOUTS,
   type NativeCall,
+  type NativeInstance,
   type NativeTimeouts,
   startJob,
 } from "./native-job.ts";
 import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "./native-wire.ts";
 
-export type { NativeInstance } from "./native-call.ts";
+export type { NativeInstance } from "./native-job.ts";
 export { NATIVE_TIMEOUTS, type NativeTimeouts } from "./native-job.ts";
 
 /** Options of {@link createNativeEncoder}. */
