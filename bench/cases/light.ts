@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
-import { lightTools } from "../../src/encoders/light/light-tools.ts";
+import { lightTools } from "../../src/encoders/light/light-estimate.ts";
 import { readLightMessage } from "../../src/encoders/light/light-wire.ts";
 import { readFrames } from "../../src/encoders/wire-frame.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BOUNDS } from "../../src/core/formats.ts";
 import { createIds } from "../../src/core/ids.ts";
-import { LIGHT_MEMORY } from "../../src/encoders/light/light-limits.ts";
+import { LIGHT_MEMORY } from "../../src/encoders/light/light-estimate.ts";
 import { MOST_SOURCE_BYTES } from "../../src/probe/probe.ts";
 import { runFolder } from "../../src/steps/media-keys.ts";
 import { outputStem } from "../../src/steps/output-name.ts";

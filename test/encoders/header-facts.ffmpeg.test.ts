@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { readHeaderFacts } from "../../src/encoders/light/header-facts.ts";
-import { reportOf } from "../../src/encoders/light/light-probe.ts";
+import { readHeaderFacts, reportOf } from "../../src/encoders/light/light-probe.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 

@@ -2,8 +2,14 @@ import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { Source } from "../../src/core/source.ts";
 import { X264_LEVELS } from "../../src/encoders/light/light-cost.ts";
-import { chooseLevel, lightChunkSeconds, refuseLight } from "../../src/encoders/light/light-estimate.ts";
-import { LIGHT_INPUT, LIGHT_LIMITS, LIGHT_MEMORY } from "../../src/encoders/light/light-limits.ts";
+import {
+  chooseLevel,
+  LIGHT_INPUT,
+  LIGHT_LIMITS,
+  LIGHT_MEMORY,
+  lightChunkSeconds,
+  refuseLight,
+} from "../../src/encoders/light/light-estimate.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 
 const MB = 1_000_000;

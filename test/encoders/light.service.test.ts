@@ -6,7 +6,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
-import type { LightLimits } from "../../src/encoders/light/light-limits.ts";
+import type { LightLimits } from "../../src/encoders/light/light-estimate.ts";
 import {
   type LightMessage,
   type LightRequest,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { refuseScans } from "../../src/encoders/light/jpeg-scans.ts";
+import { refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { type CmykKind, cmykJpeg } from "../fixtures/cmyk.ts";
 import { runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";

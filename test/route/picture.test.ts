@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
 import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";
-import { refuseScans } from "../../src/encoders/light/jpeg-scans.ts";
+import { refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import { choosePictureEncoder } from "../../src/route/picture.ts";
 import { imageSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";

@@ -1,6 +1,6 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { LIGHT_INPUT } from "../../src/encoders/light/light-estimate.ts";
 import { type LightHost, runLightJob } from "../../src/encoders/light/light-job.ts";
-import { LIGHT_INPUT } from "../../src/encoders/light/light-limits.ts";
 import {
   answerParts,
   errorMessage,

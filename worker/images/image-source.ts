@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
-import { LIGHT_INPUT } from "../../src/encoders/light/light-limits.ts";
+import { LIGHT_INPUT } from "../../src/encoders/light/light-estimate.ts";
 import { readSource, toStream } from "../../src/storage/byte-source.ts";
 import type { HostGuard } from "../../src/storage/http/host-guard.ts";
 import { checkSize, createHttpSource } from "../../src/storage/http/reader.ts";

@@ -1,8 +1,7 @@
 import type { CreateCore, Instantiate } from "../core/core-module.ts";
-import { reuseInstance } from "../core/reuse-instance.ts";
+import { clearMemory, reuseInstance } from "../core/reuse-instance.ts";
 import { createWasmCore } from "../core/wasm-core.ts";
-import { createFastCore } from "../fast/fast-core.ts";
-import { keepMemory } from "../fast/keep-memory.ts";
+import { createFastCore, createFastMemory } from "../fast/fast-core.ts";
 import type { LightCore } from "./light-job.ts";
 
 /** Creates the stock core of a host from its glue and a function that instantiates its wasm. */
@@ -28,5 +27,35 @@ export function fastLightCore(module: WebAssembly.Module, limit: number): LightC
       return keeper.heap;
     },
     drop: keeper.drop,
+  };
+}
+
+/** Hands out one memory again and again, cleared in between. */
+export interface MemoryKeeper {
+  take(): WebAssembly.Memory;
+  /** Bytes of the kept memory; 0 when none is kept. */
+  readonly heap: number;
+  /** Discards the memory, which never shrinks; the next one starts small. */
+  drop(): void;
+}
+
+/**
+ * Keeps one memory for all runs of the fast core, one at a time, as `reuseInstance` does for the stock core: several would
+ * wait for the garbage collector together.
+ */
+function keepMemory(limit: number): MemoryKeeper {
+  let kept: WebAssembly.Memory | null = null;
+  return {
+    get heap() {
+      return kept?.buffer.byteLength ?? 0;
+    },
+    take() {
+      if (kept) clearMemory(kept, 0);
+      kept ??= createFastMemory(limit);
+      return kept;
+    },
+    drop() {
+      kept = null;
+    },
   };
 }

@@ -9,14 +9,25 @@ import { MIB } from "../../util/bytes.ts";
 import { takeSound } from "../copy.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "../wire-frame.ts";
-import { joinReaders } from "./join-readers.ts";
 import { secondsOf } from "./light-cost.ts";
-import { chooseLevel, coreOf, lightChunkSeconds, refuseLight } from "./light-estimate.ts";
-import { askHealth, awaitHealth } from "./light-health.ts";
+import {
+  chooseLevel,
+  coreOf,
+  LIGHT_LIMITS,
+  type LightLimits,
+  lightChunkSeconds,
+  refuseLight,
+  soundBytes,
+} from "./light-estimate.ts";
 import { firstRange, type LightJob } from "./light-job.ts";
-import { LIGHT_LIMITS, type LightLimits, soundBytes } from "./light-limits.ts";
 import type { FfprobeReport } from "./light-probe.ts";
-import { type LightMessage, type LightRequest, readLightMessage, toError } from "./light-wire.ts";
+import {
+  type LightHealth,
+  type LightMessage,
+  type LightRequest,
+  readLightMessage,
+  toError,
+} from "./light-wire.ts";
 
 /** Options of {@link createLightEncoder}. */
 export interface LightEncoderOptions {
@@ -284,6 +295,58 @@ function keepSlices(input: ByteReader): ByteReader {
         held += bytes.length;
       }
       return bytes;
+    },
+  };
+}
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+// Between questions whether a lost encoder is back.
+const PAUSE_MS = { first: 250, most: 4000 };
+// An encoder at work answers once the work is done.
+const ANSWER_MS = 10_000;
+
+/** Asks the light encoder how it is; null without an answer in ten seconds. Never rejects. */
+async function askHealth(fetch: Fetch, signal?: AbortSignal): Promise<Partial<LightHealth> | null> {
+  const limit = AbortSignal.timeout(ANSWER_MS);
+  try {
+    const init = { method: "GET", signal: signal ? AbortSignal.any([signal, limit]) : limit };
+    return (await (await fetch("http://framewright-encoder/health", init)).json()) as Partial<LightHealth>;
+  } catch {
+    return null;
+  }
+}
+
+/** Waits until the light encoder answers, for at most `ms` milliseconds; rejects with the signal's reason when that aborts. */
+async function awaitHealth(
+  fetch: Fetch,
+  ms: number,
+  { signal, onWait }: { signal: AbortSignal; onWait: () => void },
+): Promise<void> {
+  const end = Date.now() + ms;
+  for (let pause = PAUSE_MS.first; Date.now() < end; pause = Math.min(2 * pause, PAUSE_MS.most)) {
+    const answer = await askHealth(fetch, signal);
+    if (answer?.status === "ok") return;
+    onWait();
+    await sleep(Math.min(pause, Math.max(0, end - Date.now())), signal);
+  }
+}
+
+/** Joins an input and its further files, whose ranges count on from its end. */
+function joinReaders(input: ByteReader, further: readonly ByteReader[]): ByteReader {
+  const size = further.reduce((sum, each) => sum + each.size, input.size);
+  return {
+    size,
+    async read(range, signal) {
+      if (range.end <= input.size) return input.read(range, signal);
+      const parts: Uint8Array<ArrayBuffer>[] = [];
+      let base = input.size;
+      for (const each of further) {
+        const [start, end] = [Math.max(0, range.start - base), Math.min(each.size, range.end - base)];
+        if (start < end) parts.push(new Uint8Array(await each.read({ start, end }, signal)));
+        base += each.size;
+      }
+      return new Uint8Array(await new Blob(parts).arrayBuffer());
     },
   };
 }

@@ -2,9 +2,8 @@ import { MediaError } from "../../core/errors.ts";
 import { parseProgress } from "../../ffmpeg/progress.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
-import { readHeaderFacts } from "../light/header-facts.ts";
-import { mountInputs, runChunk } from "../light/light-chunk.ts";
-import { reportOf, runProbe } from "../light/light-probe.ts";
+import { mountInputs, runChunk } from "../light/light-job.ts";
+import { readHeaderFacts, reportOf, runProbe } from "../light/light-probe.ts";
 import type { EncoderWork, FromEncoderWorker, WorkDone } from "./encoder-worker-wire.ts";
 
 /** What an encoder worker's jobs need from their worker. */

@@ -7,7 +7,7 @@ import { createPagedFile, PageMiss } from "../../../src/encoders/core/paged-file
 import type { WrittenFile } from "../../../src/encoders/core/wasm-core.ts";
 import { createFastCore } from "../../../src/encoders/fast/fast-core.ts";
 import type { Spill } from "../../../src/encoders/fast/output-file.ts";
-import { type EncodedChunk, runChunk } from "../../../src/encoders/light/light-chunk.ts";
+import { type EncodedChunk, runChunk } from "../../../src/encoders/light/light-job.ts";
 import { FAST_TOOLS, VP9_TOOLS } from "../../../src/ffmpeg/toolset.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { damage } from "./damage.ts";
