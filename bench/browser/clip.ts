@@ -1,5 +1,5 @@
 import type { VideoOptions } from "../../src/core/options.ts";
-import { poolTools, WORKER_MEMORY } from "../../src/encoders/pool/wasm-pool-cost.ts";
+import { poolTools, WORKER_MEMORY } from "../../src/encoders/wasm/wasm-pool-cost.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/plan/index.ts";

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { poolTools, WORKER_MEMORY } from "../../src/encoders/pool/wasm-pool-cost.ts";
+import { poolTools, WORKER_MEMORY } from "../../src/encoders/wasm/wasm-pool-cost.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { createPlan } from "../../src/plan/index.ts";

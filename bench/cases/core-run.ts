@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
-import { createPagedFile } from "../../src/encoders/core/paged-file.ts";
-import { createWasmCore } from "../../src/encoders/core/wasm-core.ts";
-import { createFastCore } from "../../src/encoders/fast/fast-core.ts";
+import { createPagedFile } from "../../src/encoders/wasm/core-files.ts";
+import { createFastCore } from "../../src/encoders/wasm/fast-core.ts";
+import { createWasmCore } from "../../src/encoders/wasm/stock-core.ts";
 import { stockCore } from "../../test/encoders/stock-core.ts";
 
 // Runs a core once in a separate process: `node core-run.ts (stock | path of the core) input args…`.

@@ -2,12 +2,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { findBuilt } from "../../core/cache.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
-import { createPagedFile } from "../../src/encoders/core/paged-file.ts";
-import { createWasmCore } from "../../src/encoders/core/wasm-core.ts";
-import { createFastCore } from "../../src/encoders/fast/fast-core.ts";
 import { heapOf, secondsOf } from "../../src/encoders/light/light-cost.ts";
 import { chooseLevel, coreOf, LIGHT_LIMITS, lightTools } from "../../src/encoders/light/light-estimate.ts";
 import { runChunk } from "../../src/encoders/light/light-job.ts";
+import { createPagedFile } from "../../src/encoders/wasm/core-files.ts";
+import { createFastCore } from "../../src/encoders/wasm/fast-core.ts";
+import { createWasmCore } from "../../src/encoders/wasm/stock-core.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { FAST_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/plan/index.ts";

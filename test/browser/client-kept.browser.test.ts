@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { VP9_CORE_FILES } from "../../src/encoders/core/core-load-facts.ts";
+import { VP9_CORE_FILES } from "../../src/encoders/wasm/core-facts.ts";
 import { clip } from "../fixtures/clips.ts";
 import { PAGE_CORE_BYTES, PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";

@@ -1,4 +1,4 @@
-import { createWasmMt, type WasmMt } from "../../src/encoders/pool/wasm-mt.ts";
+import { createWasmMt, type WasmMt } from "../../src/encoders/wasm/wasm-mt.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { createPlan, type Plan } from "../../src/plan/index.ts";
 import { type Harm, harmfulWorkers, slowThreads } from "./harmful-workers.ts";

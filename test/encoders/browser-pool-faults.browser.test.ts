@@ -125,7 +125,7 @@ test("reports a file that is changed or removed during the work", async () => {
 test("a worker that does not start fails with worker_lost after one retry", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { sharedCore } = await import("../browser/pool.page.ts");
-    const { createWasmPool } = await import("../../src/encoders/pool/wasm-pool.ts");
+    const { createWasmPool } = await import("../../src/encoders/wasm/wasm-pool.ts");
     let started = 0;
     const pool = createWasmPool({
       workers: 1,

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CORE_FILES } from "../../src/encoders/core/core-load-facts.ts";
+import { CORE_FILES } from "../../src/encoders/wasm/core-facts.ts";
 import { buildCore } from "../../worker/local/build/build-core.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
@@ -61,7 +61,7 @@ afterAll(async () => {
 function load(options: { wasm?: string; glue?: string; cache?: string | null; stallSeconds?: number }) {
   return lab.page.evaluate(
     async (options) => {
-      const { loadCore } = await import("../../src/encoders/core/core-load.ts");
+      const { loadCore } = await import("../../src/encoders/wasm/load-core.ts");
       const events: { loaded: number; total: number }[] = [];
       const started = performance.now();
       try {
@@ -159,7 +159,7 @@ test("loads the core from the cache on the second visit and replaces a damaged c
 
 test("an aborted load rejects with the caller's reason", async () => {
   const seen = await lab.page.evaluate(async (wasm) => {
-    const { loadCore } = await import("../../src/encoders/core/core-load.ts");
+    const { loadCore } = await import("../../src/encoders/wasm/load-core.ts");
     const stop = new AbortController();
     const load = loadCore({ wasm, glue: "/files/core/ffmpeg-core.js", cache: null, signal: stop.signal });
     setTimeout(() => stop.abort(new Error("enough")), 300);

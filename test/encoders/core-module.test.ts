@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { CORE_NAMES } from "../../src/encoders/core/core-module.ts";
-import { isExit, startCore } from "../../src/encoders/core/core-start.ts";
+import { CORE_NAMES, isExit, startCore } from "../../src/encoders/wasm/core-module.ts";
 import { glueText, stockCore } from "./stock-core.ts";
 
 const NAMED = [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freeBuffer } from "../../src/encoders/core/free-buffer.ts";
+import { freeBuffer } from "../../src/encoders/wasm/free-buffer.ts";
 
 test("freeing memory detaches it at once, also twice", () => {
   for (let round = 0; round < 3; round++) {

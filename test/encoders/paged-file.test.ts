@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createPagedFile, PageMiss, rangeAfterMiss } from "../../src/encoders/core/paged-file.ts";
+import { createPagedFile, PageMiss, rangeAfterMiss } from "../../src/encoders/wasm/core-files.ts";
 
 const bytes = (from: number, to: number) => Uint8Array.from({ length: to - from }, (_, n) => from + n);
 const page = (start: number, end: number) => ({ start, bytes: bytes(start, end) });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRunLog } from "../../src/encoders/core/run-log.ts";
+import { createRunLog } from "../../src/encoders/wasm/stock-core.ts";
 
 test("keeps the last 20 lines and drops lines that the core logs on every run", () => {
   const log = createRunLog();

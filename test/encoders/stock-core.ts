@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { CreateCore, Instantiate } from "../../src/encoders/core/core-module.ts";
+import type { CreateCore, Instantiate } from "../../src/encoders/wasm/core-module.ts";
 
 const require = createRequire(import.meta.url);
 // The package's main entry is in a sibling folder of the ESM build.

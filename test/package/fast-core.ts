@@ -6,7 +6,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "vitest";
 import { findBuilt } from "../../core/cache.ts";
 import { SOURCES } from "../../core/recipe.ts";
-import { FAST_CORE_FILES, VP9_CORE_FILES } from "../../src/encoders/core/core-load-facts.ts";
+import { FAST_CORE_FILES, VP9_CORE_FILES } from "../../src/encoders/wasm/core-facts.ts";
 import { clip } from "../fixtures/clips.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { addFiles, codeBelow, judge, serveFolder } from "./rig.ts";

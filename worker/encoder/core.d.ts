@@ -1,5 +1,5 @@
 declare module "@ffmpeg/core" {
-  const createCore: import("../../src/encoders/core/core-module.ts").CreateCore;
+  const createCore: import("../../src/encoders/wasm/core-module.ts").CreateCore;
   // biome-ignore lint/style/noDefaultExport: it is what the package has
   export default createCore;
 }

@@ -1,10 +1,10 @@
 import stockCore from "@ffmpeg/core";
 import fast from "../../dist/core/framewright-core.wasm";
 import wasm from "../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm";
-import type { CreateCore } from "../../src/encoders/core/core-module.ts";
 import { fastLightCore, stockLightCore } from "../../src/encoders/light/light-cores.ts";
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-estimate.ts";
 import type { LightHealth } from "../../src/encoders/light/light-wire.ts";
+import type { CreateCore } from "../../src/encoders/wasm/core-module.ts";
 import { serveJob } from "./serve-job.ts";
 import { createTurns } from "./turns.ts";
 

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ChunkJob, EncodedFile } from "../../encoders/encoder.ts";
-import { startLiving } from "../../encoders/pool/encoder-worker-life.ts";
+import { startLiving } from "../../encoders/wasm/worker-protocol.ts";
 import { blobOf } from "../../storage/readers.ts";
 import { type Caller, callOver } from "../rpc.ts";
 import type { LocalEncoder } from "./local-offers.ts";

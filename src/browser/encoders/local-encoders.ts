@@ -1,10 +1,10 @@
 import type { Source } from "../../core/source.ts";
 import { createCopyEncoder } from "../../encoders/copy.ts";
-import { loadCore, loadFastCore, loadVp9Core } from "../../encoders/core/core-load.ts";
 import { createAvifEncoder } from "../../encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
-import { createWasmMt } from "../../encoders/pool/wasm-mt.ts";
-import { createWasmPool, type WasmPool } from "../../encoders/pool/wasm-pool.ts";
+import { loadCore, loadFastCore, loadVp9Core } from "../../encoders/wasm/load-core.ts";
+import { createWasmMt } from "../../encoders/wasm/wasm-mt.ts";
+import { createWasmPool, type WasmPool } from "../../encoders/wasm/wasm-pool.ts";
 import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
 import type { SoundEncoder } from "../../encoders/webcodecs/webcodecs-sound.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";

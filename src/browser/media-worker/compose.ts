@@ -1,5 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
-import { loadFont } from "../../encoders/core/load-font.ts";
+import { loadFont } from "../../encoders/wasm/load-core.ts";
 import { probeMedia } from "../../probe/probe.ts";
 import { readStill } from "../../probe/still.ts";
 import { createOpfsStorage } from "../../storage/opfs.ts";

@@ -1,6 +1,6 @@
 import { toMediaError } from "../../core/errors.ts";
 import { isFinished } from "../../core/transitions.ts";
-import { CORE_CACHE } from "../../encoders/core/core-load.ts";
+import { CORE_CACHE } from "../../encoders/wasm/load-core.ts";
 import { clearMedia, runOf } from "../../steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import { runOfInput } from "../files/input-files.ts";

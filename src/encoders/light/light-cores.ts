@@ -1,7 +1,6 @@
-import type { CreateCore, Instantiate } from "../core/core-module.ts";
-import { clearMemory, reuseInstance } from "../core/reuse-instance.ts";
-import { createWasmCore } from "../core/wasm-core.ts";
-import { createFastCore, createFastMemory } from "../fast/fast-core.ts";
+import { type CreateCore, clearMemory, type Instantiate, reuseInstance } from "../wasm/core-module.ts";
+import { createFastCore, createFastMemory } from "../wasm/fast-core.ts";
+import { createWasmCore } from "../wasm/stock-core.ts";
 import type { LightCore } from "./light-job.ts";
 
 /** Creates the stock core of a host from its glue and a function that instantiates its wasm. */

@@ -11,6 +11,7 @@ import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { furtherOf } from "../../plan/further/further.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
+import type { EncodedFile } from "../encoder.ts";
 import {
   createPagedFile,
   type Page,
@@ -18,9 +19,8 @@ import {
   type ReadAhead,
   rangeAfterMiss,
   type SyncFile,
-} from "../core/paged-file.ts";
-import type { WasmCore } from "../core/wasm-core.ts";
-import type { EncodedFile } from "../encoder.ts";
+} from "../wasm/core-files.ts";
+import type { WasmCore } from "../wasm/stock-core.ts";
 import { createPeakMeter } from "../waveform/peak-meter.ts";
 import { coreOf, inputBytes, LIGHT_INPUT, lightTools, stretchBytes } from "./light-estimate.ts";
 import { type FfprobeReport, type HeaderFacts, readHeaderFacts, reportOf, runProbe } from "./light-probe.ts";

@@ -2,9 +2,9 @@ import { MediaError } from "../../core/errors.ts";
 import { ffprobeArgs } from "../../ffmpeg/parse-ffprobe.ts";
 import { type PictureFacts, readHeif, readSequence, text } from "../../probe/heif.ts";
 import { viewOf } from "../../util/bytes.ts";
-import type { SyncFile } from "../core/paged-file.ts";
-import type { WasmCore } from "../core/wasm-core.ts";
 import { shownFor, uint24 } from "../images/animated/webp.ts";
+import type { SyncFile } from "../wasm/core-files.ts";
+import type { WasmCore } from "../wasm/stock-core.ts";
 
 /** ffprobe's report on a file, as its JSON writer names things. */
 export interface FfprobeReport {

@@ -1,5 +1,4 @@
-import { createWasi, Exit } from "../../../src/encoders/fast/wasi.ts";
-import { createWasiFiles } from "../../../src/encoders/fast/wasi-files.ts";
+import { createWasi, createWasiFiles, Exit } from "../../../src/encoders/wasm/fast-core.ts";
 
 /** Runs a program that was linked as the core is; returns its exit code and the lines that it printed. */
 export function runProgram(module: WebAssembly.Module): { code: number; output: string[] } {

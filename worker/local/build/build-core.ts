@@ -12,7 +12,7 @@ import {
   type CoreFile,
   FAST_CORE_FILES,
   VP9_CORE_FILES,
-} from "../../../src/encoders/core/core-load-facts.ts";
+} from "../../../src/encoders/wasm/core-facts.ts";
 import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
 import { FONT_PACKAGE } from "./licenses.ts";

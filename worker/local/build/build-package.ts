@@ -189,10 +189,10 @@ const WORKER_FILES = {
   "copy-worker": "src/browser/encoders/copy-worker.ts",
   "image-worker": "src/browser/encoders/image-worker.ts",
   "decode-worker": "src/browser/encoders/decode-worker.ts",
-  "encoder-worker": "src/encoders/pool/encoder-worker.ts",
+  "encoder-worker": "src/encoders/wasm/encoder-worker.ts",
 } as const;
 /** What plain `@ffmpeg/ffmpeg` imports, in `dist/ffmpeg/`. */
-const FFMPEG_FILES = { "ffmpeg-core": "src/encoders/pool/ffmpeg-core.ts" } as const;
+const FFMPEG_FILES = { "ffmpeg-core": "src/encoders/wasm/ffmpeg-core.ts" } as const;
 /** The wasm of the AVIF encoder, which the package ships beside its workers. */
 const AVIF_WASM = "@jsquash/avif/codec/enc/avif_enc.wasm";
 

@@ -5,9 +5,9 @@ import { type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../plan/estimate.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
-import { loadMtCore, type MtCoreLoadOptions } from "../core/core-load.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
-import { createPoolRun, followChunk, startEncoderWorker } from "./wasm-pool-run.ts";
+import { loadMtCore, type MtCoreLoadOptions } from "./load-core.ts";
+import { createPoolRun, followChunk, startEncoderWorker } from "./pool-run.ts";
 
 /** Options of {@link createWasmMt}. */
 export interface WasmMtOptions {

@@ -1,9 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { mountFile, takeFiles } from "./core-files.ts";
-import type { CoreImports, CreateCore } from "./core-module.ts";
-import { isExit, startCore } from "./core-start.ts";
-import { createRunLog } from "./run-log.ts";
-import type { RunResult, WasmCore } from "./wasm-core.ts";
+import { type CoreImports, type CreateCore, isExit, startCore } from "./core-module.ts";
+import { createRunLog, mountFile, type RunResult, takeFiles, type WasmCore } from "./stock-core.ts";
 
 export interface MtCoreOptions {
   /** The default export of `ffmpeg-core.js` of `@ffmpeg/core-mt`. */

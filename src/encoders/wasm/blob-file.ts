@@ -1,8 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import { MIB } from "../../util/bytes.ts";
-import { freeBuffer } from "../core/free-buffer.ts";
-import type { SyncFile } from "../core/paged-file.ts";
-import { SPILL_BLOCK, type Spill } from "../fast/output-file.ts";
+import { SPILL_BLOCK, type Spill, type SyncFile } from "./core-files.ts";
+import { freeBuffer } from "./free-buffer.ts";
 
 // ffmpeg reads 32 KiB at a time and every read from the browser has a cost, so sequential reads fetch whole blocks.
 const BLOCK = MIB;

@@ -1,8 +1,7 @@
 import { parseProgress } from "../../ffmpeg/progress.ts";
 import { MIB } from "../../util/bytes.ts";
-import { createFastCore } from "../fast/fast-core.ts";
-import { Exit } from "../fast/wasi.ts";
-import { createBlobFile } from "./encoder-worker-file.ts";
+import { createBlobFile } from "./blob-file.ts";
+import { createFastCore, Exit } from "./fast-core.ts";
 
 /** What `@ffmpeg/ffmpeg` passes to a core: the URL of its script, and behind `#` that of its wasm. */
 export interface FfmpegCoreOptions {

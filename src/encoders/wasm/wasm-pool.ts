@@ -5,11 +5,11 @@ import type { Source } from "../../core/source.ts";
 import { FAST_TOOLS, VP9_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { GIB, MIB } from "../../util/bytes.ts";
-import { type LoadedCore, loadCore, loadFastCore, loadVp9Core } from "../core/core-load.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
-import { SPILLED_OUTPUT } from "../fast/output-file.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
-import type { PoolFile } from "./encoder-worker-wire.ts";
+import { SPILLED_OUTPUT } from "./core-files.ts";
+import { type LoadedCore, loadCore, loadFastCore, loadVp9Core } from "./load-core.ts";
+import { createPoolRun, followChunk, startEncoderWorker } from "./pool-run.ts";
 import {
   memoryOf,
   poolChunkSeconds,
@@ -18,7 +18,7 @@ import {
   silentSeconds,
   WORKER_MEMORY,
 } from "./wasm-pool-cost.ts";
-import { createPoolRun, followChunk, startEncoderWorker } from "./wasm-pool-run.ts";
+import type { PoolFile } from "./worker-protocol.ts";
 
 /** Options of {@link createWasmPool}. */
 export interface WasmPoolOptions {
