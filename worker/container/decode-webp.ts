@@ -1,9 +1,8 @@
 import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
-import { writeApng } from "../../src/encoders/images/animated/apng.ts";
-import { composeFrames } from "../../src/encoders/images/animated/compose.ts";
-import { readAnimation, type WebpFrame } from "../../src/encoders/images/animated/webp.ts";
+import { composeFrames, readAnimation, type WebpFrame } from "../../src/encoders/images/animation.ts";
+import { writeApng } from "../../src/encoders/images/png.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { diskFull } from "../../src/ffmpeg/read-failure.ts";
 import { MIB } from "../../src/util/bytes.ts";

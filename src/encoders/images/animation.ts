@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
+import type { Frame } from "./png.ts";
 
 // ffmpeg 5.1 lets the last frame of a GIF last as long as the one before, and of a WebP as long as the mean.
 
@@ -122,4 +123,167 @@ export function endAnimation(format: string, seconds: number): AnimationEnd {
     },
   });
   return { stream, frames: () => frames };
+}
+
+/** One frame of an animated WebP: a part of the canvas, and how it gets there. */
+export interface WebpFrame {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** Milliseconds. */
+  duration: number;
+  /** Whether it is blended over the canvas; otherwise it replaces that part of it. */
+  blends: boolean;
+  /** Whether its part of the canvas is cleared once it has been shown. */
+  clears: boolean;
+  /** A still WebP of the frame alone. */
+  still: Uint8Array<ArrayBuffer>;
+}
+
+interface WebpAnimation {
+  width: number;
+  height: number;
+  frames: WebpFrame[];
+}
+
+// Far more than any real animation has, but a file of tiny frames could hold millions.
+const MOST_FRAMES = 50_000;
+
+const damaged = () => new MediaError("input_unsupported", "The input is damaged or cut off.");
+
+/** Reads an animated WebP (RFC 9649). Throws `input_unsupported` when it is damaged, `input_too_large` for too many frames. */
+export function readAnimation(file: Uint8Array): WebpAnimation {
+  const view = viewOf(file);
+  let canvas: { width: number; height: number } | null = null;
+  const frames: WebpFrame[] = [];
+  if (view.byteLength < 12) throw damaged();
+  // Bytes after the container do not belong to it.
+  const whole = Math.min(view.byteLength, 8 + view.getUint32(4, true));
+  for (const { name, start, end } of chunksOf(view, 12, whole)) {
+    if (name === "VP8X") canvas = { width: uint24(view, start + 4) + 1, height: uint24(view, start + 7) + 1 };
+    if (name === "ANMF") frames.push(readFrame(file, view, start, end));
+    if (frames.length > MOST_FRAMES) {
+      throw new MediaError("input_too_large", `An animated WebP may have ${MOST_FRAMES} frames.`);
+    }
+  }
+  if (!canvas || frames.length === 0) throw damaged();
+  const { width, height } = canvas;
+  if (frames.some((frame) => frame.x + frame.width > width || frame.y + frame.height > height))
+    throw damaged();
+  return { width, height, frames };
+}
+
+function readFrame(file: Uint8Array, view: DataView, start: number, end: number): WebpFrame {
+  if (end - start < 16) throw damaged();
+  const [width, height] = [uint24(view, start + 6) + 1, uint24(view, start + 9) + 1];
+  const flags = view.getUint8(start + 15);
+  const parts = [...chunksOf(view, start + 16, end)].filter(({ name }) => /^(ALPH|VP8 |VP8L)$/.test(name));
+  const pictures = parts.map((part) =>
+    file.subarray(part.start - 8, part.end + ((part.end - part.start) & 1)),
+  );
+  if (parts.length === 0) throw damaged();
+  return {
+    ...{ x: 2 * uint24(view, start), y: 2 * uint24(view, start + 3), width, height },
+    duration: shownFor(uint24(view, start + 12)),
+    ...{ blends: (flags & 2) === 0, clears: (flags & 1) === 1 },
+    still: stillOf(
+      parts.some(({ name }) => name === "ALPH") ? [extended(width, height), ...pictures] : pictures,
+    ),
+  };
+}
+
+/** Returns the milliseconds for which viewers show a frame: they take a very short duration for a mistake. */
+export function shownFor(duration: number): number {
+  return duration <= 10 ? 100 : duration;
+}
+
+// The header that a lossy picture with transparency needs.
+function extended(width: number, height: number): Uint8Array {
+  const chunk = new Uint8Array(18);
+  const view = viewOf(chunk);
+  view.setUint32(0, 0x56503858);
+  view.setUint32(4, 10, true);
+  view.setUint8(8, 0x10);
+  view.setUint32(12, width - 1, true);
+  view.setUint16(15, (height - 1) & 0xffff, true);
+  view.setUint8(17, (height - 1) >> 16);
+  return chunk;
+}
+
+function stillOf(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const body = concatBytes(chunks);
+  const head = new Uint8Array(12);
+  const view = viewOf(head);
+  view.setUint32(0, 0x52494646);
+  view.setUint32(4, body.length + 4, true);
+  view.setUint32(8, 0x57454250);
+  return concatBytes([head, body]);
+}
+
+function* chunksOf(
+  view: DataView,
+  from: number,
+  to: number,
+): Generator<{ name: string; start: number; end: number }> {
+  for (let at = from; at + 8 <= to; ) {
+    const name = String.fromCharCode(...[0, 1, 2, 3].map((index) => view.getUint8(at + index)));
+    const start = at + 8;
+    const end = start + view.getUint32(at + 4, true);
+    if (end > to) throw damaged();
+    yield { name, start, end };
+    at = end + ((end - start) & 1);
+  }
+}
+
+export function uint24(view: DataView, at: number): number {
+  return view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+}
+
+/** Decodes a still WebP to straight RGBA; null when it is damaged. */
+export type DecodeStill = (frame: WebpFrame) => Promise<Uint8Array | Uint8ClampedArray | null>;
+
+/** Draws the frames of an animation one over the other, and yields the whole canvas after each; its pixels change with the next one. */
+export async function* composeFrames(animation: WebpAnimation, decode: DecodeStill): AsyncGenerator<Frame> {
+  const { width, height, frames } = animation;
+  const canvas = new Uint8Array(width * height * 4);
+  for (const frame of frames) {
+    const pixels = await decode(frame);
+    if (pixels?.length !== frame.width * frame.height * 4) {
+      throw new MediaError("input_unsupported", "The input is damaged or cut off.");
+    }
+    if (frame.blends) eachRow(frame, width, (to, from, length) => blend(canvas, to, pixels, from, length));
+    else eachRow(frame, width, (to, from, length) => canvas.set(pixels.subarray(from, from + length), to));
+    yield { pixels: canvas, duration: frame.duration };
+    if (frame.clears) eachRow(frame, width, (to, _, length) => canvas.fill(0, to, to + length));
+  }
+}
+
+function eachRow(
+  { x, y, width, height }: WebpFrame,
+  across: number,
+  draw: (to: number, from: number, length: number) => void,
+): void {
+  for (let row = 0; row < height; row++) draw(((y + row) * across + x) * 4, row * width * 4, width * 4);
+}
+
+// RFC 9649, 2.7.1.1: alpha blending of colors that are not premultiplied.
+function blend(
+  canvas: Uint8Array,
+  to: number,
+  pixels: Uint8Array | Uint8ClampedArray,
+  from: number,
+  length: number,
+): void {
+  for (let at = 0; at < length; at += 4) {
+    const alpha = pixels[from + at + 3] as number;
+    if (alpha === 0) continue;
+    const under = alpha === 255 ? 0 : ((canvas[to + at + 3] as number) * (255 - alpha)) / 255;
+    const whole = alpha + under;
+    for (let part = 0; part < 3; part++) {
+      const color = (pixels[from + at + part] as number) * alpha + (canvas[to + at + part] as number) * under;
+      canvas[to + at + part] = Math.round(color / whole);
+    }
+    canvas[to + at + 3] = Math.round(whole);
+  }
 }

@@ -5,12 +5,9 @@ import type { Size } from "../../plan/size.ts";
 import { type HeifLayers, readLayers } from "../../probe/heif.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
-import { type Frame, writeApng } from "./animated/apng.ts";
-import { composeFrames } from "./animated/compose.ts";
-import { readAnimation } from "./animated/webp.ts";
-import { writeBmp } from "./bmp.ts";
+import { composeFrames, readAnimation } from "./animation.ts";
 import type { Drawn } from "./draw-image.ts";
-import { decodeHeif } from "./libheif.ts";
+import { type Frame, writeApng } from "./png.ts";
 
 /** Returns the format in which {@link decodePicture} writes a source. */
 export function decodedFormat(source: Source): DecodedFormat {
@@ -171,4 +168,77 @@ function openCanvas(width: number, height: number): Drawn {
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
   if (!context) throw new MediaError("encoder_unavailable", "This browser has no canvas to draw on.");
   return context;
+}
+
+const HEAD = 54;
+
+/** Writes opaque RGBA pixels as a BMP of 24 bits: large, but trivial to read. */
+function writeBmp({ data, width, height }: ImageData): Uint8Array<ArrayBuffer> {
+  const row = Math.ceil((width * 3) / 4) * 4;
+  const bytes = new Uint8Array(HEAD + row * height);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, 0x424d);
+  view.setUint32(2, bytes.length, true);
+  view.setUint32(10, HEAD, true);
+  view.setUint32(14, 40, true);
+  view.setInt32(18, width, true);
+  // Negative: the rows run from top to bottom.
+  view.setInt32(22, -height, true);
+  view.setUint16(26, 1, true);
+  view.setUint16(28, 24, true);
+  view.setUint32(34, row * height, true);
+  for (let y = 0, from = 0; y < height; y++) {
+    for (let at = HEAD + y * row, end = at + width * 3; at < end; at += 3, from += 4) {
+      bytes[at] = data[from + 2] as number;
+      bytes[at + 1] = data[from + 1] as number;
+      bytes[at + 2] = data[from] as number;
+    }
+  }
+  return bytes;
+}
+
+interface HeifImage {
+  get_width(): number;
+  get_height(): number;
+  is_primary(): boolean;
+  /** Calls back with straight RGBA in `target`, or null when the picture is damaged. */
+  display(target: ImageData, done: (drawn: ImageData | null) => void): void;
+  free(): void;
+}
+
+type Create = () => Libheif | Promise<Libheif>;
+
+interface Libheif {
+  HeifDecoder: new () => { decode(file: Uint8Array): HeifImage[] };
+}
+
+/**
+ * Decodes the primary picture of a HEIC with libheif in wasm, turned and mirrored as viewers show it; null when it is damaged. The
+ * wasm (0.7 MB compressed) is loaded with the first one. Runs synchronously: to cancel it, terminate its worker. Rejects with
+ * `encoder_unavailable` when the wasm cannot be loaded.
+ */
+async function decodeHeif(file: Uint8Array): Promise<ImageData | null> {
+  // A new instance for each picture, because the memory of one never shrinks.
+  const create = await load();
+  const { HeifDecoder } = await create();
+  const images = new HeifDecoder().decode(file);
+  const image = images.find((each) => each.is_primary()) ?? images[0];
+  if (!image) return null;
+  const drawn = new ImageData(image.get_width(), image.get_height());
+  const done = Promise.withResolvers<ImageData | null>();
+  image.display(drawn, done.resolve);
+  return done.promise;
+}
+
+async function load(): Promise<Create> {
+  try {
+    // @ts-expect-error: the package has no types for this file.
+    const module: { default: Create } = await import("libheif-js/libheif-wasm/libheif-bundle.mjs");
+    return module.default;
+  } catch (cause) {
+    throw new MediaError("encoder_unavailable", "The decoder of HEIC could not be loaded.", {
+      cause,
+      retryable: true,
+    });
+  }
 }

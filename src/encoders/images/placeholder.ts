@@ -1,8 +1,10 @@
+import { unzlibSync } from "fflate";
 import { rgbaToThumbHash } from "thumbhash";
+import { MediaError } from "../../core/errors.ts";
 import type { ProbeOptions } from "../../core/options.ts";
 import type { Source } from "../../core/source.ts";
-import { toBase64, toHex } from "../../util/bytes.ts";
-import { decodePng } from "./decode-png.ts";
+import { concatBytes, toBase64, toHex, viewOf } from "../../util/bytes.ts";
+import { PNG_SIGNATURE } from "./png.ts";
 
 /** The facts of a {@link Source} that stand in for its picture. */
 export type Placeholder = Pick<Source, "thumbhash" | "dominant_color">;
@@ -38,4 +40,59 @@ function dominantColor(pixels: Uint8Array): string | undefined {
   let [most, ...sums]: Cell = [0, 0, 0, 0];
   for (const [count, ...others] of cells.values()) if (count > most) [most, sums] = [count, others];
   return most > 0 ? `#${toHex(sums.map((sum) => Math.round(sum / most)))}` : undefined;
+}
+
+/** A picture with four bytes a pixel: red, green, blue and alpha. */
+export interface Pixels {
+  width: number;
+  height: number;
+  data: Uint8Array;
+}
+
+// Channels by the color types that encoders write.
+const CHANNELS: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
+
+/** Decodes a PNG by this project's own encoders, in eight bits of RGB or RGBA; a library would exceed the limit of a page's install. */
+function decodePng(png: Uint8Array): Pixels {
+  const view = viewOf(png);
+  const [width, height] = [view.getUint32(16), view.getUint32(20)];
+  const channels = CHANNELS[png[25] ?? 0];
+  if (png[24] !== 8 || channels === undefined || png[28] !== 0)
+    throw new MediaError("internal_error", "The small picture is a PNG of another type.");
+  const packed: Uint8Array[] = [];
+  for (let at = PNG_SIGNATURE.length; at + 12 <= png.length; ) {
+    const size = view.getUint32(at);
+    const name = String.fromCharCode(...png.subarray(at + 4, at + 8));
+    if (name === "IDAT") packed.push(png.subarray(at + 8, at + 8 + size));
+    at += size + 12;
+  }
+  const stride = width * channels;
+  const lines = unzlibSync(concatBytes(packed), { out: new Uint8Array((stride + 1) * height) });
+  const data = new Uint8Array(width * height * 4).fill(255);
+  let above = new Uint8Array(stride);
+  for (let y = 0; y < height; y++) {
+    const [filter = 0, ...bytes] = lines.subarray(y * (stride + 1), (y + 1) * (stride + 1));
+    const line = Uint8Array.from(bytes);
+    for (let at = 0; at < stride; at++) {
+      const [left = 0, corner = 0] = at < channels ? [] : [line[at - channels], above[at - channels]];
+      line[at] = (line[at] ?? 0) + predict(filter, left, above[at] ?? 0, corner);
+      data[(y * width + Math.floor(at / channels)) * 4 + (at % channels)] = line[at] ?? 0;
+    }
+    above = line;
+  }
+  return { width, height, data };
+}
+
+function predict(filter: number, left: number, up: number, corner: number): number {
+  if (filter === 0) return 0;
+  if (filter === 1) return left;
+  if (filter === 2) return up;
+  if (filter === 3) return (left + up) >> 1;
+  const guess = left + up - corner;
+  const [toLeft, toUp, toCorner] = [left, up, corner].map((value) => Math.abs(guess - value)) as [
+    number,
+    number,
+    number,
+  ];
+  return toLeft <= toUp && toLeft <= toCorner ? left : toUp <= toCorner ? up : corner;
 }

@@ -2,7 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import { ffprobeArgs } from "../../ffmpeg/parse-ffprobe.ts";
 import { type PictureFacts, readHeif, readSequence, text } from "../../probe/heif.ts";
 import { viewOf } from "../../util/bytes.ts";
-import { shownFor, uint24 } from "../images/animated/webp.ts";
+import { shownFor, uint24 } from "../images/animation.ts";
 import type { SyncFile } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
 

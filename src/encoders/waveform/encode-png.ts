@@ -1,6 +1,6 @@
 import { zlibSync } from "fflate";
 import { concatBytes } from "../../util/bytes.ts";
-import { PNG_SIGNATURE, pngChunk, u32 } from "../images/png-chunks.ts";
+import { PNG_SIGNATURE, pngChunk, u32 } from "../images/png.ts";
 
 /** A picture of two colors, one bit a pixel. */
 export interface TwoColors {
