@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import type { VideoCodec } from "../../src/core/formats.ts";
-import type { Hold } from "../../src/encoders/webcodecs/webcodecs-rate.ts";
+import type { Hold } from "../../src/encoders/webcodecs/picture-encoder.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
@@ -16,7 +16,7 @@ import { makeClip } from "../../test/fixtures/make-clip.ts";
 import { measureLikeness } from "../../test/judge/likeness.ts";
 
 // For every quality, finds the rate settings at which the browser's encoders match the native ones in SSIM, and prints the tables
-// of src/encoders/webcodecs/webcodecs-rate.ts. Run with `node bench/constants/webcodecs-rate.ts [codec …]`.
+// of src/encoders/webcodecs/picture-encoder.ts. Run with `node bench/constants/webcodecs-rate.ts [codec …]`.
 
 const run = promisify(execFile);
 const SIZE = { width: 640, height: 360, fps: 25, seconds: 2 };
@@ -130,8 +130,8 @@ async function encodeHere(clip: string, codec: VideoCodec, hold: Hold): Promise<
     },
     {
       ...{ plan, source, hold, url: `/files/${basename(clip)}` },
-      module: "/src/encoders/webcodecs/webcodecs-chunk.ts",
-      trial: "/src/encoders/webcodecs/webcodecs-trial.ts",
+      module: "/src/encoders/webcodecs/chunk.ts",
+      trial: "/src/encoders/webcodecs/trial.ts",
     },
   );
   const output = join(folder, `here.${plan.format}`);

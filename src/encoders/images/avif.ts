@@ -5,8 +5,7 @@ import { outputFile } from "../../ffmpeg/output.ts";
 import { refuseFeatures } from "../../media/features.ts";
 import { type Plan, plannedOf } from "../../plan/plan.ts";
 import type { Encoder } from "../encoder.ts";
-import { checkReadable } from "../webcodecs/webcodecs-input.ts";
-import { createDecoders } from "../webcodecs/webcodecs-source.ts";
+import { checkReadable, createDecoders } from "../webcodecs/input.ts";
 import { DECODED, drawImage } from "./draw-image.ts";
 
 /** Options of {@link createAvifEncoder}. */

@@ -7,7 +7,7 @@ import { outputFile } from "../../ffmpeg/output.ts";
 import { refuseFeatures } from "../../media/features.ts";
 import { type Plan, plannedOf } from "../../plan/plan.ts";
 import type { Encoder } from "../encoder.ts";
-import { checkReadable } from "../webcodecs/webcodecs-input.ts";
+import { checkReadable } from "../webcodecs/input.ts";
 import { drawImage } from "./draw-image.ts";
 
 /** The browser's own image encoders. */

@@ -3,9 +3,9 @@ import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { uprightGeometry } from "../../plan/image/decoded.ts";
 import type { Geometry, ImagePlan, Plan } from "../../plan/plan.ts";
-import { openInput, openPicturesOf } from "../webcodecs/webcodecs-input.ts";
-import { drawPicture } from "../webcodecs/webcodecs-picture.ts";
-import { sampleAt } from "../webcodecs/webcodecs-samples.ts";
+import { sampleAt } from "../webcodecs/frames.ts";
+import { openInput, openPicturesOf } from "../webcodecs/input.ts";
+import { drawPicture } from "../webcodecs/painter.ts";
 
 /** Still formats that browsers decode. */
 export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);

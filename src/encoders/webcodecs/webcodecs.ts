@@ -8,7 +8,8 @@ import { refuseFeatures } from "../../media/features.ts";
 import { type Plan, plannedOf } from "../../plan/plan.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { Encoder } from "../encoder.ts";
-import { encodePictures } from "./webcodecs-chunk.ts";
+import { encodePictures } from "./chunk.ts";
+import { createDecoders } from "./input.ts";
 import {
   encodeAll,
   encodeSound,
@@ -16,10 +17,9 @@ import {
   prepareSound,
   refuseSound,
   type SoundEncoder,
-} from "./webcodecs-sound.ts";
-import { createDecoders } from "./webcodecs-source.ts";
-import { videoOf } from "./webcodecs-stream.ts";
-import { type Ability, tryCodec } from "./webcodecs-trial.ts";
+} from "./sound.ts";
+import { videoOf } from "./stream.ts";
+import { type Ability, tryCodec } from "./trial.ts";
 
 /** Options of {@link createWebCodecsEncoder}. */
 export interface WebCodecsOptions {

@@ -16,9 +16,9 @@ import type { Chunk, Plan } from "../../plan/plan.ts";
 import { readAll } from "../../storage/storage.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
-import { encodePictures } from "./webcodecs-chunk.ts";
-import { encodeRenditions } from "./webcodecs-stream.ts";
-import type { Ability } from "./webcodecs-trial.ts";
+import { encodePictures } from "./chunk.ts";
+import { encodeRenditions } from "./stream.ts";
+import type { Ability } from "./trial.ts";
 
 /** An encoder of the sound beside the browser's own pictures. */
 export interface SoundEncoder extends Encoder {

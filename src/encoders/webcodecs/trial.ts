@@ -2,7 +2,7 @@ import type { VideoCodec } from "../../core/formats.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Size } from "../../plan/size.ts";
 import { within } from "../../util/async.ts";
-import { codecConfig, LAYERED, type PictureOptions, quantizerOptions } from "./webcodecs-config.ts";
+import { codecConfig, LAYERED, type PictureOptions, quantizerOptions } from "./picture-encoder.ts";
 
 /** What this machine's encoder of a codec can do at a size, as tried. */
 export interface Ability {

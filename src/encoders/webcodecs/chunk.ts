@@ -1,5 +1,16 @@
+import {
+  BufferTarget,
+  type EncodedPacket,
+  EncodedVideoPacketSource,
+  MovOutputFormat,
+  Mp4OutputFormat,
+  Output,
+  type OutputFormat,
+  type VideoCodec as PacketCodec,
+  WebMOutputFormat,
+} from "mediabunny";
 import { MediaError } from "../../core/errors.ts";
-import type { VideoFormat } from "../../core/formats.ts";
+import type { VideoCodec, VideoFormat } from "../../core/formats.ts";
 import type { Source } from "../../core/source.ts";
 import { sourceColor } from "../../ffmpeg/color.ts";
 import { tallyPictures, tallyRules } from "../../ffmpeg/tally.ts";
@@ -10,14 +21,19 @@ import { outputSeconds, type Plan } from "../../plan/plan.ts";
 import { DEFAULT_FPS } from "../../plan/rate.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
-import { codecConfig, LAYERED } from "./webcodecs-config.ts";
-import { type PictureEncoder, type PictureEncoding, startPictureEncoder } from "./webcodecs-encode.ts";
-import { startFile } from "./webcodecs-file.ts";
-import { listTimes, timedSamples } from "./webcodecs-frames.ts";
-import { checkReadable, openInput, openPicturesOf } from "./webcodecs-input.ts";
-import { createPainter } from "./webcodecs-picture.ts";
-import { type Hold, holdFor } from "./webcodecs-rate.ts";
-import type { Ability } from "./webcodecs-trial.ts";
+import { listTimes, timedSamples } from "./frames.ts";
+import { checkReadable, openInput, openPicturesOf } from "./input.ts";
+import { createPainter } from "./painter.ts";
+import {
+  codecConfig,
+  type Hold,
+  holdFor,
+  LAYERED,
+  type PictureEncoder,
+  type PictureEncoding,
+  startPictureEncoder,
+} from "./picture-encoder.ts";
+import type { Ability } from "./trial.ts";
 
 /** Longest distance between keyframes in seconds, so that players can seek. */
 const KEYFRAME_SECONDS = 5;
@@ -172,3 +188,48 @@ const HD_HEIGHT = 720;
 function isUntold(source: Source): boolean {
   return sourceColor(source).matrix === null && (source.coded_height ?? HD_HEIGHT) < HD_HEIGHT;
 }
+
+/** A video file assembled in memory. */
+export interface ChunkFile {
+  write(packet: EncodedPacket, metadata: EncodedVideoChunkMetadata | undefined): Promise<void>;
+  /** Resolves to the file. Rejects with `encode_failed` when nothing was written, unless it is a `part` of the output. */
+  finish(part: boolean): Promise<Uint8Array>;
+  cancel(): Promise<void>;
+}
+
+function startFile(format: VideoFormat, codec: VideoCodec): ChunkFile {
+  const target = new BufferTarget();
+  const output = new Output({ format: OUTPUTS[format](), target });
+  const source = new EncodedVideoPacketSource(PACKETS[codec]);
+  output.addVideoTrack(source);
+  let started: Promise<void> | null = null;
+  return {
+    async write(packet, metadata) {
+      started ??= output.start();
+      await started;
+      await source.add(packet, metadata);
+    },
+    async finish(part) {
+      if (!started && !part)
+        throw new MediaError("encode_failed", "There are no pictures in this stretch of the source.");
+      started ??= output.start();
+      await started;
+      await output.finalize();
+      return new Uint8Array(target.buffer ?? new ArrayBuffer(0));
+    },
+    async cancel() {
+      if (output.state === "pending" || output.state === "started") await output.cancel().catch(() => {});
+    },
+  };
+}
+
+const PACKETS = { h264: "avc", h265: "hevc", vp9: "vp9", av1: "av1" } as const satisfies Record<
+  VideoCodec,
+  PacketCodec
+>;
+
+const OUTPUTS: Readonly<Record<VideoFormat, () => OutputFormat>> = {
+  mp4: () => new Mp4OutputFormat({ fastStart: "in-memory" }),
+  mov: () => new MovOutputFormat({ fastStart: "in-memory" }),
+  webm: () => new WebMOutputFormat(),
+};
