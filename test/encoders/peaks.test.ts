@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { createPeakMeter, PEAKS_HEADER, readPeaksHeader } from "../../src/encoders/waveform/peak-meter.ts";
-import { createLanes } from "../../src/encoders/waveform/scan-lanes.ts";
+import {
+  createLanes,
+  createPeakMeter,
+  PEAKS_HEADER,
+  readPeaksHeader,
+} from "../../src/encoders/waveform/peak-meter.ts";
 
 const RATE = 8000;
 

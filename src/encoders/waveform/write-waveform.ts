@@ -1,9 +1,10 @@
+import { zlibSync } from "fflate";
 import { MediaError } from "../../core/errors.ts";
 import type { WaveformFormat } from "../../core/formats.ts";
 import type { WaveformFacts } from "../../core/source.ts";
-import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import type { WaveformPicture, WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { concatBytes } from "../../util/bytes.ts";
-import { drawWaveform } from "./draw-waveform.ts";
+import { PNG_SIGNATURE, pngChunk, u32 } from "../images/png.ts";
 import { PEAKS_HEADER, type PeaksHeader, readPeaksHeader } from "./peak-meter.ts";
 
 /** Turns a file of peaks into the output, as a stream. */
@@ -151,4 +152,66 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer
 
 function broken(): MediaError {
   return new MediaError("encode_failed", "The encoder returned a broken list of peaks.");
+}
+
+const LEVELS = 65_536;
+
+/**
+ * Draws peaks as a PNG of two colors: in each column of pixels a line from the least sample to the greatest, channels below one
+ * another. `peaks` has a minimum and a maximum for each channel of each point.
+ */
+function drawWaveform(
+  peaks: Int16Array,
+  channels: number,
+  { width, height, color, background }: WaveformPicture,
+): Uint8Array<ArrayBuffer> {
+  // A line of one bit a pixel, after a byte that names its filter: none.
+  const stride = 1 + Math.ceil(width / 8);
+  const lines = new Uint8Array(stride * height);
+  const columns = Math.min(width, peaks.length / (2 * channels));
+  for (let channel = 0; channel < channels; channel++) {
+    const top = Math.floor((channel * height) / channels);
+    const room = Math.floor(((channel + 1) * height) / channels) - top;
+    // The lowest sample is on the last line, the highest on the first.
+    const lineOf = (sample: number) => top + room - 1 - Math.floor(((sample + LEVELS / 2) * room) / LEVELS);
+    for (let column = 0; column < columns && room > 0; column++) {
+      const at = 2 * (column * channels + channel);
+      const last = lineOf(peaks[at] as number);
+      const byte = 1 + (column >> 3);
+      const bit = 0x80 >> (column & 7);
+      for (let line = lineOf(peaks[at + 1] as number); line <= last; line++) {
+        const place = line * stride + byte;
+        lines[place] = (lines[place] as number) | bit;
+      }
+    }
+  }
+  return encodePng({ width, height, colors: [background, color], lines });
+}
+
+/** A picture of two colors, one bit a pixel. */
+export interface TwoColors {
+  width: number;
+  height: number;
+  /** Colors of a clear and of a set bit, `0xRRGGBB` or `0xRRGGBBAA`. */
+  colors: readonly [string, string];
+  /** Lines of pixels, each after the byte of its filter. */
+  lines: Uint8Array;
+}
+
+const PALETTE = 3;
+
+/** Encodes a picture as PNG (ISO/IEC 15948); the same picture always has the same bytes, which `CompressionStream` does not promise. */
+function encodePng({ width, height, colors, lines }: TwoColors): Uint8Array<ArrayBuffer> {
+  const parts = colors.map((color) => {
+    const digits = color.slice(2).padEnd(8, "f");
+    return [0, 2, 4, 6].map((at) => Number.parseInt(digits.slice(at, at + 2), 16));
+  });
+  return concatBytes([
+    PNG_SIGNATURE,
+    pngChunk("IHDR", u32(width), u32(height), Uint8Array.of(1, PALETTE, 0, 0, 0)),
+    pngChunk("PLTE", Uint8Array.from(parts.flatMap((part) => part.slice(0, 3)))),
+    pngChunk("tRNS", Uint8Array.from(parts.map(([, , , alpha = 255]) => alpha))),
+    pngChunk("IDAT", zlibSync(lines, { level: 9 })),
+    pngChunk("IEND"),
+  ]);
 }
