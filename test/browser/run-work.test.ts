@@ -8,7 +8,7 @@ import { createIds } from "../../src/core/ids.ts";
 import type { StepContext } from "../../src/core/ports.ts";
 import type { TaskRequest } from "../../src/core/requests.ts";
 import { createTask } from "../../src/core/task.ts";
-import { sourceKey } from "../../src/steps/media-keys.ts";
+import { sourceKey } from "../../src/runs/steps/media-keys.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { videoSource } from "../plan/source.ts";
 

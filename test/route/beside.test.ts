@@ -3,7 +3,7 @@ import type { Decision } from "../../src/core/choice.ts";
 import type { EncodeRequest } from "../../src/core/options.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
-import { decideEncode } from "../../src/steps/decide-encode.ts";
+import { decideEncode } from "../../src/runs/steps/decide-encode.ts";
 import { describeDecision } from "../../src/words/decision-words.ts";
 import { createOffers } from "../../worker/run/offers.ts";
 import { video } from "./sources.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { openStored } from "../../src/steps/inputs.ts";
-import { runIngest } from "../../src/storage/ingest.ts";
+import { openStored, runIngest } from "../../src/runs/steps/inputs.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { storageReader } from "../../src/storage/readers.ts";
 

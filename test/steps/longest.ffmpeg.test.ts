@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { longest } from "../../src/steps/further.ts";
+import { longest } from "../../src/runs/steps/extra-inputs.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { probeFile } from "../probe/probe-file.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outputStem } from "../../src/steps/output-name.ts";
+import { outputStem } from "../../src/runs/steps/upload.ts";
 
 test.each([
   ["https://example.com/films/Holiday%202026.final.MOV?token=secret", "Holiday-2026-final"],

@@ -2,10 +2,10 @@ import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { ByteRange, Storage } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
+import { runIngest } from "../../src/runs/steps/inputs.ts";
 import { createHostGuard, type HostRules } from "../../src/storage/http/host-guard.ts";
 import { openHttp } from "../../src/storage/http/reader.ts";
 import type { HttpTimeouts } from "../../src/storage/http/request.ts";
-import { runIngest } from "../../src/storage/ingest.ts";
 
 /** An operation on a URL, as plain data so that it can be sent to another platform. */
 export interface HttpOperation {

@@ -1,7 +1,7 @@
 import type { Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
-import { runOf } from "../../src/steps/media-keys.ts";
+import { runOf } from "../../src/runs/steps/media-keys.ts";
 import type { Api, ApiEnv } from "../http/context.ts";
 import { answerMedia } from "../media/answer.ts";
 import { dropUpload, type Receive, receiveBytes, receiveOrder } from "../media/receive.ts";

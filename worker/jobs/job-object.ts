@@ -3,7 +3,7 @@ import type { TaskEnd } from "../../src/core/jobs/after.ts";
 import type { JobHead } from "../../src/core/jobs/job.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
-import { clearMedia } from "../../src/steps/media-keys.ts";
+import { clearMedia } from "../../src/runs/steps/media-keys.ts";
 import { everyOne } from "../../src/util/async.ts";
 import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";

@@ -1,7 +1,7 @@
 import { MediaError } from "../../src/core/errors.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
-import { destinationOf } from "../../src/steps/destination.ts";
+import { destinationOf } from "../../src/runs/steps/upload.ts";
 import type { Sql } from "../sql.ts";
 
 /** What a project moves in a day, in bytes. */

@@ -1,4 +1,4 @@
-import { runOf } from "../../src/steps/media-keys.ts";
+import { runOf } from "../../src/runs/steps/media-keys.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** Remembers the open uploads of a run, so that none outlives it. */

@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
 import type { ByteRange, Storage } from "../../src/core/ports.ts";
-import { type Inputs, type OpenInput, openStored } from "../../src/steps/inputs.ts";
+import { type Inputs, type OpenInput, openStored } from "../../src/runs/steps/inputs.ts";
 import type { ByteSource } from "../../src/storage/byte-source.ts";
 import { createHostGuard } from "../../src/storage/http/host-guard.ts";
 import { createHttpSource, type HttpFile, openHttp } from "../../src/storage/http/reader.ts";

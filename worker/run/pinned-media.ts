@@ -1,7 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { isId } from "../../src/core/ids.ts";
 import type { Storage } from "../../src/core/ports.ts";
-import { runFolder, runOf, sourceKey } from "../../src/steps/media-keys.ts";
+import { runFolder, runOf, sourceKey } from "../../src/runs/steps/media-keys.ts";
 import { createExtents, createPinnedStorage, type FetchTurns, type Pin } from "../../src/storage/pinned.ts";
 import { toBase64Url } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";

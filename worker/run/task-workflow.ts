@@ -1,7 +1,7 @@
 import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
 import { runStep, runTask } from "../../src/core/pipeline.ts";
 import type { Report } from "../../src/core/ports.ts";
-import { createStepWork } from "../../src/steps/step-work.ts";
+import { createStepWork } from "../../src/runs/steps/step-work.ts";
 import { readEnv } from "../env.ts";
 import { createHeavyTurn } from "../limits/heavy-turn.ts";
 import { MANY_ATTEMPTS, patiently } from "../network/retry-object-call.ts";

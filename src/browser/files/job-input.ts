@@ -1,5 +1,5 @@
 import type { Source } from "../../core/source.ts";
-import type { SharedInput } from "../../steps/shared-input.ts";
+import type { SharedInput } from "../../runs/steps/inputs.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Run } from "../media-api.ts";
 

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader, Storage } from "../../core/ports.ts";
-import { type Inputs, type OpenInput, openStored, watched } from "../../steps/inputs.ts";
+import { type Inputs, type OpenInput, openStored, watched } from "../../runs/steps/inputs.ts";
 import { type HttpFile, openHttp } from "../../storage/http/reader.ts";
 import { createBlobReader } from "../../storage/readers.ts";
 import { openS3 } from "../../storage/s3/objects.ts";

@@ -1,9 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
 import type { StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import type { Inputs } from "../../steps/inputs.ts";
-import { runFolder } from "../../steps/media-keys.ts";
-import { runIngest } from "../../storage/ingest.ts";
+import { type Inputs, runIngest } from "../../runs/steps/inputs.ts";
+import { runFolder } from "../../runs/steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { LocalUrls } from "./local-urls.ts";
 import type { StoredBlob } from "./run-upload.ts";

@@ -1,7 +1,7 @@
 import { toMediaError } from "../../core/errors.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { CORE_CACHE } from "../../encoders/wasm/load-core.ts";
-import { clearMedia, runOf } from "../../steps/media-keys.ts";
+import { clearMedia, runOf } from "../../runs/steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import { runOfInput } from "../files/input-files.ts";
 import type { LocalUsage, MediaApi, MediaSettings, Run } from "../media-api.ts";

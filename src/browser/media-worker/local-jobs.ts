@@ -10,7 +10,7 @@ import { keyIn, parseBlock } from "../../core/streams/encryption.ts";
 import type { Task } from "../../core/task.ts";
 import { failOpenStep, isFinished } from "../../core/transitions.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
-import { clearMedia } from "../../steps/media-keys.ts";
+import { clearMedia } from "../../runs/steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
 import { errorFor } from "../../words/reason-words.ts";

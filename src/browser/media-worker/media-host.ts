@@ -10,7 +10,7 @@ import { keyIn, parseBlock } from "../../core/streams/encryption.ts";
 import { createTask, requestOf, type Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
-import { clearMedia, runFolder } from "../../steps/media-keys.ts";
+import { clearMedia, runFolder } from "../../runs/steps/media-keys.ts";
 import { findFurther, numberFurther } from "../files/further-files.ts";
 import { givenInput } from "../files/given-input.ts";
 import { createInputFiles, furtherFileId } from "../files/input-files.ts";

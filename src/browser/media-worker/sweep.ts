@@ -1,6 +1,6 @@
 import { isId } from "../../core/ids.ts";
 import { isFinished } from "../../core/transitions.ts";
-import { clearMedia, runOf } from "../../steps/media-keys.ts";
+import { clearMedia, runOf } from "../../runs/steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import { type InputFiles, runOfInput } from "../files/input-files.ts";
 import type { RunUploads } from "../files/run-upload.ts";

@@ -1,4 +1,4 @@
-import { clearMedia } from "../../steps/media-keys.ts";
+import { clearMedia } from "../../runs/steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { RunUploads } from "../files/run-upload.ts";

@@ -1,20 +1,20 @@
-import type { Decision } from "../core/choice.ts";
-import { MediaError } from "../core/errors.ts";
-import { furtherInputs } from "../core/further/further-inputs.ts";
-import type { EncodeRequest } from "../core/options.ts";
-import type { ByteReader } from "../core/ports.ts";
-import type { Source } from "../core/source.ts";
-import type { Encoder } from "../encoders/encoder.ts";
-import { containerOf } from "../media/containers.ts";
-import type { PlanHints } from "../plan/further/plan-hints.ts";
-import { keyframesSuffice } from "../plan/image/storyboard.ts";
-import { type Chunk, createPlan, cutPlan, type Plan } from "../plan/index.ts";
-import { sourceEnd } from "../plan/plan.ts";
-import { type Finder, hasEntries, readKeyframes, withEntries } from "../probe/entries.ts";
-import { decideBeside } from "../route/beside.ts";
-import { decide } from "../route/decide.ts";
-import type { Offer } from "../route/offer.ts";
-import { describeRefusals } from "../words/refusal-words.ts";
+import type { Decision } from "../../core/choice.ts";
+import { MediaError } from "../../core/errors.ts";
+import { furtherInputs } from "../../core/further/further-inputs.ts";
+import type { EncodeRequest } from "../../core/options.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { Encoder } from "../../encoders/encoder.ts";
+import { containerOf } from "../../media/containers.ts";
+import type { PlanHints } from "../../plan/further/plan-hints.ts";
+import { keyframesSuffice } from "../../plan/image/storyboard.ts";
+import { type Chunk, createPlan, cutPlan, type Plan } from "../../plan/index.ts";
+import { sourceEnd } from "../../plan/plan.ts";
+import { type Finder, hasEntries, readKeyframes, withEntries } from "../../probe/entries.ts";
+import { decideBeside } from "../../route/beside.ts";
+import { decide } from "../../route/decide.ts";
+import type { Offer } from "../../route/offer.ts";
+import { describeRefusals } from "../../words/refusal-words.ts";
 
 /** The encoders of a host. */
 export interface Hosts {

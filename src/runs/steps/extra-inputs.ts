@@ -1,12 +1,12 @@
-import { MediaError, toMediaError } from "../core/errors.ts";
-import { type FurtherInput, furtherInputs, type InputRole } from "../core/further/further-inputs.ts";
-import type { EncodeRequest } from "../core/options.ts";
-import type { ByteReader, StepContext } from "../core/ports.ts";
-import type { Source } from "../core/source.ts";
-import { furtherFault } from "../plan/further/further.ts";
-import { runIngest } from "../storage/ingest.ts";
-import { checkTextSize, readTextFile } from "../subtitles/track.ts";
-import { throttle } from "../util/async.ts";
+import { MediaError, toMediaError } from "../../core/errors.ts";
+import { type FurtherInput, furtherInputs, type InputRole } from "../../core/further/further-inputs.ts";
+import type { EncodeRequest } from "../../core/options.ts";
+import type { ByteReader, StepContext } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import { furtherFault } from "../../plan/further/further.ts";
+import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
+import { throttle } from "../../util/async.ts";
+import { runIngest } from "./inputs.ts";
 import { furtherKey } from "./media-keys.ts";
 import type { Given, StepTools } from "./step-tools.ts";
 

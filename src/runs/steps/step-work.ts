@@ -1,26 +1,21 @@
-import { MediaError } from "../core/errors.ts";
-import { furtherInputs } from "../core/further/further-inputs.ts";
-import type { EncodeRequest, ProbeOptions } from "../core/options.ts";
-import type { ByteReader, StepContext, StepWork } from "../core/ports.ts";
-import type { Counts, Source } from "../core/source.ts";
-import { readPlaceholder } from "../encoders/images/placeholder.ts";
-import { listDropped } from "../plan/index.ts";
-import { constantFps, type Plan } from "../plan/plan.ts";
-import { measureWhole } from "../probe/probe.ts";
-import { runIngest } from "../storage/ingest.ts";
-import { throttle } from "../util/async.ts";
-import { checkParts } from "./check-parts.ts";
-import { describeSheets } from "./describe-sheets.ts";
-import { describeStream } from "./describe-stream.ts";
-import { describeWaveform } from "./describe-waveform.ts";
-import { decideOnce, encodeInput } from "./encode-input.ts";
-import { createFurtherIngest, longest } from "./further.ts";
-import type { OpenInput } from "./inputs.ts";
+import { MediaError } from "../../core/errors.ts";
+import { furtherInputs } from "../../core/further/further-inputs.ts";
+import type { EncodeRequest, ProbeOptions } from "../../core/options.ts";
+import type { ByteReader, StepContext, StepWork } from "../../core/ports.ts";
+import type { Counts, Source } from "../../core/source.ts";
+import { readPlaceholder } from "../../encoders/images/placeholder.ts";
+import { listDropped } from "../../plan/index.ts";
+import { constantFps, type Plan } from "../../plan/plan.ts";
+import { measureWhole } from "../../probe/probe.ts";
+import { throttle } from "../../util/async.ts";
+import { describeSheets, describeStream, describeWaveform, placeholderRequest } from "./describe.ts";
+import { decideOnce, encodeInput } from "./encode.ts";
+import { createFurtherIngest, longest } from "./extra-inputs.ts";
+import { alone, type OpenInput, runIngest } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
-import { placeholderRequest } from "./placeholder-request.ts";
-import { alone } from "./shared-input.ts";
+import { checkParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
-import { uploadOutput } from "./upload-output.ts";
+import { uploadOutput } from "./upload.ts";
 
 /**
  * Creates the work of a run's steps, the same on every host. `request` is what its task asks for; null for a standalone

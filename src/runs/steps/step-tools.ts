@@ -1,11 +1,10 @@
-import type { ByteReader, Storage } from "../core/ports.ts";
-import type { Source } from "../core/source.ts";
-import type { Encoder } from "../encoders/encoder.ts";
-import type { Pin } from "../storage/pinned.ts";
+import type { ByteReader, Storage } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { Encoder } from "../../encoders/encoder.ts";
+import type { Pin } from "../../storage/pinned.ts";
 import type { Hosts } from "./decide-encode.ts";
-import type { Inputs } from "./inputs.ts";
-import type { SharedInput } from "./shared-input.ts";
-import type { Destination } from "./upload-output.ts";
+import type { Inputs, SharedInput } from "./inputs.ts";
+import type { Destination } from "./upload.ts";
 
 /** What is known about media before the probe. */
 export interface Given {

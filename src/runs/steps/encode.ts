@@ -1,15 +1,14 @@
-import { MediaError } from "../core/errors.ts";
-import type { EncodeRequest } from "../core/options.ts";
-import type { StepContext } from "../core/ports.ts";
-import type { Source } from "../core/source.ts";
-import { runEncode } from "../encoders/run/run-encode.ts";
-import type { PlanHints } from "../plan/further/plan-hints.ts";
-import { fingerprint } from "../util/fingerprint.ts";
-import { describeDecision } from "../words/decision-words.ts";
+import { MediaError } from "../../core/errors.ts";
+import type { EncodeRequest } from "../../core/options.ts";
+import type { StepContext } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import { runEncode } from "../../encoders/run/run-encode.ts";
+import type { PlanHints } from "../../plan/further/plan-hints.ts";
+import { describeDecision } from "../../words/decision-words.ts";
 import { furtherKeys } from "./burn.ts";
 import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
-import { matchParts } from "./match-parts.ts";
 import { furtherKey, runFolder } from "./media-keys.ts";
+import { matchParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
 
 /** An encode of an input that is already in storage. */
@@ -100,3 +99,16 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
 }
 
 const KEY_LOST = "The key of the encryption is no longer stored; create the task again with it.";
+
+/** Returns 53 bits of plain data as text: the same for equal data in the same order. Not for secrets. */
+function fingerprint(data: object): string {
+  let [one, two] = [0xdeadbeef, 0x41c6ce57];
+  for (const letter of JSON.stringify(data)) {
+    const code = letter.codePointAt(0) ?? 0;
+    one = Math.imul(one ^ code, 2654435761);
+    two = Math.imul(two ^ code, 1597334677);
+  }
+  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(two ^ (two >>> 13), 3266489909);
+  two = Math.imul(two ^ (two >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
+  return (4294967296 * (2097151 & two) + (one >>> 0)).toString(36);
+}

@@ -1,0 +1,164 @@
+import { MediaError } from "../../core/errors.ts";
+import { BURN_FONT } from "../../core/further/burn-font.ts";
+import type { EncodeRequest } from "../../core/options.ts";
+import type { ByteReader, StepContext } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import { graphicsWhite } from "../../ffmpeg/color.ts";
+import { burntInput, firstSubtitles } from "../../plan/further/burn.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { writeAss } from "../../subtitles/ass.ts";
+import { type Cue, shiftCues } from "../../subtitles/cue.ts";
+import { readTextFile, shownBy } from "../../subtitles/track.ts";
+import { viewOf } from "../../util/bytes.ts";
+import { naming } from "./extra-inputs.ts";
+import { furtherKey, runFolder } from "./media-keys.ts";
+import type { StepTools } from "./step-tools.ts";
+
+type BurnTools = Pick<StepTools, "storage" | "open" | "font">;
+
+/** Returns the keys of the files that encoders read beside a plan's source, once those of burnt-in subtitles are written. */
+export async function furtherKeys(
+  tools: BurnTools,
+  { plan, source, wanted }: { plan: Plan; source: Source; wanted: EncodeRequest },
+  context: StepContext,
+): Promise<string[]> {
+  const { run_id } = context;
+  const folder = `${runFolder("work", run_id)}burn/`;
+  const own = { subtitles: `${folder}text.ass`, font: `${folder}font.ttf` } as const;
+  const asked = "subtitles" in wanted.options ? wanted.options : {};
+  const burnt = burntInput(asked);
+  if (burnt !== null) {
+    await context.durably("burn", async (signal) => {
+      const [reader, font] = await Promise.all([tools.open(furtherKey(run_id, burnt)), loadFont(tools)]);
+      const at = burnt - firstSubtitles(asked);
+      const text = await burnText({ reader, plan, source, font, signal }).catch((thrown: unknown) => {
+        signal.throwIfAborted();
+        throw naming(`options.subtitles.${at}.url`, thrown);
+      });
+      await tools.storage.write(own.subtitles, text, "text/x-ssa");
+      await tools.storage.write(own.font, font, "font/ttf");
+      return null;
+    });
+  }
+  return (plan.further ?? []).map(({ role }, at) =>
+    role === "subtitles" || role === "font" ? own[role] : furtherKey(run_id, at),
+  );
+}
+
+async function loadFont({ font }: BurnTools): Promise<Uint8Array> {
+  if (font) return font();
+  throw new MediaError("encoder_unavailable", "There is no font here to draw subtitles with.");
+}
+
+export interface BurnedText {
+  reader: ByteReader;
+  plan: Plan;
+  source: Source;
+  font: Uint8Array;
+  signal: AbortSignal;
+}
+
+/** What is drawn at once: more fills a picture, and takes an encoder without end. */
+const MOST_SHOWN = { cues: 32, letters: 4000 } as const;
+const MOST_NAMED = 8;
+
+/**
+ * Writes the ASS from which a plan's subtitles are drawn, as its output shows them; nothing of the file but its text, its times
+ * and faces gets into it. Rejects as `readTextFile` does, with `input_too_large` when too much is shown at once, and with
+ * `input_unsupported` when the font lacks a letter.
+ */
+export async function burnText({ reader, plan, source, font, signal }: BurnedText): Promise<Uint8Array> {
+  const { video } = plan;
+  if (video?.mode !== "encode") throw new RangeError("Subtitles are drawn into encoded pictures.");
+  const { cues } = await readTextFile(reader, signal);
+  const shown = shiftCues(cues, shownBy(plan));
+  checkCrowd(shown);
+  const { width, height } = video.geometry;
+  const look = { width, height, font: BURN_FONT.family, white: graphicsWhite(source, video) };
+  return new TextEncoder().encode(writeAss(inFont(shown, font), look));
+}
+
+function inFont(cues: readonly Cue[], font: Uint8Array): Cue[] {
+  const has = readFontLetters(font);
+  const missing = new Set<string>();
+  const fitted = cues.map((cue) => {
+    const fit = fitText(cue.text, has);
+    for (const letter of fit.missing) missing.add(letter);
+    return { ...cue, text: fit.text };
+  });
+  if (missing.size === 0) return fitted;
+  const named = [...missing].slice(0, MOST_NAMED).join(" ");
+  const more = missing.size > MOST_NAMED ? ` and ${missing.size - MOST_NAMED} more` : "";
+  const message = `The font of burnt-in subtitles has no letters for ${named}${more}. Without burn they become a track, which players draw.`;
+  throw new MediaError("input_unsupported", message);
+}
+
+function checkCrowd(cues: readonly Cue[]): void {
+  let shown: Cue[] = [];
+  for (const cue of cues) {
+    shown = [...shown.filter(({ end }) => end > cue.start), cue];
+    const letters = shown.reduce((sum, { text }) => sum + text.length, 0);
+    if (shown.length <= MOST_SHOWN.cues && letters <= MOST_SHOWN.letters) continue;
+    const most = `${MOST_SHOWN.cues} texts and ${MOST_SHOWN.letters.toLocaleString("en")} letters`;
+    throw new MediaError("input_too_large", `At most ${most} can be burnt in at once.`);
+  }
+}
+
+/** Returns whether a font has a glyph for a code point. */
+export type HasLetter = (code: number) => boolean;
+
+// A table that covers all planes, by groups of code points that follow one another.
+const GROUPS = 12;
+
+/** Reads which code points a TrueType font has glyphs for (OpenType 1.9, cmap). Throws a RangeError when it does not say so in the format for all planes. */
+export function readFontLetters(font: Uint8Array): HasLetter {
+  const view = viewOf(font);
+  const cmap = findTable(view, "cmap");
+  const subtables = Array.from({ length: view.getUint16(cmap + 2) }, (_, index) =>
+    view.getUint32(cmap + 4 + index * 8 + 4),
+  );
+  const found = subtables.map((at) => cmap + at).find((at) => view.getUint16(at) === GROUPS);
+  if (found === undefined) throw new RangeError("The font has no table of all its letters.");
+  const groups = Array.from({ length: view.getUint32(found + 12) }, (_, index) => {
+    const at = found + 16 + index * 12;
+    return [view.getUint32(at), view.getUint32(at + 4)] as const;
+  });
+  return (code) => {
+    let [low, high] = [0, groups.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((groups[middle]?.[1] ?? 0) < code) low = middle + 1;
+      else high = middle;
+    }
+    return (groups[low]?.[0] ?? Number.POSITIVE_INFINITY) <= code;
+  };
+}
+
+function findTable(view: DataView, name: string): number {
+  const tag = [...name].reduce((sum, letter) => sum * 256 + letter.charCodeAt(0), 0);
+  for (let index = 0; index < view.getUint16(4); index++) {
+    const at = 12 + index * 16;
+    if (view.getUint32(at) === tag) return view.getUint32(at + 8);
+  }
+  throw new RangeError(`The font has no table ${name}.`);
+}
+
+/** What becomes of a text in a font. */
+export interface Fitted {
+  text: string;
+  /** Letters without a glyph, each once. */
+  missing: string[];
+}
+
+/** Composes letters, and leaves out invisible ones that a font does not have. */
+export function fitText(text: string, has: HasLetter): Fitted {
+  const missing = new Set<string>();
+  const kept = [...text.normalize("NFC")].flatMap((letter) => {
+    if (has(letter.codePointAt(0) ?? 0) || letter === "\n") return letter;
+    if (/\p{Default_Ignorable_Code_Point}/u.test(letter)) return [];
+    if (/[\s\p{Cc}]/u.test(letter)) return " ";
+    missing.add(letter);
+    return letter;
+  });
+  return { text: kept.join(""), missing: [...missing] };
+}

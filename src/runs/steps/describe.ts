@@ -1,0 +1,124 @@
+import type { EncodeRequest } from "../../core/options.ts";
+import type { Storage } from "../../core/ports.ts";
+import type { Source, WaveformFacts } from "../../core/source.ts";
+import { parseDash } from "../../ffmpeg/manifests/dash-manifest.ts";
+import { parseMasterPlaylist } from "../../ffmpeg/manifests/master-playlist.ts";
+import { sheetName } from "../../ffmpeg/output.ts";
+import { STORYBOARD } from "../../ffmpeg/storyboard.ts";
+import { type Plan, pictureSize, type Sheet } from "../../plan/plan.ts";
+import { requireEncoded } from "../../storage/storage.ts";
+
+/**
+ * Describes a storyboard or several stills: a Source of its pictures, with the URL of its WebVTT, or of the first still, and a list
+ * of its files.
+ */
+export async function describeSheets(
+  key: string,
+  filesize: number,
+  plan: Plan,
+  storage: Storage,
+  url: (key: string) => Promise<string>,
+): Promise<Source> {
+  const folder = key.slice(0, key.lastIndexOf("/") + 1);
+  const { mime } = requireEncoded(await storage.head(key));
+  const { image, duration } = plan;
+  const files = image?.sheet ? filesOf(plan, image.sheet) : [];
+  const described = files.map(async ({ name, ...facts }) => {
+    const info = requireEncoded(await storage.head(folder + name));
+    return { url: await url(folder + name), mime: info.mime, filesize: info.size, ...facts };
+  });
+  return {
+    object: "source",
+    url: await url(key),
+    kind: "image",
+    format: plan.format,
+    mime,
+    filesize,
+    ...(image && pictureSize(image)),
+    ...(plan.kind === "storyboard" && duration !== null && { duration }),
+    files: await Promise.all(described),
+  };
+}
+
+function filesOf(plan: Plan, { sheets, interval }: Sheet): { name: string; time?: number }[] {
+  const names = Array.from({ length: sheets }, (_, index) => sheetName(plan, index));
+  if (plan.kind === "storyboard")
+    return [STORYBOARD.vtt, STORYBOARD.json, ...names].map((name) => ({ name }));
+  return names.map((name, index) => ({ name, time: Number((plan.start + index * interval).toFixed(3)) }));
+}
+
+/**
+ * Describes adaptive video by its master playlist or DASH manifest: a Source with its renditions, best first. Those of DASH have
+ * no URLs of their own, so each has the manifest's.
+ */
+export async function describeStream(
+  key: string,
+  filesize: number,
+  plan: Plan,
+  storage: Storage,
+  url: (key: string) => Promise<string>,
+): Promise<Source> {
+  const { body, mime } = requireEncoded(await storage.read(key));
+  const text = await new Response(body).text();
+  const own = key.slice(key.lastIndexOf("/") + 1);
+  const entries =
+    plan.format === "dash"
+      ? parseDash(text).map((entry) => ({ uri: own, ...entry }))
+      : parseMasterPlaylist(text);
+  const folder = key.slice(0, key.lastIndexOf("/") + 1);
+  const renditions = await Promise.all(
+    entries.map(async ({ uri, ...facts }) => ({ ...facts, url: await url(folder + uri) })),
+  );
+  const best = renditions.toSorted((a, b) => b.bitrate - a.bitrate);
+  const [first] = best;
+  return {
+    object: "source",
+    url: await url(key),
+    kind: "adaptive_video",
+    format: plan.format,
+    mime,
+    filesize,
+    ...(plan.duration === null ? {} : { duration: plan.duration }),
+    ...(first?.width && first.height ? { width: first.width, height: first.height } : {}),
+    codecs: { video: plan.video?.codec ?? null, audio: plan.audio?.codec ?? null },
+    renditions: best,
+  };
+}
+
+/** Describes a waveform, of which a probe would read nothing but the size of a picture. */
+export async function describeWaveform(
+  key: string,
+  waveform: WaveformFacts,
+  { format, duration, waveform: planned }: Plan,
+  storage: Storage,
+  url: (key: string) => Promise<string>,
+): Promise<Source> {
+  const info = requireEncoded(await storage.head(key));
+  const { width, height } = planned?.picture ?? {};
+  return {
+    object: "source",
+    url: await url(key),
+    kind: width === undefined ? "data" : "image",
+    ...{ format, mime: info.mime, filesize: info.size },
+    ...(width !== undefined && height !== undefined && { width, height }),
+    ...(duration !== null && { duration }),
+    waveform,
+  };
+}
+
+// ThumbHash takes pictures of at most this size.
+const MOST_SIDE = 100;
+// Films often begin in black, so a video is represented by what it shows after this share of its time.
+const MOMENT = 0.1;
+
+/** Returns the request for the small picture from which a placeholder is computed; null for a source without pictures. */
+export function placeholderRequest({ kind, width, height, duration }: Source): EncodeRequest | null {
+  if (kind !== "video" && kind !== "image") return null;
+  const [wide = 0, high = 0] = [width, height];
+  const shrink = Math.min(1, MOST_SIDE / Math.max(1, wide, high));
+  // Of a very narrow picture, a line is left.
+  const [across, down] = [wide, high].map((side) => Math.max(1, Math.round(side * shrink)));
+  const size = shrink < 1 && { width: across, height: down, fit: "fill" as const };
+  const start = kind === "video" && duration ? Number((duration * MOMENT).toFixed(3)) : 0;
+  return { kind: "image", options: { format: "png", ...size, ...(start > 0 && { start }) } };
+}

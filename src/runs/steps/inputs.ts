@@ -1,0 +1,148 @@
+import { MediaError } from "../../core/errors.ts";
+import type { EncodeRequest } from "../../core/options.ts";
+import type { ByteReader, StepContext, Storage, StoredInfo } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { HttpFile, Watch } from "../../storage/http/reader.ts";
+import type { Pin } from "../../storage/pinned.ts";
+import { MIB } from "../../util/bytes.ts";
+
+export interface Inputs {
+  /** Opens a URL that the host can read; rejects as `openHttp` does. */
+  open(url: string, signal: AbortSignal): Promise<OpenInput>;
+}
+
+export interface OpenInput {
+  /** Random access; null when the server does not support ranges and the file must be read whole. */
+  reader: ByteReader | null;
+  mime: string | null;
+  /** The whole file, as `runIngest` takes it. */
+  file: HttpFile;
+  /** What pins it, so that it need not be copied; null or absent where only a copy stays as it is. */
+  pin?: Pin | null;
+}
+
+/** Opens a stored object as input with the given reader; rejects with `input_not_found` when it no longer exists. */
+export async function openStored(
+  storage: Storage,
+  key: string,
+  url: string,
+  openReader: (key: string) => Promise<ByteReader>,
+): Promise<OpenInput> {
+  const object = await storage.read(key);
+  if (!object)
+    throw new MediaError(
+      "input_not_found",
+      "This file no longer exists; outputs are kept for a limited time.",
+    );
+  const { size, etag, mime, body } = object;
+  const reader = await openReader(key);
+  const file: HttpFile = {
+    url,
+    size,
+    etag,
+    version: etag,
+    mime,
+    ranges: true,
+    reader,
+    stream: (watch) => watched(body, watch),
+    close: async () => {
+      if (!body.locked) await body.cancel();
+    },
+  };
+  return { reader, mime, file };
+}
+
+/** Passes bytes through and reports how many have passed, before the last of them. */
+export function watched(body: ReadableStream<Uint8Array>, watch?: Watch): ReadableStream<Uint8Array> {
+  if (!watch) return body;
+  let passed = 0;
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      async transform(bytes, controller) {
+        passed += bytes.length;
+        await watch(passed);
+        controller.enqueue(bytes);
+      },
+    }),
+  );
+}
+
+/** The input that a run shares with the others of its job. */
+export interface SharedInput {
+  /** Id of the job, in whose folder the input is. */
+  id: string;
+  /**
+   * Works on the input while no other run does, with what the others have probed of it, if any; calls `onWait` from time to time
+   * while it waits for its turn.
+   */
+  alone<T>(
+    work: (known: Source | null) => Promise<T>,
+    signal: AbortSignal,
+    onWait: () => Promise<void>,
+  ): Promise<T>;
+  /** Returns what the other runs of the job make of it; absent where they do not wait for one encoder. */
+  beside?(): Promise<readonly EncodeRequest[]>;
+  /** Keeps the probed input for the other runs. */
+  keep(source: Source): Promise<void>;
+}
+
+/** Works durably on a run's input. Runs that share one take turns, and each receives what the others have found out. */
+export function alone<T>(
+  shared: SharedInput | null,
+  name: string,
+  context: StepContext,
+  work: (signal: AbortSignal, known: Source | null) => Promise<T>,
+): Promise<T> {
+  return context.durably(name, (signal) => {
+    if (!shared) return work(signal, null);
+    const onWait = () => context.progress(null);
+    return shared.alone((known) => work(signal, known), signal, onWait);
+  });
+}
+
+export interface Ingest {
+  /** Opens the source with its limits of size and time, for example `openHttp` with bound options. */
+  open(): Promise<HttpFile>;
+  storage: Storage;
+  /** Where to store the copy; an existing object is replaced as a whole. */
+  key: string;
+  /** Content-Type of the copy. Default: the source's own. */
+  mime?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /**
+   * Called from time to time with the bytes received and the total (null when unknown); the copy waits for it and fails with
+   * it.
+   */
+  progress?(received: number, size: number | null): Promise<void> | void;
+}
+
+// Often enough for a progress bar, at no measurable cost.
+const REPORT_BYTES = 4 * MIB;
+
+/**
+ * Streams a source to storage in constant memory and returns what was stored. Rejects as `openHttp` and its stream do, or
+ * with `upload_failed` when the stored size differs from the bytes received.
+ */
+export async function runIngest({ open, storage, key, mime, signal, progress }: Ingest): Promise<StoredInfo> {
+  signal?.throwIfAborted();
+  const file = await open();
+  try {
+    let received = 0;
+    let reported = 0;
+    const body = file.stream(async (bytes) => {
+      signal?.throwIfAborted();
+      received = bytes;
+      if (received - reported < REPORT_BYTES) return;
+      reported = received;
+      await progress?.(received, file.size);
+    });
+    const info = await storage.write(key, body, mime ?? file.mime ?? "application/octet-stream");
+    if (info.size !== received || (file.size !== null && info.size !== file.size)) {
+      throw new MediaError("upload_failed", `Of ${received} bytes, ${info.size} were stored.`);
+    }
+    await progress?.(received, file.size);
+    return info;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,208 @@
+import { MediaError } from "../../core/errors.ts";
+import type { StepContext, Storage, StoredInfo } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { Step } from "../../core/step.ts";
+import type { Task } from "../../core/task.ts";
+import { manifestsOf } from "../../ffmpeg/manifests/manifest-entries.ts";
+import { namedIn } from "../../ffmpeg/manifests/media-playlist.ts";
+import type { FileBody } from "../../storage/http/writer.ts";
+import type { S3Bucket } from "../../storage/s3/bucket.ts";
+import { putS3File, type UploadMemory } from "../../storage/s3/upload.ts";
+import { readAll, requireEncoded } from "../../storage/storage.ts";
+import { sideBySide, throttle } from "../../util/async.ts";
+
+/** The caller's own storage for the output of a run. */
+export interface Destination {
+  /** Key of the file to open; when it ends in a slash, the file's name is appended. */
+  key: string;
+  /** Opens the bucket; rejects when its connection no longer exists. */
+  open(): Promise<S3Bucket>;
+}
+
+export interface UploadTools {
+  storage: Storage;
+  /** Returns the key behind one of our own URLs; null for any other. */
+  key(url: string): Promise<string | null>;
+}
+
+/** Copies the file stored under `key`, or all files of adaptive video or of a storyboard, to a destination; returns the source as it is there. */
+export async function uploadOutput(
+  source: Source,
+  key: string,
+  destination: Destination,
+  { storage, key: keyOf }: UploadTools,
+  context: StepContext,
+  signal: AbortSignal,
+): Promise<Source> {
+  const folder = key.slice(0, key.lastIndexOf("/") + 1);
+  const main = key.slice(folder.length);
+  const names = await namesFor(source);
+  const files = await Promise.all(names.map((name) => fileOf(storage, folder, name)));
+  const progress = throttle((share: number) => context.progress(share * 100).catch(() => undefined));
+  const uploaded = await uploadFiles({
+    ...{ files, main, signal, key: destination.key, bucket: await destination.open() },
+    onProgress: (share) => void progress(share),
+  });
+  const { size, etag, mime } = uploaded.info;
+  const renditions = await Promise.all((source.renditions ?? []).map(moved));
+  const listed = source.files && (await Promise.all(source.files.map(moved)));
+  const described = { ...source, url: uploaded.url, mime, etag, filesize: source.filesize ?? size };
+  return {
+    ...described,
+    ...(source.renditions && { renditions }),
+    ...(listed && { files: listed }),
+  };
+
+  async function namesFor({ kind, format, files: own }: Source): Promise<string[]> {
+    if (kind === "adaptive_video") return namesOf(storage, folder, manifestsOf(main, format));
+    const keys = await Promise.all((own ?? []).map((file) => keyOf(file.url)));
+    const beside = keys.flatMap((each) => (each?.startsWith(folder) ? [each.slice(folder.length)] : []));
+    return [...new Set([...beside, main])];
+  }
+
+  async function moved<F extends { url: string }>(file: F): Promise<F> {
+    const own = await keyOf(file.url);
+    return own?.startsWith(folder) ? { ...file, url: uploaded.urlOf(own.slice(folder.length)) } : file;
+  }
+}
+
+async function fileOf(storage: Storage, folder: string, name: string): Promise<OutputFile> {
+  const { size, mime } = requireEncoded(await storage.head(folder + name), "upload_failed");
+  return {
+    ...{ name, size, mime },
+    async open(range) {
+      const object = await storage.read(folder + name, range);
+      return readAll(requireEncoded(object, "upload_failed").body);
+    },
+  };
+}
+
+/** Lists all files of adaptive video from its manifests, which come after the files they refer to. */
+async function namesOf(storage: Storage, folder: string, manifests: readonly string[]): Promise<string[]> {
+  const read = async (name: string) => {
+    const object = await storage.read(folder + name);
+    return object ? namedIn(name, new TextDecoder().decode(await readAll(object.body))) : [];
+  };
+  const named = (await Promise.all(manifests.map(read))).flat();
+  const playlists = named.filter((name) => name.endsWith(".m3u8"));
+  const segments = await Promise.all(playlists.map(read));
+  const files = named.filter((name) => !playlists.includes(name));
+  return [...new Set([...segments.flat(), ...files, ...playlists, ...manifests])];
+}
+
+export interface OutputFile extends FileBody {
+  /** Path relative to the output folder. */
+  name: string;
+  mime: string;
+}
+
+/** An output, and where to upload it. */
+export interface UploadFiles {
+  files: readonly OutputFile[];
+  /** Name of the file to open: the only one, or the master playlist, which is uploaded last. */
+  main: string;
+  bucket: S3Bucket;
+  /** Key of the main file; when it ends in a slash, the file's name is appended. The other files go beside it. */
+  key: string;
+  signal: AbortSignal;
+  /**
+   * Returns the upload memory of a file; files already uploaded are not sent again. Without it, a failed file leaves nothing
+   * behind.
+   */
+  memory?(name: string): UploadMemory;
+  /** Files up to this many bytes go in one request; see `putS3File`. */
+  singleBytes?: number;
+  /** Receives the uploaded share, 0 to 1. */
+  onProgress?(share: number): void;
+}
+
+export interface Uploaded {
+  /** The main file's. */
+  info: StoredInfo;
+  url: string;
+  urlOf(name: string): string;
+}
+
+const FILES_AT_ONCE = 4;
+
+/**
+ * Uploads the files of an output to a bucket, those that the main one refers to before it. Rejects as writes to S3 storage
+ * do.
+ */
+export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
+  const { files, bucket, key, signal, memory, singleBytes, onProgress } = upload;
+  const main = files.find(({ name }) => name === upload.main);
+  if (!main) throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
+  const main_key = key.endsWith("/") ? key + main.name : key;
+  const folder = main_key.slice(0, main_key.lastIndexOf("/") + 1);
+  const keyOf = (name: string) => (name === main.name ? main_key : folder + name);
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  const sent = new Map<string, number>();
+  const tell = (name: string, bytes: number) => {
+    sent.set(name, bytes);
+    if (total > 0) onProgress?.([...sent.values()].reduce((sum, each) => sum + each, 0) / total);
+  };
+
+  async function put(file: OutputFile): Promise<StoredInfo> {
+    const remembered = memory?.(file.name);
+    const before = ((await remembered?.get("done")) ?? null) as StoredInfo | null;
+    const onProgress = (bytes: number) => tell(file.name, bytes);
+    const info =
+      before ??
+      (await putS3File(bucket, keyOf(file.name), file, file.mime, {
+        ...{ signal, onProgress },
+        ...(remembered && { memory: remembered }),
+        ...(singleBytes !== undefined && { singleBytes }),
+      }));
+    if (!before) await remembered?.put("done", info);
+    tell(file.name, file.size);
+    return info;
+  }
+
+  const others = files.filter((file) => file !== main);
+  await sideBySide(others, FILES_AT_ONCE, async (file) => void (await put(file)));
+  const info = await put(main);
+  const urlOf = (name: string) => `s3://${bucket.name}/${keyOf(name)}`;
+  return { info, url: urlOf(main.name), urlOf };
+}
+
+export interface S3Destination {
+  /** `s3://<bucket>/<key>`. */
+  url: string;
+  /** The requested connection; null for the default one. */
+  connection_id: string | null;
+}
+
+/** Returns where the output of a run goes; null when it stays in managed storage. */
+export function destinationOf(record: Task | Step): S3Destination | null {
+  if (record.object === "task") {
+    return record.output?.startsWith("s3://") ? { url: record.output, connection_id: null } : null;
+  }
+  if (record.kind !== "upload" || record.options.url === undefined) return null;
+  const { url, connection_id = null } = record.options;
+  return { url, connection_id };
+}
+
+const MAX_STEM = 64;
+
+/** Returns the base name of a run's output: that of its input, made safe for every file system and URL. */
+export function outputStem(input: string): string {
+  const path = URL.parse(input)?.pathname ?? "";
+  const last = path.split("/").findLast((part) => part !== "") ?? "";
+  const stem = decode(last)
+    .replace(/\.[a-z0-9]{1,5}$/i, "")
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/[^A-Za-z0-9_-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, MAX_STEM);
+  return stem || "output";
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
