@@ -5,9 +5,9 @@ import type { Source } from "../core/source.ts";
 import type { StepStatus } from "../core/step.ts";
 import type { TaskStatus } from "../core/task.ts";
 import type { Jobs } from "./jobs.ts";
-import type { AnyMedia, MediaInput } from "./read-media.ts";
-import type { AnyRun, RecordOf, RunRef, Step, Task } from "./records.ts";
+import type { AnyMedia, MediaInput } from "./media-input.ts";
 import type {
+  AnyRun,
   CreateOptions,
   EachOptions,
   ListOptions,
@@ -15,9 +15,13 @@ import type {
   NewTask,
   Page,
   ReadOptions,
+  RecordOf,
+  RunRef,
   SendOptions,
+  Step,
+  Task,
   WithFiles,
-} from "./requests.ts";
+} from "./records.ts";
 import type { Update, UploadProgress, Waiting, WaitingFile } from "./update.ts";
 
 export type {

@@ -38,9 +38,8 @@ export {
   type WebhookSecret,
 } from "../core/webhook.ts";
 export type * from "./client.ts";
-export { progressOf } from "./follow/progress.ts";
-export type { PollTimes } from "./follow/watch.ts";
 export type { Job, Jobs, JobUpdate, NewJob, NewOutput } from "./jobs.ts";
+export { progressOf } from "./progress.ts";
 export type { Fetch } from "./remote/http.ts";
 export { createRemoteClient, type RemoteClientOptions } from "./remote/remote.ts";
 export type {
@@ -53,3 +52,4 @@ export type {
   Uploads,
   Webhooks,
 } from "./remote/remote-client.ts";
+export type { PollTimes } from "./watch.ts";

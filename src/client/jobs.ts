@@ -2,10 +2,9 @@ import { toMediaError } from "../core/errors.ts";
 import type { EncodeKind } from "../core/formats.ts";
 import type { Job as JobRecord } from "../core/jobs/job.ts";
 import type { JobUpdate as JobUpdateRecord } from "../core/jobs/job-update.ts";
-import { followJob } from "./follow/job-updates.ts";
-import type { AnyMedia } from "./read-media.ts";
-import type { Task } from "./records.ts";
-import type { CreateOptions, EachOptions, ListOptions, NewTask, Page, ReadOptions } from "./requests.ts";
+import type { AnyMedia } from "./media-input.ts";
+import { followJob } from "./progress.ts";
+import type { CreateOptions, EachOptions, ListOptions, NewTask, Page, ReadOptions, Task } from "./records.ts";
 import type { Update } from "./update.ts";
 
 /** Several outputs of one input: a task for each, in the order of the request. Field names are those of the HTTP API. */

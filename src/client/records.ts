@@ -1,8 +1,11 @@
 import type { EncodeKind, StepKind } from "../core/formats.ts";
+import type { InputRole } from "../core/further/further-inputs.ts";
 import type { OptionsOf } from "../core/option-types.ts";
-import type { Source } from "../core/source.ts";
+import type { ExternalFile, Source } from "../core/source.ts";
 import type { RunError, Step as StepRecord } from "../core/step.ts";
 import type { Task as TaskRecord } from "../core/task.ts";
+import type { UploadRequest } from "../core/upload.ts";
+import type { AnyMedia } from "./media-input.ts";
 
 /**
  * A task: one input through probe, ingest, encode and upload. A union by `kind`, which types its options, and by `status`: a
@@ -51,3 +54,99 @@ export type RecordOf<T> = T extends { object: "task"; kind: infer K extends Enco
   : T extends { object: "step"; kind: infer K extends StepKind }
     ? Step<K>
     : Task | Step;
+
+/** Options in which a file or a URL object may stand for the URL of a further input, such as that of an overlay. */
+export type WithFiles<O> = { [N in keyof O]: N extends InputRole ? FilesIn<O[N]> : O[N] };
+type FilesIn<T> = T extends readonly (infer E)[]
+  ? FilesIn<E>[]
+  : T extends { url: string }
+    ? Omit<T, "url"> & { url: AnyMedia }
+    : T;
+
+/** The request for a new task; its options depend on its kind. */
+export interface NewTask<K extends EncodeKind = EncodeKind> {
+  /** The media to encode: a file, a URL, or bytes in any other form. */
+  input: AnyMedia;
+  /** What to make of it. */
+  kind: K;
+  /** Options of the kind; each has a default. */
+  options?: WithFiles<OptionsOf<K>>;
+  /**
+   * Destination `s3://<bucket>/<key>`.
+   *
+   * @default the client's own storage
+   */
+  output?: string;
+  /** Data of your own, kept with the task: up to 16,384 bytes of JSON. */
+  metadata?: Record<string, unknown>;
+  /** URL to which a service posts the task's events; the local client refuses it. */
+  webhook_url?: string;
+}
+
+/** The request for a new standalone step; its options depend on its kind. */
+export interface NewStep<K extends StepKind = StepKind> {
+  /** What to do with the input. */
+  kind: K;
+  /** The output of an earlier step, or media in any form. */
+  input: Source | ExternalFile | { url: string | URL } | AnyMedia;
+  /** Options of the kind; only those of `upload` are required. */
+  options?: WithFiles<OptionsOf<K>>;
+  /** URL to which a service posts the step's events; the local client refuses it. */
+  webhook_url?: string;
+}
+
+/** How to upload a file to a service. */
+export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
+  /** Stops the upload and discards what was sent. */
+  signal?: AbortSignal;
+  /** Called with the bytes sent so far and the size of the file; bytes sent again count once. */
+  onProgress?(sent: number, size: number): void;
+}
+
+/** How to upload the file of a new task or step to a service; the local client uploads none. */
+export type CreateOptions = Pick<SendOptions, "signal" | "onProgress">;
+
+/** How to read something. */
+export interface ReadOptions {
+  /** Aborting it ends the read, which rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/** Options of a list. */
+export interface ListOptions<Status extends string = string, Kind extends string = string>
+  extends ReadOptions {
+  /**
+   * Most records to return, from 1 to 100.
+   *
+   * @default 20
+   */
+  limit?: number;
+  /**
+   * Order of creation; `desc` lists the newest first.
+   *
+   * @default `desc`
+   */
+  order?: "asc" | "desc";
+  /** Id of the record after which the page begins. */
+  after?: string;
+  /** Id of the record before which the page ends; it goes without `after`. */
+  before?: string;
+  /** Lists only records of this status. */
+  status?: Status;
+  /** Lists only records of this kind. */
+  kind?: Kind;
+}
+
+/** Options for iterating over a whole list; `limit` is the number of records per request. Default 100. */
+export type EachOptions<Status extends string = string, Kind extends string = string> = Omit<
+  ListOptions<Status, Kind>,
+  "before"
+>;
+
+/** A page of a list. */
+export interface Page<T> {
+  /** The records, in the order of the list. */
+  records: T[];
+  /** Whether more follow in the same direction. */
+  more: boolean;
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { mirror } from "../../src/browser/media-worker/mirror.ts";
-import { progressOf } from "../../src/client/follow/progress.ts";
+import { progressOf } from "../../src/client/progress.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createTask, type Task } from "../../src/core/task.ts";
 import { applyToTask, type RunEvent } from "../../src/core/transitions.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { followJob } from "../../src/client/follow/job-updates.ts";
+import { followJob } from "../../src/client/progress.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { describeJob } from "../../src/core/jobs/describe-job.ts";

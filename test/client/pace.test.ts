@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createPace } from "../../src/client/follow/pace.ts";
+import { createPace } from "../../src/client/progress.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createTask, type Task } from "../../src/core/task.ts";
 import { applyToTask } from "../../src/core/transitions.ts";

@@ -1,4 +1,4 @@
-import type { Sample } from "../../src/client/follow/time-left.ts";
+import type { Sample } from "../../src/client/progress.ts";
 
 /** Encodes recorded in Chromium on two busy cores: percent of the encode step by seconds since its start, and when the task ended. */
 export const TRACES: Readonly<Record<string, { samples: readonly Sample[]; end: number }>> = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { progressOf, updateOf } from "../../src/client/follow/progress.ts";
+import { progressOf, updateOf } from "../../src/client/progress.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createStep } from "../../src/core/step.ts";
 import { applyToTask } from "../../src/core/transitions.ts";

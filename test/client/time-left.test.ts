@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timeLeft } from "../../src/client/follow/time-left.ts";
+import { timeLeft } from "../../src/client/progress.ts";
 import { TRACES } from "./progress-traces.ts";
 
 // The encode is 85 percent of its task and begins at ten percent.

@@ -1,4 +1,4 @@
-import { followJob } from "../../src/client/follow/job-updates.ts";
+import { followJob } from "../../src/client/progress.ts";
 import { readEvents } from "../../src/client/remote/read-events.ts";
 import type { Update } from "../../src/client/update.ts";
 import type { Job } from "../../src/core/jobs/job.ts";

@@ -1,5 +1,4 @@
-import { createPace, type Pace } from "../../src/client/follow/pace.ts";
-import { updateOf } from "../../src/client/follow/progress.ts";
+import { createPace, type Pace, updateOf } from "../../src/client/progress.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";

@@ -1,4 +1,4 @@
-import { createPace } from "../../src/client/follow/pace.ts";
+import { createPace } from "../../src/client/progress.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { createChanges } from "./changes.ts";
 import { type RunEventBytes, streamEvents, writeEvent } from "./event-stream.ts";

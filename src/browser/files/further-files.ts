@@ -1,4 +1,4 @@
-import { nameOf } from "../../client/open-file.ts";
+import { nameOf } from "../../client/media-input.ts";
 import { furtherInputs, mapFurther } from "../../core/further/further-inputs.ts";
 import type { LocalFile, Run } from "../media-api.ts";
 import { furtherFileId, type InputFiles } from "./input-files.ts";

@@ -1,4 +1,4 @@
-import { nameOf, openFile } from "../../client/open-file.ts";
+import { nameOf, openFile } from "../../client/media-input.ts";
 import type { WaitingFile } from "../../client/update.ts";
 import { MediaError } from "../../core/errors.ts";
 import { fingerprintOf } from "../../storage/readers.ts";

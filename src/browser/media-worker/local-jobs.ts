@@ -1,5 +1,5 @@
 import type { Page } from "../../client/client.ts";
-import { nameOf } from "../../client/open-file.ts";
+import { nameOf } from "../../client/media-input.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { type CreateId, isId } from "../../core/ids.ts";
 import { awaitedBy, neverMade, releaseAfter, type TaskEnd } from "../../core/jobs/after.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "../../client/client.ts";
-import { nameOf } from "../../client/open-file.ts";
-import { outputSource } from "../../client/output-source.ts";
+import { nameOf } from "../../client/media-input.ts";
+import { outputSource } from "../../client/methods.ts";
 import type { WaitingFile } from "../../client/update.ts";
 import { MediaError } from "../../core/errors.ts";
 import { createIds, isId } from "../../core/ids.ts";

@@ -8,14 +8,18 @@ import type {
   Step,
   Task,
 } from "../../client/client.ts";
-import { eachRecord } from "../../client/each.ts";
-import { updatesOf } from "../../client/follow/updates.ts";
-import { createWatchMethods, idOf } from "../../client/follow/watch-methods.ts";
-import { closedError } from "../../client/follow/watchers.ts";
 import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
-import { type GivenRequest, readInput } from "../../client/read-media.ts";
-import { createRemoteOutput } from "../../client/remote/remote-output.ts";
-import { probeInput, runTask } from "../../client/run.ts";
+import { type GivenRequest, readInput } from "../../client/media-input.ts";
+import {
+  createWatchMethods,
+  eachRecord,
+  idOf,
+  probeInput,
+  runTask,
+  updatesOf,
+} from "../../client/methods.ts";
+import { createRemoteOutput } from "../../client/output.ts";
+import { closedError } from "../../client/watch.ts";
 import { untilAborted } from "../../util/async.ts";
 import type { CoreFiles, MediaApi, MediaEvent, MediaSettings, RecordType } from "../media-api.ts";
 import { callOver } from "../rpc.ts";

@@ -1,5 +1,5 @@
 import type { Output, ReadOptions } from "../../client/client.ts";
-import { saveTo } from "../../client/save-to.ts";
+import { saveTo } from "../../client/output.ts";
 import { MediaError } from "../../core/errors.ts";
 import { replaceEntries } from "../../ffmpeg/manifests/manifest-entries.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";

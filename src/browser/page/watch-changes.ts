@@ -1,14 +1,14 @@
-import { createPace, type Pace } from "../../client/follow/pace.ts";
-import { updateOf } from "../../client/follow/progress.ts";
-import { isNews, type Watch } from "../../client/follow/watch.ts";
+import { createPace, type Pace, updateOf } from "../../client/progress.ts";
 import {
   addWatcher,
   closedError,
   dropWatchers,
+  isNews,
   refuseWatcher,
   tellAll,
+  type Watch,
   type Watched,
-} from "../../client/follow/watchers.ts";
+} from "../../client/watch.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { isFinished } from "../../core/transitions.ts";
 import type { Run, Standing } from "../media-api.ts";

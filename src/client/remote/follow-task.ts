@@ -2,7 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import { Task as TaskSchema } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { sleep } from "../../util/async.ts";
-import { updateOf } from "../follow/progress.ts";
+import { updateOf } from "../progress.ts";
 import { TaskUpdate, type Update } from "../update.ts";
 import { type Http, parseAnswer, pauseMs } from "./http.ts";
 import { readEvents } from "./read-events.ts";

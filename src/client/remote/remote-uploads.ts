@@ -1,7 +1,7 @@
 import { Upload, type UploadCompletion, type UploadPart } from "../../core/upload.ts";
 import { sideBySide } from "../../util/async.ts";
 import type { SendOptions } from "../client.ts";
-import { openFile } from "../open-file.ts";
+import { openFile } from "../media-input.ts";
 import type { Call, Fetch } from "./http.ts";
 import { putPart } from "./put-part.ts";
 import type { Uploads } from "./remote-client.ts";

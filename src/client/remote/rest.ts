@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import type { ListOptions, Page } from "../client.ts";
-import { eachRecord } from "../each.ts";
+import { eachRecord } from "../methods.ts";
 import type { Ask, Call } from "./http.ts";
 
 const FOLDERS = {

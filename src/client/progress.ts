@@ -1,0 +1,238 @@
+import type { EncoderChoice } from "../core/choice.ts";
+import { MediaError, toMediaError } from "../core/errors.ts";
+import { ENCODE_KINDS, type StepKind } from "../core/formats.ts";
+import { describeJob } from "../core/jobs/describe-job.ts";
+import type { Job } from "../core/jobs/job.ts";
+import type { JobUpdate } from "../core/jobs/job-update.ts";
+import type { Step } from "../core/step.ts";
+import type { Task } from "../core/task.ts";
+import { isFinished } from "../core/transitions.ts";
+import type { Update } from "./update.ts";
+
+// Each step's share of its task in percent: nearly all for the encode, and enough for the others to be seen moving.
+const WEIGHTS: Readonly<Record<StepKind, number>> = {
+  probe: 2,
+  ingest: 8,
+  video: 85,
+  audio: 85,
+  image: 85,
+  animation: 85,
+  storyboard: 85,
+  waveform: 85,
+  adaptive_video: 85,
+  upload: 5,
+};
+
+/**
+ * Returns the progress of a task or step in percent, which never falls while it runs; a task reaches 100 only by succeeding.
+ * Null until anything is measured.
+ */
+export function progressOf(record: Task | Step): number | null {
+  if (record.object === "step") return record.progress;
+  if (record.status === "succeeded") return 100;
+  if (record.steps.every((step) => step.progress === null)) return null;
+  const done = record.steps.reduce((sum, step) => sum + WEIGHTS[step.kind] * (step.progress ?? 0), 0);
+  return Math.min(99, Math.floor(done / 100));
+}
+
+/**
+ * Creates the update for a record, with at least the progress of the previous update. The encoder is the one in the encode's
+ * output, or else `chosen`, or else that of the previous update.
+ */
+export function updateOf<T extends Task | Step>(
+  record: T,
+  before: Update<T> | null,
+  chosen: EncoderChoice | null = before?.choice ?? null,
+  pace: Pace = createPace(),
+): Update<T> {
+  const known = [progressOf(record), before?.progress ?? null].filter((each) => each !== null);
+  const progress = known.length > 0 ? Math.max(...known) : null;
+  return { record, progress, ...pace(record), error: record.error, choice: choiceOf(record) ?? chosen };
+}
+
+function choiceOf(record: Task | Step): EncoderChoice | null {
+  const steps = record.object === "task" ? record.steps : [record];
+  const { encoder, reason = "", refusals } = steps.find(({ kind }) => isEncode(kind))?.output ?? {};
+  return encoder === undefined ? null : { encoder, reason, ...(refusals && { refusals }) };
+}
+
+/** Measures the pace of a run from its records, passed one after the other. */
+export type Pace = (record: Task | Step) => Pick<Update<Task | Step>, "speed" | "eta">;
+
+const NONE = { speed: null, eta: null };
+// A step seen within this many seconds of its start counts as watched from the start.
+const FRESH = 30;
+
+/**
+ * Creates a {@link Pace} for the encode of a run. `since` says where it measures from: the start of the encode, or, when the
+ * work may have been interrupted, the moment it is first seen.
+ */
+export function createPace(since: "start" | "sight" = "start"): Pace {
+  let seen: { id: string; samples: Sample[] } | null = null;
+  return (record) => {
+    const step = isFinished(record) ? undefined : encodeOf(record);
+    if (!step?.progress) return NONE;
+    const sample = { at: step.updated_at / 1000, percent: step.progress };
+    if (seen?.id !== step.id) {
+      const began = (step.started_at ?? step.updated_at) / 1000;
+      const watched = since === "start" || sample.at - began < FRESH;
+      seen = { id: step.id, samples: watched ? [{ at: began, percent: 0 }] : [] };
+    }
+    const { samples } = seen;
+    if (samples.at(-1)?.percent !== sample.percent) samples.push(sample);
+    const measured = timeLeft(samples);
+    if (measured === null) return NONE;
+    // A task's step has its options at the task.
+    const media = mediaSeconds(step, record.options);
+    return { speed: media === null ? null : media * measured.rate, eta: measured.eta };
+  };
+}
+
+function isEncode(kind: StepKind): boolean {
+  return (ENCODE_KINDS as readonly StepKind[]).includes(kind);
+}
+
+function encodeOf(record: Task | Step): Step | undefined {
+  const steps = record.object === "task" ? record.steps : [record];
+  return steps.find(({ kind, status }) => status === "processing" && isEncode(kind));
+}
+
+function mediaSeconds({ kind, input }: Step, { start, end }: Record<string, unknown>): number | null {
+  const duration = input?.object === "source" ? input.duration : undefined;
+  if (kind === "image" || duration === undefined) return null;
+  const from = typeof start === "number" ? start : 0;
+  const to = typeof end === "number" ? Math.min(end, duration) : duration;
+  return to > from ? to - from : null;
+}
+
+export interface Sample {
+  /** Seconds, from any origin. */
+  at: number;
+  /** Percentage of its step. */
+  percent: number;
+}
+
+export interface Measured {
+  /** Share of the encode completed per second. */
+  rate: number;
+  eta: number;
+}
+
+// The chunks' share of a step; stitching them only copies, and takes hardly any time.
+const ENCODED_PERCENT = 95;
+// Encoders start slowly and machines change their pace, so the last third of the time counts most. On recorded encodes of busy
+// machines, a half reacted too late and a quarter took every hitch for a change of pace.
+const RECENT = 1 / 3;
+// Weight of the last third relative to the whole.
+const NEWEST = 4 / 5;
+// A gap longer than this many usual gaps between reports is a hitch and says nothing about the pace.
+const LONGEST_GAP = 2;
+// Seconds; anything shorter is inconclusive, because reports come about once a second.
+const SHORTEST = 2;
+// Seconds; with less than this between two pictures, the time before the first of them says more.
+const FIRST_SPAN = 0.9;
+const LEAST_PERCENT = 3;
+
+/**
+ * Estimates the rate and the remaining time of an encode from its samples, oldest first; null before anything can be
+ * measured.
+ */
+export function timeLeft(all: readonly Sample[]): Measured | null {
+  const samples = withoutHitches(all);
+  const last = samples.at(-1);
+  const begun = samples.findIndex(({ percent }) => percent > 0);
+  if (!last || begun < 0 || last.percent < LEAST_PERCENT) return null;
+  // The time before the first picture says nothing about the others, unless it is all there is.
+  const first = last.at - (samples[begun]?.at ?? 0) >= FIRST_SPAN ? begun : Math.max(0, begun - 1);
+  const from = last.at - Math.max(SHORTEST, (last.at - (samples[first]?.at ?? 0)) * RECENT);
+  const base = samples.slice(first).findLast(({ at }) => at <= from) ?? samples[first];
+  if (!base || base.at >= last.at || base.percent >= last.percent) return null;
+  const origin = samples[first] ?? base;
+  const overall = slope(last.at > origin.at ? origin : base, last);
+  // A chunk that finishes at once must not make the figures jump.
+  const rate = slope(base, last) ** NEWEST * overall ** (1 - NEWEST);
+  return { rate, eta: Math.max(0, 1 - last.percent / ENCODED_PERCENT) / rate };
+}
+
+function slope(from: Sample, to: Sample): number {
+  return (to.percent - from.percent) / (to.at - from.at) / ENCODED_PERCENT;
+}
+
+// The time before the first picture is not a gap between pictures, so it stays.
+function withoutHitches(samples: readonly Sample[]): Sample[] {
+  const begun = samples.filter(({ percent }) => percent > 0);
+  const gaps = begun.slice(1).map(({ at }, index) => at - (begun[index]?.at ?? at));
+  const usual = gaps.toSorted((one, other) => one - other)[gaps.length >> 1] ?? 0;
+  // Two gaps do not show which is the usual one.
+  const longest = gaps.length < 3 ? Number.POSITIVE_INFINITY : LONGEST_GAP * usual;
+  let saved = 0;
+  return samples.map((sample) => {
+    const gap = gaps[begun.indexOf(sample) - 1] ?? 0;
+    saved += Math.max(0, gap - longest);
+    return { ...sample, at: sample.at - saved };
+  });
+}
+
+type Progress = Pick<Update<Task>, "record" | "progress" | "eta">;
+
+/**
+ * Yields how a job stands, and again whenever one of its tasks changes, until all are finished; a slow consumer skips to the
+ * newest. `updatesOf` returns the updates of a task, until the signal aborts. Rejects as they do, but for a task that is deleted,
+ * which the job then lacks.
+ */
+export async function* followJob(
+  job: Job,
+  updatesOf: (task: Task, signal: AbortSignal) => AsyncIterable<Progress>,
+): AsyncGenerator<JobUpdate, void> {
+  const over = new AbortController();
+  const latest = new Map<string, Progress>();
+  for (const record of job.tasks) latest.set(record.id, { record, progress: progressOf(record), eta: null });
+  let news = Promise.withResolvers<void>();
+  let failure: { thrown: unknown } | null = null;
+  let followed = 0;
+  async function follow(task: Task): Promise<void> {
+    followed++;
+    try {
+      for await (const update of updatesOf(task, over.signal)) {
+        latest.set(task.id, update);
+        news.resolve();
+      }
+    } catch (thrown) {
+      if (toMediaError(thrown).kind === "task_not_found") latest.delete(task.id);
+      else failure ??= { thrown };
+    }
+    followed--;
+    news.resolve();
+  }
+  for (const task of job.tasks) if (!isFinished(task)) void follow(task);
+  try {
+    for (;;) {
+      const update = updateOfJob(job, [...latest.values()]);
+      yield update;
+      if (isFinished(update.record)) return;
+      await news.promise;
+      news = Promise.withResolvers();
+      if (failure) throw (failure as { thrown: unknown }).thrown;
+      if (latest.size === 0) throw new MediaError("job_not_found", `There is no job ${job.id} any more.`);
+      if (followed === 0 && ![...latest.values()].every(({ record }) => isFinished(record))) return;
+    }
+  } finally {
+    over.abort();
+  }
+}
+
+function updateOfJob(job: Job, tasks: readonly Progress[]): JobUpdate {
+  const records = tasks.map(({ record }) => record);
+  const done = tasks.map(({ record, progress }) => (isFinished(record) ? 100 : progress));
+  const open = tasks.filter(({ record }) => !isFinished(record)).map(({ eta }) => eta);
+  const known = done.some((each) => each !== null);
+  const sum = done.reduce<number>((all, each) => all + (each ?? 0), 0);
+  return {
+    record: describeJob(job, records),
+    progress: known ? Math.floor(sum / Math.max(1, done.length)) : null,
+    eta: open.reduce<number | null>(
+      (most, each) => (most === null || each === null ? null : Math.max(most, each)),
+      0,
+    ),
+  };
+}
