@@ -10,21 +10,20 @@ import { Step as StepSchema } from "../../core/step.ts";
 import { Task as TaskSchema } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import type { Upload } from "../../core/upload.ts";
+import { sleep } from "../../util/async.ts";
 import type { CreateOptions, NewStep, NewTask } from "../client.ts";
 import { type Job, type NewJob, waitForJob, watchJob } from "../jobs.ts";
 import { readInput } from "../media-input.ts";
 import { createWatchMethods, outputSource, probeInput, runTask, updatesOf } from "../methods.ts";
 import { createRemoteOutput } from "../output.ts";
+import { updateOf } from "../progress.ts";
 import type { AnyRun, RunRef, Step, Task } from "../records.ts";
-import type { Update } from "../update.ts";
+import { TaskUpdate, type Update } from "../update.ts";
 import { closedError, createWatch, POLL_TIMES, type PollTimes } from "../watch.ts";
-import { followTask } from "./follow-task.ts";
-import { type Ask, createHttp, type Fetch, type Http } from "./http.ts";
-import { readError } from "./read-error.ts";
+import { type Ask, createHttp, type Fetch, type Http, parseAnswer, pauseMs, readError } from "./http.ts";
+import { readEvents } from "./read-events.ts";
 import type { RemoteClient } from "./remote-client.ts";
-import { createRemoteUploads } from "./remote-uploads.ts";
-import { createRemoteWebhooks } from "./remote-webhooks.ts";
-import { createRecords, pathOf } from "./rest.ts";
+import { createRecords, createRemoteUploads, createRemoteWebhooks, pathOf } from "./resources.ts";
 
 /** Options of {@link createRemoteClient}. */
 export interface RemoteClientOptions {
@@ -244,4 +243,45 @@ function parseKey(key: string): string {
   throw new MediaError("token_invalid", "apiKey must be the text of a key, without spaces.", {
     param: "apiKey",
   });
+}
+
+// Three heartbeats of the service: a connection that is silent for longer is lost.
+const SILENT_MS = 45_000;
+
+/**
+ * Yields the updates of a task as the service sends them, until it is finished. When the connection breaks, reconnects and
+ * resumes after the last event seen, however long the service is away. Rejects with `task_not_found`, or with the signal's
+ * reason.
+ */
+async function* followTask(
+  { call, open }: Http,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<Update<TaskSchema>, void> {
+  let last: Update<TaskSchema> | null = null;
+  let seen = "";
+  for (let fruitless = 1; ; fruitless++) {
+    const headers = { Accept: "text/event-stream", ...(seen !== "" && { "Last-Event-ID": seen }) };
+    const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
+    // The final event was sent, even if it did not arrive.
+    if (response.status === 204 || !response.body) {
+      const { value } = await call({ method: "GET", path, signal, patient: true }, TaskSchema);
+      return yield updateOf(value, last);
+    }
+    try {
+      for await (const { event, id, data } of readEvents(response.body, SILENT_MS)) {
+        if (event !== "update") continue;
+        const update = parseAnswer(data, TaskUpdate);
+        last = { ...update, error: update.record.error };
+        seen = id;
+        fruitless = 0;
+        yield last;
+        if (isFinished(last.record)) return;
+      }
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (thrown instanceof MediaError) throw thrown;
+    }
+    if (fruitless > 0) await sleep(pauseMs(fruitless), signal);
+  }
 }

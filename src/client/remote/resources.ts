@@ -1,0 +1,302 @@
+import { z } from "zod";
+import { MediaError } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import { Upload, type UploadCompletion, type UploadPart } from "../../core/upload.ts";
+import {
+  NewWebhookEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+  WebhookSecret,
+} from "../../core/webhook.ts";
+import { doubling, isTransient, retry, sideBySide } from "../../util/async.ts";
+import type { ListOptions, Page, SendOptions } from "../client.ts";
+import { openFile } from "../media-input.ts";
+import { eachRecord } from "../methods.ts";
+import type { Ask, Call, Fetch } from "./http.ts";
+import type { Uploads, Webhooks } from "./remote-client.ts";
+
+const FOLDERS = {
+  task: "/tasks",
+  job: "/jobs",
+  step: "/steps",
+  connection: "/connections",
+  upload: "/uploads",
+  endpoint: "/webhooks/endpoints",
+  delivery: "/webhooks/deliveries",
+  event: "/events",
+  key: "/keys",
+} as const;
+
+export type RecordType = keyof typeof FOLDERS;
+
+export interface Records<T> {
+  get(id: string, more?: Pick<Ask, "signal" | "patient">): Promise<T>;
+  list(asked?: ListOptions): Promise<Page<T>>;
+  each(asked?: ListOptions): AsyncGenerator<T, void>;
+  /** Creates a record, exactly one however often the request is retried. */
+  create<R = T>(request: unknown, schema?: z.ZodType<R>): Promise<R>;
+  update(id: string, change: unknown): Promise<T>;
+  delete(id: string): Promise<void>;
+  act<R = T>(
+    id: string,
+    action: string,
+    given?: Pick<Ask, "body" | "creates" | "repeats" | "signal">,
+    schema?: z.ZodType<R>,
+  ): Promise<R>;
+}
+
+/** Creates {@link Records} with the schema of one record; malformed ids are rejected without a request. */
+export function createRecords<T extends { id: string }>(
+  call: Call,
+  type: RecordType,
+  schema: z.ZodType<T>,
+): Records<T> {
+  const ask = async <R>(given: Ask, answer: z.ZodType<R>) => (await call(given, answer)).value;
+
+  async function list({ signal, ...asked }: ListOptions = {}): Promise<Page<T>> {
+    const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+    const path = query.size > 0 ? `${FOLDERS[type]}?${query}` : FOLDERS[type];
+    const { value, headers } = await call({ method: "GET", path, signal }, z.array(schema));
+    return { records: value, more: headers.get("Has-More") === "true" };
+  }
+
+  return {
+    get: async (id, { signal, patient = false } = {}) =>
+      ask({ method: "GET", path: pathOf(type, id), signal, patient }, schema),
+    list,
+    each: (asked) => eachRecord(list, asked),
+    create: (body, answer = schema as z.ZodType<never>) =>
+      ask({ method: "POST", path: FOLDERS[type], body, creates: true }, answer),
+    update: async (id, body) => ask({ method: "PATCH", path: pathOf(type, id), body }, schema),
+    async delete(id) {
+      await call({ method: "DELETE", path: pathOf(type, id) }, z.null());
+    },
+    act: async (id, action, given = {}, answer = schema as z.ZodType<never>) =>
+      ask({ method: "POST", path: `${pathOf(type, id)}/${action}`, ...given }, answer),
+  };
+}
+
+/** Returns the path of a record; throws its not-found error for a malformed id, which could lead elsewhere. */
+export function pathOf(type: RecordType, id: string): string {
+  if (isId(type, id)) return `${FOLDERS[type]}/${id}`;
+  const kind = type === "upload" ? "media_not_found" : (`${type}_not_found` as const);
+  throw new MediaError(kind, `There is no ${type} with that id.`);
+}
+
+// A browser's connections to one host, minus two for the page's other requests.
+const PARTS_AT_ONCE = 4;
+
+/** Creates the part of a client that uploads files, with XMLHttpRequest when `fetch` is null. */
+export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
+  const uploads = createRecords(call, "upload", Upload);
+  const complete = (id: string, body: UploadCompletion = {}, signal?: AbortSignal) =>
+    uploads.act(id, "complete", { body, signal, repeats: true });
+
+  async function send(given: Blob | FileSystemFileHandle, options: SendOptions = {}): Promise<Upload> {
+    const { signal, onProgress, ...wish } = options;
+    signal?.throwIfAborted();
+    const file = await openFile(given);
+    const { size } = file;
+    const upload = await uploads.create({ ...descriptionOf(file), ...wish, size });
+    const stop = new AbortController();
+    const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    const sent = new Map<number, number>();
+    const note = (part: number, bytes: number) => {
+      sent.set(part, Math.max(sent.get(part) ?? 0, bytes));
+      const all = [...sent.values()].reduce((sum, each) => sum + each, 0);
+      onProgress?.(Math.min(size, all), size);
+    };
+    try {
+      const parts = await putAll(
+        placed(upload.parts),
+        ({ part, start, ...rest }) =>
+          putPart({ part, ...rest }, file.slice(start, start + rest.size), {
+            ...{ fetch, signal: either },
+            onSent: (bytes) => note(part, bytes),
+          }),
+        (thrown) => stop.abort(thrown),
+      );
+      either.throwIfAborted();
+      return await complete(upload.id, completionOf(parts), either);
+    } catch (thrown) {
+      stop.abort();
+      await uploads.delete(upload.id).catch(() => {});
+      throw thrown;
+    }
+  }
+
+  return {
+    send,
+    create: (request) => uploads.create(request),
+    get: uploads.get,
+    complete: (id, body) => complete(id, body),
+    delete: uploads.delete,
+  };
+}
+
+function descriptionOf(file: Blob): { content_type: string; name?: string } {
+  const [type = ""] = file.type.split(";");
+  const content_type = type.trim() || "application/octet-stream";
+  return "name" in file && typeof file.name === "string" && file.name !== ""
+    ? { content_type, name: file.name }
+    : { content_type };
+}
+
+// When the page may not read ETags, the service gets them from the storage.
+function completionOf(parts: readonly { part: number; etag: string | null }[]): UploadCompletion {
+  const known = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
+  return known.length === parts.length ? { parts: known } : {};
+}
+
+type PlacedPart = UploadPart & { start: number };
+
+function placed(parts: readonly UploadPart[]): PlacedPart[] {
+  let start = 0;
+  return parts.map((part) => {
+    const at = start;
+    start += part.size;
+    return { ...part, start: at };
+  });
+}
+
+async function putAll(
+  parts: readonly PlacedPart[],
+  put: (part: PlacedPart) => Promise<string | null>,
+  onFailure: (thrown: unknown) => void,
+): Promise<{ part: number; etag: string | null }[]> {
+  const done: { part: number; etag: string | null }[] = [];
+  const putOne = async (part: PlacedPart) => void done.push({ part: part.part, etag: await put(part) });
+  await sideBySide(parts, PARTS_AT_ONCE, putOne, onFailure);
+  return done.sort((a, b) => a.part - b.part);
+}
+
+export interface PutOptions {
+  /** Null to use XMLHttpRequest, which alone reports the bytes sent so far. */
+  fetch: Fetch | null;
+  signal: AbortSignal;
+  /** Called with the bytes of the part sent so far. */
+  onSent(bytes: number): void;
+}
+
+const TRIES = 5;
+const PAUSE_MS = 250;
+const ANSWER_MS = 30_000;
+// A slower connection counts as dead.
+const BYTES_PER_MS = 32;
+
+/**
+ * Uploads a part and resolves to its ETag, or null when the storage does not expose it. Retries failures of the network and
+ * the storage a few times; rejects with `upload_forbidden`, `storage_full` or `upload_failed`.
+ */
+function putPart(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
+  const { signal } = options;
+  return retry(() => putOnce(part, body, options), {
+    tries: TRIES,
+    pauseMs: doubling(PAUSE_MS),
+    signal,
+    helps: (thrown) => !signal.aborted && thrown instanceof MediaError && thrown.retryable,
+  });
+}
+
+async function putOnce(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
+  const late = AbortSignal.timeout(ANSWER_MS + Math.ceil(body.size / BYTES_PER_MS));
+  const signal = AbortSignal.any([options.signal, late]);
+  const put = options.fetch ? putByFetch(options.fetch) : putByXhr;
+  // Status 0: no answer came.
+  const none = { status: 0, etag: null };
+  const { status, etag } = await put(part, body, signal, options.onSent).catch(() => none);
+  options.signal.throwIfAborted();
+  if (status >= 200 && status < 300) return etag;
+  throw faultOf(part.url, status);
+}
+
+type Put = (
+  part: UploadPart,
+  body: Blob,
+  signal: AbortSignal,
+  onSent: (bytes: number) => void,
+) => Promise<{ status: number; etag: string | null }>;
+
+function putByFetch(fetch: Fetch): Put {
+  return async ({ url, headers }, body, signal, onSent) => {
+    const response = await fetch(url, {
+      method: "PUT",
+      headers: settable(headers),
+      body,
+      signal,
+      redirect: "error",
+    });
+    await response.arrayBuffer();
+    if (response.ok) onSent(body.size);
+    return { status: response.status, etag: response.headers.get("ETag") };
+  };
+}
+
+const putByXhr: Put = ({ url, headers }, body, signal, onSent) =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", url);
+    for (const [name, value] of Object.entries(settable(headers))) request.setRequestHeader(name, value);
+    request.upload.addEventListener("progress", ({ loaded }) => onSent(Math.min(loaded, body.size)));
+    const abort = () => request.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    request.addEventListener("loadend", () => {
+      signal.removeEventListener("abort", abort);
+      const { status } = request;
+      if (status === 0) return reject(new Error("No answer came."));
+      if (status < 300) onSent(body.size);
+      resolve({ status, etag: request.getResponseHeader("ETag") });
+    });
+    if (signal.aborted) return reject(signal.reason);
+    // Send the type in the header, not that of the slice.
+    request.send(new Blob([body], { type: headers["content-type"] ?? headers["Content-Type"] ?? "" }));
+  });
+
+// Platforms set these themselves, and reject a request that sets them.
+function settable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(content-length|host)$/i.test(name)),
+  );
+}
+
+function faultOf(url: string, status: number): MediaError {
+  // The rest of the URL grants access, so no message contains it.
+  const host = URL.parse(url)?.host ?? "the storage";
+  if (status === 401 || status === 403)
+    return new MediaError("upload_forbidden", `${host} refuses the file (it answered ${status}).`);
+  if (status === 507) return new MediaError("storage_full", `The storage at ${host} is full.`);
+  const what = status === 0 ? "could not be reached" : `answered ${status}`;
+  return new MediaError("upload_failed", `${host} ${what} when the file was sent.`, {
+    retryable: status === 0 || isTransient(status),
+  });
+}
+
+/** Creates the part of a client that manages endpoints and reads events and deliveries. */
+export function createRemoteWebhooks(call: Call): Webhooks {
+  const endpoints = createRecords(call, "endpoint", WebhookEndpoint);
+  const deliveries = createRecords(call, "delivery", WebhookDelivery);
+  const events = createRecords(call, "event", WebhookEvent);
+  return {
+    endpoints: {
+      create: (request) => endpoints.create(request, NewWebhookEndpoint),
+      get: endpoints.get,
+      list: endpoints.list,
+      each: endpoints.each,
+      update: endpoints.update,
+      rotate: (id, body = {}) => endpoints.act(id, "rotate", { body }, WebhookSecret),
+      delete: endpoints.delete,
+    },
+    deliveries: {
+      get: deliveries.get,
+      list: deliveries.list,
+      each: deliveries.each,
+      replay: (id) => deliveries.act(id, "replay"),
+    },
+    events: { get: events.get, list: events.list, each: events.each },
+    async rotateSecret(body = {}) {
+      return (await call({ method: "POST", path: "/webhooks/secret/rotate", body }, WebhookSecret)).value;
+    },
+  };
+}
