@@ -1,7 +1,7 @@
 import type { ErrorReason } from "../core/error-reason.ts";
 import { type ErrorKind, MediaError, toMediaError } from "../core/errors.ts";
 import type { Refusal } from "../core/refusal.ts";
-import { cloneFault } from "./clone-fault.ts";
+import type { PageAnswer } from "./media-api.ts";
 
 /** Either end of a channel between a page and its worker: a `Worker`, or the worker's own scope. */
 export interface Port {
@@ -102,4 +102,111 @@ export function serveOver<A extends Api, E>(port: Port, api: A): (event: E) => v
 
 function toError({ kind, message, ...more }: Fault): MediaError {
   return new MediaError(kind, message, more);
+}
+
+/**
+ * Returns the error for a request that cannot be sent to a worker, with the path of the offending value. For other failures,
+ * such as a lack of memory, it quotes the browser's message.
+ */
+function cloneFault(args: readonly unknown[], cause: unknown): MediaError {
+  for (const arg of args) {
+    const found = findFault(arg, "", new Set());
+    if (!found) continue;
+    const { path, value } = found;
+    const message = `${path || "The request"} ${faultOf(value)}; a request may contain strings, numbers, booleans, null, and arrays and plain objects of these.`;
+    return new MediaError("request_invalid", message, { cause, ...(path && { param: path }) });
+  }
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new MediaError("internal_error", `The browser could not hand the request to its worker: ${why}`, {
+    cause,
+  });
+}
+
+function findFault(
+  value: unknown,
+  path: string,
+  seen: Set<unknown>,
+): { path: string; value: unknown } | null {
+  if (isClonable(value) || seen.has(value)) return null;
+  seen.add(value);
+  if (typeof value === "object" && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      const found = findFault(inner, path ? `${path}.${name}` : name, seen);
+      if (found) return found;
+    }
+  }
+  return { path, value };
+}
+
+function isClonable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function faultOf(value: unknown): string {
+  if (typeof value === "function" || typeof value === "symbol") return `is a ${typeof value}`;
+  if (value instanceof ArrayBuffer)
+    return "is a detached ArrayBuffer, whose bytes were transferred elsewhere";
+  if (ArrayBuffer.isView(value))
+    return "is a view of a detached ArrayBuffer, whose bytes were transferred elsewhere";
+  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  if (tag !== "Object" && tag !== "Array") return `is a ${tag}, which cannot be sent to a worker`;
+  return "is not a plain object, but for example a Proxy of a framework's state; pass a plain copy";
+}
+
+/** Answers the media worker with what `work` resolves to, or with its error: `toError` converts any that is not a MediaError. */
+export async function answerOf<T>(
+  work: () => Promise<T>,
+  toError: (thrown: unknown) => MediaError,
+): Promise<PageAnswer<T>> {
+  try {
+    return { made: await work(), error: null };
+  } catch (thrown) {
+    const { kind, message, retryable } = thrown instanceof MediaError ? thrown : toError(thrown);
+    return { made: null, error: { kind, message, retryable } };
+  }
+}
+
+/** A worker that starts when it is first needed. */
+export interface LazyWorker extends Port {
+  /** Whether the worker has yet to start. */
+  readonly waits: boolean;
+  /** Starts the worker unless it is running or was terminated. */
+  start(): void;
+  terminate(): void;
+}
+
+/** Creates a port to a worker that starts with the first message; `onStart` runs before that message is sent, and may send others. */
+export function createLazyWorker(create: () => Worker, onStart: (worker: Worker) => void): LazyWorker {
+  const listeners: ((event: { data: unknown }) => void)[] = [];
+  let worker: Worker | null = null;
+  let ended = false;
+
+  function start(): void {
+    if (worker || ended) return;
+    worker = create();
+    for (const listener of listeners) worker.addEventListener("message", listener);
+    onStart(worker);
+  }
+
+  return {
+    get waits() {
+      return !worker && !ended;
+    },
+    start,
+    postMessage(message) {
+      start();
+      worker?.postMessage(message);
+    },
+    // callOver adds its listener before the worker exists.
+    addEventListener: (_, listener) => void listeners.push(listener),
+    terminate() {
+      ended = true;
+      worker?.terminate();
+    },
+  };
 }

@@ -3,8 +3,7 @@ import type { EncoderChoice } from "../../core/choice.ts";
 import { MediaError } from "../../core/errors.ts";
 import { FORMATS } from "../../core/formats.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../core/transitions.ts";
-import type { RecordType, Run, Standing } from "../media-api.ts";
-import { channelOf } from "../page/earlier-runs.ts";
+import { channelOf, type RecordType, type Run, type Standing } from "../media-api.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
 export type Notice =

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Size } from "../../plan/size.ts";
 import { DRAW_MS, type PageAnswer, slowDrawing } from "../media-api.ts";
-import { answerOf } from "./answer.ts";
+import { answerOf } from "../rpc.ts";
 import { type DrawPart, drawParts } from "./draw-parts.ts";
 
 /**

@@ -21,12 +21,18 @@ import {
 import { createRemoteOutput } from "../../client/output.ts";
 import { closedError } from "../../client/watch.ts";
 import { untilAborted } from "../../util/async.ts";
-import type { CoreFiles, MediaApi, MediaEvent, MediaSettings, RecordType } from "../media-api.ts";
-import { callOver } from "../rpc.ts";
+import {
+  type CoreFiles,
+  findRuns,
+  type MediaApi,
+  type MediaEvent,
+  type MediaSettings,
+  mayHaveRuns,
+  type RecordType,
+} from "../media-api.ts";
+import { callOver, createLazyWorker } from "../rpc.ts";
 import { drawSvg } from "./draw-svg.ts";
-import { findRuns, mayHaveRuns } from "./earlier-runs.ts";
 import { createFollower, type Follower } from "./follow.ts";
-import { createLazyWorker } from "./lazy-worker.ts";
 import type { LocalClient, LocalClientOptions } from "./local-client-types.ts";
 import { createFileUrls, createLocalOutput } from "./local-output.ts";
 import { askToRead, keepStorage, pageFault, workerFault } from "./page-support.ts";
