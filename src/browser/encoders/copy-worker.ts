@@ -1,4 +1,4 @@
 import { createCopyEncoder } from "../../encoders/copy.ts";
-import { serveIsolated } from "./isolated-worker.ts";
+import { serveIsolated } from "./isolated-encoder.ts";
 
 serveIsolated(createCopyEncoder());

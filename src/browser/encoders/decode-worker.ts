@@ -1,6 +1,6 @@
 import { decodePicture } from "../../encoders/images/decode-picture.ts";
 import { blobOf } from "../../storage/readers.ts";
-import { serveIsolated } from "./isolated-worker.ts";
+import { serveIsolated } from "./isolated-encoder.ts";
 
 // Decoding is the other half of an encode, with the same needs: a worker that can be terminated.
 serveIsolated({

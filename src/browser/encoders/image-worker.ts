@@ -1,7 +1,7 @@
 import { createAvifEncoder } from "../../encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
 import { followLife } from "../../encoders/wasm/worker-protocol.ts";
-import { serveIsolated } from "./isolated-worker.ts";
+import { serveIsolated } from "./isolated-encoder.ts";
 
 // The media worker passes the URL of the AVIF wasm and the lock that ties their lives together in this worker's name.
 const [wasm = "", life = ""] = (globalThis as unknown as { name: string }).name.split(" ");

@@ -1,12 +1,12 @@
 import { MediaError } from "../../core/errors.ts";
-import type { ChunkJob, EncodedFile } from "../../encoders/encoder.ts";
+import type { ChunkJob, EncodedFile, Encoder } from "../../encoders/encoder.ts";
 import { startLiving } from "../../encoders/wasm/worker-protocol.ts";
-import { blobOf } from "../../storage/readers.ts";
-import { type Caller, callOver } from "../rpc.ts";
+import { blobOf, createBlobReader } from "../../storage/readers.ts";
+import { type Caller, callOver, type Port, serveOver } from "../rpc.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
 /** The methods of a worker with its own encoder: one job at a time, including its stream. */
-export interface IsolatedApi {
+interface IsolatedApi {
   /** Returns the files, or null when a stream follows. */
   encode(job: Pick<ChunkJob, "plan" | "chunk" | "source">, file: Blob): Promise<EncodedFile[] | null>;
   /** Returns the next bytes of the stream; null at its end. */
@@ -14,7 +14,7 @@ export interface IsolatedApi {
 }
 
 /** Events of such a worker: the finished share. */
-export type IsolatedEvent = number;
+type IsolatedEvent = number;
 
 interface Seat {
   name: string;
@@ -96,6 +96,30 @@ export function runIsolated(
         },
         { highWaterMark: 0 },
       );
+    },
+  });
+}
+
+/** Serves an encoder to the media worker; call it once, while the worker's module loads. */
+export function serveIsolated(encoder: Pick<Encoder, "encode">): void {
+  let stream: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  const tell = serveOver<IsolatedApi, IsolatedEvent>(globalThis as unknown as Port, {
+    async encode(job, file) {
+      const { signal } = new AbortController();
+      const encoded = await encoder.encode({
+        ...job,
+        input: createBlobReader(file),
+        signal,
+        onProgress: tell,
+      });
+      if (Array.isArray(encoded)) return encoded;
+      if ("written" in encoded) return [];
+      stream = encoded.getReader();
+      return null;
+    },
+    async next() {
+      const { done = true, value } = (await stream?.read()) ?? {};
+      return done || !value ? null : value;
     },
   });
 }
