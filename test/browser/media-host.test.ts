@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createConnections } from "../../src/browser/connections.ts";
-import { createLocalUrls } from "../../src/browser/files/local-urls.ts";
 import type { Run } from "../../src/browser/media-api.ts";
+import { createLocalUrls } from "../../src/browser/media-worker/local-files.ts";
 import { createMediaHost } from "../../src/browser/media-worker/media-host.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createIds } from "../../src/core/ids.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mirror } from "../../src/browser/media-worker/mirror.ts";
+import { mirror } from "../../src/browser/media-worker/delegate.ts";
 import { progressOf } from "../../src/client/progress.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createTask, type Task } from "../../src/core/task.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { MediaEvent } from "../../src/browser/media-api.ts";
-import { createPageAsks } from "../../src/browser/media-worker/page-asks.ts";
+import { createPageAsks } from "../../src/browser/media-worker/page-requests.ts";
 import { drawSvg } from "../../src/browser/page/draw-svg.ts";
 
 beforeEach(() => {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { createConnections } from "../../src/browser/connections.ts";
-import { createInputFiles } from "../../src/browser/files/input-files.ts";
-import { createLocalUrls } from "../../src/browser/files/local-urls.ts";
-import { createRunUploads } from "../../src/browser/files/run-upload.ts";
+import { createInputFiles, createLocalUrls } from "../../src/browser/media-worker/local-files.ts";
+import { createRunUploads } from "../../src/browser/media-worker/run-upload.ts";
 import { createRunWork } from "../../src/browser/media-worker/run-work.ts";
 import { createIds } from "../../src/core/ids.ts";
 import type { StepContext } from "../../src/core/ports.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Run } from "../../src/browser/media-api.ts";
-import type { RunStores } from "../../src/browser/media-worker/terminal-buffer.ts";
-import { bufferTerminal } from "../../src/browser/media-worker/terminal-buffer.ts";
+import { bufferTerminal, type RunStores } from "../../src/browser/media-worker/run-records.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createTask } from "../../src/core/task.ts";

@@ -21,7 +21,7 @@ import { sourceSeconds } from "../../plan/plan.ts";
 import { sizeSvg } from "../../probe/svg-root.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import type { MediaSettings } from "../media-api.ts";
-import type { PageAsks } from "../media-worker/page-asks.ts";
+import type { PageAsks } from "../media-worker/page-requests.ts";
 import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 

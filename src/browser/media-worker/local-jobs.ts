@@ -14,15 +14,18 @@ import { clearMedia } from "../../runs/steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
 import { errorFor } from "../../words/reason-words.ts";
-import { numberFurther } from "../files/further-files.ts";
-import { givenInput } from "../files/given-input.ts";
-import { furtherFileId, type InputFiles } from "../files/input-files.ts";
-import { fileUrl, type LocalUrls } from "../files/local-urls.ts";
 import type { LocalFile, MediaApi, Run } from "../media-api.ts";
+import {
+  fileUrl,
+  furtherFileId,
+  givenInput,
+  type InputFiles,
+  type LocalUrls,
+  numberFurther,
+} from "./local-files.ts";
 import { type LocalRules, parseLocalJob, parseLocalList } from "./local-requests.ts";
-import type { RunRecords } from "./run-records.ts";
+import type { RunRecords, RunStores } from "./run-records.ts";
 import { CONTENT_KEY } from "./run-work.ts";
-import type { RunStores } from "./terminal-buffer.ts";
 
 export interface LocalJobTools {
   stores: RunStores;

@@ -12,7 +12,7 @@ import {
 import { checkHost, type HostRules } from "../../storage/http/host-guard.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { Connections } from "../connections.ts";
-import { furtherOfFile, isOpfsPath } from "../files/local-urls.ts";
+import { furtherOfFile, isOpfsPath } from "./local-files.ts";
 
 // Placeholder URL for local inputs, so that one parser handles all requests.
 const STAND_IN = "https://local.invalid/input";

@@ -11,12 +11,6 @@ import { createTask, requestOf, type Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { clearMedia, runFolder } from "../../runs/steps/media-keys.ts";
-import { findFurther, numberFurther } from "../files/further-files.ts";
-import { givenInput } from "../files/given-input.ts";
-import { createInputFiles, furtherFileId } from "../files/input-files.ts";
-import { inputIdOf, sharedInput } from "../files/job-input.ts";
-import { fileUrl, isOpfsPath, ownFileUrl, runOfFile } from "../files/local-urls.ts";
-import { createRunUploads } from "../files/run-upload.ts";
 import type {
   LocalFile,
   MediaApi,
@@ -26,17 +20,26 @@ import type {
   Run,
   Standing,
 } from "../media-api.ts";
+import { createKept, creationLock, sweep, sweepLock, tidyRun } from "./cleanup.ts";
 import { createDelegation } from "./delegate.ts";
 import { executeRun } from "./execute-run.ts";
-import { createKept } from "./kept.ts";
+import {
+  createInputFiles,
+  fileUrl,
+  findFurther,
+  furtherFileId,
+  givenInput,
+  isOpfsPath,
+  numberFurther,
+  ownFileUrl,
+  runOfFile,
+} from "./local-files.ts";
 import { createLocalJobs } from "./local-jobs.ts";
 import { parseLocalList, parseLocalStep, parseLocalTask } from "./local-requests.ts";
-import { createRunRecords, typeOf } from "./run-records.ts";
+import { createRunRecords, type RunStores, typeOf } from "./run-records.ts";
 import { createRunTurns } from "./run-turns.ts";
-import { CONTENT_KEY, createRunWork, type RunWorkTools } from "./run-work.ts";
-import { creationLock, sweep, sweepLock } from "./sweep.ts";
-import type { RunStores } from "./terminal-buffer.ts";
-import { tidyRun } from "./tidy-run.ts";
+import { createRunUploads } from "./run-upload.ts";
+import { CONTENT_KEY, createRunWork, inputIdOf, type RunWorkTools, sharedInput } from "./run-work.ts";
 
 export interface HostParts extends Omit<RunWorkTools, "files" | "uploads" | "pieces" | "shared"> {
   settings: MediaSettings;

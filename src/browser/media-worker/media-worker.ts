@@ -1,6 +1,74 @@
-import type { MediaApi, MediaEvent } from "../media-api.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import { loadFont } from "../../encoders/wasm/load-core.ts";
+import { probeMedia } from "../../probe/probe.ts";
+import { readStill } from "../../probe/still.ts";
+import { createOpfsStorage } from "../../storage/opfs.ts";
+import { createRangeCache, type FetchRange } from "../../storage/readers.ts";
+import { type IndexedDbStores, openIndexedDb } from "../../stores/indexeddb.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
+import { createConnections } from "../connections.ts";
+import { createLocalEncoders } from "../encoders/local-encoders.ts";
+import { type LocalEncoder, localOffers } from "../encoders/local-offers.ts";
+import type { MediaApi, MediaEvent, MediaSettings } from "../media-api.ts";
 import { type Port, serveOver } from "../rpc.ts";
-import { compose } from "./compose.ts";
+import { createLocalUrls } from "./local-files.ts";
+import { createMediaHost } from "./media-host.ts";
+import { createPageAsks } from "./page-requests.ts";
+import { bufferTerminal, type RunStores } from "./run-records.ts";
+
+// Each read from the browser has a cost, and probing a damaged file takes thousands of small ones.
+const READING = { ahead: 64 * KIB, most: MIB, keep: 8 * MIB } as const;
+
+/**
+ * Assembles the media worker: its stores, its encoders, and the host on top of them. Rejects when the browser allows no
+ * storage.
+ */
+async function compose(
+  settings: MediaSettings,
+  tell: (event: MediaEvent) => void,
+): Promise<Omit<MediaApi, "open">> {
+  const [stores, storage] = await Promise.all([
+    openRunStores(settings.name),
+    createOpfsStorage(settings.name),
+  ]);
+  const page = createPageAsks(tell);
+  const { ordered, pool } = createLocalEncoders(settings, page.draw);
+  const host = createMediaHost(
+    {
+      ...{ settings, stores, storage, encoders: ordered },
+      urls: createLocalUrls(settings.name),
+      connections: createConnections(settings.connections, page.sign),
+      // So that the next run encodes while one is stitched.
+      runs_at_once: pool.workers + 1,
+      font: () => loadFont(settings.core ?? {}),
+      offers: (plan, source) => localOffers(ordered, plan, source),
+      inFlight: (encoder) => (encoder as LocalEncoder).workers ?? 1,
+      probe(reader, given, signal, onWait) {
+        const fetchRange: FetchRange = (range, until) => reader.read(range, until);
+        const cached = createRangeCache(reader.size, fetchRange, READING);
+        // Encoder workers read a page's file themselves.
+        const look = async (input: ByteReader, until: AbortSignal) =>
+          (await readStill(cached, until)) ?? pool.probe(input === cached ? reader : input, until, onWait);
+        return probeMedia(cached, given, look, signal);
+      },
+    },
+    tell,
+  );
+  return { ...host, signed: page.signed, drawn: page.drawn };
+}
+
+/** Opens the stores; rejects with `service_unavailable` when the browser allows no database, or another tab blocks it. */
+async function openRunStores(name: string): Promise<RunStores> {
+  const { tasks, steps, jobs, inputs, pieces, recordBytes }: IndexedDbStores = await openIndexedDb({ name });
+  return bufferTerminal({
+    get: (type, id) => (type === "task" ? tasks.get(id) : steps.get(id)),
+    put: (record) => (record.object === "task" ? tasks.put(record) : steps.put(record)),
+    delete: ({ object, id }) => (object === "task" ? tasks.delete(id) : steps.delete(id)),
+    list: (type, query) => (type === "task" ? tasks.list(query) : steps.list(query)),
+    all: async () => [...(await tasks.all()), ...(await steps.all())],
+    ...{ jobs, inputs, pieces, recordBytes },
+  });
+}
 
 type Host = Omit<MediaApi, "open">;
 

@@ -1,25 +1,38 @@
 import { MediaError } from "../../core/errors.ts";
 import type { EncodeRequest } from "../../core/options.ts";
-import type { ByteReader, StepWork, Storage, StoredInfo } from "../../core/ports.ts";
+import type { ByteReader, StepContext, StepWork, Storage, StoredInfo } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Hosts } from "../../runs/steps/decide-encode.ts";
-import type { SharedInput } from "../../runs/steps/inputs.ts";
-import { furtherKey, sourceKey } from "../../runs/steps/media-keys.ts";
+import {
+  type Inputs,
+  type OpenInput,
+  openStored,
+  runIngest,
+  type SharedInput,
+  watched,
+} from "../../runs/steps/inputs.ts";
+import { furtherKey, runFolder, sourceKey } from "../../runs/steps/media-keys.ts";
 import type { StepTools } from "../../runs/steps/step-tools.ts";
 import { createStepWork } from "../../runs/steps/step-work.ts";
 import { destinationOf, outputStem } from "../../runs/steps/upload.ts";
+import { type HttpFile, openHttp } from "../../storage/http/reader.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import { createBlobReader } from "../../storage/readers.ts";
+import { openS3 } from "../../storage/s3/objects.ts";
+import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
-import { findFurther } from "../files/further-files.ts";
-import type { InputFiles } from "../files/input-files.ts";
-import { inputIdOf } from "../files/job-input.ts";
-import { createLocalInputs } from "../files/local-inputs.ts";
-import type { LocalUrls } from "../files/local-urls.ts";
-import type { RunUploads } from "../files/run-upload.ts";
-import { storedFiles } from "../files/stored-files.ts";
 import type { Run } from "../media-api.ts";
+import {
+  findFurther,
+  furtherOfFile,
+  type InputFiles,
+  isOpfsPath,
+  type LocalUrls,
+  openOpfsPath,
+  runOfFile,
+} from "./local-files.ts";
+import type { RunUploads, StoredBlob } from "./run-upload.ts";
 
 export interface RunWorkTools extends Hosts {
   storage: OpfsStorage;
@@ -142,5 +155,135 @@ function infoOf(blob: Blob): StoredInfo {
     size: blob.size,
     etag: `${blob.size.toString(36)}-${modified}`,
     mime: blob.type || "application/octet-stream",
+  };
+}
+
+export interface LocalInputTools {
+  /** The visitor's file that the run works on, and its URL; null when the input is something else. */
+  own: { url: string; blob: Blob } | null;
+  files: InputFiles;
+  storage: Storage;
+  urls: LocalUrls;
+  connections: Connections;
+  open(key: string): Promise<ByteReader>;
+}
+
+// Largest file that is downloaded into the origin's storage, and the time limit.
+const MAX_BYTES = 5e10;
+const TIMEOUTS = { totalMs: 6 * 3_600_000, headersMs: 20_000, idleMs: 30_000 };
+
+/**
+ * Creates the inputs of a run: visitors' files, paths in the origin's file system, outputs of other runs, and URLs that this
+ * page may read.
+ */
+function createLocalInputs({ own, files, storage, urls, connections, open }: LocalInputTools): Inputs {
+  return {
+    async open(url, signal) {
+      if (own?.url === url) return openBlob(own.blob, url);
+      const other = runOfFile(url);
+      if (other !== null) return openBlob(await files.find(other), url);
+      if (furtherOfFile(url) !== null) return openBlob(null, url);
+      const key = urls.key(url);
+      if (key !== null) return openStored(storage, key, url, open);
+      if (isOpfsPath(url)) {
+        const found = await openOpfsPath(url);
+        return openBlob(found && "getFile" in found ? await found.getFile() : found, url);
+      }
+      const options = {
+        fetch: (at: string, init: RequestInit) => fetch(at, { ...init, credentials: "omit" as const }),
+        ...{ signal, timeouts: TIMEOUTS, maxBytes: MAX_BYTES },
+      };
+      const s3 = /^s3:/i.test(url) ? parseS3Url(url) : null;
+      const file = s3
+        ? await openS3(connections.signer(s3.bucket, null), s3.key, options)
+        : // A page cannot follow redirects by hand; the first URL is checked when a run is created.
+          await openHttp(url, { ...options, guard: null });
+      return { reader: file.reader, mime: file.mime, file };
+    },
+  };
+}
+
+function openBlob(blob: Blob | null, url: string): OpenInput {
+  if (!blob) throw new MediaError("input_not_found", "The file no longer exists.");
+  const reader = createBlobReader(blob);
+  const mime = blob.type || null;
+  const file: HttpFile = {
+    ...{ url, mime, reader, size: blob.size, etag: null, version: null, ranges: true },
+    stream: (watch) => watched(blob.stream(), watch),
+    close: async () => {},
+  };
+  return { reader, mime, file };
+}
+
+/** Possible sources of an upload's input. */
+export interface UploadSources {
+  storage: OpfsStorage;
+  /** The visitor's file that the run works on. */
+  own: Blob | null;
+  urls: LocalUrls;
+  inputs: Inputs;
+}
+
+/**
+ * Returns the files of an upload's input, all of them for adaptive video and storyboards, and the name of the one to open. Copies remote
+ * files to this machine first.
+ */
+async function storedFiles(
+  { storage, own, urls, inputs }: UploadSources,
+  source: Source,
+  context: StepContext,
+): Promise<{ found: StoredBlob[]; main: string }> {
+  const toBlob = (name: string, blob: Blob): StoredBlob => ({
+    ...{ name, blob },
+    mime: blob.type || source.mime || "application/octet-stream",
+  });
+  const key = urls.key(source.url);
+  const main = lastOf(key ?? source.url);
+  if (key !== null && (source.kind === "adaptive_video" || source.files)) {
+    const folder = key.slice(0, -main.length);
+    const all = await storage.files(folder);
+    return { found: all.map((each) => toBlob(each.key.slice(folder.length), each.file)), main };
+  }
+  if (own && key === null) return { found: [toBlob(main, own)], main };
+  const at = key ?? `${runFolder("work", context.run_id)}source`;
+  if (key === null && !(await storage.head(at))) {
+    await context.durably("fetch", async (signal) => {
+      const { file } = await inputs.open(source.url, signal);
+      await runIngest({ open: async () => file, storage, key: at, signal });
+    });
+  }
+  const file = await storage.file(at);
+  if (!file) throw new MediaError("upload_failed", "The file to upload is no longer in storage.");
+  return { found: [toBlob(main, file)], main };
+}
+
+function lastOf(url: string): string {
+  return (
+    url
+      .replace(/[?#].*$/, "")
+      .split("/")
+      .findLast((part) => part !== "") ?? "file"
+  );
+}
+
+const SOURCE = "source";
+
+/** Returns the id that names a run's stored input: its job's where the job's tasks share one, else its own. */
+export function inputIdOf(record: Run): string {
+  if (record.object !== "task" || !record.job || record.job.after !== undefined) return record.id;
+  return record.job.id;
+}
+
+/** Returns the input that a task shares with the others of its job, in all tabs; null where it has its own. */
+export function sharedInput(name: string, pieces: PieceStore, record: Run): SharedInput | null {
+  const id = inputIdOf(record);
+  if (id === record.id) return null;
+  return {
+    id,
+    alone: (work, signal) =>
+      navigator.locks.request(`${name} input ${id}`, { signal }, async () => {
+        return work(((await pieces.get(id, SOURCE))?.value ?? null) as Source | null);
+      }),
+    keep: (source) => pieces.put(id, SOURCE, source),
   };
 }

@@ -1,10 +1,11 @@
 import { nameOf, openFile } from "../../client/media-input.ts";
 import type { WaitingFile } from "../../client/update.ts";
 import { MediaError } from "../../core/errors.ts";
+import { furtherInputs, mapFurther } from "../../core/further/further-inputs.ts";
 import { fingerprintOf } from "../../storage/readers.ts";
 import type { InputStore } from "../../stores/indexeddb.ts";
 import type { InputRecord } from "../../stores/indexeddb-schema.ts";
-import type { LocalFile } from "../media-api.ts";
+import type { LocalFile, Run } from "../media-api.ts";
 
 /** The visitors' files that runs work on. */
 export interface InputFiles {
@@ -130,4 +131,121 @@ async function isReadable(blob: Blob): Promise<boolean> {
 async function mustAsk({ file }: InputRecord): Promise<boolean> {
   const query = file && (Reflect.get(file, "queryPermission") as (() => Promise<string>) | undefined);
   return query ? (await query.call(file).catch(() => "denied")) === "prompt" : false;
+}
+
+/**
+ * Replaces the further files of a request by URLs that carry their indexes. Returns the request, and the files by index; `given`
+ * has them by the paths of their URLs in the request.
+ */
+export function numberFurther(
+  request: unknown,
+  given: ReadonlyMap<string, LocalFile>,
+): { request: unknown; files: ReadonlyMap<number, LocalFile> } {
+  const files = new Map<number, LocalFile>();
+  if (given.size === 0) return { request, files };
+  let at = -1;
+  const numbered = mapFurther(Object(request) as { options?: unknown }, (url, _, param) => {
+    at++;
+    const file = given.get(param);
+    if (!file) return url;
+    files.set(at, file);
+    return furtherFileUrl(nameOf(file), at);
+  });
+  return { request: numbered, files };
+}
+
+/** Returns the further files that the page can still read, each with its index and the path of its URL in the request. */
+export async function findFurther(
+  files: InputFiles,
+  record: Run,
+): Promise<{ at: number; param: string; blob: Blob }[]> {
+  const found: { at: number; param: string; blob: Blob }[] = [];
+  for (const [at, { url, param }] of furtherInputs(record).entries()) {
+    const blob = furtherOfFile(url) === null ? null : await files.find(furtherFileId(record.id, at));
+    if (blob) found.push({ at, param, blob });
+  }
+  return found;
+}
+
+/** URLs of files on this machine: outputs and visitors' files. */
+export interface LocalUrls {
+  /** Returns `opfs:/<folder>/<key>`, the URL of a stored object. */
+  of(key: string): string;
+  /** Returns the key of one of the client's stored objects; null for any other URL. */
+  key(url: string): string | null;
+}
+
+/** Creates the URLs of objects in a folder of the origin private file system. */
+export function createLocalUrls(folder: string): LocalUrls {
+  const start = `opfs:/${folder}/`;
+  return {
+    of: (key) => start + key,
+    key: (url) => (url.startsWith(start) && url.length > start.length ? url.slice(start.length) : null),
+  };
+}
+
+/** Returns the URL of a visitor's file on its task: `file:` and its name. */
+export function fileUrl(name: string): string {
+  return `file:${name.replaceAll(/[%?#/\\\p{Cc}]/gu, (each) => encodeURIComponent(each))}`;
+}
+
+/** Returns the URL of a standalone step's file, by which later steps find it: with the step's id as fragment. */
+export function ownFileUrl(name: string, step_id: string): string {
+  return `${fileUrl(name)}#${step_id}`;
+}
+
+export function runOfFile(url: string): string | null {
+  return /^file:[^#]*#(step_[0-9a-z]{26})$/.exec(url)?.[1] ?? null;
+}
+
+/** Returns the URL of a visitor's further file; its fragment is the file's index among the further inputs. */
+function furtherFileUrl(name: string, at: number): string {
+  return `${fileUrl(name)}#${at}`;
+}
+
+/** Returns the index in the URL of a visitor's further file; null for any other URL. */
+export function furtherOfFile(url: string): number | null {
+  const [, at] = /^file:[^#]*#(\d{1,4})$/.exec(url) ?? [];
+  return at === undefined ? null : Number(at);
+}
+
+/** Returns whether a URL is a path in the origin private file system, `opfs:/folder/file`. */
+export function isOpfsPath(url: unknown): url is string {
+  return typeof url === "string" && url.startsWith("opfs:/");
+}
+
+/** Returns the file at a path in the origin private file system; null when there is none. */
+export async function openOpfsPath(url: string): Promise<LocalFile | null> {
+  const parts = url
+    .slice("opfs:/".length)
+    .split("/")
+    .filter((part) => part !== "");
+  const last = parts.pop();
+  if (last === undefined) return null;
+  try {
+    let folder = await navigator.storage.getDirectory();
+    for (const part of parts) folder = await folder.getDirectoryHandle(part);
+    return await folder.getFileHandle(last);
+  } catch {
+    return null;
+  }
+}
+
+/** An input on this machine: the visitor's file, if it is one, and the URL that the request has for it. */
+export interface GivenInput {
+  file: LocalFile | null;
+  url: string | null;
+}
+
+/** Returns the input of a request that is on this machine; null for any other. */
+export async function givenInput(
+  request: unknown,
+  given: LocalFile | null,
+  urls: LocalUrls,
+): Promise<GivenInput | null> {
+  const input: unknown = Object(request).input;
+  const url: unknown = typeof input === "object" && input !== null ? Reflect.get(input, "url") : input;
+  if (given) return { file: given, url: null };
+  if (isOpfsPath(url)) return { file: urls.key(url) === null ? await openOpfsPath(url) : null, url };
+  return typeof url === "string" && runOfFile(url) !== null ? { file: null, url } : null;
 }

@@ -1,0 +1,210 @@
+import { toMediaError } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import { isFinished } from "../../core/transitions.ts";
+import { CORE_CACHE } from "../../encoders/wasm/load-core.ts";
+import { clearMedia, runOf } from "../../runs/steps/media-keys.ts";
+import type { OpfsStorage } from "../../storage/opfs.ts";
+import type { PieceStore } from "../../stores/indexeddb.ts";
+import type { LocalUsage, MediaApi, MediaSettings, Run } from "../media-api.ts";
+import type { Delegation } from "./delegate.ts";
+import { type InputFiles, runOfInput } from "./local-files.ts";
+import { type RunStores, typeOf } from "./run-records.ts";
+import type { RunTurns } from "./run-turns.ts";
+import type { RunUploads } from "./run-upload.ts";
+
+export interface KeptTools {
+  stores: RunStores;
+  storage: OpfsStorage;
+  turns: Pick<RunTurns, "settled">;
+  cancel: MediaApi["cancel"];
+  remove: MediaApi["remove"];
+  /** Removes a job whose tasks are gone. */
+  tidyJob(id: string): Promise<void>;
+  settings: Pick<MediaSettings, "core" | "threadedCore">;
+}
+
+/** Counts and deletes what the library stores in the browser. */
+export type Kept = Pick<MediaApi, "usage" | "clear">;
+
+export function createKept(tools: KeptTools): Kept {
+  const { stores, storage, turns, cancel, remove } = tools;
+  const { core, threadedCore } = tools.settings;
+  const named = [core?.cache, threadedCore?.cache].flatMap((name) =>
+    name === null ? [] : [name ?? CORE_CACHE],
+  );
+  const cacheNames = [...new Set(named)];
+
+  async function usage(): Promise<LocalUsage> {
+    const [rows, work, out, records, core] = await Promise.all([
+      stores.inputs.all(),
+      storage.files("work/"),
+      storage.files("out/"),
+      stores.recordBytes(),
+      Promise.all(cacheNames.map(cacheBytes)),
+    ]);
+    const parts = {
+      // A handle's file is on the visitor's disk and takes no room here.
+      inputs: sum(rows.map(({ file }) => (file instanceof Blob ? file.size : 0))),
+      work: sum(work.map(({ file }) => file.size)),
+      outputs: sum(out.map(({ file }) => file.size)),
+      records,
+      core: sum(core),
+    };
+    return { ...parts, total: sum(Object.values(parts)) };
+  }
+
+  async function clearRun(record: Run, everything: boolean): Promise<void> {
+    const { object, id } = record;
+    if (!isFinished(record)) {
+      if (!everything) return;
+      await unless(["task_finished", "step_finished", `${object}_not_found`], cancel(object, id));
+    }
+    await turns.settled(id);
+    await unless([`${object}_not_found`], remove(object, id));
+  }
+
+  // Leftovers of closed pages, without a record.
+  async function clearStrays(): Promise<void> {
+    for (const { id } of await stores.jobs.all()) await tools.tidyJob(id);
+    const [runs, jobs] = await Promise.all([stores.all(), stores.jobs.all()]);
+    const known = new Set([...runs, ...jobs].map(({ id }) => id));
+    const files = [...(await storage.files("work/")), ...(await storage.files("out/"))];
+    const strays = new Set(files.map(({ key }) => runOf(key)).filter((id) => !known.has(id)));
+    for (const id of strays) await clearMedia(storage, id, ["work", "out"]);
+    for (const { id } of await stores.inputs.all())
+      if (!known.has(runOfInput(id))) await stores.inputs.delete(id);
+  }
+
+  return {
+    usage,
+    async clear(everything) {
+      for (const record of await stores.all()) await clearRun(record, everything);
+      await clearStrays();
+      if (everything) await Promise.all(cacheNames.map((name) => caches.delete(name)));
+      return usage();
+    },
+  };
+}
+
+async function cacheBytes(name: string): Promise<number> {
+  if (!(await caches.has(name))) return 0;
+  const cache = await caches.open(name);
+  const kept = await cache.matchAll();
+  const sizes = kept.map(async (response) => (await response.blob()).size);
+  return sum(await Promise.all(sizes));
+}
+
+// Ignores a run that another tab has already changed.
+async function unless(kinds: readonly string[], work: Promise<unknown>): Promise<void> {
+  await work.catch((thrown: unknown) => {
+    if (!kinds.includes(toMediaError(thrown).kind)) throw thrown;
+  });
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+export interface SweepTools {
+  settings: Pick<MediaSettings, "keepSeconds" | "name">;
+  stores: RunStores;
+  storage: OpfsStorage;
+  files: InputFiles;
+  uploads: RunUploads;
+  turns: RunTurns;
+  tidy(record: Run): Promise<void>;
+  /** Removes what the tasks of a job share once they are finished, and the job once they are gone. */
+  tidyJob(id: string): Promise<void>;
+}
+
+/** Returns the name of the lock that a sweep holds; a run whose pieces are stored before its record shares it meanwhile. */
+export function sweepLock(name: string): string {
+  return `${name} sweep`;
+}
+
+/** Returns the name of the lock that a run's creation holds, from before its first file is stored until its record is. */
+export function creationLock(name: string, id: string): string {
+  return `${name} creation ${id}`;
+}
+
+/**
+ * Resumes unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their
+ * page.
+ */
+export async function sweep(tools: SweepTools): Promise<void> {
+  const { settings, stores, storage, files, uploads, turns, tidy, tidyJob } = tools;
+  const all = (await stores.all()).sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (const record of all) if (!isFinished(record)) turns.join(record.id);
+  const oldest = Date.now() - settings.keepSeconds * 1000;
+  const known = new Map(all.map((record) => [record.id, record]));
+  const isOld = (record: Run) => isFinished(record) && (record.finished_at ?? 0) <= oldest;
+  const left: Run[] = [];
+  // One tab is enough.
+  await navigator.locks.request(sweepLock(settings.name), { ifAvailable: true }, async (lock) => {
+    if (!lock) return;
+    const worked_on = new Set((await storage.files("work/")).map(({ key }) => runOf(key)));
+    for (const id of worked_on) {
+      if (isId("job", id)) continue;
+      const record = known.get(id) ?? (await stores.get(typeOf(id), id));
+      if (!record) await clearMedia(storage, id, ["work", "out"]);
+      else if (isFinished(record)) await tidy(record);
+    }
+    for (const id of await stores.pieces.runs()) {
+      if (isId("job", id)) continue;
+      const record = known.get(id) ?? (await stores.get(typeOf(id), id));
+      if (!record) await stores.pieces.clear(id);
+      else if (isFinished(record)) await tidy(record);
+    }
+    for (const record of all) {
+      if (!isOld(record)) continue;
+      await clearMedia(storage, record.id, ["work", "out"]);
+      await files.remove(record.id);
+      if (uploads.isLeft(record)) left.push(record);
+      else await stores.pieces.clear(record.id);
+    }
+    const jobs = await stores.jobs.all();
+    const inputs = (await stores.inputs.all()).map(({ id }) => id);
+    // A page that is closed while it creates a job leaves a file without a record.
+    const stored = [...worked_on, ...(await stores.pieces.runs()), ...inputs].filter((id) => isId("job", id));
+    for (const id of new Set([...stored, ...jobs.map((job) => job.id)])) await tidyJob(id);
+    // So does one that is closed while it creates a run. A lock that is gone by now left a record, or never will.
+    const { held = [] } = await navigator.locks.query();
+    const locks = new Set(held.map((lock) => lock.name));
+    for (const id of new Set(inputs.map(runOfInput))) {
+      if (isId("job", id) || known.has(id) || locks.has(creationLock(settings.name, id))) continue;
+      if (!(await stores.get(typeOf(id), id))) await files.remove(id);
+    }
+    for (const { id, tasks } of jobs) {
+      const still = tasks.flatMap((task) => known.get(task) ?? []);
+      if (still.length > 0 && still.every(isOld)) await files.remove(id);
+    }
+  });
+  // Without the lock, because an unreachable bucket takes its time. Their outputs are gone, so no retry resumes them.
+  for (const record of left) {
+    await uploads.drop(record);
+    await stores.pieces.clear(record.id);
+  }
+}
+
+export interface TidyTools {
+  storage: OpfsStorage;
+  pieces: PieceStore;
+  uploads: RunUploads;
+  delegation: Delegation;
+  tidyJob(id: string): Promise<void>;
+}
+
+/** Removes what a finished run no longer needs, and what its job does not. */
+export async function tidyRun(tools: TidyTools, record: Run): Promise<void> {
+  await tidyAlone(tools, record);
+  if (record.object === "task" && record.job) await tools.tidyJob(record.job.id);
+}
+
+async function tidyAlone({ storage, pieces, uploads, delegation }: TidyTools, record: Run): Promise<void> {
+  const { id, status } = record;
+  // A retry resumes it.
+  if (uploads.isLeft(record)) return clearMedia(storage, id, ["work"]);
+  await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
+  if (status !== "succeeded") await uploads.drop(record);
+  if ((await delegation.find(id)) === null) await pieces.clear(id);
+}
