@@ -2,7 +2,6 @@ import { MediaError } from "../../core/errors.ts";
 import type { Size } from "../../plan/size.ts";
 import { DRAW_MS, type PageAnswer, slowDrawing } from "../media-api.ts";
 import { answerOf } from "../rpc.ts";
-import { type DrawPart, drawParts } from "./draw-parts.ts";
 
 /**
  * Draws an SVG as an image element does, which runs no script in it and loads nothing that it names, into a PNG of a size in
@@ -87,4 +86,85 @@ function dataUrl(file: Blob): Promise<string> {
   reader.onerror = () => reject(reader.error);
   reader.readAsDataURL(file);
   return promise;
+}
+
+/** A part of a picture, in its pixels. */
+export interface Part extends Size {
+  x: number;
+  y: number;
+}
+
+/** Draws a part at 1 / 2 ** `step` of its size, for good at step 0, and returns the milliseconds that it took. */
+type DrawPart = (part: Part, step: number) => number;
+
+// The longest that a visitor does not notice, and the longest where dividing does not make it faster: of a part or a look, and of
+// all at once.
+const [SLICE_MS, PART_MS, WHOLE_MS] = [100, 3000, 6000];
+// Of the first look at a picture.
+const LOOK_PIXELS = 1024;
+const LEAST_SIDE = 32;
+// Where both halves take more of the time of the whole, dividing helps little until the time has grown by this factor.
+const [ALIKE, GROWN] = [0.7, 3];
+
+/** What is known of a part before a look at it: its time one step smaller, and the least time that any part of it takes. */
+interface Known {
+  smaller: number;
+  floor: number;
+}
+
+/**
+ * Draws a picture of unknown cost in parts of about a tenth of a second, with a `pause` before each. A part is looked at in growing
+ * sizes, each with four times the pixels of the last, and halved where the next would be too slow; throws `timeout` where that
+ * does not help.
+ */
+export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise<void>): Promise<void> {
+  const whole = { x: 0, y: 0, ...size };
+
+  async function look(part: Part, step: number, { smaller, floor }: Known): Promise<void> {
+    await pause();
+    const ms = draw(part, step);
+    if (step > 0) await go(part, step, ms, { smaller, floor });
+  }
+
+  async function go(part: Part, step: number, ms: number, { smaller, floor }: Known): Promise<void> {
+    // Some of the time is the same at any size.
+    const next = ms + 4 * Math.max(0, ms - smaller);
+    const halves = next > SLICE_MS && ms >= GROWN * floor ? halve(part) : [];
+    if (halves.length === 0) {
+      if (next > (part === whole && step === 1 ? WHOLE_MS : PART_MS)) throw slowDrawing();
+      return look(part, step - 1, { smaller: ms, floor });
+    }
+    const times: number[] = [];
+    for (const half of halves) {
+      await pause();
+      times.push(draw(half, step));
+    }
+    // Each half would take the time of the whole again.
+    if (Math.min(...times) > ALIKE * ms) return go(part, step, ms, { smaller, floor: ms });
+    for (const [index, half] of halves.entries()) {
+      const taken = times[index] ?? ms;
+      await go(half, step, taken, { smaller: smaller * (taken / ms), floor });
+    }
+  }
+
+  const step = Math.max(0, Math.ceil(Math.log2((size.width * size.height) / LOOK_PIXELS) / 2));
+  // The first draw reads the picture too.
+  draw(whole, step + 1);
+  await pause();
+  const smaller = draw(whole, step + 1);
+  await look(whole, step, { smaller, floor: 0 });
+}
+
+function halve({ x, y, width, height }: Part): Part[] {
+  if (Math.max(width, height) < 2 * LEAST_SIDE) return [];
+  const [across, down] = [Math.ceil(width / 2), Math.ceil(height / 2)];
+  return width >= height
+    ? [
+        { x, y, width: across, height },
+        { x: x + across, y, width: width - across, height },
+      ]
+    : [
+        { x, y, width, height: down },
+        { x, y: y + down, width, height: height - down },
+      ];
 }
