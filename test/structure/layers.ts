@@ -58,7 +58,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["*", "cloudflare:*"],
   },
   // The font that it comes with.
-  "worker/media/burn-font.ts": { layers: ["src/core", "dist/core"], packages: [] },
+  "worker/media/burn-font.ts": { layers: ["src/core", "worker", "dist/core"], packages: [] },
   "worker/encoder": { layers: [...ANYWHERE, "dist/core"], packages: ["*", "cloudflare:*"] },
   "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },
   "worker/local": {

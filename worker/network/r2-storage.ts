@@ -6,6 +6,7 @@ import { requirePrefix } from "../../src/storage/require-prefix.ts";
 import { createPartReader } from "../../src/storage/s3/part-reader.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { retry } from "../../src/util/retry.ts";
+import { errors } from "../errors.ts";
 
 // R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
 const PART_BYTES = 5 * MIB;
@@ -108,7 +109,7 @@ async function reading<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    throw new MediaError("input_unreachable", "Storage did not give the bytes.", { cause });
+    throw errors.storageUnreadable({ cause });
   }
 }
 
@@ -117,8 +118,8 @@ async function guarded<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (cause) {
-    if (isFull(cause)) throw new MediaError("storage_full", "There is no room left in storage.", { cause });
-    throw new MediaError("upload_failed", "Storage did not take the bytes.", { cause });
+    if (isFull(cause)) throw errors.storageFull({ cause });
+    throw errors.storageUnwritable({ cause });
   }
 }
 
