@@ -2,7 +2,8 @@ import type { Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { sheetName } from "../ffmpeg/output.ts";
 import { STORYBOARD } from "../ffmpeg/storyboard.ts";
-import { type Plan, pictureSize, type Sheet } from "../plan/plan.ts";
+import type { Sprite } from "../media/features/storyboard.ts";
+import { type Plan, pictureSize } from "../plan/plan.ts";
 import { requireEncoded } from "../storage/encoded-file.ts";
 
 /**
@@ -37,7 +38,7 @@ export async function describeSheets(
   };
 }
 
-function filesOf(plan: Plan, { sheets, interval }: Sheet): { name: string; time?: number }[] {
+function filesOf(plan: Plan, { sheets, interval }: Sprite): { name: string; time?: number }[] {
   const names = Array.from({ length: sheets }, (_, index) => sheetName(plan, index));
   if (plan.kind === "storyboard")
     return [STORYBOARD.vtt, STORYBOARD.json, ...names].map((name) => ({ name }));

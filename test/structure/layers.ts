@@ -17,7 +17,7 @@ const ANYWHERE = ["src", "src/*"];
 /** The layers, by path prefix; the longest match wins. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   [EVERYWHERE]: { layers: [], packages: [] },
-  [FEATURES]: { layers: ["src/core"], packages: ["zod"] },
+  [FEATURES]: { layers: ["src/core", "src/plan", "src/ffmpeg"], packages: ["zod"] },
   "src/core": { layers: [], packages: ["zod", "ulid"] },
   "src/plan": { layers: ["src/core", "src/words"], packages: ["zod", "ulid"] },
   // Turns codes and facts into the only English sentences for people.

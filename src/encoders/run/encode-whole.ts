@@ -1,9 +1,9 @@
 import { moveChapters } from "../../core/chapters/chapters.ts";
 import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
-import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
+import { addsCoverLater } from "../../media/features/metadata.ts";
+import type { WaveformPlan } from "../../media/features/waveform.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
-import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { requireEncoded } from "../../storage/encoded-file.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
 import { addToMp3 } from "../chapters/write-chapters.ts";

@@ -1,7 +1,7 @@
 import { nameTracks } from "../../core/streams/track-names.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { periodText, type StreamText } from "../../ffmpeg/text/stream-text.ts";
-import { canonical } from "../../plan/audio.ts";
+import { canonicalLanguage } from "../../media/features/track.ts";
 import type { Cue } from "../../subtitles/cue.ts";
 import { writeWebvtt } from "../../subtitles/webvtt.ts";
 import type { EncodedFile } from "../encoder.ts";
@@ -30,7 +30,7 @@ export function writeStreamTexts(
   tracks: readonly SubtitleTrack[],
   { seconds, periods }: StreamTimes,
 ): StreamTexts {
-  const known = tracks.map((track) => ({ ...track, language: canonical(track.language) }));
+  const known = tracks.map((track) => ({ ...track, language: canonicalLanguage(track.language) }));
   const names = nameTracks(known);
   const first = tracks.findIndex((track) => track.default);
   const all = known.map((track, index) => {

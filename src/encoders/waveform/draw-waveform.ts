@@ -1,4 +1,4 @@
-import type { WaveformPicture } from "../../plan/waveform/waveform-plan.ts";
+import type { WaveformPicture } from "../../media/features/waveform.ts";
 import { encodePng } from "./encode-png.ts";
 
 const LEVELS = 65_536;

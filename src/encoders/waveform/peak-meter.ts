@@ -1,6 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import { MOST_POINTS } from "../../media/limits.ts";
-import { samplesPerPixel, type WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import { MAX_POINTS, samplesPerPixel, type WaveformPlan } from "../../media/features/waveform.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import { createLanes } from "./scan-lanes.ts";
 import { readWaveHeader, type WaveFormat } from "./wave-header.ts";
@@ -126,7 +125,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
 
   function close(): void {
     length++;
-    if (points_before + length > MOST_POINTS / rows) throw tooMany();
+    if (points_before + length > MAX_POINTS / rows) throw tooMany();
   }
 
   const lanes = rows === channels ? createLanes(channels) : null;
@@ -209,6 +208,6 @@ function notWave(): MediaError {
 }
 
 function tooMany(): MediaError {
-  const message = `The waveform would have more than ${MOST_POINTS} points; use more samples per pixel.`;
+  const message = `The waveform would have more than ${MAX_POINTS} points; use more samples per pixel.`;
   return new MediaError("encode_failed", message);
 }

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { WaveformFormat } from "../../core/formats.ts";
 import type { WaveformFacts } from "../../core/source.ts";
-import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import { drawWaveform } from "./draw-waveform.ts";
 import { PEAKS_HEADER, type PeaksHeader, readPeaksHeader } from "./peak-meter.ts";
