@@ -7,7 +7,7 @@ const CONNECTION_USERS = {
   input: "An s3:// input",
   output: "An S3 output",
   upload: "An upload",
-};
+} as const;
 /** What a run may use a connection for. */
 export type ConnectionUser = keyof typeof CONNECTION_USERS;
 

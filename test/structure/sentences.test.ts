@@ -7,9 +7,10 @@ const PARTS = {
   "worker/": "worker/errors.ts",
   "worker/container/": "worker/container/errors.ts",
   "worker/encoder/": "worker/encoder/errors.ts",
+  "worker/local/": "worker/local/errors.ts",
 };
-// Commands write to a terminal, and each setting has its sentence beside its rule.
-const OTHERS = /^worker\/(local|settings)\//;
+// Builds fail for developers, and each setting has its sentence beside its rule.
+const OTHERS = /^worker\/(local\/build|settings)\//;
 
 const files = readSources("worker").filter(({ path }) => !OTHERS.test(path));
 const partOf = ({ path }: SourceFile) =>
