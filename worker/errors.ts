@@ -124,7 +124,7 @@ export const errors = {
       "forbidden",
       `A project may have ${max} keys, and this one has; revoke one that is not needed.`,
     ),
-  operatorOnly: () => new MediaError("forbidden", "Only an operator's key may."),
+  operatorOnly: () => new MediaError("forbidden", "Only an operator's key may list projects."),
   operatorKeysOnly: () =>
     new MediaError("forbidden", "An operator's key manages keys alone; use a key of the project."),
   operatorProjectMissing: ({ header }: { header: string }) =>
@@ -143,7 +143,7 @@ export const errors = {
   tooManyWaiting: ({ max }: { max: number }) =>
     new MediaError(
       "rate_limited",
-      `${max} tasks and steps of this project wait for their turn, which is the most; try again when some are done.`,
+      `${max} tasks and steps of this project wait for their turn, which is the maximum; try again when some are done.`,
     ),
   quotaExceeded: ({ of }: { of: "fetched" | "stored" }) =>
     new MediaError(
@@ -302,8 +302,8 @@ export const errors = {
       "input_forbidden",
       "The source redirects to another origin than those that image URLs may use without a signature.",
     ),
-  imageOutputNotFound: () => new MediaError("media_not_found", "There is no such output, or no more."),
-  imageNotStored: () => new Error("Nothing is stored that could be unchanged."),
+  imageOutputNotFound: () => new MediaError("media_not_found", "There is no such output, or it was deleted."),
+  imageNotStored: () => new Error("The source is unchanged, but no picture of it is stored."),
   imageReplaced: () => new MediaError("service_unavailable", "The picture is being replaced; try again."),
   imageMemoryTaken: () =>
     new MediaError(

@@ -54,7 +54,7 @@ export const errors = {
   jobEnded: () => new MediaError("worker_lost", "The job was ended."),
   jobCancelled: () => new MediaError("worker_lost", "The job was called off."),
   shuttingDown: () =>
-    new MediaError("worker_lost", "The encoder is being shut down; the work is to be done elsewhere."),
+    new MediaError("worker_lost", "The encoder is shutting down; another one has to do the work."),
   extraInputMissing: () => new RangeError("A further file of the job is missing."),
   toolMissing: ({ option }: { option: string }) => new RangeError(`No encoder takes ${option}.`),
 

@@ -4,9 +4,8 @@ import { MediaError } from "../../src/core/errors.ts";
 export const errors = {
   typeInvalid: ({ mime }: { mime: string }) =>
     new MediaError("request_invalid", `The body must be of type ${mime}.`),
-  queueFull: () =>
-    new MediaError("service_unavailable", "The light encoder has enough to do; try again soon."),
-  placeLost: () => new MediaError("service_unavailable", "The place in the line was lost."),
+  queueFull: () => new MediaError("service_unavailable", "The light encoder is busy; try again soon."),
+  placeLost: () => new MediaError("service_unavailable", "The job lost its place in the queue."),
   jobLate: () => new MediaError("timeout", "The job did not come in time."),
   inputLate: () => new MediaError("timeout", "The input did not come in time."),
   requestLate: () => new MediaError("timeout", "The request did not end in time."),
