@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { wrong } from "../worker/local/cli.ts";
+import { MediaError } from "../src/core/errors.ts";
 
 /** The command-line options of `npm run bench`. */
 export interface BenchOptions {
@@ -9,6 +9,11 @@ export interface BenchOptions {
   json: string | null;
   /** Measured rounds of every benchmark; null for the default. */
   rounds: number | null;
+}
+
+/** Throws the {@link MediaError} for a wrong argument, or for a program or file that a benchmark needs. */
+export function wrong(message: string, param?: string): never {
+  throw new MediaError("request_invalid", message, { param });
 }
 
 /** Parses `[--only NAME,…] [--json FILE] [--rounds N]`; throws a MediaError that names the problem. */

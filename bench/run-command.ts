@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { isAbsolute } from "node:path";
 import { promisify } from "node:util";
-import { wrong } from "../worker/local/cli.ts";
 import { findProgram } from "../worker/local/system.ts";
+import { wrong } from "./options.ts";
 
 const execute = promisify(execFile);
 

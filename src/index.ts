@@ -65,17 +65,9 @@ export type {
   SizeOption,
   SubtitleOption,
 } from "./core/options/option-shapes.ts";
-export type {
-  ByteRange,
-  ByteReader,
-  Storage,
-  Store,
-  StoredInfo,
-  StoredObject,
-} from "./core/ports.ts";
+export type { ByteRange, ByteReader, Storage, Store, StoredInfo, StoredObject } from "./core/ports.ts";
 export type { Refusal } from "./core/refusal.ts";
 export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./core/requests.ts";
-export { SAMPLE_RATES, TARGET_LUFS } from "./core/sound-options.ts";
 export type {
   Dropped,
   ExternalFile,
@@ -89,9 +81,11 @@ export { METADATA_MODES, type MetadataMode } from "./core/tags.ts";
 export { TASK_STATUSES, type TaskStatus } from "./core/task.ts";
 export { isFinished } from "./core/transitions.ts";
 export { manifestEntries, manifestsOf } from "./ffmpeg/manifests/manifest-entries.ts";
+export { TARGET_LUFS } from "./media/features/audio-filters.ts";
+export { SAMPLE_RATES } from "./media/features/audio-format.ts";
+export { exactFps } from "./media/features/fps.ts";
 export { dropped } from "./plan/dropped.ts";
 export { type Forecast, forecast } from "./plan/forecast.ts";
-export { exactFps } from "./plan/rate.ts";
 export type { Size } from "./plan/size.ts";
 export { optionsForSize } from "./plan/target-size.ts";
 export { type View, viewOf } from "./plan/view.ts";

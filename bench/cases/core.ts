@@ -7,10 +7,10 @@ import { findBuilt } from "../../core/cache.ts";
 import { VP9_TOOLS, videoTool } from "../../src/ffmpeg/toolset.ts";
 import { rateArgs } from "../../src/ffmpeg/video-args.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
-import { wrong } from "../../worker/local/cli.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { medianOf } from "../measure.ts";
+import { wrong } from "../options.ts";
 import { makeScratch } from "../scratch.ts";
 
 interface Job {

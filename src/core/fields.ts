@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { quote } from "../util/quote.ts";
-import { BOUNDS, FITS, FLIPS, INPUT_SCHEMES, POSITIONS, TURNS } from "./formats.ts";
+import { BOUNDS, INPUT_SCHEMES } from "./formats.ts";
 
 /** Inclusive bounds of a number. */
 interface Bounds {
@@ -57,16 +57,6 @@ export function within({ min, max }: Bounds, what = "a number") {
 
 /** Schema of a time or a length in seconds. */
 export const seconds = within(BOUNDS.seconds, "a number of seconds");
-
-/** The options that say which part of the source is used. */
-export const span = {
-  start: seconds
-    .optional()
-    .meta({ description: "Where the output begins in the source, in seconds.", default: 0 }),
-  end: seconds
-    .optional()
-    .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
-};
 
 /** Creates the schema of a whole number within bounds. */
 export function wholeWithin({ min, max }: Bounds, what = "a whole number") {
@@ -185,55 +175,8 @@ export const hexColor = z
   // No flags: JSON Schema has none.
   .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/);
 
-const RATIO = /^\d{1,5}(\.\d{1,4})?:\d{1,5}(\.\d{1,4})?$/;
 /** Schema of the place of an edge, from the picture's left or top. */
 export const offset = z
   .union([z.int(SIZE).min(0).max(pixels.max), z.string(SIZE).regex(/^(\d{1,2}(\.\d{1,4})?|100)%$/)], OFFSET)
   .optional()
   .meta({ default: 0 });
-const CROP =
-  'must be a ratio of the sides such as "16:9", or { x, y, width, height } in pixels or percentages of the picture.';
-const crop = z
-  .union(
-    [
-      z
-        .string(CROP)
-        .regex(RATIO)
-        .refine((text) => text.split(":").every((side) => Number(side) > 0)),
-      z.strictObject({ x: offset, y: offset, width: size, height: size }),
-    ],
-    CROP,
-  )
-  .meta({
-    description:
-      "The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.",
-    example: "16:9",
-  });
-
-/** The options that say how a picture is turned, cut and sized, shared by the kinds that have pictures. */
-export const frame = {
-  rotate: z
-    .literal(TURNS, `must be one of ${TURNS.join(", ")}.`)
-    .optional()
-    .meta({
-      description: "Clockwise degrees to turn the picture by, from how players show it.",
-      example: 90,
-    }),
-  flip: oneOf(FLIPS).optional().meta({
-    description: "How to mirror the turned picture: left to right, top to bottom, or both.",
-  }),
-  crop: crop.optional(),
-  width: size.optional(),
-  height: size.optional(),
-  fit: oneOf(FITS).optional().meta({
-    description:
-      "How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.",
-  }),
-  position: oneOf(POSITIONS).optional().meta({
-    description: "Where the picture sits between its bars, or which part of it is kept.",
-    default: "center",
-  }),
-  background: hexColor
-    .optional()
-    .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
-};

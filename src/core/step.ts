@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutKey } from "../media/features/encryption.ts";
 import { ErrorReason } from "./error-reason.ts";
 import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "./errors.ts";
 import { STEP_KINDS, type StepKind } from "./formats.ts";
@@ -6,7 +7,6 @@ import type { CreateId } from "./ids.ts";
 import type { OptionsOf } from "./options.ts";
 import { Refusal } from "./refusal.ts";
 import { ExternalFile, Source } from "./source.ts";
-import { withoutKey } from "./streams/encryption.ts";
 
 /** The states of a step; the last three are terminal. */
 export const STEP_STATUSES = ["waiting", "processing", "succeeded", "failed", "cancelled"] as const;

@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { withoutKey } from "../media/features/encryption.ts";
 import { ENCODE_KINDS, type StepKind } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
 import type { EncodeRequest } from "./options.ts";
 import type { TaskRequest } from "./requests.ts";
 import { createStep, RunError, Step } from "./step.ts";
-import { withoutKey } from "./streams/encryption.ts";
 
 /** The states of a task; the last three are terminal. */
 export const TASK_STATUSES = ["queued", "processing", "succeeded", "failed", "cancelled"] as const;

@@ -1,6 +1,7 @@
 import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
-import { heardSource } from "../plan/audio.ts";
+import { metadataArgs } from "../media/features/metadata.ts";
+import { sourceForTrack } from "../media/features/track.ts";
 import { isCopy } from "../plan/copied.ts";
 import { furtherOf } from "../plan/further/further.ts";
 import { isInput } from "../plan/further/further-file.ts";
@@ -14,7 +15,6 @@ import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
 import { listPackets, listPictures } from "./listing.ts";
 import type { Level } from "./loudness.ts";
-import { metadataArgs } from "./metadata-args.ts";
 import { muxerArgs } from "./output.ts";
 import { type Cut, createCut, soundStream } from "./span.ts";
 import { storyboardArgs } from "./storyboard.ts";
@@ -95,7 +95,7 @@ function ownTracks(
     ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, io.over, toolset)),
     ...(chunk.track === "video"
       ? []
-      : audioTrack(plan, heardSource(source, plan), cut, toolset, io.level ?? null)),
+      : audioTrack(plan, sourceForTrack(source, plan), cut, toolset, io.level ?? null)),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
+import { ntscRate } from "../media/features/fps.ts";
 import type { Geometry } from "../plan/plan.ts";
-import { ntscRate } from "../plan/rate.ts";
 import type { Size } from "../plan/size.ts";
 import { isRgb } from "./color.ts";
 

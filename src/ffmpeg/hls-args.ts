@@ -1,10 +1,10 @@
 import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
-import { heardSource } from "../plan/audio.ts";
+import { DEFAULT_FPS, isEven } from "../media/features/fps.ts";
+import { sourceForTrack } from "../media/features/track.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import { heldPictures, SLACK, shownEnd, trackEnd } from "../plan/pictures-end.ts";
 import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../plan/plan.ts";
-import { DEFAULT_FPS, isEven } from "../plan/rate.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import { chain } from "./filters.ts";
@@ -71,7 +71,7 @@ export function hlsArgs(
   if (audio && chunk.track !== "video") {
     const sound = audioArgs(
       audio,
-      heardSource(source, plan),
+      sourceForTrack(source, plan),
       { ...cut, audio: [...cut.audio, ...steady(chunk), ...silenceAfter(plan, chunk, source)] },
       toolset,
       level,

@@ -1,8 +1,9 @@
 import type { ImageFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
+import type { Palette } from "../media/features/animation.ts";
 import { overFilters, pictureFilters } from "../media/features.ts";
-import type { ImagePlan, Palette, Plan } from "../plan/plan.ts";
+import type { ImagePlan, Plan } from "../plan/plan.ts";
 import { filterContext, isRgb, sourceColor } from "./color.ts";
 import { chain, colorFilters, mendFilters, type Sizing, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";

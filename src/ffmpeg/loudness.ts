@@ -1,8 +1,8 @@
 import { MediaError } from "../core/errors.ts";
-import { isLossless } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
+import { isLossless } from "../media/features/audio-format.ts";
+import { sourceForTrack } from "../media/features/track.ts";
 import { soundFilters } from "../media/features.ts";
-import { heardSource } from "../plan/audio.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan/plan.ts";
 import { createCut, soundStream } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
@@ -59,7 +59,7 @@ export function* findLevel(
     "-filter:a",
     [
       ...[...cut.audio, ...soundFilters(cut)],
-      ...[...mixFilters(audio, heardSource(source, plan)), ...levelFilters(audio, level)],
+      ...[...mixFilters(audio, sourceForTrack(source, plan)), ...levelFilters(audio, level)],
       "ebur128=peak=true:framelog=verbose",
     ].join(","),
     ...["-c:a", "pcm_s16le", "-f", "null", "-"],

@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
-import { heardSource } from "../plan/audio.ts";
+import { sourceForTrack } from "../media/features/track.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { parseProgress } from "./progress.ts";
 
@@ -89,7 +89,8 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
   // The last picture may stay for long, so only the sound shows how far the input goes.
   const sound =
-    heardSource(source, plan).streams?.find(({ kind }) => kind === "audio")?.end ?? Number.POSITIVE_INFINITY;
+    sourceForTrack(source, plan).streams?.find(({ kind }) => kind === "audio")?.end ??
+    Number.POSITIVE_INFINITY;
   if (reached >= Math.min(plan.duration, (sound - plan.start) / (plan.speed ?? 1)) * 0.8 - 0.1) return;
   throw new MediaError("input_unsupported", "The input ends too early: it is cut off.");
 }

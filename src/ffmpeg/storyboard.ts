@@ -1,6 +1,7 @@
 import type { Source } from "../core/source.ts";
+import type { Sprite } from "../media/features/storyboard.ts";
 import { pictureFilters } from "../media/features.ts";
-import type { Chunk, ImagePlan, Plan, Sheet } from "../plan/plan.ts";
+import type { Chunk, ImagePlan, Plan } from "../plan/plan.ts";
 import { filterContext } from "./color.ts";
 import { chain, mendFilters } from "./filters.ts";
 import { imageArgs, imageSizing } from "./image-args.ts";
@@ -16,7 +17,7 @@ export function storyboardArgs(
   plan: Plan,
   chunk: Chunk,
   source: Source,
-  { image, sheet, cut }: { image: ImagePlan; sheet: Sheet; cut: Cut },
+  { image, sheet, cut }: { image: ImagePlan; sheet: Sprite; cut: Cut },
   folder: string,
   toolset: Toolset,
 ): string[] {
@@ -39,7 +40,7 @@ export function storyboardArgs(
 
 // A tile shows what a viewer sees at its time: rounded up, a picture counts for the next tile and replaces the one before it. Of
 // keyframes it shows the last one of its span.
-function pickFilters({ interval, tiles }: Sheet, keyframes: boolean): string[] {
+function pickFilters({ interval, tiles }: Sprite, keyframes: boolean): string[] {
   const rate = `1000/${Math.round(interval * 1000)}`;
   return [
     `fps=fps=${rate}:start_time=0:round=${keyframes ? "down" : "up"}:eof_action=pass`,
@@ -62,7 +63,7 @@ export interface Tile {
 export function writeStoryboard(
   plan: Plan,
   { geometry }: ImagePlan,
-  sheet: Sheet,
+  sheet: Sprite,
 ): { vtt: string; json: string } {
   const { width, height } = geometry;
   const { columns, rows, interval } = sheet;
@@ -76,7 +77,7 @@ export function writeStoryboard(
   return { vtt: ["WEBVTT\n", ...cues].join("\n"), json: JSON.stringify(facts) };
 }
 
-function listTiles(plan: Plan, size: { width: number; height: number }, sheet: Sheet): Tile[] {
+function listTiles(plan: Plan, size: { width: number; height: number }, sheet: Sprite): Tile[] {
   const { interval, tiles, columns, rows } = sheet;
   return Array.from({ length: tiles }, (_, index) => {
     const place = index % (columns * rows);

@@ -69,8 +69,10 @@ export interface Option<
   alone?: true;
   /** Whether a copy can have it, which encodes nothing. */
   copyable?: true;
-  /** How a form shows it: by default a choice among values. `own` is a control that the form has for it alone. */
-  control?: "number" | "own";
+  /** How a form shows it; by default as a choice among values. */
+  control?: "number";
+  /** Whether the form places it among others that belong with it, and not with those that it knows nothing of. */
+  placed?: true;
   /** The values that a choice offers; those of the schema when absent. */
   choices?: readonly NonNullable<z.infer<S>>[];
   words: OptionWords<z.infer<S>>;
@@ -148,6 +150,11 @@ export interface Planned {
   audio: { mode: string } | null;
   /** The pictures that are encoded; empty for none. */
   pictures: Readonly<Record<string, unknown>>;
+}
+
+/** Returns whether the value of an option differs from its default. */
+export function changesDefault(definition: { default?: unknown }, value: unknown): boolean {
+  return value !== undefined && value !== definition.default;
 }
 
 /** Returns an option with its types. */

@@ -1,5 +1,5 @@
+import { DEFAULT_FPS } from "../media/features/fps.ts";
 import type { Plan } from "./plan.ts";
-import { DEFAULT_FPS } from "./rate.ts";
 
 /** Container overhead in bytes: once per file with pictures, once per file of sound alone, per picture, and per audio packet. */
 export const CONTAINER_BYTES = { video: 4_000, audio: 1_000, picture: 20, packet: 9 } as const;

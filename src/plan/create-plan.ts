@@ -1,5 +1,11 @@
 import { MediaError } from "../core/errors.ts";
-import { DEFAULT_FORMAT, type EncodeKind, FORMATS, STORYBOARD_DEFAULTS } from "../core/formats.ts";
+import {
+  ANIMATION_DEFAULTS,
+  DEFAULT_FORMAT,
+  type EncodeKind,
+  FORMATS,
+  STORYBOARD_DEFAULTS,
+} from "../core/formats.ts";
 import type {
   AdaptiveVideoOptions,
   AnimationOptions,
@@ -8,13 +14,18 @@ import type {
   OptionsOf,
   StoryboardOptions,
   VideoOptions,
+  WaveformOptions,
 } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
-import { encryptionInPlaylists } from "../core/streams/encryption.ts";
-import type { WaveformOptions } from "../core/waveform/waveform-options.ts";
+import { planMotion } from "../media/features/animation.ts";
+import { planEncryption } from "../media/features/encryption.ts";
+import { chapterBytes, planChapters, planTags } from "../media/features/metadata.ts";
+import { checkStillImage, isSeries, ownFormat, planSeries } from "../media/features/stills.ts";
+import { planSprite } from "../media/features/storyboard.ts";
+import { findTrack, languageOf, sourceForTrack } from "../media/features/track.ts";
+import { planWaveform } from "../media/features/waveform.ts";
 import { NO_LANGUAGE, threeLetters } from "../util/language.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { findTrack, heardSource, languageOf } from "./audio.ts";
 import { cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, copySoundAlone, soundFormat, videoFormat } from "./copied.ts";
 import { planBurn } from "./further/burn.ts";
@@ -23,22 +34,18 @@ import { checkJoint, refuseJoinedSound } from "./further/join.ts";
 import { joinVideos } from "./further/joined-film.ts";
 import { joinsByCopy } from "./further/placed-parts.ts";
 import type { PlanHints } from "./further/plan-hints.ts";
-import { createMotion, withUsualSize } from "./image/animation.ts";
 import { createImage } from "./image/image.ts";
 import { anyPicture, hasVideo, movingPicture } from "./image/pictures.ts";
-import { asksStills, createStills, ownFormat, stillSpan } from "./image/stills.ts";
-import { createSheet } from "./image/storyboard.ts";
 import { createLadder } from "./ladder.ts";
-import { chapterBytes, planChapters, planMetadata } from "./metadata.ts";
 import { holdPicture } from "./pictures-end.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
-import { storedPicture } from "./size.ts";
+import { type StoredPicture, storedPicture } from "./size.ts";
 import { soundPlan, streamSounds } from "./sound/plan-sound.ts";
 import { createSpan, played, type Span } from "./span.ts";
 import { ownTextBytes, planSubtitles, subtitleBytes } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
-import { createWaveform } from "./waveform/create-waveform.ts";
+import { createView } from "./view.ts";
 
 /** Returns whether a source states too little for a plan, because it was written by hand, and must be probed first. */
 export function needsProbe(source: Source): boolean {
@@ -67,20 +74,23 @@ export function createPlan<K extends EncodeKind>(
 const PLANS: {
   readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: PlanHints) => Plan;
 } = {
-  ...{ video: videoPlan, audio: audioPlan },
-  ...{ image: imagePlan, animation: animationPlan, storyboard: storyboardPlan },
-  ...{ waveform: waveformPlan, adaptive_video: adaptivePlan },
+  video: videoPlan,
+  audio: audioPlan,
+  image: imagePlan,
+  animation: animationPlan,
+  storyboard: storyboardPlan,
+  waveform: waveformPlan,
+  adaptive_video: adaptivePlan,
 };
 
-function videoPlan(source: Source, asked: VideoOptions, hints: PlanHints): Plan {
-  const { target_size } = asked;
-  if (target_size === undefined) return planVideo(source, asked, hints);
+function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Plan {
+  const { target_size } = options;
+  if (target_size === undefined) return planVideo(source, options, hints);
   // The rest of the file's size follows from a plan; the pictures get what is left.
-  const plan = planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, { further: hints.further });
-  const beside =
-    subtitleBytes(asked, hints.further) + ownTextBytes(plan, source) + chapterBytes(plan, source);
-  const bitrate = videoBitsWithin(target_size - beside, plan, source);
-  return { ...planVideo(source, { ...asked, bitrate }, hints), target_size };
+  const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { further: hints.further });
+  const text = subtitleBytes(options, hints.further) + ownTextBytes(plan, source);
+  const bitrate = videoBitsWithin(target_size - text - chapterBytes(plan, source), plan, source);
+  return { ...planVideo(source, { ...options, bitrate }, hints), target_size };
 }
 
 function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Plan {
@@ -96,27 +106,30 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     copies || (hints.joint && "parts" in hints.joint)
       ? copyPictures(source, stored, format, options)
       : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
-  // `bitrate` is that of the pictures.
-  const sound = { ...options, bitrate: options.audio_bitrate };
   const joined = joinVideos(source, planned, options, hints);
   const { video = planned, span = own, concat } = joined ?? {};
-  const heard = soundPlan(joined?.heard ?? source, options.audio_codec ?? facts.audio, sound, span, trimmed);
-  if (copies && heard.audio) {
+  // `bitrate` is that of the pictures.
+  const soundOptions = { ...options, bitrate: options.audio_bitrate };
+  const soundCodec = options.audio_codec ?? facts.audio;
+  const sound = soundPlan(joined?.heard ?? source, soundCodec, soundOptions, span, trimmed);
+  if (copies && sound.audio) {
     if (options.concat) throw refuseJoinedSound();
-    heard.audio = copySound(heardSource(source, heard), format);
+    sound.audio = copySound(sourceForTrack(source, sound), format);
   }
   const fps = video.mode === "encode" ? video.fps : null;
   // At a constant rate, faster pictures are fewer.
   const frames = joined?.frames ?? frameCount(source, fps === null ? span : played(span, speed), fps);
-  const shown = blank("video", format, span, speed);
+  const base = blank("video", format, span, speed);
   const plan = {
-    ...shown,
-    ...planMetadata(source, format, options.metadata),
+    ...base,
+    ...planTags(source, format, options.metadata),
     ...planSubtitles(options.concat ? { ...source, streams: [] } : source, options),
-    ...(options.concat ? {} : planChapters(source, format, options.metadata, shown)),
-    ...{ frames, video, ...heard },
-    ...(joined && heard.audio && joined.sound_track > 0 && { sound_track: joined.sound_track }),
-    ...languageFact(joined?.heard ?? source, heard),
+    ...(options.concat ? {} : planChapters(source, format, options.metadata, base)),
+    frames,
+    video,
+    ...sound,
+    ...(joined && sound.audio && joined.sound_track > 0 && { sound_track: joined.sound_track }),
+    ...languageFact(joined?.heard ?? source, sound),
     ...(concat && { concat }),
     ...furtherFiles({ options }, hints.further),
   };
@@ -128,20 +141,20 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
 
 function audioPlan(source: Source, options: AudioOptions): Plan {
   const copies = options.mode === "copy";
-  const named = copies ? heardSource(source, { sound_track: findTrack(source, options.track) }) : source;
-  const format = soundFormat(options, named);
+  const own = copies ? sourceForTrack(source, { sound_track: findTrack(source, options.track) }) : source;
+  const format = soundFormat(options, own);
   const span = createSpan(options, source.duration, source.duration_estimated);
   const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
-  const heard = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
-  if (!heard.audio) throw errorFor("input_no_audio", { code: "no_sound" });
-  if (copies) heard.audio = copySoundAlone(named, format, span);
+  const sound = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
+  if (!sound.audio) throw errorFor("input_no_audio", { code: "no_sound" });
+  if (copies) sound.audio = copySoundAlone(own, format, span);
   const plan = blank("audio", format, span, speed);
   return {
     ...plan,
-    ...planMetadata(source, format, options.metadata, plan),
+    ...planTags(source, format, options.metadata, plan),
     ...planChapters(source, format, options.metadata, plan),
-    ...heard,
+    ...sound,
   };
 }
 
@@ -156,14 +169,17 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
   // A start time selects one frame, so only an animation used whole stays animated.
   const animated = source.animated === true && FORMATS.image[format].animated && options.start === undefined;
   const still = source.kind === "image" && source.animated !== true;
-  const span = still ? stillSpan(options) : createSpan({ start: options.start }, source.duration);
+  if (still) checkStillImage(options);
+  const span = still
+    ? { start: 0, end: null, duration: null }
+    : createSpan({ start: options.start }, source.duration);
   const { max_bytes } = options;
   const limit = max_bytes !== undefined && { max_bytes };
   const pictures = createImage(source, stored, format, options);
   const image = { ...pictures, animated, ...limit };
   const plan = { ...blank("image", format, span), still, image, ...furtherFiles({ options }, hints.further) };
-  if (asksStills(options)) {
-    const sheet = createStills(span, options);
+  if (isSeries(options)) {
+    const sheet = planSeries(span.duration, options);
     return { ...plan, frames: sheet.sheets, image: { ...image, animated: true, sheet } };
   }
   if (animated) return { ...plan, frames: frameCount(source, span, null) };
@@ -174,8 +190,8 @@ function animationPlan(source: Source, options: AnimationOptions): Plan {
   const stored = movingPicture(source, "animation");
   const format = options.format ?? DEFAULT_FORMAT.animation;
   const span = createSpan(options, source.duration, source.duration_estimated);
-  const motion = createMotion(source, format, options);
-  const image = createImage(source, stored, format, withUsualSize(stored, options));
+  const motion = planMotion(source, format, options);
+  const image = createImage(source, stored, format, withDefaultWidth(stored, options));
   return {
     ...blank("animation", format, span),
     frames: frameCount(source, span, motion.fps),
@@ -183,14 +199,20 @@ function animationPlan(source: Source, options: AnimationOptions): Plan {
   };
 }
 
+function withDefaultWidth(stored: StoredPicture, options: AnimationOptions): AnimationOptions {
+  if (options.width !== undefined || options.height !== undefined) return options;
+  const { shown } = createView(stored, options);
+  return { ...options, width: Math.min(shown.width, ANIMATION_DEFAULTS.width) };
+}
+
 function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
   const stored = movingPicture(source, "storyboard");
   const format = options.format ?? DEFAULT_FORMAT.storyboard;
   const span = createSpan(options, source.duration, source.duration_estimated);
   const { width = STORYBOARD_DEFAULTS.width, quality } = options;
-  // Of odd sizes, tiles would share the color between them.
+  // At odd sizes, neighboring tiles would share chroma samples.
   const tile = createImage(source, stored, format, { width, quality }, true);
-  const sheet = createSheet(span, options, tile.geometry);
+  const sheet = planSprite(span.duration, options, tile.geometry);
   return {
     ...blank("storyboard", format, span),
     frames: sheet.sheets,
@@ -202,21 +224,21 @@ function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
 function waveformPlan(source: Source, options: WaveformOptions): Plan {
   const format = options.format ?? DEFAULT_FORMAT.waveform;
   const span = createSpan(options, source.duration, source.duration_estimated);
-  const heard = soundPlan(source, "pcm_s16le", options, span, true);
-  if (!heard.audio) throw errorFor("input_no_audio", { code: "no_sound" });
-  const waveform = createWaveform(heardSource(source, heard), options, span);
-  return { ...blank("waveform", format, span), ...heard, waveform };
+  const sound = soundPlan(source, "pcm_s16le", options, span, true);
+  if (!sound.audio) throw errorFor("input_no_audio", { code: "no_sound" });
+  const waveform = planWaveform(sourceForTrack(source, sound), options, span.duration);
+  return { ...blank("waveform", format, span), ...sound, waveform };
 }
 
 function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: PlanHints): Plan {
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = createSpan(options, source.duration, source.duration_estimated);
   // Copied packets may change layout between sources; HLS requires a uniform one.
-  const heard = streamSounds(source, options, span);
-  const { audio } = heard;
+  const sound = streamSounds(source, options, span);
+  const { audio } = sound;
   const i_frames = options.i_frames && ({ i_frames: true } as const);
-  const encryption = options.encryption && { encryption: encryptionInPlaylists(options.encryption) };
-  const plan = { ...blank("adaptive_video", format, span), ...heard, ...i_frames, ...encryption };
+  const encryption = options.encryption && { encryption: planEncryption(options.encryption) };
+  const plan = { ...blank("adaptive_video", format, span), ...sound, ...i_frames, ...encryption };
   if (!hasVideo(source) && audio && !options.subtitles?.length) return plan;
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;
@@ -231,15 +253,19 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
     ...planBurn(options),
   };
   const frames = frameCount(source, span, null);
-  const held = holdPicture(source, plan);
+  const freeze = holdPicture(source, plan);
   // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
-  const usual = { chunk_seconds: Number.POSITIVE_INFINITY };
-  const pictured = {
-    ...{ ...plan, ...planSubtitles(source, options), ...furtherFiles({ options }, hints.further) },
-    ...{ frames, video, renditions },
-    ...(held && { held }),
+  const whole = { chunk_seconds: Number.POSITIVE_INFINITY };
+  const stream = {
+    ...plan,
+    ...planSubtitles(source, options),
+    ...furtherFiles({ options }, hints.further),
+    frames,
+    video,
+    renditions,
+    ...(freeze && { held: freeze }),
   };
-  return cutPlan(pictured, hints.chunk_seconds === undefined ? usual : hints);
+  return cutPlan(stream, hints.chunk_seconds === undefined ? whole : hints);
 }
 
 function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {

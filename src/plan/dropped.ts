@@ -2,7 +2,7 @@ import type { EncodeKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
 import type { Dropped, Source, SourceStream } from "../core/source.ts";
 import { CHAPTER_PLACES, holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/tags.ts";
-import { heardSource } from "./audio.ts";
+import { sourceForTrack } from "../media/features/track.ts";
 import { createPlan } from "./create-plan.ts";
 import { type Plan, soundsOf } from "./plan.ts";
 import { audibleTrack } from "./sound/plan-sound.ts";
@@ -103,7 +103,7 @@ function joins({ further = [] }: Plan): boolean {
 function mixedChannels(plan: Plan, source: Source): Dropped[] {
   if (plan.waveform) return [];
   return soundsOf(plan).flatMap(({ track, audio }): Dropped[] => {
-    const heard = heardSource(source, { sound_track: track });
+    const heard = sourceForTrack(source, { sound_track: track });
     const stream = heard.streams?.find(({ kind }) => kind === "audio");
     if (audio.mode !== "encode" || audio.channels >= (heard.audio?.channels ?? 0)) return [];
     return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];

@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
+import { DEFAULT_FPS } from "../media/features/fps.ts";
 import { type Plan, pictureSize, soundsOf, sourceSeconds } from "./plan.ts";
-import { DEFAULT_FPS } from "./rate.ts";
 import { type Size, storedPicture } from "./size.ts";
 
 /** The work in a plan, counted before it starts; each encoder derives its own seconds and bytes. */

@@ -1,5 +1,5 @@
 import { ANCHORS } from "../core/formats.ts";
-import type { FrameOptions } from "../core/options.ts";
+import type { GeometryOptions } from "../media/features/geometry.ts";
 import { BLACK, parseColor, TRANSPARENT } from "./color.ts";
 import type { Geometry } from "./plan.ts";
 import { type Size, type SizeRules, type StoredPicture, snap, targetSize } from "./size.ts";
@@ -11,7 +11,7 @@ export interface FrameRules extends SizeRules {
 }
 
 /** Decides how a stored picture becomes the output picture; throws `invalid_options` when the result is empty or too large. */
-export function createGeometry(stored: StoredPicture, options: FrameOptions, rules: FrameRules): Geometry {
+export function createGeometry(stored: StoredPicture, options: GeometryOptions, rules: FrameRules): Geometry {
   const view = createView(stored, options);
   return geometryFor(view, targetSize(view.shown, options, rules), options, rules, stored.pixel_aspect === 1);
 }
@@ -20,7 +20,7 @@ export function createGeometry(stored: StoredPicture, options: FrameOptions, rul
 export function geometryFor(
   view: View,
   target: Size,
-  options: FrameOptions,
+  options: GeometryOptions,
   rules: FrameRules,
   square: boolean,
 ): Geometry {

@@ -1,4 +1,6 @@
-export { createAudioPlan, maxBitrate, SAMPLE_RATES, sampleRate } from "./audio.ts";
+export { SAMPLE_RATES } from "../media/features/audio-format.ts";
+export { exactFps, ntscRate } from "../media/features/fps.ts";
+export { createAudioPlan, maxBitrate, sampleRate } from "./audio.ts";
 export {
   CHUNK_SECONDS,
   type ChunkHints,
@@ -15,25 +17,14 @@ export { type Estimate, estimateWork } from "./estimate.ts";
 export { type Forecast, forecast } from "./forecast.ts";
 export { createGeometry, type FrameRules, geometryFor } from "./geometry.ts";
 export { createLadder, maxrateFor, RUNGS } from "./ladder.ts";
-export type {
-  AudioPlan,
-  Chunk,
-  Geometry,
-  ImagePlan,
-  Plan,
-  Rate,
-  Rendition,
-  VideoPlan,
-} from "./plan.ts";
+export type { AudioPlan, Chunk, Geometry, ImagePlan, Plan, Rate, Rendition, VideoPlan } from "./plan.ts";
 export {
   AUDIO_BITRATE,
   audioBitrate,
   CRF,
-  exactFps,
   FLAC_COMPRESSION,
   IMAGE_QUALITY,
   imageQuality,
-  ntscRate,
   type RateOptions,
   videoRate,
 } from "./rate.ts";

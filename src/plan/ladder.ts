@@ -1,5 +1,5 @@
 import type { Quality } from "../core/formats.ts";
-import type { FrameOptions } from "../core/options.ts";
+import type { GeometryOptions } from "../media/features/geometry.ts";
 import { geometryFor } from "./geometry.ts";
 import type { Rendition } from "./plan.ts";
 import { CRF } from "./rate.ts";
@@ -25,7 +25,7 @@ const RULES = { even: true, alpha: false } as const;
  */
 export function createLadder(
   stored: StoredPicture,
-  options: FrameOptions & { quality?: Quality | undefined },
+  options: GeometryOptions & { quality?: Quality | undefined },
 ): Rendition[] {
   const view = createView(stored, options);
   const { top, aspect } = topSize(view.shown, options);
@@ -61,7 +61,7 @@ export function maxrateFor(side: number): number {
 }
 
 // The requested size sets the aspect ratio; when it would enlarge the picture, the ratio stays and the size shrinks.
-function topSize(shown: Size, options: FrameOptions): { top: Size; aspect: number } {
+function topSize(shown: Size, options: GeometryOptions): { top: Size; aspect: number } {
   const asked = targetSize(shown, options, { even: true });
   const across = asked.width / shown.width;
   const down = asked.height / shown.height;

@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
+import { DEFAULT_FPS, exactFps } from "../media/features/fps.ts";
 import { type Chunk, type Plan, soundsOf } from "./plan.ts";
-import { DEFAULT_FPS, exactFps } from "./rate.ts";
 
 /**
  * Returns the seconds from the start of a stretch to the end of its last picture: the end of the stretch or of the source's

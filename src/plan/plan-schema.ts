@@ -1,9 +1,14 @@
 import { z } from "zod";
 import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../core/formats.ts";
 import { Source } from "../core/source.ts";
+import { Motion } from "../media/features/animation.ts";
+import { AudioFilters } from "../media/features/audio-filters.ts";
+import { EncryptionPlan } from "../media/features/encryption.ts";
+import { METADATA_FIELDS } from "../media/features/metadata.ts";
 import { speed } from "../media/features/speed.ts";
+import { Sprite } from "../media/features/storyboard.ts";
+import { WaveformPlan } from "../media/features/waveform.ts";
 import { PICTURE_FIELDS } from "../media/features.ts";
-import { MOST_POINTS } from "../media/limits.ts";
 import { FILE_ROLES } from "./further/file-roles.ts";
 
 // A plan crosses a trust boundary: a container accepts it from any holder of its key. So every object is strict, and every text
@@ -70,15 +75,6 @@ export const VideoPlan = z.discriminatedUnion("mode", [
   VideoEncode,
 ]);
 
-/** What is changed about the sound, in the order of the fields; times count from the start of the output. */
-export const SoundShape = z.strictObject({
-  /** Integrated loudness to reach, in LUFS; absent to leave it. */
-  loudness: z.number().min(-70).max(0).exactOptional(),
-  volume: z.number().min(0).max(100).exactOptional(),
-  fade_in: seconds.exactOptional(),
-  fade_out: z.strictObject({ at: seconds, seconds }).exactOptional(),
-});
-
 /** How the audio stream is produced. */
 export const AudioPlan = z.discriminatedUnion("mode", [
   z.strictObject({ mode: z.literal("copy"), codec: word }),
@@ -91,34 +87,9 @@ export const AudioPlan = z.discriminatedUnion("mode", [
     compression: z.int().min(0).max(12).nullable(),
     channels: z.int().min(1).max(64),
     sample_rate: z.int().min(1).max(1_000_000),
-    shape: SoundShape.exactOptional(),
+    shape: AudioFilters.exactOptional(),
   }),
 ]);
-
-/** A palette for all frames of an animation. */
-export const Palette = z.strictObject({
-  colors: z.int().min(2).max(256),
-  /** Name of a kernel that spreads the error, or the strength of an ordered pattern, 0 (strongest) to 5. */
-  dither: z.union([z.literal("sierra2_4a"), z.int().min(0).max(5)]),
-});
-
-/** How an animation moves. */
-export const Motion = z.strictObject({
-  /** Frames per second; null keeps the source's timing. */
-  fps,
-  /** How often it plays; 0 forever. */
-  loop: z.int().min(0).max(65_535),
-  /** Of a GIF: the one palette of all frames. */
-  palette: Palette.nullable(),
-});
-
-const tiles = z.int().min(1).max(10_000);
-/** How the tiles of a storyboard are chosen and laid out. */
-export const Sheet = z.strictObject({
-  /** Seconds from one tile to the next, in whole milliseconds. */
-  interval: z.number().min(0.001).max(1e7),
-  ...{ tiles, columns: tiles, rows: tiles, sheets: tiles },
-});
 
 /** How an image is produced. */
 export const ImagePlan = z.strictObject({
@@ -137,19 +108,7 @@ export const ImagePlan = z.strictObject({
   /** Bytes that the file must not exceed, for which quality and then size are lowered; absent for any. */
   max_bytes: count.exactOptional(),
   motion: Motion.exactOptional(),
-  sheet: Sheet.exactOptional(),
-});
-
-/** How the peaks of a waveform are measured and written. */
-export const WaveformPlan = z.strictObject({
-  zoom: z.union([
-    z.strictObject({ samples_per_pixel: z.int().min(1).max(1e9) }),
-    z.strictObject({ pixels_per_second: z.int().min(1).max(1e6) }),
-    z.strictObject({ points: z.int().min(1).max(MOST_POINTS), seconds }),
-  ]),
-  split: z.boolean(),
-  bits: z.literal([8, 16]),
-  picture: z.strictObject({ width: pixels, height: pixels, color, background: color }).nullable(),
+  sheet: Sprite.exactOptional(),
 });
 
 /** One stream of adaptive video. */
@@ -214,7 +173,6 @@ export const ConcatPart = z.strictObject({
   joined: z.strictObject({ seconds, ticks: z.int().min(1).max(0xffffffff) }).exactOptional(),
 });
 
-const keyUrl = z.string().max(8192);
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
 export const Plan = z.strictObject({
   kind: z.enum(ENCODE_KINDS),
@@ -243,24 +201,14 @@ export const Plan = z.strictObject({
     .exactOptional(),
   image: ImagePlan.nullable(),
   waveform: WaveformPlan.exactOptional(),
-  tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
-  cover: index.exactOptional(),
-  chapters: z.literal(true).exactOptional(),
+  ...METADATA_FIELDS,
   subtitles: z.array(SubtitlePlan).max(1000).exactOptional(),
   further: z.array(FurtherFile).max(100).readonly().exactOptional(),
   concat: z.array(ConcatPart).max(100).readonly().exactOptional(),
   renditions: z.array(Rendition).max(32),
   held: z.strictObject({ from: seconds, until: seconds }).exactOptional(),
   i_frames: z.literal(true).exactOptional(),
-  encryption: z
-    .strictObject({
-      key_url: keyUrl,
-      iv: z
-        .string()
-        .regex(/^[0-9a-f]{32}$/i)
-        .exactOptional(),
-    })
-    .exactOptional(),
+  encryption: EncryptionPlan.exactOptional(),
   chunks: z.array(Chunk).max(100_000),
 });
 

@@ -8,18 +8,10 @@ export interface Geometry extends z.infer<typeof schema.Geometry> {}
 export type Rate = z.infer<typeof schema.Rate>;
 /** How the video stream is produced. */
 export type VideoPlan = z.infer<typeof schema.VideoPlan>;
-/** What is changed about the sound. */
-export interface SoundShape extends z.infer<typeof schema.SoundShape> {}
 /** How the audio stream is produced. */
 export type AudioPlan = z.infer<typeof schema.AudioPlan>;
 /** How an image is produced. */
 export interface ImagePlan extends z.infer<typeof schema.ImagePlan> {}
-/** How the tiles of a storyboard are chosen and laid out. */
-export interface Sheet extends z.infer<typeof schema.Sheet> {}
-/** How an animation moves. */
-export interface Motion extends z.infer<typeof schema.Motion> {}
-/** A palette for all frames of an animation. */
-export interface Palette extends z.infer<typeof schema.Palette> {}
 /** One stream of adaptive video. */
 export interface Rendition extends z.infer<typeof schema.Rendition> {}
 /** A stretch of the source that is encoded separately. */

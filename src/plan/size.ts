@@ -1,8 +1,8 @@
 import { invalid } from "../core/errors.ts";
 import { toPixels } from "../core/fields.ts";
 import { BOUNDS } from "../core/formats.ts";
-import type { FrameOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
+import type { GeometryOptions } from "../media/features/geometry.ts";
 
 /** Width and height in pixels. */
 export interface Size {
@@ -69,7 +69,7 @@ export function storedPicture(source: Source): StoredPicture | null {
  * Derives the output size from the displayed one; a single given side keeps the aspect ratio. Throws `invalid_options` when
  * the result is empty or too large.
  */
-export function targetSize(displayed: Size, options: FrameOptions, rules: SizeRules): Size {
+export function targetSize(displayed: Size, options: GeometryOptions, rules: SizeRules): Size {
   const asked = {
     width: toPixels(options.width, displayed.width),
     height: toPixels(options.height, displayed.height),

@@ -1,7 +1,7 @@
 import type { VideoOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
+import { DEFAULT_FPS } from "../media/features/fps.ts";
 import { createPlan } from "./create-plan.ts";
-import { DEFAULT_FPS } from "./rate.ts";
 import { VIDEO_FLOOR } from "./video-bits.ts";
 
 // Limits on the short side in pixels and on frames per second: size is reduced first, then motion, then both.

@@ -2,12 +2,13 @@ import { MediaError } from "../core/errors.ts";
 import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "../core/formats.ts";
 import type { AudioOptions, OptionsOf, VideoOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
+import { chapterBytes } from "../media/features/metadata.ts";
+import { sourceForTrack } from "../media/features/track.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { createAudioPlan, heardSource } from "./audio.ts";
+import { createAudioPlan } from "./audio.ts";
 import { streamBits } from "./bits.ts";
 import { CONTAINER_BYTES, FILLED, packetBits, videoOverhead } from "./container-bytes.ts";
 import { createPlan } from "./create-plan.ts";
-import { chapterBytes } from "./metadata.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
 import { smallerOptions } from "./smaller-options.ts";
 import { ownTextBytes } from "./subtitles/subtitles.ts";
@@ -153,7 +154,7 @@ function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
   const { channels, sample_rate } = options;
   const best = QUALITIES.indexOf(options.quality ?? "medium");
   const encoded = QUALITIES.slice(0, best + 1).map((quality) => {
-    const made = createAudioPlan(heardSource(source, plan), audio.codec as Encoded["codec"], {
+    const made = createAudioPlan(sourceForTrack(source, plan), audio.codec as Encoded["codec"], {
       ...{ quality, trimmed, channels, sample_rate },
     });
     return { bits: bitsOf(made), quality };

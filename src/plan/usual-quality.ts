@@ -1,8 +1,9 @@
 import { QUALITIES, type Quality } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
+import { DEFAULT_FPS } from "../media/features/fps.ts";
 import { bitsFor, sourceBits } from "./bits.ts";
 import type { VideoPlan } from "./plan.ts";
-import { CRF, DEFAULT_FPS } from "./rate.ts";
+import { CRF } from "./rate.ts";
 
 // The bits of each quality were measured on noise; camera footage takes about 5 Mbit/s at 1080p and x264's CRF 23.
 const USUAL = 0.4;

@@ -2,13 +2,14 @@ import { BOUNDS, type VideoCodec } from "../core/formats.ts";
 import type { VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { containerOf } from "../media/containers.ts";
+import { DEFAULT_FPS, exactFps, isEven } from "../media/features/fps.ts";
 import { holdsHdr, keepsHdr } from "../media/features/tone-map.ts";
 import { needsFeature, planPictures } from "../media/features.ts";
 import { BLACK, parseColor } from "./color.ts";
 import { burntInput, planBurn } from "./further/burn.ts";
 import { createGeometry } from "./geometry.ts";
 import type { VideoPlan } from "./plan.ts";
-import { DEFAULT_FPS, exactFps, isEven, videoRate } from "./rate.ts";
+import { videoRate } from "./rate.ts";
 import { parsePixelAspect, type Size, type StoredPicture, toRightAngle } from "./size.ts";
 
 const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);

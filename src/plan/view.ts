@@ -1,8 +1,8 @@
 import { invalid } from "../core/errors.ts";
 import { toPixels } from "../core/fields.ts";
 import { ANCHORS } from "../core/formats.ts";
-import type { FrameOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
+import type { GeometryOptions } from "../media/features/geometry.ts";
 import { displayedSize, type Size, type StoredPicture, storedPicture, toRightAngle } from "./size.ts";
 
 /** A part of a picture, in pixels. */
@@ -30,7 +30,7 @@ export interface View {
 /** Turns, mirrors and cuts a stored picture as the options say; throws `invalid_options` for a part beyond the picture. */
 export function createView(
   stored: StoredPicture,
-  options: Pick<FrameOptions, "rotate" | "flip" | "crop" | "position">,
+  options: Pick<GeometryOptions, "rotate" | "flip" | "crop" | "position">,
 ): View {
   const { flip } = options;
   // Upside down is half a turn of the mirrored picture.
@@ -62,15 +62,15 @@ export function createView(
  */
 export function viewOf(
   source: Source,
-  options: Pick<FrameOptions, "rotate" | "flip" | "crop" | "position">,
+  options: Pick<GeometryOptions, "rotate" | "flip" | "crop" | "position">,
 ): View | null {
   const stored = storedPicture(source);
   return stored && createView(stored, options);
 }
 
-type Crop = NonNullable<FrameOptions["crop"]>;
+type Crop = NonNullable<GeometryOptions["crop"]>;
 
-function partOf(whole: Size, crop: Crop, position: FrameOptions["position"] = "center"): Rect {
+function partOf(whole: Size, crop: Crop, position: GeometryOptions["position"] = "center"): Rect {
   if (typeof crop === "string") {
     const [across = 1, down = 1] = crop.split(":").map(Number);
     const scale = Math.min(whole.width / across, whole.height / down);

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { createRemoteClient } from "../../src/client/index.ts";
 import { OPTIONS } from "../../src/core/options.ts";
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../src/index.ts";
-import { OPTION_NAMES, turnInto, withOptions } from "../../web/options/choices.ts";
+import { offeredNames, turnInto, withOptions } from "../../web/options/choices.ts";
 import { defaultWishes } from "../../web/options/default-wishes.ts";
 import type { Wishes } from "../../web/queue/item.ts";
 import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/view/api-call.ts";
@@ -79,7 +79,7 @@ test.for(ENCODE_KINDS)("the page offers, and its calls show, every option of %s"
   const all = Object.keys(OPTIONS[kind].shape).filter((name) => name !== LEFT_OUT);
   const shown = new Set(ALL[kind].flatMap((options) => Object.keys(options)));
   expect([...shown].sort()).toEqual([...all].sort());
-  expect([...OPTION_NAMES[kind]].sort()).toEqual(all.filter((name) => name !== BESIDE).sort());
+  expect(offeredNames(kind).sort()).toEqual(all.filter((name) => name !== BESIDE).sort());
 });
 
 const NEW = defaultWishes({ kind: "video" });
@@ -96,7 +96,7 @@ test.for(ENCODE_KINDS)(
     for (const from of ENCODE_KINDS.filter((other) => other !== kind)) {
       for (const { target_size: _, ...options } of ALL[from] as readonly { target_size?: number }[]) {
         const kept = parse(turnInto(kind, { ...NEW, kind: from, options } as Wishes));
-        const offered: readonly string[] = OPTION_NAMES[kind];
+        const offered = offeredNames(kind);
         const both = Object.keys(options).filter((name) => offered.includes(name) && !OWN.includes(name));
         expect([from, Object.keys(kept ?? {})]).toEqual([from, expect.arrayContaining(both)]);
       }

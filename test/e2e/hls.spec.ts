@@ -72,11 +72,11 @@ test("a stream of sound alone asks for nothing of pictures, and plays to its end
 async function convertBoth(page: Page, clip: string): Promise<Locator> {
   const card = await openOptions(page, clip);
   await card.getByRole("button", { name: "HLS for my site" }).click();
-  await card.getByLabel("Pictures while seeking").selectOption("yes");
+  await card.getByLabel("Pictures while seeking").selectOption("Every six seconds");
   await card.getByLabel("Format").selectOption("dash");
   await expect(card.getByLabel("Pictures while seeking")).toHaveCount(0);
   await card.getByLabel("Format").selectOption("hls_dash");
-  await card.getByLabel("Pictures while seeking").selectOption("yes");
+  await card.getByLabel("Pictures while seeking").selectOption("Every six seconds");
   await card.getByRole("button", { name: "Convert this file" }).click();
   await expect(card.getByRole("button", { name: "Send to S3" })).toBeVisible();
   return card;

@@ -3,7 +3,8 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { audioArgs } from "../../src/ffmpeg/audio-args.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { createAudioPlan, SAMPLE_RATES } from "../../src/plan/audio.ts";
+import { SAMPLE_RATES } from "../../src/media/features/audio-format.ts";
+import { createAudioPlan } from "../../src/plan/audio.ts";
 import { audioSource } from "../plan/source.ts";
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FITS, type Fit, POSITIONS, type Position, type Quality } from "../../src/core/formats.ts";
-import type { FrameOptions } from "../../src/core/options.ts";
+import type { GeometryOptions } from "../../src/media/features/geometry.ts";
 import { hdrQuadrantClip, quadrantClip, quadrantPng, wideQuadrantClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Picture, readPicture } from "../judge/picture.ts";
@@ -19,7 +19,7 @@ const BOXES = [
   { width: 61, height: 91 },
 ];
 
-type Options = FrameOptions & { quality: Quality };
+type Options = GeometryOptions & { quality: Quality };
 const bars = (fit: Fit) => (fit === "contain" ? { background: BLUE } : {});
 const PLACES = FITS.flatMap((fit) =>
   (fit === "fill" ? (["center"] as const) : POSITIONS).map((position) => ({ fit, position })),

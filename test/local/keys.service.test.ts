@@ -111,7 +111,7 @@ test("manages the keys of a service elsewhere with its operator's key, and only 
   const refused = await keysWith({ STATE_DIR, OPERATOR_KEY: "listed" }, "list", ...there);
   expect(refused).toEqual({
     code: 1,
-    output: expect.stringMatching(/^error: http:\S+ Only an operator's key may\.$/m),
+    output: expect.stringMatching(/^error: http:\S+ Only an operator's key may list projects\.$/m),
   });
   expect(await keysWith({ STATE_DIR }, "list", ...there)).toEqual({
     ...{ code: 1, output: "error: OPERATOR_KEY must be set to that of the service.\n" },

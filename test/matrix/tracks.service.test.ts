@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { canonical } from "../../src/plan/audio.ts";
+import { canonicalLanguage } from "../../src/media/features/track.ts";
 import { keepClip, makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
@@ -48,7 +48,7 @@ const text = async (url: string) => (await fetch(url)).text();
 async function languagesOf(path: string): Promise<(string | undefined)[]> {
   const report = await runFfprobe(path, ["-select_streams", "a"]);
   const { streams } = report as { streams: { tags?: { language?: string } }[] };
-  return streams.map(({ tags }) => canonical(tags?.language));
+  return streams.map(({ tags }) => canonicalLanguage(tags?.language));
 }
 
 const CASES = [

@@ -6,7 +6,7 @@ import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { optionControl } from "../../src/media/features.ts";
+import { optionControl } from "../../src/media/option-groups.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { describeRefusal } from "../../src/words/refusal-words.ts";
 import { describeWishes } from "../../web/words/wish-words.ts";
@@ -46,7 +46,7 @@ test("the request, the job, the cost, the form and the summary know it", () => {
   const plain = createPlan(film, "video", { width: 300 });
   const noisy = createPlan(film, "video", { width: 300, denoise: "strong" });
   expect(nativeWork(noisy, film).pictures).toBeGreaterThan(nativeWork(plain, film).pictures ?? 0);
-  expect(optionControl("denoise", undefined).choices.map(({ label }) => label)).toEqual([
+  expect(optionControl("video", "denoise", undefined).choices?.map(({ label }) => label)).toEqual([
     "None",
     "Light",
     "Medium",

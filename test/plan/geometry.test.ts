@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { POSITIONS, type Position } from "../../src/core/formats.ts";
-import type { FrameOptions } from "../../src/core/options.ts";
+import type { GeometryOptions } from "../../src/media/features/geometry.ts";
 import { createGeometry } from "../../src/plan/geometry.ts";
 import type { Geometry } from "../../src/plan/plan.ts";
 import type { StoredPicture } from "../../src/plan/size.ts";
@@ -20,7 +20,7 @@ const none = { rotate: 0, crop: null, scale: null, pad: null } as const;
 interface Row {
   name: string;
   stored: StoredPicture;
-  options: FrameOptions;
+  options: GeometryOptions;
   rules: typeof VIDEO;
   wanted: Partial<Geometry>;
 }

@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
 import { QUALITIES } from "../../src/core/formats.ts";
+import { exactFps, ntscRate } from "../../src/media/features/fps.ts";
 import {
   AUDIO_BITRATE,
   audioBitrate,
   CRF,
-  exactFps,
   IMAGE_QUALITY,
   imageQuality,
-  ntscRate,
   videoRate,
 } from "../../src/plan/rate.ts";
 

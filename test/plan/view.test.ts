@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FrameOptions } from "../../src/core/options.ts";
+import type { GeometryOptions } from "../../src/media/features/geometry.ts";
 import { createGeometry } from "../../src/plan/geometry.ts";
 import { createLadder } from "../../src/plan/ladder.ts";
 import type { StoredPicture } from "../../src/plan/size.ts";
@@ -10,7 +10,11 @@ const stored = (more: Partial<StoredPicture> = {}): StoredPicture => ({
   ...more,
 });
 
-const TURNED: [FrameOptions, StoredPicture["rotate"], { rotate: number; turn: number; mirror: boolean }][] = [
+const TURNED: [
+  GeometryOptions,
+  StoredPicture["rotate"],
+  { rotate: number; turn: number; mirror: boolean },
+][] = [
   [{}, 90, { rotate: 90, turn: 0, mirror: false }],
   [{ rotate: 90 }, 0, { rotate: 90, turn: 90, mirror: false }],
   [{ rotate: 270 }, 180, { rotate: 90, turn: 270, mirror: false }],
@@ -39,7 +43,7 @@ test.for([
 
 const rect = (x: number, y: number, width: number, height: number) => ({ x, y, width, height });
 
-const CROPPED: [FrameOptions, Partial<StoredPicture>, ReturnType<typeof rect> | null][] = [
+const CROPPED: [GeometryOptions, Partial<StoredPicture>, ReturnType<typeof rect> | null][] = [
   [{ crop: "1:1" }, {}, rect(420, 0, 1080, 1080)],
   [{ crop: "1:1", position: "right" }, {}, rect(840, 0, 1080, 1080)],
   [{ crop: "2.39:1" }, {}, rect(0, 138, 1920, 803)],

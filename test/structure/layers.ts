@@ -17,14 +17,19 @@ const ANYWHERE = ["src", "src/*"];
 /** The layers, by path prefix; the longest match wins. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   [EVERYWHERE]: { layers: [], packages: [] },
-  [FEATURES]: { layers: ["src/core"], packages: ["zod"] },
+  [FEATURES]: { layers: ["src/core", "src/plan", "src/ffmpeg"], packages: ["zod"] },
   "src/core": { layers: [], packages: ["zod", "ulid"] },
   "src/plan": { layers: ["src/core", "src/words"], packages: ["zod", "ulid"] },
   // Turns codes and facts into the only English sentences for people.
   "src/words": { layers: ["src/core"], packages: [] },
   "src/route": { layers: ["src/core", "src/plan", "src/words"], packages: [] },
-  // Text of subtitles from one format to another.
-  "src/subtitles": { layers: ["src/core"], packages: [] },
+  // Text of subtitles: its formats, and the tracks of files.
+  "src/subtitles": { layers: ["src/core", "src/plan", "src/probe", "src/storage"], packages: [] },
+  // Writes, joins and edits containers.
+  "src/mux": {
+    layers: ["src/core", "src/media", "src/plan", "src/ffmpeg", "src/probe", "src/subtitles", "src/words"],
+    packages: ["mediabunny"],
+  },
   "src/ffmpeg": { layers: ["src/core", "src/plan"], packages: ["zod"] },
   "src/probe": {
     layers: ["src/core", "src/plan", "src/ffmpeg", "src/words"],
@@ -32,14 +37,31 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // Chunks wait in storage to be stitched; sources are opened as carefully as by the probe.
   "src/encoders": {
-    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/subtitles", "src/words"],
+    layers: [
+      "src/core",
+      "src/plan",
+      "src/ffmpeg",
+      "src/storage",
+      "src/probe",
+      "src/subtitles",
+      "src/mux",
+      "src/words",
+    ],
     packages: ["zod", "mediabunny", "fflate", "@ffmpeg/core", "@jsquash/avif", "libheif-js", "thumbhash"],
   },
   // The work of the steps, the same on every host.
-  "src/steps": {
+  "src/runs/steps": {
     layers: [
-      ...["src/core", "src/plan", "src/route", "src/ffmpeg", "src/storage", "src/probe"],
-      ...["src/encoders", "src/words"],
+      "src/core",
+      "src/plan",
+      "src/route",
+      "src/ffmpeg",
+      "src/storage",
+      "src/probe",
+      "src/subtitles",
+      "src/mux",
+      "src/encoders",
+      "src/words",
     ],
     packages: [],
   },
@@ -58,7 +80,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["*", "cloudflare:*"],
   },
   // The font that it comes with.
-  "worker/media/burn-font.ts": { layers: ["src/core", "dist/core"], packages: [] },
+  "worker/media/burn-font.ts": { layers: ["src/core", "worker", "dist/core"], packages: [] },
   "worker/encoder": { layers: [...ANYWHERE, "dist/core"], packages: ["*", "cloudflare:*"] },
   "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },
   "worker/local": {

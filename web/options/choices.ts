@@ -5,98 +5,34 @@ import {
   FORMATS,
   type OptionsOf,
   type Source,
-  type viewOf,
 } from "../../src/index.ts";
-import { type AllOptions, optionNames } from "../../src/media/features.ts";
+import { type AllOptions, optionNames } from "../../src/media/option-groups.ts";
 import type { Wishes } from "../queue/item.ts";
 
-const FRAME = ["rotate", "flip", "crop", "width", "height", "fit", "position", "background"] as const;
-const SPAN = ["start", "end"] as const;
-const SOUND = [
-  "track",
-  "channels",
-  "sample_rate",
-  "volume",
-  "normalize",
-  "target_lufs",
-  "fade_in",
-  "fade_out",
-] as const;
-const SOUNDTRACK = [...SOUND, "mute"] as const;
+// The options of a kind that no group has.
+const OWN_NAMES: Readonly<Record<EncodeKind, readonly string[]>> = {
+  video: ["format", "codec", "mode", "subtitles", "concat"],
+  audio: ["format", "mode"],
+  image: ["format"],
+  animation: ["format"],
+  storyboard: ["format"],
+  waveform: ["format"],
+  adaptive_video: ["format", "subtitles"],
+};
 
-export const OPTION_NAMES = {
-  video: [
-    "format",
-    "codec",
-    "mode",
-    "quality",
-    ...FRAME,
-    "fps",
-    "bitrate",
-    "audio_codec",
-    "audio_bitrate",
-    ...SOUNDTRACK,
-    ...SPAN,
-    ...optionNames("video"),
-    "subtitles",
-    "concat",
-    "metadata",
-  ],
-  audio: ["format", "mode", "quality", "bitrate", ...SOUND, ...SPAN, ...optionNames("audio"), "metadata"],
-  image: ["format", "quality", ...FRAME, "start", "max_bytes", ...optionNames("image"), "interval", "count"],
-  animation: ["format", "quality", ...FRAME, "fps", "loop", ...SPAN],
-  storyboard: ["format", "quality", "width", "interval", "columns", "rows", ...SPAN],
-  waveform: [
-    ...["format", "samples_per_pixel", "pixels_per_second", "points", "bits", "split_channels"],
-    ...["track", "width", "height", "waveform_color", "background_color"],
-    ...SPAN,
-  ] as const,
-  adaptive_video: ["format", "i_frames", "quality", ...FRAME, ...SOUNDTRACK, ...SPAN, "subtitles"],
-} as const satisfies { [K in EncodeKind]: readonly string[] };
+// A key is not for a form that keeps its values, and a size is set beside the options.
+const NOT_OFFERED: ReadonlySet<string> = new Set(["encryption", "target_size"]);
+
+/** Returns the names of a kind's options that the form offers. */
+export function offeredNames(kind: EncodeKind): string[] {
+  return [...OWN_NAMES[kind], ...optionNames(kind)].filter((name) => !NOT_OFFERED.has(name));
+}
 
 /** All options of all kinds by name, as the fields of a form read them. */
 export interface AnyOptions extends AllOptions {
   format?: string | undefined;
-  i_frames?: boolean | undefined;
   codec?: string | undefined;
   mode?: OptionsOf<"video">["mode"];
-  quality?: OptionsOf<"video">["quality"];
-  rotate?: OptionsOf<"video">["rotate"];
-  flip?: OptionsOf<"video">["flip"];
-  crop?: Parameters<typeof viewOf>[1]["crop"];
-  max_bytes?: number | undefined;
-  interval?: number | undefined;
-  count?: number | undefined;
-  columns?: number | undefined;
-  rows?: number | undefined;
-  width?: number | string | undefined;
-  height?: number | string | undefined;
-  fit?: OptionsOf<"video">["fit"];
-  position?: OptionsOf<"video">["position"];
-  background?: string | undefined;
-  fps?: number | undefined;
-  loop?: number | undefined;
-  bitrate?: number | undefined;
-  audio_codec?: OptionsOf<"video">["audio_codec"];
-  audio_bitrate?: number | undefined;
-  track?: number | string | undefined;
-  channels?: number | undefined;
-  sample_rate?: number | undefined;
-  volume?: number | undefined;
-  normalize?: boolean | undefined;
-  target_lufs?: number | undefined;
-  fade_in?: number | undefined;
-  fade_out?: number | undefined;
-  mute?: boolean | undefined;
-  samples_per_pixel?: number | undefined;
-  pixels_per_second?: number | undefined;
-  points?: number | undefined;
-  bits?: OptionsOf<"waveform">["bits"];
-  split_channels?: boolean | undefined;
-  waveform_color?: string | undefined;
-  background_color?: string | undefined;
-  start?: number | undefined;
-  end?: number | undefined;
   subtitles?:
     | {
         url: string;
@@ -107,7 +43,6 @@ export interface AnyOptions extends AllOptions {
       }[]
     | undefined;
   concat?: { url: string }[] | undefined;
-  metadata?: OptionsOf<"video">["metadata"];
 }
 
 /** Returns the kinds of output that make sense for a source: sound has no pictures, and a still has no timeline. */
@@ -139,13 +74,13 @@ export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
 
 /** Converts options to another kind, keeping those that both have. */
 export function turnInto(kind: EncodeKind, { options, kind: from, ...wishes }: Wishes): Wishes {
-  const known: readonly string[] = OPTION_NAMES[kind];
+  const names = offeredNames(kind);
   // Formats, what may be copied into them, and what counts as a high bitrate, differ between kinds.
   const { overlay }: AnyOptions = options;
   const all = { ...options, ...(overlay && kind !== "video" && { overlay: untimed(overlay) }) };
   const kept = Object.entries(all).filter(
     ([name]) =>
-      known.includes(name) &&
+      names.includes(name) &&
       !["format", "codec", "mode", "bitrate"].includes(name) &&
       suits(kind, from, name),
   );

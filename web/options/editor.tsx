@@ -1,26 +1,18 @@
 import { useId, useRef } from "preact/hooks";
-import {
-  ANIMATION_DEFAULTS,
-  type EncodeKind,
-  type MediaInput,
-  type MetadataMode,
-  type Source,
-} from "../../src/index.ts";
+import { ANIMATION_DEFAULTS, type EncodeKind, type MediaInput, type Source } from "../../src/index.ts";
 import { awaitCopy } from "../card/awaited-copy.ts";
 import type { Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
-import { NumberField } from "../ui/number-field.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { ApplyToAll } from "./apply-to-all.tsx";
 import "./editor.css";
 import { Moment } from "../trim/moment.tsx";
 import { type Stretch, Trim } from "../trim/trim.tsx";
-import { Field } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import { ConcatFields, SubtitleFields } from "./extra-file-fields.tsx";
-import { FeatureFields } from "./feature-fields.tsx";
 import { FitFields } from "./fit-fields.tsx";
 import { FormatFields } from "./format-fields.tsx";
+import { OptionField, OptionFields } from "./option-field.tsx";
 import { Outcome } from "./outcome.tsx";
 import { OverlayFields } from "./overlay-fields.tsx";
 import { PlaceField } from "./place-field.tsx";
@@ -33,7 +25,6 @@ import { StillsFields, StoryboardFields } from "./stills-fields.tsx";
 import { TurnFields } from "./turn-fields.tsx";
 import { type Form, useForm } from "./use-form.ts";
 import { WaveformFields } from "./waveform-fields.tsx";
-import { METADATA_WORDS } from "./words.ts";
 
 const NO_PICTURES: ReadonlySet<EncodeKind> = new Set(["audio", "waveform", "storyboard"]);
 const HAS_SOUND: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video"]);
@@ -64,13 +55,15 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {hasPictures && <SizeFields form={form} />}
           {hasPictures && <FitFields form={form} />}
           {(wishes.kind === "video" || wishes.kind === "animation") && <FrameRate form={form} />}
-          {wishes.kind === "animation" && <Loop form={form} />}
-          <FeatureFields form={form} />
+          {wishes.kind === "animation" && <OptionField form={form} name="loop" />}
+          <OptionFields form={form} />
           {(wishes.kind === "video" || wishes.kind === "image") && <OverlayFields form={form} />}
           {source.kind === "video" && HAS_TEXT.has(wishes.kind) && <SubtitleFields form={form} />}
           {source.kind === "video" && wishes.kind === "video" && <ConcatFields form={form} />}
           {HAS_SOUND.has(wishes.kind) && <SoundFields form={form} />}
-          {(wishes.kind === "video" || wishes.kind === "audio") && <MetadataField form={form} />}
+          {(wishes.kind === "video" || wishes.kind === "audio") && (
+            <OptionField form={form} name="metadata" />
+          )}
           <PlaceField form={form} />
         </div>
         <div class="aside">
@@ -134,56 +127,13 @@ function Start({ item }: { item: Item }) {
   );
 }
 
-function FrameRate({ form: { source, wishes, options, change, faultAt } }: { form: Form }) {
+function FrameRate({ form }: { form: Form }) {
+  const { source, wishes } = form;
   const original = source.fps === undefined ? "original" : `original (${Number(source.fps.toFixed(2))})`;
-  const usual = Math.min(ANIMATION_DEFAULTS.fps, source.fps ?? ANIMATION_DEFAULTS.fps);
-  const slowed = wishes.kind === "animation" && source.kind === "video";
+  const slower = Math.min(ANIMATION_DEFAULTS.fps, source.fps ?? ANIMATION_DEFAULTS.fps);
+  const isSlowed = wishes.kind === "animation" && source.kind === "video";
   return (
-    <NumberField
-      label="Frames per second"
-      value={options.fps}
-      onChange={(fps) => change({ fps })}
-      placeholder={slowed ? String(Number(usual.toFixed(2))) : original}
-      fault={faultAt("fps")}
-    />
-  );
-}
-
-function Loop({ form: { options, change, faultAt } }: { form: Form }) {
-  return (
-    <NumberField
-      label="Times it plays"
-      value={options.loop}
-      onChange={(loop) => change({ loop })}
-      placeholder="0 (forever)"
-      fault={faultAt("loop")}
-    />
-  );
-}
-
-const MODES = ["clean", "keep", "strip"] as const;
-
-function MetadataField({ form: { options, change, faultAt } }: { form: Form }) {
-  const mode = options.metadata ?? "clean";
-  return (
-    <Field label="Tags and cover" hint={METADATA_WORDS[mode][1]} fault={faultAt("metadata")}>
-      {(control) => (
-        <select
-          {...control}
-          value={mode}
-          onChange={({ currentTarget }) => {
-            const chosen = currentTarget.value as MetadataMode;
-            change({ metadata: chosen === "clean" ? undefined : chosen });
-          }}
-        >
-          {MODES.map((each) => (
-            <option key={each} value={each}>
-              {METADATA_WORDS[each][0]}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <OptionField form={form} name="fps" empty={isSlowed ? String(Number(slower.toFixed(2))) : original} />
   );
 }
 

@@ -1,15 +1,11 @@
 import { useId } from "preact/hooks";
 import { FITS, type Fit, POSITIONS, type Position } from "../../src/index.ts";
+import { geometry, POSITION_NAMES } from "../../src/media/features/geometry.ts";
 import { Field } from "../ui/field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import type { Form } from "./use-form.ts";
-import { POSITION_WORDS } from "./words.ts";
 
-const FIT_WORDS = {
-  contain: ["Contain", "Shows the whole picture, with bars where the shape differs."],
-  cover: ["Cover", "Fills the frame; edges are cropped."],
-  fill: ["Fill", "Stretches the picture to the exact size."],
-} as const satisfies Record<Fit, readonly [name: string, use: string]>;
+const { fit: FIT, position: POSITION, background: BACKGROUND } = geometry.options;
 
 // In reading order, from top left to bottom right.
 const GRID = [
@@ -28,11 +24,11 @@ export function FitFields({ form }: { form: Form }) {
   return (
     <>
       <Segments<Fit>
-        label="Fit"
-        choices={FITS.map((value) => ({ value, label: FIT_WORDS[value][0] }))}
+        label={FIT.words.label}
+        choices={FITS.map((value) => ({ value, label: FIT.words.choice?.(value) ?? value }))}
         value={fit}
         onChange={(fit) => change({ fit, ...(fit !== "contain" && { background: undefined }) })}
-        hint={FIT_WORDS[fit][1]}
+        hint={FIT.words.hint?.(fit)}
         fault={faultAt("fit")}
       />
       {both && fit !== "fill" && (
@@ -56,21 +52,21 @@ export function PositionField({
   const id = useId();
   return (
     <fieldset class="field position">
-      <legend class="label">Position</legend>
+      <legend class="label">{POSITION.words.label}</legend>
       <div>
         {GRID.filter((position) => POSITIONS.includes(position)).map((position) => (
           <input
             key={position}
             type="radio"
             name={id}
-            aria-label={POSITION_WORDS[position]}
-            title={POSITION_WORDS[position]}
+            aria-label={POSITION_NAMES[position]}
+            title={POSITION_NAMES[position]}
             checked={position === value}
             onChange={() => onChange(position)}
           />
         ))}
       </div>
-      <span class="hint">{POSITION_WORDS[value]}</span>
+      <span class="hint">{POSITION_NAMES[value]}</span>
     </fieldset>
   );
 }
@@ -79,8 +75,8 @@ function BackgroundField({ form: { options, change, faultAt } }: { form: Form })
   const { background } = options;
   return (
     <Field
-      label="Background"
-      hint="Color of the bars, such as #1e90ff. Empty: black, or transparent where the format allows it."
+      label={BACKGROUND.words.label}
+      hint={BACKGROUND.words.hint?.(background)}
       fault={faultAt("background")}
     >
       {(control) => (
@@ -95,7 +91,7 @@ function BackgroundField({ form: { options, change, faultAt } }: { form: Form })
             {...control}
             autocomplete="off"
             spellcheck={false}
-            placeholder="none"
+            placeholder={BACKGROUND.words.empty}
             value={background ?? ""}
             onInput={({ currentTarget }) => change({ background: currentTarget.value.trim() || undefined })}
           />

@@ -4,6 +4,7 @@ import { Segments } from "../ui/segments.tsx";
 import { codecName, formatName } from "../words/names.ts";
 import { withFormat } from "./check-wishes.ts";
 import { formatOf, kindsFor, turnInto } from "./choices.ts";
+import { OptionField } from "./option-field.tsx";
 import type { Form } from "./use-form.ts";
 import { CODEC_USES, FORMAT_USES, KIND_WORDS } from "./words.ts";
 
@@ -41,30 +42,10 @@ export function FormatFields({ form }: { form: Form }) {
         </Field>
         {wishes.kind === "video" && <CodecField form={form} format={format} />}
         {wishes.kind === "adaptive_video" && source.kind !== "audio" && format !== "dash" && (
-          <IFramesField form={form} />
+          <OptionField form={form} name="i_frames" />
         )}
       </div>
     </>
-  );
-}
-
-// What Apple's players show while a viewer seeks; DASH has no such playlists.
-function IFramesField({ form: { options, change, faultAt } }: { form: Form }) {
-  return (
-    <Field label="Pictures while seeking" fault={faultAt("i_frames")}>
-      {(control) => (
-        <select
-          {...control}
-          value={options.i_frames ? "yes" : "no"}
-          onChange={({ currentTarget }) =>
-            change({ i_frames: currentTarget.value === "yes" ? true : undefined })
-          }
-        >
-          <option value="no">None</option>
-          <option value="yes">Every six seconds</option>
-        </select>
-      )}
-    </Field>
   );
 }
 

@@ -1,9 +1,9 @@
 import type { Forecast } from "../../src/index.ts";
+import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { Notice } from "../ui/notice.tsx";
 import { codecName, formatName } from "../words/names.ts";
 import { bytes, clock } from "../words/quantities.ts";
 import type { Form } from "./use-form.ts";
-import { QUALITY_WORDS } from "./words.ts";
 
 /** A forecast of the output in words, or why there can be none. */
 export function Outcome({ form: { wishes, options, source, verdict } }: { form: Form }) {
@@ -61,5 +61,5 @@ function qualityWords(quality: NonNullable<Forecast["quality"]>): string {
   if (quality === "poor") {
     return "That is low for this size, so expect blur. A smaller width and height looks better.";
   }
-  return `Expect about the quality of “${QUALITY_WORDS[quality][0]}”.`;
+  return `Expect about the quality of “${qualityGroup.options.quality.words.choice?.(quality)}”.`;
 }

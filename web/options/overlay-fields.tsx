@@ -1,10 +1,10 @@
 import { POSITIONS } from "../../src/index.ts";
+import { POSITION_NAMES } from "../../src/media/features/geometry.ts";
 import { OVERLAY_LABELS as LABELS } from "../../src/media/features/overlay.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./use-form.ts";
-import { POSITION_WORDS } from "./words.ts";
 
 const WIDTHS = ["10%", "20%", "30%", "50%", "100%"] as const;
 const OPACITIES = [1, 0.75, 0.5, 0.25] as const;
@@ -57,7 +57,7 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
                 {named === null && <option value={OWN}>Custom</option>}
                 {POSITIONS.map((each) => (
                   <option key={each} value={each}>
-                    {POSITION_WORDS[each]}
+                    {POSITION_NAMES[each]}
                   </option>
                 ))}
               </select>

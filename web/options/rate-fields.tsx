@@ -1,4 +1,6 @@
 import { QUALITIES, type Quality } from "../../src/index.ts";
+import { byteLimit, quality as qualityGroup } from "../../src/media/features/rate.ts";
+import { optionControl } from "../../src/media/option-groups.ts";
 import { NumberField } from "../ui/number-field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { formatName } from "../words/names.ts";
@@ -6,7 +8,6 @@ import { checkWishes } from "./check-wishes.ts";
 import { bitrateBounds, formatOf, hasBitrate, withOptions } from "./choices.ts";
 import { SizeOfFile } from "./size-of-file.tsx";
 import type { Form } from "./use-form.ts";
-import { QUALITY_WORDS } from "./words.ts";
 
 const WAYS = [
   { value: "quality", label: "Quality" },
@@ -16,7 +17,8 @@ const WAYS = [
 
 type Way = (typeof WAYS)[number]["value"];
 
-const USUAL_BITRATE = { video: 2_500_000, audio: 128_000 } as const;
+const { words: QUALITY } = qualityGroup.options.quality;
+const DEFAULT_BITRATE = { video: 2_500_000, audio: 128_000 } as const;
 const MEGABYTE = 1_000_000;
 
 /** The quality or size of the output: by quality level, by bitrate, or by file size. */
@@ -26,12 +28,12 @@ export function RateFields({ form }: { form: Form }) {
   const format = formatOf(kind, options, source);
   const way: Way =
     wishes.target_size !== null ? "size" : options.bitrate !== undefined ? "bitrate" : "quality";
-  const choose = (wanted: Way) => {
+  const choose = (next: Way) => {
     form.wish((now) => {
       const plain = withOptions({ ...now, target_size: null }, { bitrate: undefined, mode: undefined });
-      if (wanted === "size") return { ...plain, target_size: usualBytes(source.filesize) };
-      if (wanted === "quality") return plain;
-      return withOptions(plain, { bitrate: USUAL_BITRATE[kind === "audio" ? "audio" : "video"] });
+      if (next === "size") return { ...plain, target_size: defaultBytes(source.filesize) };
+      if (next === "quality") return plain;
+      return withOptions(plain, { bitrate: DEFAULT_BITRATE[kind === "audio" ? "audio" : "video"] });
     });
   };
   return (
@@ -42,7 +44,7 @@ export function RateFields({ form }: { form: Form }) {
       {way === "quality" && <QualityField form={form} format={format} />}
       {way === "bitrate" && (
         <NumberField
-          label="Bitrate (kbit/s)"
+          label={optionControl(kind, "bitrate", options.bitrate).label}
           value={options.bitrate === undefined ? undefined : options.bitrate / 1000}
           onChange={(value) =>
             change({ bitrate: value === undefined ? Number.NaN : Math.round(value * 1000) })
@@ -54,12 +56,12 @@ export function RateFields({ form }: { form: Form }) {
       {way === "size" && <SizeOfFile form={form} />}
       {kind === "image" && options.interval === undefined && options.count === undefined && (
         <NumberField
-          label="Maximum file size (kB)"
+          label={optionControl("image", "max_bytes", options.max_bytes).label}
           value={options.max_bytes === undefined ? undefined : options.max_bytes / 1000}
           onChange={(value) =>
             change({ max_bytes: value === undefined ? undefined : Math.round(value * 1000) })
           }
-          hint="Quality is lowered first, then the size. Empty for any."
+          hint={byteLimit.options.max_bytes.words.hint?.(options.max_bytes)}
           fault={form.faultAt("max_bytes")}
         />
       )}
@@ -84,15 +86,14 @@ function QualityField({ form, format }: { form: Form; format: string }) {
     return forecast?.copied ? forecast : null;
   };
   const plainly = copied() !== null;
-  // A trimmed file, and the sound of a video, are only copied when that is asked for.
+  // A trimmed file, and the sound of a video, are only copied on request.
   const copy = plainly || !COPIED.has(wishes.kind) ? null : copied("copy");
   const mayCopy = plainly || copy !== null || options.mode === "copy";
-  const unasked = plainly || options.mode === "copy" ? AS_IT_IS.value : "medium";
-  const quality = options.quality ?? unasked;
-  const steps = QUALITIES.map((value) => ({ value, label: QUALITY_WORDS[value][0] }));
+  const quality = options.quality ?? (plainly || options.mode === "copy" ? AS_IT_IS.value : "medium");
+  const steps = QUALITIES.map((value) => ({ value, label: QUALITY.choice?.(value) ?? value }));
   return (
     <Segments<Quality | typeof AS_IT_IS.value>
-      label="Quality"
+      label={QUALITY.label}
       choices={mayCopy ? [AS_IT_IS, ...steps] : steps}
       value={quality}
       onChange={(value) =>
@@ -115,7 +116,7 @@ function QualityField({ form, format }: { form: Form; format: string }) {
 }
 
 // Half of the current size, to two significant digits.
-function usualBytes(filesize: number | undefined): number {
+function defaultBytes(filesize: number | undefined): number {
   return filesize ? Number((filesize / 2).toPrecision(2)) : 10 * MEGABYTE;
 }
 
@@ -140,7 +141,7 @@ function qualityHint({ source, wishes, options }: Form, format: string, quality:
   if (format === "png" || format === "wav") return `${name} is lossless, so quality changes nothing.`;
   if (format === "gif") return "GIF has at most 256 colors, so quality changes nothing here.";
   if (format === "flac") return "FLAC is lossless; a higher step makes smaller files, but takes longer.";
-  const meaning = QUALITY_WORDS[quality][1];
+  const meaning = QUALITY.hint?.(quality) ?? "";
   const isH264 = source.kind !== "audio" && H264_FORMATS.has(format) && codec === "h264";
   return isH264 ? `${meaning} ${X264}` : meaning;
 }

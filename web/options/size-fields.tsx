@@ -1,4 +1,5 @@
 import type { Source } from "../../src/index.ts";
+import { geometry } from "../../src/media/features/geometry.ts";
 import { Field } from "../ui/field.tsx";
 import { checkedView } from "./checked-view.ts";
 import type { AnyOptions } from "./choices.ts";
@@ -11,10 +12,10 @@ const OTHER = "other";
 /** The size of the pictures: a common one, or width and height in pixels or percent. */
 export function SizeFields({ form }: { form: Form }) {
   const { source, options, change, verdict } = form;
-  const usual = usualSizes(checkedView(source, options)?.shown ?? source);
-  const chosen = usual.find(({ size }) => size.width === options.width && size.height === options.height);
+  const sizes = commonSizes(checkedView(source, options)?.shown ?? source);
+  const chosen = sizes.find(({ size }) => size.width === options.width && size.height === options.height);
   const side = (name: "width" | "height") => (
-    <Field label={name === "width" ? "Width" : "Height"} fault={form.faultAt(name)}>
+    <Field label={geometry.options[name].words.label} fault={form.faultAt(name)}>
       {(control) => (
         <input
           {...control}
@@ -34,11 +35,11 @@ export function SizeFields({ form }: { form: Form }) {
             {...control}
             value={chosen ? chosen.name : OTHER}
             onChange={({ currentTarget }) => {
-              const size = usual.find(({ name }) => name === currentTarget.value)?.size;
+              const size = sizes.find(({ name }) => name === currentTarget.value)?.size;
               if (size) change({ ...WHOLE, ...size });
             }}
           >
-            {usual.map(({ name, words }) => (
+            {sizes.map(({ name, words }) => (
               <option key={name} value={name}>
                 {words}
               </option>
@@ -66,7 +67,7 @@ const WHOLE = {
 type SizeOptions = Pick<AnyOptions, "width" | "height">;
 
 // Never larger than the source.
-function usualSizes({
+function commonSizes({
   width = 0,
   height = 0,
 }: Pick<Source, "width" | "height">): { name: string; words: string; size: SizeOptions }[] {

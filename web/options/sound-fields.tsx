@@ -1,5 +1,4 @@
 import {
-  BOUNDS,
   FORMATS,
   SAMPLE_RATES,
   SOUND_CODECS,
@@ -7,36 +6,35 @@ import {
   TARGET_LUFS,
   type VideoFormat,
 } from "../../src/index.ts";
+import { audioFilters } from "../../src/media/features/audio-filters.ts";
+import { audioFormat } from "../../src/media/features/audio-format.ts";
+import { optionControl, optionLabel } from "../../src/media/option-groups.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { codecName, formatName } from "../words/names.ts";
 import { type AnyOptions, formatOf } from "./choices.ts";
+import { OptionField } from "./option-field.tsx";
 import { TrackField } from "./track-field.tsx";
 import type { Form } from "./use-form.ts";
 
-// LUFS of what is published; the first is that of most services, the last of European television.
-const LOUDNESS_WORDS = {
-  [-14]: "Music: -14 LUFS",
-  [TARGET_LUFS]: "Speech and podcasts: -16 LUFS",
-  [-23]: "Television: -23 LUFS",
-} as const;
-const TARGETS = [-14, TARGET_LUFS, -23] as const;
+const { words: VOLUME_WORDS } = audioFilters.options.volume;
+const { words: LOUDNESS, choices: TARGETS = [] } = audioFilters.options.target_lufs;
 const KEEP = "keep";
 const MUTE = "mute";
 const VOLUME = "volume";
 const OTHER = "other";
 
-const CHANNEL_WORDS = ["As in the source", "Mono", "Stereo"] as const;
+const { words: RATE } = audioFormat.options.sample_rate;
 // Those of recordings, which lossless formats hold too.
 const STUDIO_RATES = [88_200, 96_000, 192_000] as const;
-const { min, max } = BOUNDS.audio_bitrate;
 
 /** How loud the sound is, how it is stored, and how it begins and ends. */
 export function SoundFields({ form }: { form: Form }) {
   const { source, wishes, options, change, faultAt } = form;
   if (source.codecs && source.codecs.audio === null) return null;
   const { kind } = wishes;
-  const { mute, volume, fade_in, fade_out } = options;
+  const { mute, volume, audio_bitrate } = options;
+  const bitrate = optionControl("video", "audio_bitrate", audio_bitrate);
   return (
     <fieldset class="group">
       <legend>Sound</legend>
@@ -44,10 +42,10 @@ export function SoundFields({ form }: { form: Form }) {
         <LoudnessField form={form} mayMute={kind !== "audio" && source.kind !== "audio"} />
         {volume !== undefined && (
           <NumberField
-            label="Volume"
+            label={VOLUME_WORDS.label}
             value={volume}
             onChange={(value = Number.NaN) => change({ volume: value })}
-            hint="0.5 is 6 dB softer, 2 is 6 dB louder and may clip."
+            hint={VOLUME_WORDS.hint?.(volume)}
             fault={faultAt("volume")}
           />
         )}
@@ -58,37 +56,25 @@ export function SoundFields({ form }: { form: Form }) {
             <div class="columns">
               <CodecField form={form} />
               <NumberField
-                label="Bitrate of the sound (kbit/s)"
-                value={options.audio_bitrate === undefined ? undefined : options.audio_bitrate / 1000}
+                label={bitrate.label}
+                value={audio_bitrate === undefined ? undefined : audio_bitrate / 1000}
                 onChange={(value) =>
                   change({ audio_bitrate: value === undefined ? undefined : Math.round(value * 1000) })
                 }
-                placeholder="by quality"
-                hint={`From ${min / 1000} to ${max / 1000}.`}
+                placeholder={bitrate.empty}
+                hint={bitrate.hint}
                 fault={faultAt("audio_bitrate")}
               />
             </div>
           )}
           <div class="columns">
-            <ChannelsField form={form} />
+            <OptionField form={form} name="channels" />
             <RateField form={form} />
           </div>
           <TrackField form={form} />
           <div class="columns">
-            <NumberField
-              label="Fade in (seconds)"
-              value={fade_in}
-              onChange={(value) => change({ fade_in: value })}
-              placeholder="none"
-              fault={faultAt("fade_in")}
-            />
-            <NumberField
-              label="Fade out (seconds)"
-              value={fade_out}
-              onChange={(value) => change({ fade_out: value })}
-              placeholder="none"
-              fault={faultAt("fade_out")}
-            />
+            <OptionField form={form} name="fade_in" />
+            <OptionField form={form} name="fade_out" />
           </div>
         </>
       )}
@@ -96,40 +82,11 @@ export function SoundFields({ form }: { form: Form }) {
   );
 }
 
-function ChannelsField({
-  form: {
-    options: { channels },
-    change,
-    faultAt,
-  },
-}: {
-  form: Form;
-}) {
-  return (
-    <Field label="Channels" fault={faultAt("channels")}>
-      {(control) => (
-        <select
-          {...control}
-          value={String(channels ?? 0)}
-          onChange={({ currentTarget }) => change({ channels: Number(currentTarget.value) || undefined })}
-        >
-          {CHANNEL_WORDS.map((words, count) => (
-            <option key={words} value={count}>
-              {words}
-            </option>
-          ))}
-          {channels !== undefined && channels > 2 && <option value={channels}>{channels} channels</option>}
-        </select>
-      )}
-    </Field>
-  );
-}
-
 function CodecField({ form: { source, options, change, faultAt } }: { form: Form }) {
   const format = formatOf("video", options, source);
   const held: readonly string[] = SOUND_CODECS[format as VideoFormat] ?? [];
   return (
-    <Field label="Codec of the sound" fault={faultAt("audio_codec")}>
+    <Field label={optionLabel("audio_codec")} fault={faultAt("audio_codec")}>
       {(control) => (
         <select
           {...control}
@@ -168,17 +125,17 @@ function RateField({ form }: { form: Form }) {
   const rates: number[] = [...SAMPLE_RATES, ...(isLossless ? STUDIO_RATES : [])];
   const all = sample_rate === undefined || rates.includes(sample_rate) ? rates : [...rates, sample_rate];
   return (
-    <Field label="Sample rate" fault={faultAt("sample_rate")}>
+    <Field label={RATE.label} fault={faultAt("sample_rate")}>
       {(control) => (
         <select
           {...control}
           value={String(sample_rate ?? "")}
           onChange={({ currentTarget }) => change({ sample_rate: Number(currentTarget.value) || undefined })}
         >
-          <option value="">As in the source</option>
+          <option value="">{RATE.choice?.(undefined)}</option>
           {all.map((rate) => (
             <option key={rate} value={rate}>
-              {rate / 1000} kHz
+              {RATE.choice?.(rate)}
             </option>
           ))}
         </select>
@@ -204,8 +161,8 @@ const UNSHAPED = {
 
 function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: Form; mayMute: boolean }) {
   const { mute, normalize, volume, target_lufs = TARGET_LUFS } = options;
-  const known = TARGETS.find((target) => target === target_lufs);
-  const leveled = normalize ? String(known ?? OTHER) : null;
+  const named = TARGETS.find((target) => target === target_lufs);
+  const leveled = normalize ? String(named ?? OTHER) : null;
   const value = mute ? MUTE : (leveled ?? (volume === undefined ? KEEP : VOLUME));
   const choose = (chosen: string) => {
     if (chosen === OTHER) return;
@@ -229,16 +186,16 @@ function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: 
   };
   return (
     <Field
-      label="Loudness"
+      label={LOUDNESS.label}
       fault={faultAt("target_lufs")}
-      hint={normalize ? "Measured by EBU R128; peaks are kept from clipping." : undefined}
+      hint={normalize ? LOUDNESS.hint?.(target_lufs) : undefined}
     >
       {(control) => (
         <select {...control} value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
           <option value={KEEP}>As in the source</option>
           {TARGETS.map((target) => (
             <option key={target} value={target}>
-              {LOUDNESS_WORDS[target]}
+              {LOUDNESS.choice?.(target)}
             </option>
           ))}
           <option value={VOLUME}>Louder or softer</option>

@@ -1,3 +1,4 @@
+import { optionLabel } from "../../src/media/option-groups.ts";
 import { Field } from "../ui/field.tsx";
 import { codecName, languageName } from "../words/names.ts";
 import type { Form } from "./use-form.ts";
@@ -7,7 +8,7 @@ export function TrackField({ form: { source, wishes, options, change, faultAt } 
   const tracks = source.streams?.filter(({ kind }) => kind === "audio") ?? [];
   if (tracks.length < 2) return null;
   return (
-    <Field label="Sound track" fault={faultAt("track")}>
+    <Field label={optionLabel("track")} fault={faultAt("track")}>
       {(control) => (
         <select
           {...control}

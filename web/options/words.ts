@@ -1,4 +1,4 @@
-import type { EncodeKind, MetadataMode, Position, Quality } from "../../src/index.ts";
+import type { EncodeKind } from "../../src/index.ts";
 
 export const KIND_WORDS = {
   video: "Video",
@@ -39,31 +39,3 @@ export const CODEC_USES: Readonly<Record<string, string>> = {
   vp9: "smaller, for browsers",
   av1: "smallest, takes longest",
 };
-
-/** The name of each quality level, and what it is good for. */
-export const QUALITY_WORDS = {
-  very_low: ["Lowest", "For a quick preview: losses are obvious."],
-  low: ["Low", "Small; fine detail suffers."],
-  medium: ["Medium", "Right for most uses: losses are hardly noticeable."],
-  high: ["High", "Losses show only in a side-by-side comparison."],
-  very_high: ["Highest", "Close to the original, and large."],
-} as const satisfies Record<Quality, readonly [name: string, use: string]>;
-
-/** What happens to tags and cover, and what that is good for. */
-export const METADATA_WORDS = {
-  clean: ["Keep, except private data", "Keeps title, artist and cover; removes location and device."],
-  keep: ["Keep all", "Keeps location and device too, where the format supports them."],
-  strip: ["Remove", "Removes all tags and the cover."],
-} as const satisfies Record<MetadataMode, readonly [name: string, use: string]>;
-
-export const POSITION_WORDS = {
-  center: "Center",
-  top: "Top",
-  bottom: "Bottom",
-  left: "Left",
-  right: "Right",
-  "top-left": "Top left",
-  "top-right": "Top right",
-  "bottom-left": "Bottom left",
-  "bottom-right": "Bottom right",
-} as const satisfies Record<Position, string>;

@@ -1,35 +1,15 @@
 import type { ErrorReason } from "../../src/index.ts";
-import { optionLabel } from "../../src/media/features.ts";
+import { optionLabel } from "../../src/media/option-groups.ts";
 
-// The page's labels of fields, by their API names.
+// The labels of fields that are not options of a group, by their API names.
 const FIELDS: Readonly<Record<string, string>> = {
   input: "Address",
-  "options.target_size": "File size",
-  "options.max_bytes": "Maximum file size",
   "options.format": "Format",
   "options.codec": "Codec",
-  "options.quality": "Quality",
-  "options.width": "Width",
-  "options.height": "Height",
-  "options.fit": "Fit",
-  "options.position": "Position",
-  "options.background": "Background",
-  "options.fps": "Frames per second",
-  "options.bitrate": "Bitrate",
-  "options.audio_codec": "Codec of the sound",
-  "options.channels": "Channels",
-  "options.sample_rate": "Sample rate",
-  "options.volume": "Volume",
-  "options.target_lufs": "Loudness",
-  "options.fade_in": "Fade in",
-  "options.fade_out": "Fade out",
   "options.subtitles.url": "Subtitles",
   "options.subtitles.language": "Language of the subtitles",
   "options.subtitles.label": "Name in the menu",
   "options.concat.url": "Video to play after it",
-  "options.start": "Start",
-  "options.end": "End",
-  "options.metadata": "Tags and cover",
 };
 
 /** Describes the reason of an error in this page's words; null when the error's own message is as good. */

@@ -1,16 +1,17 @@
-import { DEFAULT_FORMAT, FORMATS, forecast, type Source } from "../../src/index.ts";
-import { summarizeOptions } from "../../src/media/features.ts";
+import { DEFAULT_FORMAT, FORMATS, forecast, type Quality, type Source } from "../../src/index.ts";
+import { fps } from "../../src/media/features/fps.ts";
+import { geometry } from "../../src/media/features/geometry.ts";
+import { quality as qualityGroup } from "../../src/media/features/rate.ts";
+import { stills } from "../../src/media/features/stills.ts";
+import { storyboard } from "../../src/media/features/storyboard.ts";
+import { summarizeOptions } from "../../src/media/option-groups.ts";
 import type { Wishes } from "../queue/item.ts";
 import { codecName, formatName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
 
-const QUALITIES = {
-  very_low: "lowest quality",
-  low: "low quality",
-  medium: "medium quality",
-  high: "high quality",
-  very_high: "highest quality",
-} as const;
+// What is said before the span of time.
+const SERIES: ReadonlySet<object> = new Set([stills, storyboard]);
+const FRAME: ReadonlySet<object> = new Set([geometry, fps]);
 
 /** Describes the requested output of a file: `WebM, VP9, 640 wide, high quality`. */
 export function describeWishes(wishes: Wishes, source: Source | null): string {
@@ -20,11 +21,10 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
   return [
     outputName(kind, format),
     kind === "video" ? codecName(String(wish.codec ?? defaultCodec(format))) : null,
-    describePictures(kind, wish),
-    describeSize(wish),
-    Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
+    ...summarizeOptions(kind, wish, (group) => SERIES.has(group)),
+    ...summarizeOptions(kind, wish, (group) => FRAME.has(group)),
     describeSpan(kind, wish),
-    ...summarizeOptions(kind, wish),
+    ...summarizeOptions(kind, wish, (group) => !SERIES.has(group) && !FRAME.has(group)),
     wish.subtitles === undefined ? null : "with subtitles",
     Array.isArray(wish.concat) ? `${wish.concat.length} more after it` : null,
     isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),
@@ -58,29 +58,6 @@ function defaultCodec(format: string): string {
   return format in FORMATS.video ? FORMATS.video[format as keyof typeof FORMATS.video].codecs[0] : "";
 }
 
-function describePictures(
-  kind: Wishes["kind"],
-  { interval, count }: Readonly<Record<string, unknown>>,
-): string | null {
-  if (kind === "image" && Number.isFinite(count)) return count === 1 ? "1 picture" : `${count} pictures`;
-  return Number.isFinite(interval) ? `one every ${interval === 1 ? "second" : `${interval} seconds`}` : null;
-}
-
-function describeSize({ width, height }: Readonly<Record<string, unknown>>): string | null {
-  if (width === undefined && height === undefined) return null;
-  // A size may be incomplete while it is being typed.
-  if (![width, height].every((side) => side === undefined || /^\d+(\.\d+)?\s*%?$/.test(String(side))))
-    return null;
-  const [wide, high] = [sideWords(width), sideWords(height)];
-  if (width === height && typeof width === "string") return `${wide} of the size`;
-  if (width !== undefined && height !== undefined) return `${wide} × ${high}`;
-  return width === undefined ? `${high} high` : `${wide} wide`;
-}
-
-function sideWords(side: unknown): string {
-  return String(side).replace(/\s*%$/, " %");
-}
-
 function describeSpan(
   kind: Wishes["kind"],
   { start, end, interval, count }: Readonly<Record<string, unknown>>,
@@ -109,5 +86,6 @@ function describeRate(
       ? `${Number((bitrate / 1e6).toPrecision(3))} Mbit/s`
       : `${Math.round(bitrate / 1000)} kbit/s`;
   }
-  return QUALITIES[(quality ?? "medium") as keyof typeof QUALITIES] ?? null;
+  const { choice } = qualityGroup.options.quality.words;
+  return `${choice?.(quality as Quality | undefined).toLowerCase()} quality`;
 }

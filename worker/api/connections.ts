@@ -15,9 +15,10 @@ import {
   type SigningRule,
   type SignRequest,
 } from "../../src/core/connection.ts";
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { toMediaError } from "../../src/core/errors.ts";
 import { checkSigning, signRequest } from "../connections/sign-request.ts";
 import { testConnection } from "../connections/test-connection.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
@@ -129,8 +130,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
     try {
       if (endpoint !== undefined) await outside.guard(endpoint);
     } catch (thrown) {
-      const param = "endpoint";
-      throw new MediaError("request_invalid", `${param}: ${toMediaError(thrown).message}`, { param });
+      throw errors.refusedUrl({ param: "endpoint", message: toMediaError(thrown).message });
     }
   }
 
@@ -202,7 +202,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
     }),
     async (c) => {
       const connection = await connections.get(c.get("project"), idInPath(c, "connection"));
-      if (!connection) throw new MediaError("connection_not_found", "There is no connection with that id.");
+      if (!connection) throw errors.notFound("connection");
       return c.json(connection);
     },
   );

@@ -1,9 +1,9 @@
 import type { Context, Handler } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import type { IdSort } from "../../src/core/ids.ts";
 import { toHex } from "../../src/util/bytes.ts";
 import { digest } from "../auth/keys.ts";
 import type { Seal } from "../connections/seal.ts";
+import { errors } from "../errors.ts";
 import { readBytes } from "../http/body.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { isRefusal } from "../http/errors.ts";
@@ -43,13 +43,8 @@ export function creationHandler<T>(services: Services, creation: Creation<T>): H
     const bytes = await readBytes(c.req.raw);
     const content = `${method} ${new URL(url).pathname}\n${new TextDecoder().decode(bytes)}`;
     const begun = await idempotency.begin(project, key, toHex(await digest(content)), id(sort, now()));
-    if (begun.state === "running")
-      throw new MediaError(
-        "idempotency_conflict",
-        "A request with this Idempotency-Key is still being answered.",
-      );
-    if (begun.state === "other")
-      throw new MediaError("idempotency_mismatch", "This Idempotency-Key was used with another request.");
+    if (begun.state === "running") throw errors.idempotencyConflict();
+    if (begun.state === "other") throw errors.idempotencyMismatch();
     const owner = `${project}/idempotency/${key}`;
     if (begun.state === "done") {
       const answer = seal ? await seal.open(begun.answer, owner) : begun.answer;
@@ -71,10 +66,7 @@ export function creationHandler<T>(services: Services, creation: Creation<T>): H
   return async (c) => {
     const key = c.req.header("Idempotency-Key");
     if (key === undefined) return c.json((await create(c.req.raw, c, id(sort, now()))) as object, 201);
-    if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-      const message = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.";
-      throw new MediaError("request_invalid", message, { param: "Idempotency-Key" });
-    }
+    if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw errors.idempotencyKeyMalformed();
     return createOnce(c, key);
   };
 }

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import { TaskUpdate } from "../../src/client/update.ts";
-import { MediaError } from "../../src/core/errors.ts";
 import { JobUpdate } from "../../src/core/jobs/job-update.ts";
+import { errors } from "../errors.ts";
 import { type Api, type ApiEnv, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
 import { QUEUED_JOB } from "./jobs.ts";
@@ -74,7 +74,7 @@ async function answer(
 ): Promise<Response> {
   const seen = readLastEventId(c.req.header("Last-Event-ID"));
   const events = await follow(c.get("project"), idInPath(c, object), seen);
-  if (!events) throw new MediaError(`${object}_not_found`, `There is no ${object} with that id.`);
+  if (!events) throw errors.notFound(object);
   // An EventSource reconnects after a stream ends, until it gets a 204.
   if (events === "over") return c.body(null, 204);
   c.header("Content-Type", "text/event-stream");
@@ -85,8 +85,7 @@ async function answer(
 function readLastEventId(text: string | undefined): number {
   if (text === undefined || text === "") return 0;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  const param = "Last-Event-ID";
-  throw new MediaError("request_invalid", `${param} must be the id of one of these events.`, { param });
+  throw errors.lastEventIdMalformed();
 }
 
 // `contentSchema` is of JSON Schema 2020-12, which the types of OpenAPI lack.

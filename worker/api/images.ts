@@ -8,6 +8,7 @@ import {
   writeImageOptions,
 } from "../../src/core/images/image-url.ts";
 import { ImageUrl } from "../../src/core/images/signed-image-url.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
 import type { FoundImage, ImageFound } from "../images/image.ts";
@@ -49,8 +50,6 @@ const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
 
 // Pays for pictures of allowed origins; no key has a project of that name.
 const ORIGINS_PROJECT = "image:origins";
-const UNSIGNED =
-  "The image URL is not signed, is signed otherwise or has expired, and its source is of no origin that is allowed without; POST /images signs one.";
 
 // RFC 9211.
 const CACHE_STATUS: Readonly<Record<ImageFound, string>> = {
@@ -110,13 +109,11 @@ export function addImageRoutes(app: Api, services: Services): void {
   );
 
   async function checkSource(source: string): Promise<void> {
-    const refusal = (message: string) =>
-      new MediaError("invalid_input", `source: ${message}`, { param: "source" });
-    if (!/^https?:/i.test(source)) throw refusal("must be an http or https URL.");
+    if (!/^https?:/i.test(source)) throw errors.imageSourceNotHttp();
     try {
       await outside.guard(source);
     } catch (thrown) {
-      throw refusal(toMediaError(thrown).message);
+      throw errors.inputRefused({ param: "source", message: toMediaError(thrown).message });
     }
   }
 
@@ -127,7 +124,7 @@ export function addImageRoutes(app: Api, services: Services): void {
     const origins = settings.image_origins ?? [];
     const url = URL.parse(ask.source);
     if (url && origins.includes(url.origin)) return { project: ORIGINS_PROJECT, origins, expires: Infinity };
-    throw new MediaError("forbidden", UNSIGNED);
+    throw errors.imageUrlUnsigned();
   }
 
   app.described.push(
@@ -233,5 +230,5 @@ function readPath(pathname: string): ImageAsk {
   } catch {
     // An escape is malformed.
   }
-  throw new MediaError("request_invalid", "An image URL is /image/<options>/<source>, the source encoded.");
+  throw errors.imageUrlMalformed();
 }

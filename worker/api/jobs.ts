@@ -1,12 +1,12 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { describeJob } from "../../src/core/jobs/describe-job.ts";
 import { createJobTasks, type Job } from "../../src/core/jobs/job.ts";
 import { type JobRequest, parseJobRequest } from "../../src/core/jobs/job-request.ts";
-import { keyIn } from "../../src/core/streams/encryption.ts";
 import type { Task } from "../../src/core/task.ts";
 import { applyToTask } from "../../src/core/transitions.ts";
+import { keyIn } from "../../src/media/features/encryption.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import { countCreation, takeRoom } from "../limits/enforce.ts";
@@ -148,7 +148,7 @@ export function addJobRoutes(app: Api, services: Services): void {
     }),
     async (c) => {
       const job = await jobs.get(c.get("project"), idInPath(c, "job"));
-      if (!job) throw new MediaError("job_not_found", "There is no job with that id.");
+      if (!job) throw errors.notFound("job");
       return c.json(job);
     },
   );

@@ -1,8 +1,8 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import { OPERATOR } from "../auth/key-ring.ts";
 import { PROJECTS_PATH } from "../auth/operator.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
@@ -169,7 +169,7 @@ export function addKeyRoutes(app: Api, services: Services): void {
 
   // Not in the document: npm run keys is its one client.
   app.get(PROJECTS_PATH, async (c) => {
-    if (c.get("principal").id !== OPERATOR) throw new MediaError("forbidden", "Only an operator's key may.");
+    if (c.get("principal").id !== OPERATOR) throw errors.operatorOnly();
     return c.json(await keys.projects());
   });
 }

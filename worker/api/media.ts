@@ -2,6 +2,7 @@ import type { Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
 import { runOf } from "../../src/runs/steps/media-keys.ts";
+import { errors } from "../errors.ts";
 import type { Api, ApiEnv } from "../http/context.ts";
 import { answerMedia } from "../media/answer.ts";
 import { dropUpload, type Receive, receiveBytes, receiveOrder } from "../media/receive.ts";
@@ -17,7 +18,6 @@ const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
   timeout: 504,
 };
 const file = { schema: { type: "string", format: "binary" } };
-const FORBIDDEN = "The media URL is not one of ours or has expired.";
 
 /** Adds the routes of media by signed URLs: one to read and, not in the document, those by which the encoders of this service write. */
 export function addMediaRoutes(app: Api, services: Services): void {
@@ -72,7 +72,7 @@ export function addMediaRoutes(app: Api, services: Services): void {
   );
   app.get("/media/*", async (c) => {
     const grant = await signer.open(c.req.url);
-    if (!grant) throw new MediaError("forbidden", FORBIDDEN);
+    if (!grant) throw errors.mediaUrlInvalid();
     try {
       return await answerMedia(c, openMedia(), grant, now());
     } catch (thrown) {
@@ -88,10 +88,10 @@ export function addMediaRoutes(app: Api, services: Services): void {
     (receive: Receive): Handler<ApiEnv> =>
     async (c) => {
       const grant = await signer.openWrite(c.req.url);
-      if (!grant) throw new MediaError("forbidden", FORBIDDEN);
+      if (!grant) throw errors.mediaUrlInvalid();
       // An abandoned encoder must not overwrite the output of the one that replaced it.
       if (!(await services.goesOn(runOf(grant.key)))) {
-        throw new MediaError("forbidden", "The run is over; nothing more can be put into its folder.");
+        throw errors.runOver();
       }
       try {
         return await receive(c, uploads, grant.key);

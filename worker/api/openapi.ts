@@ -1,7 +1,9 @@
 import { z } from "zod";
-import type { RequestErrorKind } from "../../src/core/errors.ts";
+import type { MediaError, RequestErrorKind } from "../../src/core/errors.ts";
 import type { IdSort } from "../../src/core/ids.ts";
 import { scopeOf } from "../auth/scopes.ts";
+import { errors } from "../errors.ts";
+import { MAX_BODY_BYTES } from "../http/body.ts";
 import type { Route } from "../http/context.ts";
 import { STATUS } from "../http/errors.ts";
 
@@ -148,7 +150,7 @@ const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
 };
 
 function errorExample(kind: RequestErrorKind, open = true): unknown {
-  const example = kind === "forbidden" && !open ? SCOPE_LACKING : ERROR_EXAMPLES[kind];
+  const example = kind === "forbidden" && !open ? SCOPE_MISSING : ERROR_EXAMPLES[kind];
   return { kind, ...example, request_id: EXAMPLE_REQUEST_ID };
 }
 
@@ -206,43 +208,42 @@ const ERROR_EXAMPLES = {
     message: "An S3 output needs a stored connection, and there is none.",
     param: "output",
   },
-  token_missing: { message: "The Authorization header is missing; send Bearer <API_KEY>." },
-  token_invalid: { message: "The API key is not valid; send Bearer <API_KEY>." },
-  forbidden: { message: "The media URL is not one of ours or has expired." },
-  task_not_found: { message: "There is no task with that id." },
-  step_not_found: { message: "There is no step with that id." },
-  job_not_found: { message: "There is no job with that id." },
-  connection_not_found: { message: "There is no connection with that id.", param: "options.connection_id" },
-  endpoint_not_found: { message: "There is no endpoint with that id." },
-  delivery_not_found: { message: "There is no delivery with that id." },
-  key_not_found: { message: "There is no key with that id." },
-  event_not_found: { message: "There is no event with that id." },
-  media_not_found: { message: "There is no such file; outputs are kept for a limited time." },
-  route_not_found: { message: "There is no /task. See /docs for what there is." },
-  task_finished: { message: "The task is finished and cannot be cancelled." },
-  job_finished: { message: "The job is finished and cannot be cancelled." },
-  step_finished: { message: "The step is finished and cannot be cancelled." },
-  task_running: { message: "The task still runs; cancel it first." },
-  job_running: { message: "The job still runs; cancel it first." },
-  step_running: { message: "The step still runs; cancel it first." },
+  token_missing: example(errors.tokenMissing()),
+  token_invalid: example(errors.tokenUnknown()),
+  forbidden: example(errors.mediaUrlInvalid()),
+  task_not_found: example(errors.notFound("task")),
+  step_not_found: example(errors.notFound("step")),
+  job_not_found: example(errors.notFound("job")),
+  connection_not_found: example(errors.notFound("connection", { param: "options.connection_id" })),
+  endpoint_not_found: example(errors.notFound("endpoint")),
+  delivery_not_found: example(errors.notFound("delivery")),
+  key_not_found: example(errors.notFound("key")),
+  event_not_found: example(errors.notFound("event")),
+  media_not_found: example(errors.mediaNotFound()),
+  route_not_found: example(errors.routeNotFound({ path: "/task" })),
+  task_finished: example(errors.finished("task")),
+  job_finished: example(errors.finished("job")),
+  step_finished: example(errors.finished("step")),
+  task_running: example(errors.running("task")),
+  job_running: example(errors.running("job")),
+  step_running: example(errors.running("step")),
   connection_in_use: { message: "Running tasks use the connection." },
-  endpoint_disabled: { message: "The endpoint of the delivery is disabled; enable it first." },
-  idempotency_conflict: { message: "A request with this Idempotency-Key is still being answered." },
+  endpoint_disabled: example(errors.endpointDisabled()),
+  idempotency_conflict: example(errors.idempotencyConflict()),
   idempotency_mismatch: { message: "This Idempotency-Key was used with another body." },
-  payload_too_large: { message: "The body must not exceed 262144 bytes." },
-  rate_limited: { message: "A key may make 300 requests a minute; try again in 12 seconds." },
-  quota_exceeded: {
-    message:
-      "This project has used up the bytes that it may store in a day, or they do not suffice for this; the day ends at midnight UTC.",
-  },
-  internal_error: {
-    message: "Something failed on our side; try again, and name the request id if it persists.",
-  },
+  payload_too_large: example(errors.largeBody({ max_bytes: MAX_BODY_BYTES })),
+  rate_limited: example(errors.tooManyRequests({ limit: 300, counted: "requests", seconds: 12 })),
+  quota_exceeded: example(errors.quotaExceeded({ of: "stored" })),
+  internal_error: example(errors.internal()),
   service_unavailable: { message: "The service cannot answer at the moment; try again." },
 } as const satisfies Record<RequestErrorKind, { message: string; param?: string }>;
 
-// The example of `forbidden` where a key is needed.
-const SCOPE_LACKING = { message: "The key lacks the scope write, which this needs." } as const;
+// The example of `forbidden` where a key is required.
+const SCOPE_MISSING = example(errors.scopeMissing({ scope: "write" }));
+
+function example({ message, param }: MediaError): { message: string; param?: string } {
+  return { message, ...(param !== undefined && { param }) };
+}
 
 const EXAMPLE_REQUEST_ID = "req_01kaggm8q0fzr2n5v3x7c1d9ja";
 

@@ -4,6 +4,7 @@ import { furtherInputs } from "../../src/core/further/further-inputs.ts";
 import type { StepRequest, TaskRequest } from "../../src/core/requests.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
+import { type ConnectionUser, errors } from "../errors.ts";
 import { type ApiEnv, baseUrl } from "../http/context.ts";
 import { takeRoom } from "../limits/enforce.ts";
 import type { Runs } from "../run/runs.ts";
@@ -16,8 +17,8 @@ type InputServices = Pick<Services, "signer" | "outside" | "page_uploads">;
 export interface ConnectionNeed {
   /** Field of the request that needs it. */
   param: string;
-  /** What needs it, in words. */
-  what: string;
+  /** What uses the connection. */
+  user: ConnectionUser;
   /** Id of the connection to use; default the project's default one. */
   connection_id?: string;
 }
@@ -48,7 +49,7 @@ export async function checkTaskAccess(
 
 /** Returns the need of an S3 output. `prefix` is as for `checkTaskAccess`. */
 export function outputNeed(prefix: string): ConnectionNeed {
-  return { param: `${prefix}output`, what: "An S3 output" };
+  return { param: `${prefix}output`, user: "output" };
 }
 
 /** Checks that a standalone step may read its inputs, and returns whether it needs a connection; throws `invalid_input`. */
@@ -61,7 +62,7 @@ export async function checkStepAccess(
   const need = await checkInputs(request, input, project, services);
   if (request.kind !== "upload") return need;
   const { connection_id } = request.options;
-  const upload = { param: "options.connection_id", what: "An upload" };
+  const upload = { param: "options.connection_id", user: "upload" } as const;
   return typeof connection_id === "string" ? { ...upload, connection_id } : upload;
 }
 
@@ -73,11 +74,9 @@ export async function reserveConnection(
   need: ConnectionNeed | null,
 ): Promise<void> {
   if (!need || (await connections.reserve(project, run_id, need.connection_id))) return;
-  const { param, what, connection_id } = need;
-  if (connection_id !== undefined)
-    throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
-  const message = `${what} needs a stored connection, and there is none: POST /connections makes one.`;
-  throw new MediaError("connection_required", message, { param });
+  const { param, user, connection_id } = need;
+  if (connection_id !== undefined) throw errors.notFound("connection", { param });
+  throw errors.connectionRequired({ param, user });
 }
 
 /** Stores a new task or standalone step once all checks pass, and queues its run; throws what the checks throw. */
@@ -109,10 +108,8 @@ async function checkInputs(
   const extra = furtherInputs(request).map(({ url, param }) => ({ url, param: prefix + param }));
   for (const { url, param } of [main, ...extra]) {
     const need = await checkInput(url, param, project, services);
-    if (first && need && first.connection_id !== need.connection_id) {
-      const message = `${param}: It is read by another connection than ${first.param}.`;
-      throw new MediaError("invalid_input", message, { param });
-    }
+    if (first && need && first.connection_id !== need.connection_id)
+      throw errors.connectionsDiffer({ param, other: first.param });
     first ??= need;
   }
   return first;
@@ -124,19 +121,18 @@ async function checkInput(
   project: string,
   { signer, outside, page_uploads }: InputServices,
 ): Promise<ConnectionNeed | null> {
-  const refusal = (message: string) => new MediaError("invalid_input", `${param}: ${message}`, { param });
-  if (/^s3:/i.test(url)) return { param, what: "An s3:// input" };
+  if (/^s3:/i.test(url)) return { param, user: "input" };
   // The service's own media come from storage, even when its own host is not allowed.
   if ((await signer.resolve(url)) !== null) return null;
   try {
     const upload = await page_uploads.find(project, url);
-    if (upload?.status === "waiting") throw refusal("The upload is not complete.");
-    if (upload?.connection_id) return { param, what: "An upload", connection_id: upload.connection_id };
+    if (upload?.status === "waiting") throw errors.uploadIncomplete({ param });
+    if (upload?.connection_id) return { param, user: "upload", connection_id: upload.connection_id };
     if (upload) return null;
     await outside.guard(url);
     return null;
   } catch (thrown) {
     if (thrown instanceof MediaError && thrown.param !== undefined) throw thrown;
-    throw refusal(toMediaError(thrown).message);
+    throw errors.inputRefused({ param, message: toMediaError(thrown).message });
   }
 }

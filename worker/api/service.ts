@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "../errors.ts";
 import { type Api, baseUrl, serve } from "../http/context.ts";
 import { PROMETHEUS_TYPE, writePrometheus } from "../observability/prometheus.ts";
 import type { Services } from "../services.ts";
@@ -111,7 +111,7 @@ export function addServiceRoutes(app: Api, services: Services): void {
     const answer = (PAGE_FILES as readonly string[]).includes(file)
       ? await services.assets.fetch(new Request(new URL(`/docs/${file}`, c.req.url)))
       : null;
-    if (!answer?.ok) throw new MediaError("route_not_found", `There is no ${c.req.path}.`);
+    if (!answer?.ok) throw errors.pageFileNotFound({ path: c.req.path });
     return new Response(answer.body, answer);
   });
 }

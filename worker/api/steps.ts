@@ -1,10 +1,10 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import { STEP_KINDS, type StepKind } from "../../src/core/formats.ts";
 import { parseStepRequest } from "../../src/core/requests.ts";
 import { createStep, STEP_STATUSES, type Step } from "../../src/core/step.ts";
-import { keyIn } from "../../src/core/streams/encryption.ts";
 import { applyToStep } from "../../src/core/transitions.ts";
+import { keyIn } from "../../src/media/features/encryption.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { FoundStep } from "../run/runs.ts";
@@ -47,7 +47,7 @@ export function addStepRoutes(app: Api, services: Services): void {
 
   async function find(project: string, id: string): Promise<FoundStep> {
     const step = await services.findStep(project, id);
-    if (!step) throw new MediaError("step_not_found", "There is no step with that id.");
+    if (!step) throw errors.notFound("step");
     return step;
   }
 
@@ -129,10 +129,10 @@ export function addStepRoutes(app: Api, services: Services): void {
     async (c) => c.json((await find(c.get("project"), idInPath(c, "step"))).step),
   );
 
-  async function findStandalone(c: Context<ApiEnv>, instead: (task_id: string) => string): Promise<Step> {
+  async function findStandalone(c: Context<ApiEnv>, method: "cancel" | "delete"): Promise<Step> {
     const { step, task_id } = await find(c.get("project"), idInPath(c, "step"));
     if (task_id === null) return step;
-    throw new MediaError("request_invalid", `The step belongs to a task; ${instead(task_id)}.`);
+    throw errors.stepOfTask({ task_id, method });
   }
 
   serve(
@@ -151,7 +151,7 @@ export function addStepRoutes(app: Api, services: Services): void {
       errors: ["request_invalid", "step_not_found", "step_finished"],
     }),
     async (c) => {
-      const { id } = await findStandalone(c, (task) => `cancel that: POST /tasks/${task}/cancel`);
+      const { id } = await findStandalone(c, "cancel");
       return c.json(await steps.cancel(c.get("project"), id));
     },
   );
@@ -171,7 +171,7 @@ export function addStepRoutes(app: Api, services: Services): void {
       errors: ["request_invalid", "step_not_found", "step_running"],
     }),
     async (c) => {
-      const { id } = await findStandalone(c, (task) => `delete that: DELETE /tasks/${task}`);
+      const { id } = await findStandalone(c, "delete");
       await steps.delete(c.get("project"), id);
       return c.body(null, 204);
     },

@@ -1,14 +1,14 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../src/core/formats.ts";
 import { type CreateId, createIds } from "../../src/core/ids.ts";
 import { awaitedBy, neverMade } from "../../src/core/jobs/after.ts";
 import { parseTaskRequest, type TaskRequest } from "../../src/core/requests.ts";
 import type { Source } from "../../src/core/source.ts";
-import { isEncrypted, keyIn, withKey } from "../../src/core/streams/encryption.ts";
 import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/core/task.ts";
 import { applyToTask, isFinished } from "../../src/core/transitions.ts";
+import { isEncrypted, keyIn, withKey } from "../../src/media/features/encryption.ts";
 import { openKey } from "../connections/content-key.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
@@ -104,8 +104,6 @@ const one = idParameter("task", QUEUED_TASK.id);
 export function addTaskRoutes(app: Api, services: Services): void {
   const { tasks, settings, id, now } = services;
 
-  const notFound = () => new MediaError("task_not_found", "There is no task with that id.");
-
   async function create(request: TaskRequest, c: Context<ApiEnv>, task_id: string): Promise<Task> {
     // Checked for a retry too: a host may no longer be allowed.
     const need = await checkTaskAccess(request, c.get("project"), services);
@@ -119,8 +117,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
     const sealed = await tasks.sealedKey(project, id);
     const key = sealed && (await openKey(services.seal, sealed, id));
     if (key) return key;
-    const message = "The key of the task's encryption is no longer stored; create the task again with it.";
-    throw new MediaError("invalid_options", message, { param: "options.encryption.key" });
+    throw errors.encryptionKeyLost();
   }
 
   // The input of a task that never started may still be its job's, not the output that it waits for.
@@ -206,7 +203,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
     }),
     async (c) => {
       const text = await tasks.read(c.get("project"), idInPath(c, "task"));
-      if (text === null) throw notFound();
+      if (text === null) throw errors.notFound("task");
       return c.body(text, 200, { "Content-Type": "application/json" });
     },
   );
@@ -249,8 +246,8 @@ export function addTaskRoutes(app: Api, services: Services): void {
     createFrom(async (_, c) => {
       const project = c.get("project");
       const task = await tasks.get(project, idInPath(c, "task"));
-      if (!task) throw notFound();
-      if (!isFinished(task)) throw new MediaError("task_running", "The task still runs; cancel it first.");
+      if (!task) throw errors.notFound("task");
+      if (!isFinished(task)) throw errors.running("task");
       const webhook_url = await tasks.webhookUrl(project, task.id);
       const input = await inputOf(project, task);
       const request = { ...requestOf(task), input, ...(webhook_url !== null && { webhook_url }) };

@@ -1,5 +1,4 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import {
   parseUploadCompletion,
   parseUploadRequest,
@@ -7,6 +6,7 @@ import {
   type UploadCompletion,
   type UploadRequest,
 } from "../../src/core/upload.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, serve } from "../http/context.ts";
 import { UPLOAD_LIMITS } from "../media/uploads.ts";
@@ -78,12 +78,8 @@ export function addUploadRoutes(app: Api, services: Services): void {
     const connection =
       id === undefined ? await connections.getDefault(project) : await connections.get(project, id);
     if (connection) return connection.id;
-    if (id !== undefined)
-      throw new MediaError("connection_not_found", "There is no connection with that id.", {
-        param: "connection_id",
-      });
-    const message = "An S3 output needs a stored connection, and there is none: POST /connections makes one.";
-    throw new MediaError("connection_required", message, { param: "output" });
+    if (id !== undefined) throw errors.notFound("connection", { param: "connection_id" });
+    throw errors.connectionRequired({ param: "output", user: "output" });
   }
 
   serve(

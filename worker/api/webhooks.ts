@@ -1,4 +1,3 @@
-import { MediaError } from "../../src/core/errors.ts";
 import {
   createEndpoint,
   DELIVERY_STATUSES,
@@ -16,6 +15,7 @@ import {
   type WebhookEvent,
   type WebhookSecret,
 } from "../../src/core/webhook.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
@@ -188,7 +188,7 @@ export function addWebhookRoutes(app: Api, services: Services): void {
     }),
     async (c) => {
       const endpoint = await webhooks.get(c.get("project"), idInPath(c, "endpoint"));
-      if (!endpoint) throw new MediaError("endpoint_not_found", "There is no endpoint with that id.");
+      if (!endpoint) throw errors.notFound("endpoint");
       return c.json(endpoint);
     },
   );
@@ -326,7 +326,7 @@ export function addWebhookRoutes(app: Api, services: Services): void {
     }),
     async (c) => {
       const delivery = await webhooks.delivery(c.get("project"), idInPath(c, "delivery"));
-      if (!delivery) throw new MediaError("delivery_not_found", "There is no delivery with that id.");
+      if (!delivery) throw errors.notFound("delivery");
       return c.json(delivery);
     },
   );
@@ -398,7 +398,7 @@ export function addWebhookRoutes(app: Api, services: Services): void {
     }),
     async (c) => {
       const event = await webhooks.event(c.get("project"), idInPath(c, "event"));
-      if (!event) throw new MediaError("event_not_found", "There is no event with that id.");
+      if (!event) throw errors.notFound("event");
       return c.json(event);
     },
   );

@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { countRequest, type Limits } from "../limits/enforce.ts";
 import { type KeyRing, OPERATOR, type Principal } from "./key-ring.ts";
@@ -31,12 +31,11 @@ export function bearer(
 async function authenticate(c: Context<ApiEnv>, keys: KeyRing): Promise<Principal> {
   const header = c.req.header("Authorization");
   if (header === undefined) {
-    throw new MediaError("token_missing", "The Authorization header is missing; send Bearer <API_KEY>.");
+    throw errors.tokenMissing();
   }
   // https://www.rfc-editor.org/rfc/rfc6750#section-2.1, with any printable character in the key
   const key = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
   const found = key === undefined ? null : await keys.find(key);
   if (found) return found === OPERATOR ? operatorOf(c) : found;
-  const fault = key === undefined ? "The Authorization header is malformed" : "The API key is not valid";
-  throw new MediaError("token_invalid", `${fault}; send Bearer <API_KEY>.`);
+  throw key === undefined ? errors.tokenMalformed() : errors.tokenUnknown();
 }

@@ -1,6 +1,6 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { SCOPES, type Scope } from "../../src/core/key.ts";
 import { toHex } from "../../src/util/bytes.ts";
+import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
 import type { ListedKey } from "../settings/fields.ts";
 import type { KeyTable } from "./key-table.ts";
@@ -66,9 +66,8 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
     const [asked_at, before] = [now(), forgotten];
     const found = await home(locator)
       .find(hash, asked_at)
-      .catch((thrown: unknown) => {
-        const message = "The key could not be looked up; try again.";
-        throw new MediaError("service_unavailable", message, { cause: thrown });
+      .catch((cause: unknown) => {
+        throw errors.keyUnreadable({ cause });
       });
     if (!found) return null;
     const { id, project, scopes, expires_at } = found;

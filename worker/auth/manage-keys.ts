@@ -1,4 +1,3 @@
-import { MediaError } from "../../src/core/errors.ts";
 import {
   type ApiKey,
   KEY_BOUNDS,
@@ -6,6 +5,7 @@ import {
   type NewApiKey,
   USUAL_SCOPES,
 } from "../../src/core/key.ts";
+import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
 import type { Principal } from "./key-ring.ts";
 import type { KeyRefusal, KeyTable, StoredKey } from "./key-table.ts";
@@ -63,11 +63,8 @@ export function createKeys({ home, directory, live, most, now }: KeyTools): Keys
     return found;
   }
 
-  function refuse(refusal: KeyRefusal): MediaError {
-    const full = `A project may have ${most} keys, and this one has; revoke one that is not needed.`;
-    const [kind, message] = refusal === "full" ? (["forbidden", full] as const) : REFUSALS[refusal];
-    return new MediaError(kind, message);
-  }
+  const refuse = (refusal: KeyRefusal) =>
+    refusal === "full" ? errors.tooManyKeys({ max: most }) : REFUSALS[refusal]();
 
   return {
     async create({ project, scopes: own, hash: by }, id, { name, scopes }) {
@@ -102,10 +99,10 @@ export function createKeys({ home, directory, live, most, now }: KeyTools): Keys
 }
 
 const REFUSALS = {
-  barred: ["token_invalid", "The API key was revoked, or replaced by one without the scope admin."],
-  exceeds: ["forbidden", "A key can create and roll only keys whose scopes it has itself."],
-  unknown: ["key_not_found", "There is no key with that id."],
-} as const;
+  barred: errors.keyRevoked,
+  exceeds: errors.scopesExceeded,
+  unknown: () => errors.notFound("key"),
+};
 
 function toApiKey({ id, name, scopes, created_at, used_at }: StoredKey, latest = used_at): ApiKey {
   return { id, object: "key", name, scopes: [...scopes], created_at, last_used_at: latest };

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import { SCOPES } from "../../src/core/key.ts";
+import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { OPERATOR, type Principal } from "./key-ring.ts";
 
@@ -14,10 +14,9 @@ export function operatorOf(c: Context<ApiEnv>): Principal {
   const all = { id: OPERATOR, scopes: SCOPES, hash: null };
   if (c.req.path === PROJECTS_PATH) return { ...all, project: "" };
   if (!/^\/keys(\/|$)/.test(c.req.path)) {
-    throw new MediaError("forbidden", "An operator's key manages keys alone; use a key of the project.");
+    throw errors.operatorKeysOnly();
   }
   const project = c.req.header(PROJECT_HEADER) ?? "";
   if (/^[\w-]{1,64}$/.test(project)) return { ...all, project };
-  const message = `${PROJECT_HEADER} must name the project, by 1 to 64 letters, digits, _ or -.`;
-  throw new MediaError("request_invalid", message, { param: PROJECT_HEADER });
+  throw errors.operatorProjectMissing({ header: PROJECT_HEADER });
 }

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import type { Scope } from "../../src/core/key.ts";
+import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { Principal } from "./key-ring.ts";
 
@@ -24,5 +24,5 @@ export function checkScope(c: Context<ApiEnv>, { scopes }: Principal): void {
   if (scopes.includes(needed)) return;
   // https://www.rfc-editor.org/rfc/rfc6750#section-3.1
   c.header("WWW-Authenticate", `Bearer realm="framewright", error="insufficient_scope", scope="${needed}"`);
-  throw new MediaError("forbidden", `The key lacks the scope ${needed}, which this needs.`);
+  throw errors.scopeMissing({ scope: needed });
 }

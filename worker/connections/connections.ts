@@ -1,6 +1,7 @@
 import type { Connection, ConnectionChange, Reencryption } from "../../src/core/connection.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
 import type { Seal } from "./seal.ts";
 import type { ConnectionTable, SealedConnection } from "./table.ts";
@@ -40,12 +41,10 @@ export interface ConnectionHome {
 export function createConnections(home: (project: string) => ConnectionHome, seal: Seal): Connections {
   const table = (project: string) => home(project).connections;
   const owner = (project: string, id: string) => `${project}/${id}`;
-  const unknown = () => new MediaError("connection_not_found", "There is no connection with that id.");
 
   async function unseal(project: string, { connection, sealed }: SealedConnection): Promise<OpenConnection> {
-    const secret = await seal.open(sealed, owner(project, connection.id)).catch((thrown: unknown) => {
-      const message = "The secret of the connection can no longer be decrypted; set it again.";
-      throw new MediaError("service_unavailable", message, { cause: thrown, retryable: false });
+    const secret = await seal.open(sealed, owner(project, connection.id)).catch((cause: unknown) => {
+      throw errors.connectionUnreadable({ cause });
     });
     // A secret sealed with an older key is resealed with the newest on its next use.
     if (!(await seal.isCurrent(sealed))) {
@@ -57,7 +56,7 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
 
   async function find(project: string, id: string): Promise<SealedConnection> {
     const found = await table(project).get(id);
-    if (!found) throw unknown();
+    if (!found) throw errors.notFound("connection");
     return found;
   }
 
@@ -85,17 +84,13 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
     async change(project, id, { secret_access_key: secret, ...change }) {
       const sealed = secret === undefined ? null : await seal.seal(secret, owner(project, id));
       const changed = await table(project).change(id, change, sealed);
-      if (!changed) throw unknown();
+      if (!changed) throw errors.notFound("connection");
       return changed;
     },
     async remove(project, id) {
       const answer = await table(project).remove(id);
-      if (answer === "unknown") throw unknown();
-      if (answer === "in_use")
-        throw new MediaError(
-          "connection_in_use",
-          "Running tasks use the connection; wait for them or cancel them.",
-        );
+      if (answer === "unknown") throw errors.notFound("connection");
+      if (answer === "in_use") throw errors.connectionInUse();
     },
     async reencrypt(project) {
       const result: Omit<Reencryption, "webhook_secrets"> = {

@@ -1,4 +1,3 @@
-import { MediaError } from "../../src/core/errors.ts";
 import type { HttpFile } from "../../src/storage/http/reader.ts";
 import type { HttpOptions } from "../../src/storage/http/request.ts";
 import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/bucket.ts";
@@ -6,6 +5,7 @@ import { openS3, signedOptions } from "../../src/storage/s3/objects.ts";
 import { parseS3Url, type S3Connection } from "../../src/storage/s3/s3-connection.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import type { Env } from "../env.ts";
+import { errors } from "../errors.ts";
 import { createOutsideOf } from "../network/outside-of.ts";
 import { createConnections } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";
@@ -38,8 +38,7 @@ export function createOwnStorage(env: Env, project: string, run_id: string): Own
   async function reach(wanted: string | null = null): Promise<Reach & S3Connection> {
     const connection =
       wanted === null ? await connections.openOf(project, run_id) : await connections.open(project, wanted);
-    if (!connection)
-      throw new MediaError("connection_not_found", "The connection of this run is not there any more.");
+    if (!connection) throw errors.connectionOfRunDeleted();
     await outside.guard(connection.endpoint);
     return s3Options(connection, outside);
   }

@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "../errors.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 import { createSeal, type Seal } from "./seal.ts";
 
@@ -10,9 +10,7 @@ interface Deployment {
 export function createSealOf({ settings: { CONNECTION_KEYS } }: Deployment): Seal {
   if (CONNECTION_KEYS) return createSeal(CONNECTION_KEYS);
   const refuse = async (): Promise<never> => {
-    const message =
-      "Connections, webhooks and encrypted streams are not set up here: the secret CONNECTION_KEYS is missing.";
-    throw new MediaError("service_unavailable", message, { retryable: false });
+    throw errors.connectionKeysMissing();
   };
   return { seal: refuse, open: refuse, isCurrent: refuse };
 }

@@ -1,4 +1,5 @@
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
+import { errors } from "../errors.ts";
 
 /** Encrypts texts that are kept, under keys that may change. */
 export interface Seal {
@@ -31,7 +32,7 @@ export function createSeal(secrets: readonly string[]): Seal {
   return {
     async seal(text, owner) {
       const [newest] = await keys();
-      if (!newest) throw new Error("There is no key to encrypt by.");
+      if (!newest) throw errors.sealKeyMissing();
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
       const bytes = await crypto.subtle.encrypt(cipher(iv, owner), newest.key, encode(text));
       return ["1", newest.id, toBase64Url(iv), toBase64Url(new Uint8Array(bytes))].join(".");
@@ -39,8 +40,7 @@ export function createSeal(secrets: readonly string[]): Seal {
     async open(sealed, owner) {
       const [version, id, iv, bytes] = sealed.split(".");
       const found = (await keys()).find((each) => each.id === id);
-      if (version !== "1" || !found || !iv || !bytes)
-        throw new Error("No key in CONNECTION_KEYS opens this.");
+      if (version !== "1" || !found || !iv || !bytes) throw errors.sealKeyUnknown();
       const open = crypto.subtle.decrypt(cipher(fromBase64Url(iv), owner), found.key, fromBase64Url(bytes));
       return new TextDecoder().decode(await open);
     },

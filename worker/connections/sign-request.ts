@@ -5,8 +5,8 @@ import {
   type SigningRule,
   type SignRequest,
 } from "../../src/core/connection.ts";
-import { MediaError } from "../../src/core/errors.ts";
 import { presignS3 } from "../../src/storage/s3/s3-sign.ts";
+import { errors } from "../errors.ts";
 import type { OpenConnection } from "./connections.ts";
 
 /** Throws `forbidden` for a request that no rule of the connection allows to sign. */
@@ -15,8 +15,7 @@ export function checkSigning({ signing }: Connection, request: SignRequest): voi
   const fits = ({ bucket, prefix = "", methods }: SigningRule) =>
     bucket === request.bucket && request.key.startsWith(prefix) && methods.includes(need);
   if (signing.some(fits)) return;
-  const message = `No rule in the field signing of the connection allows ${need} of this object.`;
-  throw new MediaError("forbidden", message);
+  throw errors.signingForbidden({ method: need });
 }
 
 // Parts are a way to write: begun and completed by POST, listed by GET, aborted by DELETE.

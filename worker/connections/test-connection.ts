@@ -1,10 +1,11 @@
 import type { ConnectionTest } from "../../src/core/connection.ts";
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { toMediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import { createS3Bucket } from "../../src/storage/s3/bucket.ts";
 import { storageOf } from "../../src/storage/s3/s3.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import { readSome } from "../../src/storage/storage.ts";
+import { errors } from "../errors.ts";
 import type { Outside } from "../network/outside.ts";
 import type { OpenConnection } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";
@@ -28,7 +29,7 @@ export async function testConnection(
     // By its key alone: not every key that may store may list.
     const remove = () => s3.ask({ method: "DELETE", key }, { purpose: "write", expected: [404] });
     const same = await isKept(storage, key).finally(remove);
-    if (!same) throw new MediaError("upload_failed", "What was written could not be read back.");
+    if (!same) throw errors.testObjectChanged();
     return { object: "connection_test", ok: true, error: null };
   } catch (thrown) {
     const { kind, message } = toMediaError(thrown, "upload_failed");

@@ -4,6 +4,7 @@ import { bodyLimit } from "hono/body-limit";
 import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
 import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
 import { MIB } from "../../src/util/bytes.ts";
+import { errors } from "./errors.ts";
 import type { Jobs } from "./jobs.ts";
 import { parseJob, READ_PROTOCOLS } from "./parse-job.ts";
 import type { Pictures } from "./pictures/pictures.ts";
@@ -42,7 +43,7 @@ const STATUS = {
 export function createApp({ jobs, pictures, token, origins, ffmpeg, features, slots }: AppOptions): Hono {
   const app = new Hono();
   app.onError(answerError);
-  app.notFound((c) => answerError(new MediaError("route_not_found", "There is no such route."), c));
+  app.notFound((c) => answerError(errors.routeNotFound(), c));
 
   app.get("/health", (c) => {
     return c.json({
@@ -64,19 +65,19 @@ export function createApp({ jobs, pictures, token, origins, ffmpeg, features, sl
   }
 
   const onError = () => {
-    throw new MediaError("payload_too_large", `A job must not exceed ${MAX_JOB_BYTES} bytes.`);
+    throw errors.largeJob({ max_bytes: MAX_JOB_BYTES });
   };
   app.post("/jobs", bodyLimit({ maxSize: MAX_JOB_BYTES, onError }), async (c) => {
     const wait_ms = parseWait(c.req.query("wait"));
     const started = await jobs.start(parseJob(await readJson(c), origins), wait_ms, c.req.raw.signal);
     if (started) return c.json(started.state, started.fresh ? 202 : 200);
-    throw noPlace();
+    throw noSlot();
   });
 
   app.get("/jobs/:id", async (c) => {
     const wait_ms = parseWait(c.req.query("wait"));
     const state = await jobs.ask(c.req.param("id"), wait_ms, c.req.raw.signal);
-    if (!state) throw new MediaError("route_not_found", "There is no such job.");
+    if (!state) throw errors.jobNotFound();
     return c.json(state);
   });
 
@@ -88,26 +89,23 @@ export function createApp({ jobs, pictures, token, origins, ffmpeg, features, sl
   app.post("/pictures", async (c) => {
     const { body, signal } = c.req.raw;
     const wait_ms = jobs.ending() ? 0 : parseWait(c.req.query("wait"));
-    if (!body) throw new MediaError("request_invalid", "The body must be a frame and a picture.");
+    if (!body) throw errors.noPictureBody();
     const made = await pictures.make(body, wait_ms, signal).catch((thrown: unknown) => {
       if (!(thrown instanceof MediaError) || Object.hasOwn(STATUS, thrown.kind)) throw thrown;
       return thrown;
     });
-    if (!made) throw noPlace();
+    if (!made) throw noSlot();
     if (made instanceof MediaError) return c.json({ kind: made.kind, message: made.message }, 422);
     return c.body(made, 200, { "Content-Type": "application/octet-stream" });
   });
 
-  function noPlace(): MediaError {
-    const why = jobs.ending() ? "is about to end" : "has no free place";
-    return new MediaError("service_unavailable", `This encoder ${why}; ask another, or later.`);
-  }
+  const noSlot = () => (jobs.ending() ? errors.ending() : errors.noSlot());
   return app;
 }
 
 function parseWait(wait = "0"): number {
   if (/^\d+(\.\d+)?$/.test(wait)) return Math.min(Number(wait), MAX_WAIT_SECONDS) * 1000;
-  throw new MediaError("request_invalid", "wait must be a number of seconds.", { param: "wait" });
+  throw errors.waitMalformed();
 }
 
 async function readJson(c: Context): Promise<unknown> {
@@ -115,19 +113,19 @@ async function readJson(c: Context): Promise<unknown> {
     return await c.req.json();
   } catch (thrown) {
     if (thrown instanceof MediaError) throw thrown;
-    throw new MediaError("request_invalid", "The body is not valid JSON.");
+    throw errors.notJson();
   }
 }
 
 function checkToken(header: string | undefined, token: string): void {
   if (header === undefined) {
-    throw new MediaError("token_missing", "The Authorization header is missing; send Bearer <token>.");
+    throw errors.tokenMissing();
   }
   const given = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? "";
   // Of their digests, which have the same length whatever is sent.
   const digest = (text: string) => createHash("sha256").update(text).digest();
   if (timingSafeEqual(digest(given), digest(token))) return;
-  throw new MediaError("token_invalid", "The token is not valid; send Bearer <token>.");
+  throw errors.tokenInvalid();
 }
 
 function answerError(thrown: unknown, c: Context): Response {

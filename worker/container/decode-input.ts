@@ -1,10 +1,10 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../src/plan/image/decoded.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { decodeWebp } from "./decode-webp.ts";
+import { errors } from "./errors.ts";
 import { readInput } from "./read-input.ts";
 import { type DecoderRun, runDecoder } from "./run-decoder.ts";
 
@@ -24,22 +24,15 @@ export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<Deco
   const decoded = { ...job, plan: decodedPlan(plan, source), source: decodedSource(source, "png") };
   const { heif, dwebp } = run.installed;
   if (source.format === "webp") {
-    if (!dwebp) throw lacking("animated WebP", "webp");
+    if (!dwebp) throw errors.decoderMissing({ format: "animated WebP", package_name: "webp" });
     return { job: decoded, path: await decodeWebp(input, run) };
   }
   // ffmpeg reads a plain AVIF too.
   if (heif === null && source.format === "avif") return null;
-  if (heif === null) throw lacking("HEIC", "libheif-examples");
+  if (heif === null) throw errors.decoderMissing({ format: "HEIC", package_name: "libheif-examples" });
   await store(input, join(run.folder, STORED), run.signal);
   await runDecoder(heif, [STORED, DECODED], run);
   return { job: decoded, path: join(run.folder, await primaryOf(heif, run)) };
-}
-
-function lacking(format: string, package_: string): MediaError {
-  return new MediaError(
-    "encoder_unavailable",
-    `This native encoder has no decoder of ${format}: install ${package_} beside its ffmpeg.`,
-  );
 }
 
 async function store(input: NativeJob["input"], path: string, signal: AbortSignal): Promise<void> {
@@ -67,5 +60,5 @@ async function primaryOf(heif: string, run: DecoderRun): Promise<string> {
     ) + 1;
   const name = `picture-${first}.png`;
   if (names.includes(name)) return name;
-  throw new MediaError("encode_failed", `${heif} wrote no picture.`);
+  throw errors.decoderWroteNothing({ program: heif });
 }

@@ -1,14 +1,13 @@
 import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { MediaError } from "../../src/core/errors.ts";
 import { composeFrames, readAnimation, type WebpFrame } from "../../src/encoders/images/animation.ts";
 import { writeApng } from "../../src/encoders/images/png.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { diskFull } from "../../src/ffmpeg/read-failure.ts";
 import { MIB } from "../../src/util/bytes.ts";
+import { errors } from "./errors.ts";
 import { readInput } from "./read-input.ts";
 import { type DecoderRun, runDecoder } from "./run-decoder.ts";
-import { tooLittleMemory } from "./watchdog.ts";
 
 const MOST_BYTES = 256 * MIB;
 // The canvas, the largest frame, and a picture on its way through the compression.
@@ -20,14 +19,14 @@ const [STILL, PIXELS] = ["frame.webp", "frame.pam"] as const;
 /** Decodes an animated WebP into an APNG in the run's folder, each frame by libwebp's program for stills; returns its path. */
 export async function decodeWebp(input: NativeJob["input"], run: DecoderRun): Promise<string> {
   if (input.size > MOST_BYTES) {
-    throw new MediaError("input_too_large", `An animated WebP may have ${MOST_BYTES / MIB} MB here.`);
+    throw errors.largeWebp({ max_bytes: MOST_BYTES });
   }
   const animation = readAnimation(await readInput(input, { start: 0, end: input.size }, run.signal));
   const { width, height, frames } = animation;
   // The canvas is in this process, which no watchdog limits, and a few bytes can ask for one of gigabytes.
   const held = 2 * input.size + CANVASES * 4 * width * height;
   const own = { ...run, fits: (bytes: number) => run.fits(bytes + held) };
-  if (!own.fits(0)) throw tooLittleMemory();
+  if (!own.fits(0)) throw errors.memoryExceeded();
   const path = join(run.folder, "picture.png");
   const file = await open(path, "w");
   try {

@@ -1,5 +1,5 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { containerOf } from "../../src/media/containers.ts";
+import { errors } from "./errors.ts";
 
 // Readers that open other files, devices or the network, or make pictures of text.
 const REFUSED =
@@ -8,7 +8,7 @@ const REFUSED =
 /** Returns the demuxers that ffmpeg may use on a source of a format; throws `input_unsupported` for formats that are lists of other files. */
 export function readersOf(format: string): string {
   if (REFUSED.test(format) || !/^\w+$/.test(format)) {
-    throw new MediaError("input_unsupported", `Sources of the format ${format} are not read here.`);
+    throw errors.formatUnread({ format });
   }
   return containerOf({ format }).demuxers ?? `${format},${format}_pipe`;
 }

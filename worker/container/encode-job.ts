@@ -14,6 +14,7 @@ import { isInput } from "../../src/plan/further/further-file.ts";
 import { outputSeconds } from "../../src/plan/plan.ts";
 import { wholeSegments } from "./check-segments.ts";
 import { readersOf } from "./demuxers.ts";
+import { errors } from "./errors.ts";
 import type { InputProxy, ServedInput } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
 import { inputArgs, type jobTools } from "./job-tools.ts";
@@ -163,7 +164,7 @@ async function saveDrawn(
   const drawn = furtherOf(plan, chunk).flatMap((file, at) => (isInput(file) ? [] : [at]));
   const paths = drawn.map(async (at) => {
     const file = further[at];
-    if (!file) throw new RangeError("A further file of the job is missing.");
+    if (!file) throw errors.extraInputMissing();
     const path = join(`further-${at}`, "input");
     await mkdir(join(folder, dirname(path)));
     await writeFile(join(folder, path), await readInput(file, { start: 0, end: file.size }, signal));

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { MediaError } from "../../src/core/errors.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { errors } from "./errors.ts";
 
 const run = promisify(execFile);
 
@@ -63,18 +63,15 @@ export async function findInstalled(limits: Limits, user: string | null = null):
     ask(...setpriv, "true"),
   ]);
   if (version === null) {
-    throw new MediaError("encoder_unavailable", "ffmpeg is not installed, or does not start.");
+    throw errors.ffmpegMissing();
   }
   if (changed === null && user !== null) {
-    throw new MediaError("encoder_unavailable", `ffmpeg cannot run as ${user} (FFMPEG_USER) here.`);
+    throw errors.userUnavailable({ user });
   }
   const { video, audio, image, animated } = NATIVE_TOOLS;
   const wanted = [video, audio, image, animated].flatMap((tools) => Object.values(tools));
   const lacking = wanted.map(({ encoder }) => encoder).filter((name) => !encoders?.includes(` ${name} `));
-  if (lacking.length > 0) {
-    const names = [...new Set(lacking)].join(", ");
-    throw new MediaError("encoder_unavailable", `The installed ffmpeg lacks the encoders ${names}.`);
-  }
+  if (lacking.length > 0) throw errors.encodersMissing({ names: [...new Set(lacking)] });
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
     heif,

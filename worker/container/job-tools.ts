@@ -1,4 +1,5 @@
 import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { errors } from "./errors.ts";
 
 /** What the tools of a job depend on. */
 export interface JobToolsOptions extends Pick<Toolset, "lacks" | "endless"> {
@@ -69,6 +70,6 @@ export function inputArgs(readers: string, threads: number, from: InputPlace = "
 }
 
 function addTo(tool: Tool | undefined, name: string, params: string): Tool {
-  if (!tool) throw new RangeError(`No encoder takes ${name}.`);
+  if (!tool) throw errors.toolMissing({ option: name });
   return addParams(tool, name, params);
 }

@@ -2,6 +2,7 @@ import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { sleep, within } from "../../src/util/async.ts";
+import { errors } from "./errors.ts";
 import { createJobQueue, type WaitingJob } from "./job-queue.ts";
 import type { Memory, Share } from "./memory.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
@@ -146,7 +147,7 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
       .finally(share.end)
       .then(
         (result) => change({ state: "done", ...result }),
-        (thrown: unknown) => change({ state: "failed", error: faultOf(abort.signal, thrown) }),
+        (thrown: unknown) => change({ state: "failed", error: errorOf(abort.signal, thrown) }),
       );
     return entry;
   }
@@ -157,7 +158,7 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
     if (entry) {
       // It is no longer visible, though removing it may take a moment.
       entries.delete(id);
-      entry.abort.abort(new MediaError("worker_lost", "The job was ended."));
+      entry.abort.abort(errors.jobEnded());
       const { over } = entry;
       leaving.set(over, id);
       void over.then(() => leaving.delete(over));
@@ -177,8 +178,7 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
   return {
     async start(job, wait_ms = 0, signal, share) {
       if ((called_off.get(job.id) ?? 0) > Date.now() && !entries.has(job.id)) {
-        const error = { kind: "worker_lost", message: "The job was called off.", retryable: true } as const;
-        return { state: { state: "failed", error }, fresh: false };
+        return { state: { state: "failed", error: stateError(errors.jobCancelled()) }, fresh: false };
       }
       const waiting = { id: job.id, lane: job.lane ?? "", short: isShort(job), sent: job, share };
       return queue.wait(waiting, ending ? 0 : wait_ms, signal);
@@ -202,10 +202,7 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
       queue.end();
       const all = Promise.all(active().map(({ over }) => over));
       await within(all, grace_ms, () => {});
-      const lost = new MediaError(
-        "worker_lost",
-        "The encoder is being shut down; the work is to be done elsewhere.",
-      );
+      const lost = errors.shuttingDown();
       for (const { abort } of active()) abort.abort(lost);
       await Promise.all([...entries.values()].map(({ over }) => over));
       const untold = () => [...entries.values()].some(({ told }) => !told);
@@ -222,14 +219,18 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
   };
 }
 
-// What a job was aborted with counts before what that led to.
-function faultOf(signal: AbortSignal, thrown: unknown): Extract<NativeState, { state: "failed" }>["error"] {
+type StateError = Extract<NativeState, { state: "failed" }>["error"];
+
+// Reports the abort reason, not the error it caused.
+function errorOf(signal: AbortSignal, thrown: unknown): StateError {
   if (!(thrown instanceof MediaError) && !signal.aborted) {
     const error = thrown instanceof Error ? thrown.stack : String(thrown);
     console.error(JSON.stringify({ level: "error", message: "job failed", error }));
   }
-  const error = toMediaError(signal.aborted ? signal.reason : thrown, "encode_failed");
-  const { kind, message, retryable, reason } = error;
+  return stateError(toMediaError(signal.aborted ? signal.reason : thrown, "encode_failed"));
+}
+
+function stateError({ kind, message, retryable, reason }: MediaError): StateError {
   return { kind, message, retryable, ...(reason && { reason }) };
 }
 

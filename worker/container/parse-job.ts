@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { MediaError } from "../../src/core/errors.ts";
 import {
   MAX_PICTURE_INPUT,
   NATIVE_PROTOCOL,
@@ -9,7 +8,7 @@ import {
 import { furtherOf } from "../../src/plan/further/further.ts";
 import { hasManyFiles } from "../../src/plan/plan.ts";
 import { CheckedPlan, Chunk, NamedSource } from "../../src/plan/plan-schema.ts";
-import { strings } from "./strings.ts";
+import { errors, rules } from "./errors.ts";
 
 const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
 const url = z.url({ protocol: /^https?$/ }).max(8192);
@@ -29,7 +28,7 @@ const Job = z.strictObject({
   id: z.string().regex(/^[\w.-]{1,128}$/),
   input,
   further: z.array(input).max(100).exactOptional(),
-  folder: url.refine((text) => text.endsWith("/"), { message: "must end with a slash" }),
+  folder: url.refine((text) => text.endsWith("/"), { message: rules.folder }),
   name: fileName.nullable(),
 }) satisfies z.ZodType<NativeJob>;
 
@@ -37,7 +36,7 @@ const Picture = z.strictObject({
   ...work,
   plan: CheckedPlan.refine(
     ({ image, further = [], ...rest }) => image && !hasManyFiles({ image, ...rest }) && further.length === 0,
-    { message: strings.notOnePicture },
+    { message: rules.onePicture },
   ),
   size: z.int().min(1).max(MAX_PICTURE_INPUT),
 }) satisfies z.ZodType<NativePicture>;
@@ -62,11 +61,11 @@ function upgradePrevious(job: object): object {
  */
 export function parseJob(json: unknown, origins: readonly string[] | null): NativeJob {
   const job = parse(Job, json);
-  const several = hasManyFiles(job.plan);
-  if (several !== (job.name === null)) throw invalid("name", strings.wrongName(several));
+  if (hasManyFiles(job.plan) !== (job.name === null))
+    throw job.name === null ? errors.fileNameMissing() : errors.fileNameUnexpected();
   const { further = [] } = job;
-  const needed = furtherOf(job.plan, job.chunk).length;
-  if (further.length !== needed) throw invalid("further", strings.wrongFurther(needed));
+  const count = furtherOf(job.plan, job.chunk).length;
+  if (further.length !== count) throw errors.extraInputsDiffer({ count });
   const urls = {
     "input.url": job.input.url,
     folder: job.folder,
@@ -74,7 +73,7 @@ export function parseJob(json: unknown, origins: readonly string[] | null): Nati
   };
   for (const [param, url] of Object.entries(urls)) {
     if (origins === null || origins.includes(new URL(url).origin)) continue;
-    throw invalid(param, strings.foreignUrl(param));
+    throw errors.originForbidden({ param });
   }
   return job;
 }
@@ -90,19 +89,14 @@ function parse<T>(schema: z.ZodType<T>, json: unknown): T {
   const [issue] = parsed.error.issues;
   const unknown = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
   const param = [...(issue?.path ?? []), ...unknown].join(".");
-  if (param === "") throw invalid("the job", strings.fault("the job", issue?.message));
-  if (unknown.length > 0) throw invalid(param, strings.unknownField(param));
-  throw invalid(param, strings.fault(param, issue?.message));
+  if (unknown.length > 0) throw errors.fieldUnknown({ param });
+  throw errors.fieldInvalid({ param: param || "the job", message: issue?.message });
 }
 
 function upgrade(json: unknown): unknown {
   if (typeof json !== "object" || json === null) return json;
   const { protocol } = json as { protocol?: unknown };
   const step = READ_PROTOCOLS.find((each) => each === protocol);
-  if (step === undefined) throw invalid("protocol", strings.wrongProtocol(READ_PROTOCOLS));
+  if (step === undefined) throw errors.protocolUnread({ versions: READ_PROTOCOLS });
   return UPGRADES[step]?.(json);
-}
-
-function invalid(param: string, message: string): MediaError {
-  return new MediaError("request_invalid", message, { param });
 }

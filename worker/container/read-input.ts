@@ -1,4 +1,4 @@
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { toMediaError } from "../../src/core/errors.ts";
 import type { ByteRange } from "../../src/core/ports.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
 import { type Filling, fillExactly } from "../../src/storage/http/reader.ts";
@@ -10,6 +10,7 @@ import {
   unreachable,
 } from "../../src/storage/http/request.ts";
 import { doubling, retry } from "../../src/util/async.ts";
+import { errors } from "./errors.ts";
 
 /** Tries of one range in all, and how long is waited between them: twice as long each further time. */
 export const READ_TRIES = { most: 5, pauseMs: 200 } as const;
@@ -60,20 +61,20 @@ async function readRest(
   // The service names the final URL. A redirect does not come from the service, and could lead anywhere.
   const guard = (at: string | URL) => {
     if (String(at) === url) return;
-    throw new MediaError("input_forbidden", "The source of a job must not be redirected.");
+    throw errors.inputRedirected();
   };
   const options = { fetch: (at: string, init: RequestInit) => fetch(at, init), guard, signal };
   const { response } = await requestHttp(url, headers, { ...options, timeouts: TIMEOUTS }, [412, 416]);
   try {
-    if (response.status === 412) throw changed();
+    if (response.status === 412) throw errors.inputChanged();
     const got = parseContentRange(response.headers.get("content-range"));
     const now = response.headers.get("etag");
     const same = now === null || etag === "" || bare(now) === bare(etag);
     // With If-Range, an answer of the whole file says that it is another one.
     const total = response.status === 206 ? got?.total : contentLength(response);
-    if (!same || (total != null && total !== size)) throw changed();
+    if (!same || (total != null && total !== size)) throw errors.inputChanged();
     if (response.status !== 206) {
-      throw now === null ? unreachable(url, "gives no ranges", false) : changed();
+      throw now === null ? unreachable(url, "gives no ranges", false) : errors.inputChanged();
     }
     if (got?.start !== start || got.end !== end) {
       throw unreachable(url, "did not give the range it was asked for", true);
@@ -87,11 +88,4 @@ async function readRest(
 
 function bare(etag: string): string {
   return etag.replace(/^W\//, "").replaceAll('"', "");
-}
-
-function changed(): MediaError {
-  return new MediaError(
-    "input_changed",
-    "The source changed after it was probed; start again to encode what it is now.",
-  );
 }

@@ -1,5 +1,5 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { diskFull } from "../../src/ffmpeg/read-failure.ts";
+import { errors } from "./errors.ts";
 import type { Installed, Limits } from "./installed.ts";
 import { runProgram } from "./run-ffmpeg.ts";
 import { type Watchdog, watch } from "./watchdog.ts";
@@ -42,17 +42,11 @@ export async function runDecoder(
   const cause = end.log.join("\n");
   if (end.signal === "SIGXFSZ" || /No space left/.test(cause)) throw diskFull(cause);
   if (end.signal === "SIGKILL" || end.signal === "SIGTERM") {
-    throw new MediaError("worker_lost", "The decoder was terminated from outside; try again.", { cause });
+    throw errors.decoderKilled({ cause });
   }
   // libheif reports an impossible picture size as a lack of memory too.
   if (/[Aa]lloc/.test(cause) && !/[Ss]ecurity limit/.test(cause)) {
-    throw new MediaError("out_of_memory", "The picture needs more memory than this encoder has.", { cause });
+    throw errors.decoderOutOfMemory({ cause });
   }
-  throw new MediaError(
-    "input_unsupported",
-    "The picture is damaged, or of a kind that its decoder cannot read.",
-    {
-      cause,
-    },
-  );
+  throw errors.pictureUnreadable({ cause });
 }

@@ -1,15 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { nothing } from "../../src/ffmpeg/read-failure.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
-import { describeRefusals } from "../../src/words/refusal-words.ts";
 import { checkSegments, readSegments } from "./check-segments.ts";
 import { decodeInput } from "./decode-input.ts";
 import { readersOf } from "./demuxers.ts";
 import { type Bench, encode, type RunHooks, readTally } from "./encode-job.ts";
+import { errors } from "./errors.ts";
 import { type InputPlace, jobTools } from "./job-tools.ts";
 import { createPuts, listOutput, readPlaylists } from "./put-output.ts";
 import { removeFolder } from "./scratch.ts";
@@ -48,8 +47,7 @@ export async function runJob(
   const givenTools = toolsFor(given.source.format, "loopback");
   const refusal = refuseTools(given.plan, given.source, givenTools);
   if (refusal) {
-    const refusals = [{ encoder: "native", ...refusal }];
-    throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+    throw errors.refused({ refusals: [{ encoder: "native", ...refusal }] });
   }
   const home = await bench.scratch.create();
   // ffmpeg also makes folders beside the one it works in: `../360p`, of the name of a stream's first segment.

@@ -1,9 +1,9 @@
 import { availableParallelism, tmpdir, totalmem } from "node:os";
-import { MediaError } from "../../src/core/errors.ts";
 import { placesOf } from "../../src/route/native-time.ts";
 import { isLoopback } from "../../src/util/loopback.ts";
 import { readSettings, type Variables } from "../settings/read.ts";
 import { NativeSettings } from "../settings/schema.ts";
+import { errors } from "./errors.ts";
 
 /** The native encoder's settings, read from its environment as {@link NativeSettings} documents. */
 export interface Settings {
@@ -58,8 +58,7 @@ function requireProtection({ HOST, ...settings }: NativeSettings): void {
   if (isLoopback(HOST)) return;
   const missing = (["NATIVE_ENCODER_TOKEN", "SERVICE_ORIGINS"] as const).filter((name) => !settings[name]);
   if (missing.length === 0) return;
-  const message = `${missing.join(" and ")} must be set, because other machines can reach HOST ${HOST}.`;
-  throw new MediaError("request_invalid", message, { param: missing[0] });
+  throw errors.protectionMissing({ names: missing, host: HOST });
 }
 
 // Of a container, what it may take rather than what its host has.

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { MediaError } from "../../src/core/errors.ts";
+import type { MediaError } from "../../src/core/errors.ts";
+import { errors } from "./errors.ts";
 import type { RunningFfmpeg } from "./run-ffmpeg.ts";
 
 /** What a watchdog watches. */
@@ -25,12 +26,6 @@ export interface Watchdog {
   stop(): void;
 }
 
-/** Returns the fault of work that does not fit beside the machine's other jobs. */
-export function tooLittleMemory(): MediaError {
-  const message = "The work needs more memory than this encoder has beside its other jobs; try again.";
-  return new MediaError("out_of_memory", message, { retryable: true });
-}
-
 /** Seconds that an ffmpeg that was asked to end has until it is killed. */
 export const KILL_AFTER_SECONDS = 5;
 // A slow codec may compute for long without a word; one that does so for this many times as long turns in circles.
@@ -48,7 +43,7 @@ export function watch({ ffmpeg, progress, waits, fits, folder, stall_seconds }: 
   const look = async () => {
     if (fault) return;
     if (!fits(residentBytes(ffmpeg.pid))) {
-      fault = tooLittleMemory();
+      fault = errors.memoryExceeded();
       ffmpeg.kill("SIGKILL");
       return;
     }
@@ -67,7 +62,7 @@ export function watch({ ffmpeg, progress, waits, fits, folder, stall_seconds }: 
       return;
     }
     if (stopped || fault) return;
-    fault = new MediaError("stalled", `ffmpeg made no progress for ${stall_seconds} s and was ended.`);
+    fault = errors.stalled({ seconds: stall_seconds });
     ffmpeg.kill("SIGTERM");
     killer = setTimeout(() => ffmpeg.kill("SIGKILL"), KILL_AFTER_SECONDS * 1000);
   };

@@ -1,4 +1,4 @@
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { type MediaError, toMediaError } from "../../src/core/errors.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-estimate.ts";
 import { type LightHost, runLightJob } from "../../src/encoders/light/light-job.ts";
 import {
@@ -11,6 +11,7 @@ import {
 } from "../../src/encoders/light/light-wire.ts";
 import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/wire-frame.ts";
 import { within } from "../../src/util/async.ts";
+import { errors } from "./errors.ts";
 import type { Place, Turns } from "./turns.ts";
 
 // Milliseconds that a caller may take to send its bytes, or to take those of the answer, while others wait.
@@ -20,8 +21,7 @@ const TRANSFER = 60_000;
 export async function serveJob(given: Request, turns: Turns, host: LightHost): Promise<Response> {
   const { body } = given;
   if (!body || given.headers.get("Content-Type") !== FRAME_MIME) {
-    const fault = new MediaError("request_invalid", `The body must be of type ${FRAME_MIME}.`);
-    return answer(messageHead(errorMessage(fault)), 400);
+    return answer(messageHead(errorMessage(errors.typeInvalid({ mime: FRAME_MIME }))), 400);
   }
   const frames = readFrames(body);
   // Begun before the response: the runtime discards a body that is still untouched by then.
@@ -38,10 +38,10 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
   const tell = (message: LightMessage) => writer.write(messageHead(message));
   const work = async (): Promise<Uint8Array[]> => {
     try {
-      const { job, ranges } = await inTime(request, "The job did not come in time.");
+      const { job, ranges } = await inTime(request, errors.jobLate);
       await place.turn(() => tell({ state: "waiting", ahead: place.ahead }));
       await tell({ state: "running" });
-      const pages = await inTime(readPages(frames, ranges), "The input did not come in time.");
+      const pages = await inTime(readPages(frames, ranges), errors.inputLate);
       return answerParts(await runLightJob(job, pages, host));
     } catch (thrown) {
       const error = toMediaError(thrown);
@@ -53,7 +53,7 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
     try {
       const parts = await work();
       await drain(request, frames);
-      await inTime(write(writer, parts), "The answer was not taken in time.");
+      await inTime(write(writer, parts), errors.answerLate);
       await writer.close();
     } finally {
       place.leave();
@@ -67,16 +67,16 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
 // An answer that ends before the request does would break the connection.
 async function drain(request: Promise<unknown>, frames: FrameReader): Promise<void> {
   await request.catch(() => {});
-  await inTime(frames.drain(), "The request did not end in time.").catch(() => {});
+  await inTime(frames.drain(), errors.requestLate).catch(() => {});
 }
 
 async function write(writer: WritableStreamDefaultWriter<Uint8Array>, parts: readonly Uint8Array[]) {
   for (const part of parts) await writer.write(part);
 }
 
-function inTime<T>(work: Promise<T>, message: string): Promise<T> {
+function inTime<T>(work: Promise<T>, late: () => MediaError): Promise<T> {
   return within(work, TRANSFER, () => {
-    throw new MediaError("timeout", message);
+    throw late();
   });
 }
 

@@ -1,5 +1,5 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { sleep } from "../../src/util/async.ts";
+import { errors } from "./errors.ts";
 
 /** A place in the line; the first in it works. */
 export interface Place {
@@ -36,7 +36,7 @@ export function createTurns(waiting: number): Turns {
   return {
     enter() {
       if (line.length > waiting) {
-        throw new MediaError("service_unavailable", "The light encoder has enough to do; try again soon.");
+        throw errors.queueFull();
       }
       const own: Entry = { beats: 0 };
       line.push(own);
@@ -53,8 +53,7 @@ export function createTurns(waiting: number): Turns {
           let beats = 0;
           let silent = 0;
           for (let count = 0; line[0] !== own; count++) {
-            if (!line.includes(own))
-              throw new MediaError("service_unavailable", "The place in the line was lost.");
+            if (!line.includes(own)) throw errors.placeLost();
             if (count % BEATS_A_SECOND === 0) await onWait();
             await sleep(BEAT);
             const first = line[0];

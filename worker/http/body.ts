@@ -1,5 +1,5 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { KIB, MIB } from "../../src/util/bytes.ts";
+import { errors } from "../errors.ts";
 
 /** Bytes that the body of a request may have. */
 export const MAX_BODY_BYTES = 256 * KIB;
@@ -11,15 +11,10 @@ export const MAX_BODY_DEPTH = 32;
 export async function readJson(request: Request): Promise<unknown> {
   checkContentType(request.headers.get("Content-Type"));
   const bytes = await readBytes(request);
-  if (bytes.length === 0) throw invalid("The body is empty; send a JSON object.");
+  if (bytes.length === 0) throw errors.emptyBody();
   const value = parse(decode(bytes));
-  if (isDeeper(value, MAX_BODY_DEPTH))
-    throw invalid(`The body is nested over ${MAX_BODY_DEPTH} levels deep.`);
+  if (isDeeper(value, MAX_BODY_DEPTH)) throw errors.deepBody({ max_levels: MAX_BODY_DEPTH });
   return value;
-}
-
-function invalid(message: string): MediaError {
-  return new MediaError("request_invalid", message);
 }
 
 function checkContentType(header: string | null): void {
@@ -27,10 +22,10 @@ function checkContentType(header: string | null): void {
     .toLowerCase()
     .split(";")
     .map((part) => part.trim());
-  if (type !== "application/json") throw invalid("The Content-Type header must be application/json.");
+  if (type !== "application/json") throw errors.notJsonType();
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice(8);
   if (charset !== undefined && !["utf-8", '"utf-8"', "utf8"].includes(charset)) {
-    throw invalid("The body must be UTF-8.");
+    throw errors.notUtf8Charset();
   }
 }
 
@@ -39,7 +34,8 @@ function checkContentType(header: string | null): void {
  * Content-Length may be absent.
  */
 export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  if (Number(request.headers.get("Content-Length")) > MAX_BODY_BYTES) throw tooLarge();
+  if (Number(request.headers.get("Content-Length")) > MAX_BODY_BYTES)
+    throw errors.largeBody({ max_bytes: MAX_BODY_BYTES });
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
@@ -48,7 +44,7 @@ export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffe
     if (length > MAX_BODY_BYTES + DROPPED_BYTES) break;
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  if (length > MAX_BODY_BYTES) throw tooLarge();
+  if (length > MAX_BODY_BYTES) throw errors.largeBody({ max_bytes: MAX_BODY_BYTES });
   const bytes = new Uint8Array(length);
   let offset = 0;
   for (const chunk of chunks) {
@@ -58,15 +54,11 @@ export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffe
   return bytes;
 }
 
-function tooLarge(): MediaError {
-  return new MediaError("payload_too_large", `The body must not exceed ${MAX_BODY_BYTES} bytes.`);
-}
-
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
-    throw invalid("The body is not valid UTF-8.");
+    throw errors.notUtf8();
   }
 }
 
@@ -74,7 +66,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid("The body is not valid JSON.");
+    throw errors.notJson();
   }
 }
 

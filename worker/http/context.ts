@@ -1,9 +1,9 @@
 import type { Context, Handler, Hono } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import type { ListSort } from "../../src/core/lists.ts";
 import type { HostRules } from "../../src/storage/http/host-guard.ts";
 import type { Principal } from "../auth/key-ring.ts";
+import { errors } from "../errors.ts";
 import type { Limited } from "../limits/rate-limiter.ts";
 
 /** Settings of the API, among them which hosts may serve inputs. */
@@ -57,7 +57,7 @@ export function idInPath(c: Context, sort: ListSort): string {
     c.set("subject", id);
     return id;
   }
-  throw new MediaError(`${sort}_not_found`, `There is no ${sort} with that id.`);
+  throw errors.notFound(sort);
 }
 
 /** Returns the base of the URLs in an answer, without a trailing slash. */

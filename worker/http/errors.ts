@@ -9,6 +9,7 @@ import {
   REQUEST_ERROR_KINDS,
   type RequestErrorKind,
 } from "../../src/core/errors.ts";
+import { errors } from "../errors.ts";
 import { logFault } from "../observability/log.ts";
 import type { ApiEnv } from "./context.ts";
 
@@ -76,14 +77,15 @@ export function isRefusal(thrown: unknown): boolean {
   return thrown instanceof MediaError && isRequestError(thrown.kind) && STATUS[thrown.kind] < 500;
 }
 
-const UNKNOWN = "Something failed on our side; try again, and name the request id if it persists.";
-
 /** Turns anything a handler threw into an answer, the only place that maps errors to HTTP. Logs unknown errors and answers a generic 500. */
 export function answerError(thrown: unknown, c: Context<ApiEnv>): Response {
   const request_id = c.get("request_id");
   if (!(thrown instanceof MediaError) || !isRequestError(thrown.kind) || thrown.kind === "internal_error") {
     log(c, thrown);
-    return c.json({ kind: "internal_error", message: UNKNOWN, request_id } satisfies ErrorBody, 500);
+    return c.json(
+      { kind: "internal_error", message: errors.internal().message, request_id } satisfies ErrorBody,
+      500,
+    );
   }
   const { kind, message, param, reason } = thrown;
   const status = STATUS[kind];
@@ -106,9 +108,9 @@ export function answerNoRoute(c: Context<ApiEnv>, methods: readonly string[] = [
   // As it was written: decoded it may hold what a terminal obeys.
   const { pathname } = new URL(c.req.url);
   const path = pathname.length > 64 ? `${pathname.slice(0, 64)}…` : pathname;
-  const hint =
-    methods.length > 0 ? `${path} takes ${methods.join(", ")}, not ${method}.` : `There is no ${path}.`;
-  return answerError(new MediaError("route_not_found", `${hint} See /docs for what there is.`), c);
+  const error =
+    methods.length > 0 ? errors.methodNotAllowed({ path, methods, method }) : errors.routeNotFound({ path });
+  return answerError(error, c);
 }
 
 /** Makes an Error of whatever else was thrown, as Hono hands only these to its error handler. */

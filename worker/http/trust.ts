@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import { MediaError } from "../../src/core/errors.ts";
 import { isLoopback } from "../../src/util/loopback.ts";
+import { errors } from "../errors.ts";
 
 // In the settings, it stands for every name and address of this machine.
 const LOOPBACK = "loopback";
@@ -60,10 +60,7 @@ export function ownPages(origins: readonly string[], base_url: string | undefine
     const origin = c.req.header("Origin");
     const own = origin === undefined || origin === base || origin === new URL(c.req.url).origin;
     if (!own && !isTrusted(origins, origin)) {
-      throw new MediaError(
-        "forbidden",
-        "Pages of this origin may not call the service; the setting CORS_ORIGINS lists those that may.",
-      );
+      throw errors.foreignOrigin();
     }
     await next();
   };
@@ -78,10 +75,7 @@ export function ownHosts(hosts: readonly string[]): MiddlewareHandler {
     const { host } = new URL(c.req.url);
     const named = [host, c.req.header("Host") ?? host];
     if (!named.every((each) => isOwn(hosts, each))) {
-      throw new MediaError(
-        "forbidden",
-        "The service does not answer for the host of this request; the setting SERVICE_HOSTS lists its own.",
-      );
+      throw errors.foreignHost();
     }
     await next();
   };

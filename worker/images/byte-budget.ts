@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "../errors.ts";
 
 /** Room in memory for pictures that are being made, shared by all of an isolate. */
 export interface ByteBudget {
@@ -34,7 +34,7 @@ export function createByteBudget(most: number, waitMs: number): ByteBudget {
           admit();
         };
         const gone = () => leave(signal.reason);
-        const timer = setTimeout(() => leave(noRoom()), waitMs);
+        const timer = setTimeout(() => leave(errors.imageMemoryTaken()), waitMs);
         const stop = () => {
           clearTimeout(timer);
           signal.removeEventListener("abort", gone);
@@ -56,11 +56,4 @@ export function createByteBudget(most: number, waitMs: number): ByteBudget {
       }
     },
   };
-}
-
-function noRoom(): MediaError {
-  return new MediaError(
-    "service_unavailable",
-    "Other pictures take all the memory there is; try again in a few seconds.",
-  );
 }

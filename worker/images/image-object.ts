@@ -1,10 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
-import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
+import { type ErrorKind, toMediaError } from "../../src/core/errors.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { MAX_PICTURE_INPUT } from "../../src/encoders/native/native-wire.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, readEnv } from "../env.ts";
+import { errors } from "../errors.ts";
 import { createNatives } from "../native/native.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
@@ -80,7 +81,7 @@ export class ImageObject extends DurableObject<Bindings> {
       }));
       const fresh_until = Date.now() + this.#env.settings.IMAGE_FRESH_SECONDS * 1000;
       if (!made) {
-        if (!old) throw new Error("Nothing is stored that could be unchanged.");
+        if (!old) throw errors.imageNotStored();
         return { entry: { ...old, fresh_until }, bytes: null };
       }
       const { bytes, mime, validator } = made;
@@ -89,7 +90,7 @@ export class ImageObject extends DurableObject<Bindings> {
       const entry = { key, etag, mime, size: bytes.length, validator, fresh_until };
       return { entry, bytes };
     } catch (thrown) {
-      throw signal.aborted ? tooLong() : thrown;
+      throw signal.aborted ? errors.imageTimeout({ seconds: WORK_MS / 1000 }) : thrown;
     }
   }
 
@@ -163,8 +164,4 @@ function refusalOf(thrown: unknown): ImageAnswer {
   const { kind, message, param, cause } = toMediaError(thrown);
   if (kind === "internal_error") logFault("image not made", cause);
   return { error: { kind, message, param } };
-}
-
-function tooLong(): MediaError {
-  return new MediaError("timeout", `The picture was not made within ${WORK_MS / 1000} s.`);
 }

@@ -1,4 +1,3 @@
-import { MediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-estimate.ts";
 import { readSource, toStream } from "../../src/storage/byte-source.ts";
@@ -8,6 +7,7 @@ import { discard, type HttpOptions, readFacts, requestHttp } from "../../src/sto
 import { readAll } from "../../src/storage/storage.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
+import { errors } from "../errors.ts";
 import { requireQuota } from "../limits/quota.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
 import { createOutsideOf } from "../network/outside-of.ts";
@@ -134,7 +134,7 @@ async function throughStorage<T>(
 async function openInput(storage: Storage, key: string, size: number): Promise<ImageInput> {
   if (size > IMAGE_BYTES) return storedInput(storage, key);
   const stored = await storage.read(key);
-  if (!stored) throw new MediaError("media_not_found", "There is no such output, or no more.");
+  if (!stored) throw errors.imageOutputNotFound();
   return heldInput(await readAll(stored.body));
 }
 
@@ -216,10 +216,7 @@ function conditions(known: string | null): Record<string, string> {
 
 function checkOrigin(url: string | URL, origins: readonly string[] | null): void {
   if (origins === null || origins.includes(new URL(url).origin)) return;
-  throw new MediaError(
-    "input_forbidden",
-    "The source redirects to another origin than those that image URLs may use without a signature.",
-  );
+  throw errors.imageOriginForbidden();
 }
 
 async function openStored(
@@ -229,7 +226,7 @@ async function openStored(
 ): Promise<Opened | null> {
   const storage = mediaStorage(env);
   const info = await storage.head(source);
-  if (!info) throw new MediaError("media_not_found", "There is no such output, or no more.");
+  if (!info) throw errors.imageOutputNotFound();
   if (info.etag === known) return null;
   checkSize(info.size, large?.most ?? IMAGE_BYTES);
   requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(0)));

@@ -2,6 +2,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { sha256Hex } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
+import { errors } from "../errors.ts";
 import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import type { Images } from "./image.ts";
@@ -26,7 +27,7 @@ export function createImages(env: Env, now: () => number): Images {
       async body() {
         if (bytes) return bytes;
         const stored = await mediaStorage(env).read(entry.key);
-        if (!stored) throw new MediaError("service_unavailable", "The picture is being replaced; try again.");
+        if (!stored) throw errors.imageReplaced();
         if (entry.size > RECENT_BYTES.each) return stored.body;
         const read = await readAll(stored.body);
         recent.put(name, { entry, bytes: read });

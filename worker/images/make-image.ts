@@ -1,4 +1,3 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { FORMATS, type ImageFormat } from "../../src/core/formats.ts";
 import type { ImageUrlOptions } from "../../src/core/images/image-url.ts";
 import type { ImageOptions } from "../../src/core/options.ts";
@@ -14,6 +13,7 @@ import { pictureSize } from "../../src/plan/plan.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { readStill } from "../../src/probe/still.ts";
 import { choosePictureEncoder } from "../../src/route/picture.ts";
+import { errors } from "../errors.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImageJob } from "./image.ts";
 import type { ImageInput } from "./image-input.ts";
@@ -55,7 +55,7 @@ export async function makeImage(
     async (reader, until) => (await readStill(reader, until)) ?? light.probe(reader, until),
     signal,
   );
-  if (source.kind !== "image") throw new MediaError("input_unsupported", "The source is not a picture.");
+  if (source.kind !== "image") throw errors.notAPicture();
   const { format, quality, ...frame } = options;
   const words = typeof quality === "string" ? { quality } : {};
   const wanted = format === "auto" ? (auto ?? plainFormat(source)) : format;
@@ -72,13 +72,13 @@ export async function makeImage(
     native: native ? native.refuse(plan, source) : { code: "not_configured" },
   });
   const [chunk] = plan.chunks;
-  if (!chunk) throw new MediaError("encode_failed", "There is no picture to make.");
+  if (!chunk) throw errors.noPicturePlanned();
   const { mime } = FORMATS.image[plan.format as ImageFormat];
   return room.hold(pictureBytes(plan), signal, async () => {
     if (native && chosen === "native")
       return { bytes: await native.encode({ plan, chunk, source, input, lane, signal }), mime };
     const [file] = await light.encode({ plan: small, chunk, source, input, signal });
-    if (!file) throw new MediaError("encode_failed", "The encoder wrote no picture.");
+    if (!file) throw errors.noPictureWritten();
     return { bytes: Uint8Array.from(file.bytes), mime };
   });
 }

@@ -1,10 +1,11 @@
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { toMediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import { describeJob } from "../../src/core/jobs/describe-job.ts";
 import type { Job } from "../../src/core/jobs/job.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import type { Env } from "../env.ts";
+import { errors } from "../errors.ts";
 import { mediaBucket } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { createArchive } from "../run/archive.ts";
@@ -16,8 +17,6 @@ import type { Jobs } from "./jobs.ts";
 
 /** Creates the access to jobs, each kept by its own JobObject and listed from the index of its project. */
 export function createJobs(env: Env, runs: Runs<Task>): Jobs {
-  const unknown = () => new MediaError("job_not_found", "There is no job with that id.");
-
   // Young jobs are not looked for there.
   const archiveOf = (project: string, id: string) =>
     mayBeArchived(env, "job", id) ? createJobArchive(createArchive(mediaBucket(env), project)) : null;
@@ -45,10 +44,7 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
     async create(job) {
       const made = await patiently(() => env.JOB.getByName(job.head.id).create(job));
       if (made) return describeJob(job.head, job.tasks);
-      throw new MediaError(
-        "service_unavailable",
-        "The job was not created, because its project cannot list it now; try again later.",
-      );
+      throw errors.notListed("job");
     },
     get,
     async list(project, query) {
@@ -71,16 +67,14 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
     async cancel(project, id) {
       const answer = isId("job", id) ? await env.JOB.getByName(id).cancel(project) : "unknown";
       const job = answer === "finished" ? null : await get(project, id);
-      if (answer === "unknown" && !job) throw unknown();
-      if (answer !== "cancelled" || !job)
-        throw new MediaError("job_finished", "The job is finished and cannot be cancelled.");
+      if (answer === "unknown" && !job) throw errors.notFound("job");
+      if (answer !== "cancelled" || !job) throw errors.finished("job");
       return job;
     },
     async delete(project, id) {
       const job = await get(project, id);
-      if (!job) throw unknown();
-      if (!job.tasks.every(isFinished))
-        throw new MediaError("job_running", "The job still runs; cancel it first.");
+      if (!job) throw errors.notFound("job");
+      if (!job.tasks.every(isFinished)) throw errors.running("job");
       // The job goes last, so that a call that broke off can be repeated.
       for (const task of job.tasks) {
         await runs.delete(project, task.id).catch((thrown) => {

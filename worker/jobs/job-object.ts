@@ -5,6 +5,7 @@ import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { clearMedia } from "../../src/runs/steps/media-keys.ts";
 import { everyOne } from "../../src/util/async.ts";
+import { errors } from "../errors.ts";
 import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
@@ -179,7 +180,7 @@ export class JobObject extends DurableObject<Bindings> {
       ...tasks.map(async (task) => {
         const own = { ...made, sealed_key: keys[task.id], held: true };
         const create = () => this.env.TASK.getByName(task.id).create(project, task, own);
-        if (!(await patiently(create))) throw new Error("The task was not listed.");
+        if (!(await patiently(create))) throw errors.taskNotListed();
       }),
     ]);
     const current = this.#read();

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { Limited, RateLimiter, Standing } from "./rate-limiter.ts";
 import type { Room } from "./room.ts";
@@ -29,10 +29,7 @@ export function countCreation(c: Context<ApiEnv>, { rate }: Limits, count = 1): 
 export async function takeRoom(c: Context<ApiEnv>, { room }: Limits, count = 1): Promise<void> {
   if (await room.take(c.get("principal").project, count)) return;
   c.header("Retry-After", String(ROOM_SECONDS));
-  throw new MediaError(
-    "rate_limited",
-    `${room.most} tasks and steps of this project wait for their turn, which is the most; try again when some are done.`,
-  );
+  throw errors.tooManyWaiting({ max: room.most });
 }
 
 // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
@@ -44,10 +41,7 @@ function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited, count = 1): 
   if (standing.allowed) return;
   const { limit, seconds } = standing;
   c.header("Retry-After", String(seconds));
-  throw new MediaError(
-    "rate_limited",
-    `A key may make ${limit} ${what} a minute; try again in ${seconds} seconds.`,
-  );
+  throw errors.tooManyRequests({ limit, counted: what, seconds });
 }
 
 function writeStanding(what: Limited, { left, seconds }: Standing): string {

@@ -1,7 +1,7 @@
-import { MediaError } from "../../src/core/errors.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { destinationOf } from "../../src/runs/steps/upload.ts";
+import { errors } from "../errors.ts";
 import type { Sql } from "../sql.ts";
 
 /** What a project moves in a day, in bytes. */
@@ -80,7 +80,5 @@ const sizeOf = ({ output }: Step) => output?.filesize ?? 0;
 /** Throws `quota_exceeded` where a quota returned what is used up. */
 export function requireQuota(used_up: keyof DayBytes | null): void {
   if (used_up === null) return;
-  const what = used_up === "fetched" ? "fetch from elsewhere" : "store";
-  const message = `This project has used up the bytes that it may ${what} in a day, or they do not suffice for this; the day ends at midnight UTC.`;
-  throw new MediaError("quota_exceeded", message);
+  throw errors.quotaExceeded({ of: used_up });
 }

@@ -15,11 +15,6 @@ function isForeseen(thrown: unknown): thrown is Error {
   return thrown instanceof MediaError || (thrown instanceof Error && code.startsWith("ERR_PARSE_ARGS"));
 }
 
-/** Throws the {@link MediaError} for a wrong setting or argument. */
-export function wrong(message: string, param?: string): never {
-  throw new MediaError("request_invalid", message, { param });
-}
-
 /** Returns a signal that aborts at the first SIGINT, SIGTERM or SIGHUP, and when the npm that runs this script dies. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();

@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 import { parseArgs } from "node:util";
 import { type EncodeKind, FORMATS } from "../../src/core/formats.ts";
-import { wrong } from "./cli.ts";
+import { errors } from "./errors.ts";
 
 /** The parsed arguments of the demo. */
 export interface DemoWish {
@@ -47,7 +47,7 @@ export function parseDemoArgs(args: string[]): DemoWish | null {
     options: { ...texts, help: { type: "boolean", short: "h" } },
   });
   if (values.help) return null;
-  if (positionals.length > 1) wrong(`One FILE or URL, not ${positionals.length}: ${positionals.join(", ")}.`);
+  if (positionals.length > 1) throw errors.tooManyInputs({ inputs: positionals });
   const options: DemoWish["options"] = {};
   for (const name of TEXTS) if (values[name] !== undefined) options[name] = values[name];
   for (const name of SIZES) {
@@ -57,7 +57,7 @@ export function parseDemoArgs(args: string[]): DemoWish | null {
   for (const name of NUMBERS) {
     const value = values[name];
     if (value === undefined) continue;
-    if (!/^\d+(\.\d+)?$/.test(value)) wrong(`--${name} must be a number, not ${JSON.stringify(value)}.`);
+    if (!/^\d+(\.\d+)?$/.test(value)) throw errors.notANumber({ name, value });
     options[name] = Number(value);
   }
   const out = values.out ?? null;

@@ -4,13 +4,13 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, extname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { MediaError } from "../../src/core/errors.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createApi } from "./api.ts";
 import { runMain, stopSignal } from "./cli.ts";
 import { DEMO_USAGE, type DemoWish, parseDemoArgs } from "./demo-args.ts";
 import { download, downloadStream } from "./download.ts";
+import { errors } from "./errors.ts";
 import { serveFile } from "./file-server.ts";
 import { createProgress } from "./progress.ts";
 import { describeTask } from "./report.ts";
@@ -62,7 +62,7 @@ async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Pro
     const created = await api.create({ input: file?.url ?? given ?? "", kind, options });
     const task = await api.finish(created.id, progress.show, signal);
     progress.end();
-    if (task.error) throw new MediaError(task.error.kind, `${task.error.kind}: ${task.error.message}`);
+    if (task.error) throw errors.taskFailed(task.error);
     signal.throwIfAborted();
     for (const line of await save(task, here, wish.out)) console.log(line);
   } finally {
@@ -74,7 +74,7 @@ async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Pro
 
 async function save(task: Task, here: string, out: string | null): Promise<string[]> {
   const output = task.steps.at(-1)?.output;
-  if (!output) throw new MediaError("internal_error", "The task succeeded without an output.");
+  if (!output) throw errors.outputMissing();
   const own = `demo-output${extensionOf(output)}`;
   const given = resolve(here, out ?? own);
   const inFolder = (await stat(given).catch(() => null))?.isDirectory() && !isFolder(output);

@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util";
-import { runMain, wrong } from "./cli.ts";
+import { runMain } from "./cli.ts";
 import { checkAccount } from "./doctor/account.ts";
 import { type Finding, lineOf } from "./doctor/finding.ts";
 import { checkService } from "./doctor/service.ts";
+import { errors } from "./errors.ts";
 
 const USAGE = `npm run doctor                         checks the account that wrangler is logged in to against wrangler.toml
 API_KEY=… npm run doctor -- --url URL  checks the service at that URL too, with a task on each of its encoders
@@ -24,9 +25,8 @@ runMain(async () => {
     return;
   }
   const { API_KEY } = process.env;
-  if (values.service && values.url === undefined) wrong("--service needs --url.", "url");
-  if (values.url !== undefined && !API_KEY)
-    wrong("API_KEY must be set: a key of the service at --url.", "API_KEY");
+  if (values.service && values.url === undefined) throw errors.urlMissing();
+  if (values.url !== undefined && !API_KEY) throw errors.apiKeyMissing();
   const findings: Finding[] = [];
   const report = (found: Finding[]) => {
     for (const finding of found) console.log(lineOf(finding));

@@ -1,14 +1,14 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { MediaError } from "../../src/core/errors.ts";
 import { manifestEntries, manifestsOf } from "../../src/ffmpeg/manifests/manifest-entries.ts";
+import { errors } from "./errors.ts";
 
 /** Downloads a URL to a file, which appears whole or not at all; returns its size in bytes. */
 export async function download(url: string, path: string): Promise<number> {
   const response = await fetch(url);
   if (!response.ok || !response.body) {
-    throw new MediaError("media_not_found", `The output cannot be fetched (HTTP ${response.status}).`);
+    throw errors.outputUnavailable({ status: response.status });
   }
   await mkdir(dirname(path), { recursive: true });
   const part = `${path}.part`;

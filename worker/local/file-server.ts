@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename } from "node:path";
 import { pipeline } from "node:stream";
-import { wrong } from "./cli.ts";
+import { errors } from "./errors.ts";
 
 /** A local file served at a URL. */
 export interface ServedFile {
@@ -19,7 +19,7 @@ export interface ServedFile {
  */
 export async function serveFile(path: string): Promise<ServedFile> {
   const found = await stat(path).catch(() => null);
-  if (!found?.isFile()) wrong(`There is no file ${path}.`);
+  if (!found?.isFile()) throw errors.fileNotFound({ path });
   const { size, mtimeMs } = found;
   const server = createServer((request, response) => {
     if (request.headers.host !== `127.0.0.1:${request.socket.localPort}`) {

@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { createIds } from "../../src/core/ids.ts";
 import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
-import { runMain, wrong } from "./cli.ts";
+import { runMain } from "./cli.ts";
+import { errors } from "./errors.ts";
 import { createOperator, type Operator } from "./operator.ts";
 import { startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
@@ -56,13 +57,13 @@ runMain(async () => {
     const { operator } = service;
     await operator.revoke(await operator.projectOf(argument), argument);
     console.error(`${argument} is revoked.`);
-  } else wrong(`Unknown command or wrong arguments.\n\n${USAGE}`);
+  } else throw errors.argumentsUnknown({ usage: USAGE });
 });
 
 async function reach(url: string | undefined): Promise<AsyncDisposable & { operator: Operator }> {
   if (url !== undefined) {
-    const key =
-      process.env.OPERATOR_KEY ?? wrong("OPERATOR_KEY must be set to that of the service.", "OPERATOR_KEY");
+    const key = process.env.OPERATOR_KEY;
+    if (key === undefined) throw errors.operatorKeyMissing();
     return { operator: createOperator(url, newest(key)), [Symbol.asyncDispose]: async () => {} };
   }
   const settings = parseSettings(process.env);
@@ -84,11 +85,10 @@ function newest(keys: string): string {
   return keys.split(",")[0]?.trim() ?? "";
 }
 
-function parseProject(given: string | undefined): string {
-  const own = given ?? createIds(Math.random)("key", Date.now()).replace("key_", "proj_");
-  return /^[\w-]{1,64}$/.test(own)
-    ? own
-    : wrong("--project must be 1 to 64 letters, digits, _ or -.", "project");
+function parseProject(project: string | undefined): string {
+  const own = project ?? createIds(Math.random)("key", Date.now()).replace("key_", "proj_");
+  if (!/^[\w-]{1,64}$/.test(own)) throw errors.projectMalformed();
+  return own;
 }
 
 // NaN fails the validation that follows.

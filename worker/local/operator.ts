@@ -1,7 +1,7 @@
-import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
+import type { ErrorKind, MediaError } from "../../src/core/errors.ts";
 import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../src/core/key.ts";
 import { PROJECT_HEADER, PROJECTS_PATH } from "../auth/operator.ts";
-import { wrong } from "./cli.ts";
+import { errors } from "./errors.ts";
 
 /** The keys of all projects of a service. */
 export interface Operator {
@@ -30,8 +30,8 @@ export function createOperator(url: string, key: string): Operator {
       body: body === undefined ? null : JSON.stringify(body),
       redirect: "error",
       signal: AbortSignal.timeout(PATIENCE_MS),
-    }).catch((thrown: unknown) => {
-      throw new MediaError("service_unavailable", `${url} does not respond.`, { cause: thrown });
+    }).catch((cause: unknown) => {
+      throw errors.unreachable({ url, cause });
     });
     const text = await response.text();
     if (response.ok) return (text === "" ? null : JSON.parse(text)) as T;
@@ -63,7 +63,8 @@ export function createOperator(url: string, key: string): Operator {
     revoke: (project, id) => call("DELETE", `/keys/${encodeURIComponent(id)}`, project),
     async projectOf(id) {
       const found = (await list()).find(({ key: each }) => each.id === id);
-      return found?.project ?? wrong(`There is no key ${id}; npm run keys -- list shows them all.`);
+      if (!found) throw errors.keyNotFound({ id });
+      return found.project;
     },
   };
 }
@@ -71,8 +72,8 @@ export function createOperator(url: string, key: string): Operator {
 function failureOf(url: string, status: number, text: string): MediaError {
   try {
     const { kind, message } = JSON.parse(text) as { kind: ErrorKind; message: string };
-    return new MediaError(kind, `${url}: ${message}`);
+    return errors.refused({ url, kind, message });
   } catch {
-    return new MediaError("service_unavailable", `${url} responds with HTTP ${status}, not as a service.`);
+    return errors.notAService({ url, status });
   }
 }

@@ -4,10 +4,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { MediaError } from "../../src/core/errors.ts";
+import type { MediaError } from "../../src/core/errors.ts";
 import { buildAssets } from "./build/build-assets.ts";
 import { buildFastCore, buildFont } from "./build/build-core.ts";
 import { buildPage } from "./build/build-page.ts";
+import { errors } from "./errors.ts";
 import { type NativeOrder, nativeProgram } from "./native-program.ts";
 import { ROOT, type Settings } from "./settings.ts";
 import { openState } from "./state.ts";
@@ -123,7 +124,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // A starting Worker reads the registry once; it notices later entries only after a delay.
     await until(
       () => existsSync(join(registryOf(state), "framewright-encoder")),
-      "The encoder did not register.",
+      errors.encoderNotRegistered,
     );
     const url = await api.start({
       ...order("framewright"),
@@ -145,7 +146,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         NATIVE_ENCODER_TOKEN: native_token,
       },
     });
-    await until(() => answers(`${url}/health`), `${url}/health does not respond with 200.`);
+    await until(
+      () => answers(`${url}/health`),
+      () => errors.unhealthy({ url }),
+    );
     state.announce(url);
     return {
       url,
@@ -193,9 +197,9 @@ async function answers(url: string): Promise<boolean> {
   return response?.status === 200;
 }
 
-async function until(check: () => boolean | Promise<boolean>, otherwise: string): Promise<void> {
+async function until(check: () => boolean | Promise<boolean>, late: () => MediaError): Promise<void> {
   for (const end = Date.now() + HEALTH_MS; !(await check()); await sleep(25)) {
-    if (Date.now() > end) throw new MediaError("service_unavailable", otherwise);
+    if (Date.now() > end) throw late();
   }
 }
 
@@ -203,11 +207,7 @@ function requireFreePort(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const message =
-        error.code === "EADDRINUSE"
-          ? `Port ${port} is in use: set PORT to another, or to 0 for any free one.`
-          : `Port ${port} cannot be used (${error.code}): set PORT to another, or to 0 for any free one.`;
-      reject(new MediaError("service_unavailable", message));
+      reject(errors.portUnusable({ port, code: error.code }));
     });
     server.listen(port, "127.0.0.1", () => server.close(() => resolve()));
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "./errors.ts";
 import { endGroup, groupMembers, isRunning, nameProcess, type ProcessName } from "./processes.ts";
 
 /** The processes that use a state folder: the supervisor, and the leaders of its process groups. */
@@ -94,8 +94,7 @@ async function takeLock(dir: string, lock: string, claim: Claim): Promise<void> 
     if (attempt(dir, () => create(lock, text))) return;
     const old = readClaim(lock);
     if (old && isRunning(old.supervisor)) {
-      const message = `A service (process ${old.supervisor.pid}) already runs on ${dir}: stop it, or set STATE_DIR to another folder.`;
-      throw new MediaError("service_unavailable", message);
+      throw errors.stateDirInUse({ dir, pid: old.supervisor.pid });
     }
     // A leader with another start time is an unrelated process that reuses the pid.
     const left = old?.hosts.filter(
@@ -104,7 +103,7 @@ async function takeLock(dir: string, lock: string, claim: Claim): Promise<void> 
     await Promise.all((left ?? []).map((host) => endGroup(host.pid)));
     rmSync(lock, { force: true });
   }
-  throw new MediaError("service_unavailable", `Another service is just starting on ${dir}.`);
+  throw errors.stateDirLocked({ dir });
 }
 
 function readClaim(lock: string): Claim | null {
@@ -141,7 +140,6 @@ function attempt<T>(dir: string, work: () => T): T {
   try {
     return work();
   } catch (thrown) {
-    const message = `Cannot write to STATE_DIR ${dir} (${(thrown as NodeJS.ErrnoException).code}); set STATE_DIR to a folder that can be written.`;
-    throw new MediaError("service_unavailable", message, { cause: thrown });
+    throw errors.stateDirUnwritable({ dir, code: (thrown as NodeJS.ErrnoException).code, cause: thrown });
   }
 }

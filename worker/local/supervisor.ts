@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "./errors.ts";
 import { endGroup, groupMembers, signalGroup } from "./processes.ts";
 import type { State } from "./state.ts";
 
@@ -115,9 +115,9 @@ async function begin<Order extends { port: number }>(
   try {
     return await Promise.race([program.begin(child, order), failed]);
   } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
     const log = state.log(program.name);
-    throw new MediaError("service_unavailable", `${program.name} did not start: ${why}; see ${log}.`);
+    throw errors.notStarted({ name: program.name, reason, log });
   } finally {
     clearTimeout(timer);
     // Nothing awaits it from here on.

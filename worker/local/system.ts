@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { MediaError } from "../../src/core/errors.ts";
 import { runMain } from "./cli.ts";
+import { errors } from "./errors.ts";
 
 /**
  * The system programs that the local host calls, and those of Ceph, AOM and Tesseract, which only tests call, each with its Debian package.
@@ -31,24 +31,15 @@ export function requireTools(tools: readonly Tool[], env: NodeJS.ProcessEnv = pr
   const missing = tools.filter((tool) => !findProgram(tool, env));
   if (missing.length === 0) return;
   const packages = [...new Set(missing.map((tool) => TOOLS[tool]))];
-  const lacking = `${missing.join(", ")} missing on this machine`;
   const apt = findApt(env);
-  if (!apt) {
-    throw new MediaError(
-      "service_unavailable",
-      `${lacking}: install ${packages.join(" and ")} and try again.`,
-    );
-  }
-  console.error(`Installing ${packages.join(", ")} with apt-get (${lacking})…`);
+  if (!apt) throw errors.programsMissing({ programs: missing, packages });
+  console.error(
+    `Installing ${packages.join(", ")} with apt-get (${missing.join(", ")} missing on this machine)…`,
+  );
   apt(["update"]);
   apt(["install", "--yes", "--no-install-recommends", ...packages]);
   const still = missing.filter((tool) => !findProgram(tool, env));
-  if (still.length > 0) {
-    throw new MediaError(
-      "service_unavailable",
-      `apt-get succeeded, but ${still.join(", ")} is still missing.`,
-    );
-  }
+  if (still.length > 0) throw errors.programsStillMissing({ programs: still });
 }
 
 /** Returns the path of a program on PATH, or null. */
@@ -77,7 +68,7 @@ function findApt(env: NodeJS.ProcessEnv): ((args: string[]) => void) | null {
     const ran = spawnSync(command ?? apt, [...first, "-qq", ...args], { env: quiet, encoding: "utf8" });
     if (ran.status === 0) return;
     const reason = ran.stderr.trim().split("\n").slice(-3).join(" ") || String(ran.error ?? ran.signal);
-    throw new MediaError("service_unavailable", `apt-get ${args[0]} failed: ${reason}`);
+    throw errors.aptFailed({ command: args[0] ?? "", reason });
   };
 }
 

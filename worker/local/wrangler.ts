@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "./errors.ts";
 import { ROOT } from "./settings.ts";
 
 const QUIET = {
@@ -21,13 +21,13 @@ export async function runWrangler(args: readonly string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], options);
     return stdout;
   } catch (thrown) {
-    const words = wordsOf(thrown as Error & { stdout?: string; stderr?: string });
-    throw new MediaError("service_unavailable", `wrangler ${args[0]} failed: ${words}`, { cause: thrown });
+    const reason = reasonOf(thrown as Error & { stdout?: string; stderr?: string });
+    throw errors.wranglerFailed({ command: args[0] ?? "", reason, cause: thrown });
   }
 }
 
 // Returns the lines marked as errors if there are any, else the whole output.
-function wordsOf({
+function reasonOf({
   message,
   stdout = "",
   stderr = "",

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import type { Storage, StoredInfo } from "../../src/core/ports.ts";
+import { errors } from "../errors.ts";
 import { isFresh, isSameVersion, parseRange } from "./range.ts";
 import type { Grant } from "./signer.ts";
 
@@ -15,7 +15,7 @@ export async function answerMedia(
   now: number,
 ): Promise<Response> {
   const info = await media.head(key);
-  if (!info) throw notFound();
+  if (!info) throw errors.mediaNotFound();
   const headers = headersOf(key, info, Math.max(0, Math.floor(expires - now / 1000)));
   const etag = `"${info.etag}"`;
   if (isFresh(c.req.header("If-None-Match"), etag)) {
@@ -32,15 +32,11 @@ export async function answerMedia(
     return new Response(null, { status: 416, headers: { "Content-Range": `bytes */${info.size}` } });
   }
   const object = range ? await media.read(key, range) : await media.read(key);
-  if (!object) throw notFound();
+  if (!object) throw errors.mediaNotFound();
   const { start, end } = range ?? { start: 0, end: info.size };
   headers.set("Content-Length", String(end - start));
   if (range) headers.set("Content-Range", `bytes ${start}-${end - 1}/${info.size}`);
   return new Response(object.body, { status: range ? 206 : 200, headers });
-}
-
-function notFound(): MediaError {
-  return new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time.");
 }
 
 function headersOf(key: string, info: StoredInfo, maxAge: number): Headers {

@@ -1,10 +1,11 @@
 import packed from "../../dist/core/dejavu-sans.bin";
 import { BURN_FONT } from "../../src/core/further/burn-font.ts";
+import { errors } from "../errors.ts";
 
 /** Returns the font of burnt-in subtitles, which this Worker has as a gzipped file. */
 export async function loadBurnFont(): Promise<Uint8Array> {
   const plain = new Response(packed).body?.pipeThrough(new DecompressionStream("gzip"));
   const font = new Uint8Array(await new Response(plain).arrayBuffer());
-  if (font.length !== BURN_FONT.size) throw new RangeError("The font in this Worker is another one.");
+  if (font.length !== BURN_FONT.size) throw errors.fontDiffers();
   return font;
 }

@@ -1,3 +1,5 @@
+import { errors } from "../errors.ts";
+
 /** Authenticates messages under secrets that may change. */
 export interface Mac {
   /** Returns the signature of a message by the newest secret. */
@@ -10,15 +12,14 @@ const HMAC = { name: "HMAC", hash: "SHA-256" } as const;
 
 /** Builds a {@link Mac} by HMAC-SHA-256 over secrets, the newest first; throws without any. */
 export function createMac(secrets: readonly string[]): Mac {
-  if (secrets.length === 0 || secrets.includes(""))
-    throw new Error("A secret that signs media URLs is empty; set MEDIA_SIGNING_KEY.");
+  if (secrets.length === 0 || secrets.includes("")) throw errors.signingSecretEmpty();
   const keys = secrets.map((secret) =>
     crypto.subtle.importKey("raw", new TextEncoder().encode(secret), HMAC, false, ["sign", "verify"]),
   );
   return {
     async sign(message) {
       const [newest] = await Promise.all(keys);
-      if (!newest) throw new Error("There is no key to sign with.");
+      if (!newest) throw errors.signingKeyMissing();
       return new Uint8Array(await crypto.subtle.sign("HMAC", newest, message));
     },
     async verify(message, signature) {

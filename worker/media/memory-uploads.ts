@@ -1,6 +1,6 @@
-import { MediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import { readAll, streamOf } from "../../src/storage/storage.ts";
+import { errors } from "../errors.ts";
 import { UPLOAD_LIMITS, type UploadedPart, type Uploads } from "./uploads.ts";
 
 interface Open {
@@ -26,7 +26,7 @@ export function createMemoryUploads(storage: Pick<Storage, "write">): Uploads {
       const find = (): Open => {
         const found = open.get(id);
         if (found?.key === key) return found;
-        throw new MediaError("media_not_found", "There is no such upload any more.");
+        throw errors.multipartNotFound();
       };
       return {
         async part(number, body, size) {
@@ -54,15 +54,14 @@ function join({ parts }: Open, named: readonly UploadedPart[]): Uint8Array {
   const pieces = named.map(({ part, etag }) => {
     const found = parts.get(part);
     if (found?.etag === etag) return found.bytes;
-    throw new MediaError("request_invalid", "A part that is named was not put, or has another ETag.");
+    throw errors.partUnknown();
   });
   const size = pieces[0]?.length;
   for (const piece of pieces.slice(0, -1)) {
     if (piece.length < UPLOAD_LIMITS.part_least) {
-      throw new MediaError("request_invalid", "Every part but the last must have at least 5 MiB.");
+      throw errors.partTooSmall();
     }
-    if (piece.length !== size)
-      throw new MediaError("request_invalid", "All parts but the last must be of one size.");
+    if (piece.length !== size) throw errors.partSizesDiffer();
   }
   const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;
@@ -76,5 +75,5 @@ function join({ parts }: Open, named: readonly UploadedPart[]): Uint8Array {
 async function readExactly(body: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array> {
   const bytes = await readAll(body);
   if (bytes.length === size) return bytes;
-  throw new MediaError("service_unavailable", "Storage did not take the bytes.");
+  throw errors.uploadNotStored();
 }

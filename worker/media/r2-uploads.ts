@@ -1,14 +1,14 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "../errors.ts";
 import { isFull } from "../network/r2-storage.ts";
 import type { Uploads } from "./uploads.ts";
 
 // The number that R2 puts at the end of its messages: https://developers.cloudflare.com/r2/api/error-codes/
-const CODES = {
-  10011: ["request_invalid", "Every part but the last must have at least 5 MiB."],
-  10024: ["media_not_found", "There is no such upload any more."],
-  10025: ["request_invalid", "A part that is named was not put, or has another ETag."],
-  10048: ["request_invalid", "All parts but the last must be of one size."],
-} as const;
+const ERRORS = {
+  10011: errors.partTooSmall,
+  10024: errors.multipartNotFound,
+  10025: errors.partUnknown,
+  10048: errors.partSizesDiffer,
+};
 
 /** Takes files into an R2 bucket, straight from the network. */
 export function createR2Uploads(bucket: R2Bucket): Uploads {
@@ -54,13 +54,9 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (isFull(cause)) throw new MediaError("storage_full", "There is no room left in storage.", { cause });
+    if (isFull(cause)) throw errors.storageFull({ cause });
     const code = /\((\d+)\)/.exec(String(cause))?.[1];
-    const [kind, message] = CODES[Number(code) as keyof typeof CODES] ?? [
-      "service_unavailable",
-      "Storage did not take the bytes.",
-    ];
-    throw new MediaError(kind, message, { cause });
+    throw (ERRORS[Number(code) as keyof typeof ERRORS] ?? errors.uploadNotStored)({ cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { MediaError } from "../../src/core/errors.ts";
+import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { UPLOAD_LIMITS, type Upload, type Uploads } from "./uploads.ts";
 
@@ -26,7 +26,7 @@ export type Receive = (c: Context, uploads: Uploads, key: string) => Promise<Res
 export async function receiveBytes(c: Context, uploads: Uploads, key: string): Promise<Response> {
   const number = c.req.query("part");
   const upload = uploadOf(c, uploads, key);
-  if ((number === undefined) !== (upload === null)) throw invalid("`upload` and `part` go together.");
+  if ((number === undefined) !== (upload === null)) throw errors.uploadAndPart();
   const size = lengthOf(c);
   const body = c.req.raw.body ?? new Blob([]).stream();
   if (upload) return c.json({ etag: await upload.part(partOf(number ?? ""), body, size) });
@@ -44,18 +44,18 @@ export async function receiveOrder(c: Context, uploads: Uploads, key: string): P
       parts.length === 0 ||
       parts.some(({ part }, index) => index > 0 && part <= (parts[index - 1]?.part ?? 0))
     )
-      throw invalid('The body must be {"parts": [{"part": 1, "etag": "…"}, …]}, in ascending order.');
+      throw errors.partListMalformed();
     const { size, etag } = await upload.complete(parts);
     return c.json({ size, etag }, 201);
   }
-  if (c.req.query("uploads") === undefined) throw invalid("POST takes `?uploads` or `?upload=…`.");
+  if (c.req.query("uploads") === undefined) throw errors.postQueryMissing();
   return c.json({ upload: await uploads.begin(key, mimeOf(c)) }, 201);
 }
 
 /** Drops the parts of `?upload=…`. */
 export async function dropUpload(c: Context, uploads: Uploads, key: string): Promise<Response> {
   const upload = uploadOf(c, uploads, key);
-  if (!upload) throw invalid("DELETE takes `?upload=…`.");
+  if (!upload) throw errors.deleteQueryMissing();
   await upload.abort();
   return c.body(null, 204);
 }
@@ -63,30 +63,26 @@ export async function dropUpload(c: Context, uploads: Uploads, key: string): Pro
 function uploadOf(c: Context, uploads: Uploads, key: string): Upload | null {
   const id = c.req.query("upload");
   if (id === undefined) return null;
-  if (!UPLOAD_ID.test(id)) throw invalid("`upload` is the id that began the upload.");
+  if (!UPLOAD_ID.test(id)) throw errors.uploadIdMalformed();
   return uploads.resume(key, id);
 }
 
 function partOf(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (number >= 1 && number <= UPLOAD_LIMITS.parts) return number;
-  throw invalid(`\`part\` is a number from 1 to ${UPLOAD_LIMITS.parts}.`);
+  throw errors.partNumberMalformed({ max: UPLOAD_LIMITS.parts });
 }
 
 function lengthOf(c: Context): number {
   const text = c.req.header("Content-Length") ?? "";
-  if (!/^\d{1,15}$/.test(text)) throw invalid("A Content-Length header is needed.");
+  if (!/^\d{1,15}$/.test(text)) throw errors.contentLengthMissing();
   const size = Number(text);
   if (size <= UPLOAD_LIMITS.most) return size;
-  throw new MediaError("payload_too_large", `At most ${UPLOAD_LIMITS.most} bytes at once; send parts.`);
+  throw errors.largePart({ max_bytes: UPLOAD_LIMITS.most });
 }
 
 function mimeOf(c: Context): string {
   const mime = c.req.header("Content-Type") ?? "application/octet-stream";
   if (mime.length <= MIME_CHARS && MIME.test(mime)) return mime;
-  throw invalid("The Content-Type header must be a media type, such as video/mp4.");
-}
-
-function invalid(message: string): MediaError {
-  return new MediaError("request_invalid", message);
+  throw errors.contentTypeMalformed();
 }

@@ -1,5 +1,6 @@
 import { isId } from "../../src/core/ids.ts";
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
+import { errors } from "../errors.ts";
 import { createMac } from "./mac.ts";
 
 /** What a valid media URL opens. */
@@ -49,7 +50,7 @@ export function createSigner(secrets: readonly string[], now: () => number): Sig
   async function sign(key: string, until: number, base: string, purpose: Purpose): Promise<string> {
     const expires = Math.floor(until);
     const folder = folderOf(key);
-    if (folder === null) throw new Error("Only files of a run have media URLs.");
+    if (folder === null) throw errors.mediaUrlOfNoRun();
     const bytes = await mac.sign(message(folder, expires, purpose));
     const path = key.split("/").map(encodeURIComponent).join("/");
     return `${base.replace(/\/+$/, "")}/media/${toBase64Url(bytes)}.${expires}/${path}`;
@@ -61,7 +62,7 @@ export function createSigner(secrets: readonly string[], now: () => number): Sig
       return (await open(url, "read"))?.key ?? null;
     },
     async signFolder(folder, until, base) {
-      if (!folder.endsWith("/")) throw new Error("The URL of a folder ends with a slash.");
+      if (!folder.endsWith("/")) throw errors.mediaFolderMalformed();
       return (await sign(`${folder}-`, until, base, "write")).slice(0, -1);
     },
     openWrite: (url) => open(url, "write"),

@@ -1,5 +1,6 @@
 import type { R2Bucket, R2ListOptions, R2UploadedPart } from "@cloudflare/workers-types";
 import { fromBase64Url, toBase64Url, toHex } from "../../src/util/bytes.ts";
+import { errors } from "../errors.ts";
 import { createDiskFiles, type DiskBody, type DiskFile, type DiskService } from "./disk-files.ts";
 import { diskPath, folderOf, keyOf } from "./disk-path.ts";
 
@@ -87,7 +88,7 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
 
   function openUpload(key: string, uploadId: string) {
     const [, folder, mime = ""] = UPLOAD.exec(decode(uploadId)) ?? [];
-    if (folder === undefined) throw new Error("The specified multipart upload does not exist. (10024)");
+    if (folder === undefined) throw errors.r2UploadMissing();
     const place = `${bytesAt(key)}/${folder}`;
     return {
       key,
@@ -102,7 +103,7 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
           const [, name, digits] = PART.exec(etag) ?? [];
           const file = { path: `${place}/${name}`, size: Number(digits) };
           if (name !== undefined && (await files.size(file.path)) === file.size) return file;
-          throw new Error("One or more of the specified parts could not be found. (10025)");
+          throw errors.r2PartMissing();
         });
         return setEntry(key, mime || null, await Promise.all(parts));
       },
@@ -119,7 +120,7 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
       const entry = await readEntry(key);
       if (!entry) return null;
       const start = range?.offset ?? 0;
-      if (range && start >= entry.size) throw new Error("The requested range is not satisfiable. (10039)");
+      if (range && start >= entry.size) throw errors.r2RangeInvalid();
       const end = Math.min(entry.size, start + (range?.length ?? entry.size));
       const body = await files.join(entry.files, start, end);
       const whole = () => new Response(body);

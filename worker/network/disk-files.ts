@@ -1,3 +1,5 @@
+import { errors } from "../errors.ts";
+
 /** The directory of workerd's own disk service, as a binding of the local service. */
 export interface DiskService {
   fetch(url: string, init?: RequestInit): Promise<Response>;
@@ -48,7 +50,7 @@ export function createDiskFiles(disk: DiskService): DiskFiles {
     const length = Number(response.headers.get("Content-Length"));
     if (response.ok && response.body && length === end - start) return response.body;
     await response.body?.cancel();
-    throw new Error("The bytes of an object are gone.");
+    throw errors.diskObjectLost();
   }
 
   return {
@@ -89,7 +91,7 @@ export function createDiskFiles(disk: DiskService): DiskFiles {
       const whole = fault.size() === written;
       if (response.ok && whole && written !== null) return { path, size: written };
       await remove(path);
-      throw new Error(whole ? `The disk answered ${response.status}.` : "No space, or the stream broke off.");
+      throw whole ? errors.diskFailed({ status: response.status }) : errors.diskFull();
     },
     async list(folder) {
       const response = await ask("GET", folder);

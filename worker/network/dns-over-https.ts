@@ -1,4 +1,5 @@
 import type { LookUp } from "../../src/storage/http/host-guard.ts";
+import { errors } from "../errors.ts";
 
 // Types of records as IANA numbers them.
 const ADDRESSES = { A: 1, AAAA: 28 } as const;
@@ -42,7 +43,7 @@ async function askFor(resolver: string, name: string, type: string, number: numb
   const url = `${resolver}?${new URLSearchParams({ name, type })}`;
   const headers = { Accept: "application/dns-json" };
   const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(LOOKUP_MS) });
-  if (!response.ok) throw new Error(`The resolver answers ${response.status}.`);
+  if (!response.ok) throw errors.resolverFailed({ status: response.status });
   const { Answer: records = [] } = (await response.json()) as { Answer?: { type: number; data: string }[] };
   // The names on the way to an address are records too.
   return records.filter((record) => record.type === number).map(({ data }) => data);

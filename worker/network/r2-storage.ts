@@ -5,6 +5,7 @@ import { createPartReader } from "../../src/storage/byte-source.ts";
 import { requirePrefix, streamOf } from "../../src/storage/storage.ts";
 import { retry } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
+import { errors } from "../errors.ts";
 
 // R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
 const PART_BYTES = 5 * MIB;
@@ -107,7 +108,7 @@ async function reading<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    throw new MediaError("input_unreachable", "Storage did not give the bytes.", { cause });
+    throw errors.storageUnreadable({ cause });
   }
 }
 
@@ -116,8 +117,8 @@ async function guarded<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (cause) {
-    if (isFull(cause)) throw new MediaError("storage_full", "There is no room left in storage.", { cause });
-    throw new MediaError("upload_failed", "Storage did not take the bytes.", { cause });
+    if (isFull(cause)) throw errors.storageFull({ cause });
+    throw errors.storageUnwritable({ cause });
   }
 }
 

@@ -1,8 +1,8 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Env } from "../env.ts";
+import { errors } from "../errors.ts";
 import { mediaBucket } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
@@ -14,18 +14,13 @@ import { mirrorKey } from "./schedule.ts";
 
 /** Creates the access to tasks or steps, each stored by its own TaskObject and listed from the index of its project. */
 export function createRuns<T extends Task | Step>(env: Env, object: T["object"]): Runs<T> {
-  const unknown = (id: string) => new MediaError(`${object}_not_found`, `There is no ${object} ${id}.`);
   const read = (project: string, id: string) => readRun(env, object, project, id);
   const get = (project: string, id: string) => findRun<T>(env, object, project, id);
   return {
     async create(project, record, made) {
       // The object ignores a record that it has already.
       const listed = await patiently(() => env.TASK.getByName(record.id).create(project, record, made));
-      if (!listed)
-        throw new MediaError(
-          "service_unavailable",
-          `The ${object} was not created, because its project cannot list it now; try again later.`,
-        );
+      if (!listed) throw errors.notListed(object);
       return record;
     },
     webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),
@@ -47,17 +42,17 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
     },
     async cancel(project, id) {
       const answer = isId(object, id) ? await env.TASK.getByName(id).cancel(project) : "unknown";
-      if (answer === "unknown" && !(await get(project, id))) throw unknown(id);
+      if (answer === "unknown" && !(await get(project, id))) throw errors.notFound(object, { id });
       if (answer === "unknown" || answer === "finished") {
-        throw new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`);
+        throw errors.finished(object);
       }
       return JSON.parse(answer.record) as T;
     },
     async delete(project, id) {
       const answer = isId(object, id) ? await env.TASK.getByName(id).remove(project) : "unknown";
-      if (answer === "running")
-        throw new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`);
-      if (answer === "unknown" && !(await removeArchived(env, object, project, id))) throw unknown(id);
+      if (answer === "running") throw errors.running(object);
+      if (answer === "unknown" && !(await removeArchived(env, object, project, id)))
+        throw errors.notFound(object, { id });
       // One that was archived and not yet freed is in both places.
       if (answer === "removed" && mayBeArchived(env, object, id))
         await createArchive(mediaBucket(env), project).remove(object, id);

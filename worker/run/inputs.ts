@@ -1,4 +1,3 @@
-import { MediaError } from "../../src/core/errors.ts";
 import type { ByteRange, Storage } from "../../src/core/ports.ts";
 import { type Inputs, type OpenInput, openStored } from "../../src/runs/steps/inputs.ts";
 import type { ByteSource } from "../../src/storage/byte-source.ts";
@@ -9,6 +8,7 @@ import { type Pin, pinnedFacts, pinOf } from "../../src/storage/pinned.ts";
 import { storageReader } from "../../src/storage/readers.ts";
 import { createOwnStorage } from "../connections/own-storage.ts";
 import type { Env } from "../env.ts";
+import { errors } from "../errors.ts";
 import { requireQuota } from "../limits/quota.ts";
 import type { Signer } from "../media/signer.ts";
 import { createOutsideOf, hostRules } from "../network/outside-of.ts";
@@ -61,8 +61,7 @@ export function createInputs(
     if (upload?.key) return { stored: upload.key };
     if (upload?.output) return { s3: upload.output, connection_id: upload.connection_id };
     if (!url.startsWith(`${base}/uploads/`)) return { http: url };
-    const message = "There is no such upload any more; they are kept for a limited time.";
-    throw new MediaError("input_not_found", message);
+    throw errors.uploadExpired();
   }
 
   const opened = (url: string, file: HttpFile): OpenInput => {
@@ -81,7 +80,7 @@ export function createInputs(
     },
     async openPinned(pin, range, signal) {
       const place = await find(pin.url);
-      if ("stored" in place) throw new MediaError("internal_error", "A stored file is never pinned.");
+      if ("stored" in place) throw errors.storedFilePinned();
       const { url, options } =
         "http" in place
           ? { url: place.http, options: httpOptions(signal) }

@@ -1,9 +1,9 @@
 import type { Step } from "../../src/core/step.ts";
-import { parseBlock } from "../../src/core/streams/encryption.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
+import { parseBlock } from "../../src/media/features/encryption.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import type { StepTools } from "../../src/runs/steps/step-tools.ts";
 import { destinationOf, outputStem } from "../../src/runs/steps/upload.ts";

@@ -1,6 +1,7 @@
 import { MediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import { partSizes } from "../../src/core/upload.ts";
+import { errors } from "../errors.ts";
 import { UPLOAD_LIMITS, type Uploads } from "../media/uploads.ts";
 import type { PartGrant, PartSigner } from "./part-signer.ts";
 import { type UploadHome, type UploadPlace, uploadKey } from "./place.ts";
@@ -38,12 +39,12 @@ export function createManagedPlace({ uploads, media, signer, home }: ManagedNeed
       const key = uploadKey(upload);
       const parts = await home(upload.id).parts();
       const missing = partSizes(upload.size, UPLOAD_LIMITS.most).length - parts.length;
-      if (missing > 0) throw lacking(missing);
+      if (missing > 0) throw errors.partsMissing({ count: missing });
       if (
         given?.some(({ etag }, index) => bare(etag) !== parts[index]?.etag) ||
         (given?.length ?? parts.length) !== parts.length
       )
-        throw new MediaError("request_invalid", "parts are not those that were put.", { param: "parts" });
+        throw errors.partsDiffer();
       try {
         return (await uploads.resume(key, begun ?? "").complete(parts)).etag;
       } catch (thrown) {
@@ -58,14 +59,6 @@ export function createManagedPlace({ uploads, media, signer, home }: ManagedNeed
       await media.clear(uploadKey(upload));
     },
   };
-}
-
-/** Makes `request_invalid` of parts that were not put. */
-export function lacking(missing: number): MediaError {
-  return new MediaError(
-    "request_invalid",
-    `The file is not there yet: ${missing} of its parts were not put.`,
-  );
 }
 
 // Completed or dropped, it is no longer an upload.

@@ -1,6 +1,6 @@
-import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import { UPLOAD_SECONDS, type Upload, type UploadRequest } from "../../src/core/upload.ts";
+import { errors } from "../errors.ts";
 import type { UploadedPart, Uploads } from "../media/uploads.ts";
 import type { PartSigner } from "./part-signer.ts";
 import { type UploadEntry, type UploadHome, type UploadPlace, uploadKey } from "./place.ts";
@@ -72,8 +72,6 @@ export interface PageUploadNeeds {
   now(): number;
 }
 
-const FORBIDDEN = "The URL is not one of an upload, or has expired.";
-
 /** Creates the uploads of pages over their objects and storage. */
 export function createPageUploads(needs: PageUploadNeeds): PageUploads {
   const { home, place, uploads, signer, max_bytes, kept_seconds, now } = needs;
@@ -81,7 +79,7 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
   async function find(project: string, id: string): Promise<UploadEntry> {
     const entry = isId("upload", id) ? await home(id).get() : null;
     if (entry?.project === project) return entry;
-    throw unknown();
+    throw errors.uploadNotFound();
   }
 
   async function tell(entry: UploadEntry): Promise<Upload> {
@@ -92,10 +90,7 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
   return {
     async create(project, { id, request, connection_id, base }) {
       const { size, content_type, output = null, seconds = UPLOAD_SECONDS.default } = request;
-      if (size > max_bytes) {
-        const message = `size must not be over ${max_bytes} bytes.`;
-        throw new MediaError("request_invalid", message, { param: "size" });
-      }
+      if (size > max_bytes) throw errors.uploadTooLarge({ max_bytes });
       if (output === null) await needs.store(project, size);
       const name = request.name ?? output?.split("/").at(-1) ?? "file";
       const created_at = now();
@@ -118,7 +113,7 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
     async complete(project, id, parts) {
       const entry = await find(project, id);
       if (entry.upload.status === "stored") return tell(entry);
-      if (entry.upload.expires_at <= now()) throw unknown();
+      if (entry.upload.expires_at <= now()) throw errors.uploadNotFound();
       const at = place(entry);
       const etag = await at.complete(entry, parts).catch(async (thrown: unknown) => {
         // Another request may have been quicker.
@@ -129,7 +124,7 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
       const stored = await home(id).store(etag, now() + kept_seconds * 1000);
       if (stored) return tell(stored);
       await at.drop({ ...entry, upload: { ...entry.upload, status: "stored" } });
-      throw unknown();
+      throw errors.uploadNotFound();
     },
     async remove(project, id) {
       await find(project, id);
@@ -138,32 +133,23 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
     },
     async put({ url, size, content_type, body }) {
       const grant = await signer.open(url);
-      if (!grant) throw new MediaError("forbidden", FORBIDDEN);
-      if (size !== grant.size)
-        throw new MediaError(
-          "forbidden",
-          `The URL is for a body of ${grant.size} bytes, with Content-Length.`,
-        );
+      if (!grant) throw errors.uploadUrlInvalid();
+      if (size !== grant.size) throw errors.uploadSizeDiffers({ size: grant.size });
       if (grant.content_type !== "" && content_type !== grant.content_type)
-        throw new MediaError("forbidden", `The URL is for Content-Type: ${grant.content_type}.`);
+        throw errors.uploadTypeDiffers({ content_type: grant.content_type });
       const entry = await home(grant.id).get();
-      if (entry?.upload.status !== "waiting" || entry.begun === null)
-        throw new MediaError("forbidden", "The upload is over; nothing more can be put.");
+      if (entry?.upload.status !== "waiting" || entry.begun === null) throw errors.uploadOver();
       const etag = await uploads.resume(uploadKey(entry.upload), entry.begun).part(grant.part, body, size);
       if (await home(grant.id).notePart(grant.part, etag)) return etag;
-      throw new MediaError("forbidden", "The upload is over; nothing more can be put.");
+      throw errors.uploadOver();
     },
     async find(project, url) {
       const [, id = ""] = /\/uploads\/([^/]+)\/[^/]+$/.exec(URL.parse(url)?.pathname ?? "") ?? [];
       const entry = isId("upload", id) ? await home(id).get() : null;
       if (entry?.upload.url !== url) return null;
-      if (entry.project !== project) throw new MediaError("invalid_input", "There is no such upload.");
+      if (entry.project !== project) throw errors.uploadOfOtherProject();
       const { status, name, output, connection_id } = entry.upload;
       return { status, name, output, connection_id, key: output === null ? uploadKey(entry.upload) : null };
     },
   };
-}
-
-function unknown(): MediaError {
-  return new MediaError("media_not_found", "There is no upload with that id.");
 }

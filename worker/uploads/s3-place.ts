@@ -14,9 +14,10 @@ import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import type { OpenConnection } from "../connections/connections.ts";
 import { s3Options } from "../connections/s3-options.ts";
+import { errors } from "../errors.ts";
 import { STATUS } from "../http/errors.ts";
 import type { Outside } from "../network/outside.ts";
-import { bare, lacking } from "./managed-place.ts";
+import { bare } from "./managed-place.ts";
 import type { UploadPlace } from "./place.ts";
 
 // The caller waits for the answer.
@@ -70,17 +71,14 @@ export function createS3Place(
             if (info?.size === size && info.etag.endsWith(`-${count}`)) return info.etag;
           }
           const missing = count - (there?.length ?? 0);
-          if (there === null || missing !== 0) throw lacking(missing);
+          if (there === null || missing !== 0) throw errors.partsMissing({ count: missing });
           return (await completeUpload({ bucket, key, id: begun }, there, size)).etag;
         }
         const info = await headObject(bucket, key, "write");
-        if (!info) throw lacking(1);
+        if (!info) throw errors.partsMissing({ count: 1 });
         const same = !given || bare(given[0]?.etag ?? "") === info.etag;
         if (same && info.size === size && info.mime === content_type) return info.etag;
-        throw new MediaError(
-          "request_invalid",
-          "The object there is another one, of another size, type or ETag.",
-        );
+        throw errors.objectDiffers();
       }),
     async drop({ upload, begun }) {
       if (upload.status !== "waiting" || begun === null) return;
@@ -93,10 +91,7 @@ export function createS3Place(
 
 async function listed(upload: S3Upload): Promise<S3Part[] | null> {
   const found = await listParts(upload);
-  if (found === "unknown")
-    throw new MediaError("request_invalid", "This storage does not list parts: send their ETags.", {
-      param: "parts",
-    });
+  if (found === "unknown") throw errors.partsUnlisted();
   return found;
 }
 

@@ -1,5 +1,6 @@
-import { invalid, MediaError, toMediaError } from "../../src/core/errors.ts";
+import { invalid, toMediaError } from "../../src/core/errors.ts";
 import { isTrusted } from "../../src/storage/http/host-guard.ts";
+import { errors } from "../errors.ts";
 import type { Services } from "../services.ts";
 
 type Needs = Pick<Services, "outside" | "settings">;
@@ -27,6 +28,6 @@ export async function checkWebhookUrl(
   try {
     await outside.guard(url);
   } catch (thrown) {
-    throw new MediaError("request_invalid", `${param}: ${toMediaError(thrown).message}`, { param });
+    throw errors.refusedUrl({ param, message: toMediaError(thrown).message });
   }
 }

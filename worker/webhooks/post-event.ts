@@ -1,6 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { MediaError } from "../../src/core/errors.ts";
 import type { DeliveryAttempt } from "../../src/core/webhook.ts";
+import { deliveryErrors } from "../errors.ts";
 
 /** What is posted, and where to. */
 export interface Parcel {
@@ -48,18 +49,14 @@ export async function postEvent(parcel: Parcel, { fetch, now, timeout_ms }: Post
     const { status, ok } = response;
     await drop(response.body);
     if (ok) return tell("delivered", status, null);
-    if (status === 410) return tell("gone", status, "It answered 410: it wants no more events.");
-    const redirect = status >= 300 && status < 400 ? "; redirects are not followed" : "";
-    return tell("again", status, `It answered ${status}${redirect}.`);
+    return tell(status === 410 ? "gone" : "again", status, deliveryErrors.answered({ status }));
   } catch (thrown) {
     if (thrown instanceof MediaError && thrown.kind === "input_forbidden")
       return tell("refused", null, thrown.message);
-    const late = signal.aborted;
-    return tell(
-      "again",
-      null,
-      late ? `No answer came within ${timeout_ms / 1000} s.` : "It could not be reached.",
-    );
+    const error = signal.aborted
+      ? deliveryErrors.timeout({ seconds: timeout_ms / 1000 })
+      : deliveryErrors.unreachable();
+    return tell("again", null, error);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type WebhookEndpoint,
   wants,
 } from "../../src/core/webhook.ts";
+import { deliveryErrors } from "../errors.ts";
 import type { Sql } from "../sql.ts";
 import { createDeliveryTable } from "./delivery-table.ts";
 import { createEndpointTable, type EndpointTable } from "./endpoint-table.ts";
@@ -122,8 +123,10 @@ export function createPostOffice(
   function target({ endpoint_id, url }: WebhookDelivery): Target | string {
     if (endpoint_id === null) return { endpoint_id, url };
     const endpoint = endpoints.get(endpoint_id);
-    if (!endpoint) return "The endpoint was deleted.";
-    return endpoint.status === "active" ? { endpoint_id, url: endpoint.url } : "The endpoint is disabled.";
+    if (!endpoint) return deliveryErrors.endpointDeleted();
+    return endpoint.status === "active"
+      ? { endpoint_id, url: endpoint.url }
+      : deliveryErrors.endpointDisabled();
   }
 
   function prune(now: number): number | null {

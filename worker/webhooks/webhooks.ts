@@ -1,4 +1,3 @@
-import { MediaError } from "../../src/core/errors.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import type {
   NewWebhookEndpoint,
@@ -10,6 +9,7 @@ import type {
 } from "../../src/core/webhook.ts";
 import { toBase64 } from "../../src/util/bytes.ts";
 import type { Seal } from "../connections/seal.ts";
+import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
 import type { EndpointTable } from "./endpoint-table.ts";
 import type { Mail } from "./post-office.ts";
@@ -61,7 +61,6 @@ export function createWebhooks(
   replay: Replay,
   now: () => number,
 ): Webhooks {
-  const unknown = () => new MediaError("endpoint_not_found", "There is no endpoint with that id.");
   const draw = async (project: string, owner: string) => {
     const secret = drawSecret();
     return { secret, sealed: await seal.seal(secret, ownerOf(project, owner)) };
@@ -71,21 +70,21 @@ export function createWebhooks(
     async create(project, endpoint) {
       const { secret, sealed } = await draw(project, endpoint.id);
       const kept = await home(project).mail.addEndpoint(endpoint, sealed);
-      if (!kept) throw new MediaError("request_invalid", "The project has 20 endpoints, the maximum.");
+      if (!kept) throw errors.tooManyEndpoints();
       return { ...kept, secret };
     },
     list: (project, query) => home(project).endpoints.list(query),
     get: (project, id) => home(project).endpoints.get(id),
     async change(project, id, change) {
       const changed = await home(project).endpoints.change(id, change);
-      if (!changed) throw unknown();
+      if (!changed) throw errors.notFound("endpoint");
       return changed;
     },
     async remove(project, id) {
-      if (!(await home(project).mail.removeEndpoint(id))) throw unknown();
+      if (!(await home(project).mail.removeEndpoint(id))) throw errors.notFound("endpoint");
     },
     async rotate(project, id, keep_seconds) {
-      if (id !== null && !(await home(project).endpoints.get(id))) throw unknown();
+      if (id !== null && !(await home(project).endpoints.get(id))) throw errors.notFound("endpoint");
       const owner = id ?? PROJECT_OWNER;
       const { secret, sealed } = await draw(project, owner);
       const created_at = now();
@@ -126,15 +125,9 @@ export function createWebhooks(
     async replay(project, id) {
       const found = await home(project).mail.delivery(id);
       const answer = found ? await replay(found.run_id, project, id) : "delivery";
-      if (answer === "delivery")
-        throw new MediaError("delivery_not_found", "There is no delivery with that id.");
-      if (answer === "endpoint")
-        throw new MediaError("endpoint_not_found", "The endpoint of the delivery was deleted.");
-      if (answer === "disabled")
-        throw new MediaError(
-          "endpoint_disabled",
-          "The endpoint of the delivery is disabled; enable it first.",
-        );
+      if (answer === "delivery") throw errors.notFound("delivery");
+      if (answer === "endpoint") throw errors.endpointDeleted();
+      if (answer === "disabled") throw errors.endpointDisabled();
       return answer;
     },
   };

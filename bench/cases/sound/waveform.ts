@@ -6,8 +6,8 @@ import { writeWaveform } from "../../../src/encoders/waveform/write-waveform.ts"
 import { chunkArgs } from "../../../src/ffmpeg/chunk-args.ts";
 import { parseFfprobe } from "../../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS } from "../../../src/ffmpeg/toolset.ts";
+import { type Segment, segmentsOf } from "../../../src/media/features/waveform-segments.ts";
 import { createPlan } from "../../../src/plan/index.ts";
-import { type Stretch, stretchesOf } from "../../../src/plan/waveform/stretches.ts";
 import { makeClip, runFfprobe } from "../../../test/fixtures/make-clip.ts";
 import { findInstalled } from "../../../worker/container/installed.ts";
 import { PIPE, runFfmpeg } from "../../../worker/container/run-ffmpeg.ts";
@@ -34,8 +34,8 @@ async function openWaveform(ends: AsyncDisposableStack): Promise<Contest> {
   if (!chunk || !waveform) throw new Error("The plan is empty.");
   const installed = await findInstalled(LIMITS);
   const output = join(folder, "waveform.json");
-  const stretches = stretchesOf(plan, chunk, source, availableParallelism());
-  const measure = async (at: number, { chunk, points_before }: Stretch) => {
+  const stretches = segmentsOf(plan, chunk, source, availableParallelism());
+  const measure = async (at: number, { chunk, points_before }: Segment) => {
     const meter = createPeakMeter(waveform, points_before);
     const args = chunkArgs(plan, chunk, source, { input: path, output: PIPE, lists: `${at}-` }, NATIVE_TOOLS);
     const end = await runFfmpeg({

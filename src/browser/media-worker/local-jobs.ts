@@ -6,10 +6,10 @@ import { awaitedBy, neverMade, releaseAfter, type TaskEnd } from "../../core/job
 import { describeJob } from "../../core/jobs/describe-job.ts";
 import { createJobTasks, type Job } from "../../core/jobs/job.ts";
 import { runErrorOf } from "../../core/step.ts";
-import { keyIn, parseBlock } from "../../core/streams/encryption.ts";
 import type { Task } from "../../core/task.ts";
 import { failOpenStep, isFinished } from "../../core/transitions.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
+import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import { clearMedia } from "../../runs/steps/media-keys.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";

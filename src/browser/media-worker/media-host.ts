@@ -6,10 +6,10 @@ import { MediaError } from "../../core/errors.ts";
 import { createIds, isId } from "../../core/ids.ts";
 import { RunOver } from "../../core/pipeline.ts";
 import { createStep } from "../../core/step.ts";
-import { keyIn, parseBlock } from "../../core/streams/encryption.ts";
 import { createTask, requestOf, type Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
+import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import { clearMedia, runFolder } from "../../runs/steps/media-keys.ts";
 import type {
   LocalFile,

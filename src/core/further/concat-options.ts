@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { aloneNames } from "../../media/features.ts";
+import { aloneNames, changesDefault } from "../../media/option-groups.ts";
 import { closed, fileUrl, issue, type Report } from "../fields.ts";
-import { asksFor } from "../option-rules.ts";
 
 /** Most videos that play after the first one. */
 const MOST_CONCAT = 9;
@@ -42,7 +41,7 @@ export function checkConcat(options: { concat?: unknown }, report: Report): void
   if (options.concat === undefined) return;
   const given = new Map<string, unknown>(Object.entries(options));
   for (const name of ALONE) {
-    if (!asksFor(name, given.get(name))) continue;
+    if (!changesDefault(name, given.get(name))) continue;
     const whole = `options.${name} and options.concat cannot both be given.`;
     report.addIssue(issue(name, "cannot be given together with concat.", whole));
   }

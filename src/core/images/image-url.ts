@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { checkGeometry } from "../../media/features/geometry.ts";
 import { quote } from "../../util/quote.ts";
 import { invalid, MediaError } from "../errors.ts";
 import { closed, inputUrl, wholeWithin } from "../fields.ts";
 import { FORMATS, QUALITIES } from "../formats.ts";
-import { checkFrame } from "../option-rules.ts";
 import { ImageOptions } from "../options.ts";
 import { parseBody } from "../parse-body.ts";
 
@@ -33,7 +33,7 @@ export const ImageUrlOptions = closed(
   "option",
   " for an image URL",
 )
-  .superRefine(checkFrame)
+  .superRefine(checkGeometry)
   .meta({ id: "ImageUrlOptions" });
 /** Options of an image URL. */
 export type ImageUrlOptions = z.infer<typeof ImageUrlOptions>;

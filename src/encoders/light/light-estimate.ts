@@ -2,11 +2,11 @@ import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { samplesPerPixel, type WaveformPlan } from "../../media/features/waveform.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import { estimateWork } from "../../plan/estimate.ts";
 import { furtherBytes } from "../../plan/further/further.ts";
 import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../plan/plan.ts";
-import { samplesPerPixel, type WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { MIB, viewOf } from "../../util/bytes.ts";
 import {
   type CoreName,

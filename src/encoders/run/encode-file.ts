@@ -1,8 +1,9 @@
 import { moveChapters } from "../../core/chapters/chapters.ts";
 import type { VideoFormat, WaveformFormat } from "../../core/formats.ts";
 import type { Counts } from "../../core/source.ts";
-import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
+import { addsCoverLater } from "../../media/features/metadata.ts";
+import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { type Contents, countContents, countSequence } from "../../mux/contents.ts";
 import { editFile } from "../../mux/file-edit.ts";
 import { readCover, readMetadata } from "../../mux/file-metadata.ts";
@@ -14,7 +15,6 @@ import { joinsByCopy, placedParts } from "../../plan/further/placed-parts.ts";
 import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../plan/image/within-bytes.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
-import type { WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
 import { storageReader } from "../../storage/readers.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import { errorFor } from "../../words/reason-words.ts";

@@ -12,8 +12,8 @@ import {
 import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/manifests/media-playlist.ts";
 import { writeManifests } from "../../ffmpeg/manifests/write-manifests.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
+import { languageOf } from "../../media/features/track.ts";
 import { AAC_FRAME, type Contents } from "../../mux/contents.ts";
-import { languageOf } from "../../plan/audio.ts";
 import { exactFps } from "../../plan/index.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";

@@ -5,10 +5,10 @@ import type { Source } from "../../core/source.ts";
 import { nameTracks } from "../../core/streams/track-names.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { periodText, type StreamText } from "../../ffmpeg/text/stream-text.ts";
+import { canonicalLanguage } from "../../media/features/track.ts";
 import { type Editing, editFile } from "../../mux/file-edit.ts";
 import { addToMp4 } from "../../mux/mp4-text.ts";
 import { addToWebm } from "../../mux/webm-text.ts";
-import { canonical } from "../../plan/audio.ts";
 import { type Plan, sourceEnd } from "../../plan/plan.ts";
 import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
 import { readMatroskaCues } from "../../subtitles/matroska-text.ts";
@@ -123,7 +123,7 @@ export function writeStreamTexts(
   tracks: readonly SubtitleTrack[],
   { seconds, periods }: StreamTimes,
 ): StreamTexts {
-  const known = tracks.map((track) => ({ ...track, language: canonical(track.language) }));
+  const known = tracks.map((track) => ({ ...track, language: canonicalLanguage(track.language) }));
   const names = nameTracks(known);
   const first = tracks.findIndex((track) => track.default);
   const all = known.map((track, index) => {

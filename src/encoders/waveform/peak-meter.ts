@@ -1,6 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import { MOST_POINTS } from "../../media/limits.ts";
-import { samplesPerPixel, type WaveformPlan } from "../../plan/waveform/waveform-plan.ts";
+import { MAX_POINTS, samplesPerPixel, type WaveformPlan } from "../../media/features/waveform.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 
 /** Measures the peaks of a WAV as it is written. */
@@ -124,7 +123,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
 
   function close(): void {
     length++;
-    if (points_before + length > MOST_POINTS / rows) throw tooMany();
+    if (points_before + length > MAX_POINTS / rows) throw tooMany();
   }
 
   const lanes = rows === channels ? createLanes(channels) : null;
@@ -207,7 +206,7 @@ function notWave(): MediaError {
 }
 
 function tooMany(): MediaError {
-  const message = `The waveform would have more than ${MOST_POINTS} points; use more samples per pixel.`;
+  const message = `The waveform would have more than ${MAX_POINTS} points; use more samples per pixel.`;
   return new MediaError("encode_failed", message);
 }
 

@@ -1,4 +1,4 @@
-import { ntscRate } from "../../plan/rate.ts";
+import { ntscRate } from "../../media/features/fps.ts";
 import { type StreamText, writeTextSets } from "../text/stream-text.ts";
 import type { Bitrates, MasterEntry } from "./master-playlist.ts";
 import type { SegmentRun } from "./media-playlist.ts";

@@ -98,7 +98,7 @@ export const overlay = feature({
       schema: videoOverlay,
       schemas: { image: imageOverlay },
       alone: true,
-      control: "own",
+      placed: true,
       words: {
         label: OVERLAY_LABELS.url,
         fields: OVERLAY_LABELS,

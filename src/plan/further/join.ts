@@ -1,8 +1,8 @@
 import { FORMATS, type VideoFormat } from "../../core/formats.ts";
 import type { VideoOptions } from "../../core/options.ts";
 import type { Source } from "../../core/source.ts";
+import { sourceForTrack } from "../../media/features/track.ts";
 import { describeJoinFault, type JoinFault } from "../../words/join-words.ts";
-import { heardSource } from "../audio.ts";
 import { refuseCopy, videoFormat } from "../copied.ts";
 import type { ConcatPart } from "../plan.ts";
 import { audibleTrack } from "../sound/plan-sound.ts";
@@ -70,7 +70,7 @@ export function createJoin(
 function shownSeconds({ pictures, seconds }: JoinedPart, source: Source): number {
   const track = audibleTrack(source);
   if (track === null) return seconds;
-  const heard = heardSource(source, { sound_track: track });
+  const heard = sourceForTrack(source, { sound_track: track });
   const { end = 0 } = heard.streams?.find(({ kind }) => kind === "audio") ?? {};
   const picture = seconds / Math.max(1, pictures);
   return seconds + Math.max(0, Math.round((end - seconds) / picture)) * picture;

@@ -1,6 +1,6 @@
 import type { VideoOptions } from "../../core/options.ts";
 import type { Source } from "../../core/source.ts";
-import { heardSource } from "../audio.ts";
+import { sourceForTrack } from "../../media/features/track.ts";
 import type { ConcatPart, VideoPlan } from "../plan.ts";
 import { audibleTrack } from "../sound/plan-sound.ts";
 import { concatSources, createConcat } from "./concat.ts";
@@ -29,7 +29,7 @@ export function joinVideos(
 
 function joinedFilm(source: Source, concat: readonly ConcatPart[], video: VideoPlan, duration: number) {
   const first = concat.find((part) => audibleTrack(part.source) !== null)?.source ?? source;
-  const heard = heardSource(first, { sound_track: audibleTrack(first) ?? 0 });
+  const heard = sourceForTrack(first, { sound_track: audibleTrack(first) ?? 0 });
   return {
     ...{ concat, video, frames: framesOf(concat) },
     span: { start: 0, end: null, duration },

@@ -1,6 +1,7 @@
 import { FORMATS, type ImageFormat } from "../../core/formats.ts";
-import type { FrameOptions, ImageOptions } from "../../core/options.ts";
+import type { ImageOptions } from "../../core/options.ts";
 import type { Source } from "../../core/source.ts";
+import type { GeometryOptions } from "../../media/features/geometry.ts";
 import { planPictures } from "../../media/features.ts";
 import { createGeometry } from "../geometry.ts";
 import type { ImagePlan } from "../plan.ts";
@@ -16,7 +17,7 @@ export function createImage(
   source: Source,
   stored: StoredPicture,
   format: ImageFormat,
-  options: FrameOptions & Pick<ImageOptions, "quality">,
+  options: GeometryOptions & Pick<ImageOptions, "quality">,
   even = false,
 ): Omit<ImagePlan, "animated"> {
   const facts = FORMATS.image[format];

@@ -5,7 +5,8 @@ import { parseDash } from "../../ffmpeg/manifests/dash-manifest.ts";
 import { parseMasterPlaylist } from "../../ffmpeg/manifests/master-playlist.ts";
 import { sheetName } from "../../ffmpeg/output.ts";
 import { STORYBOARD } from "../../ffmpeg/storyboard.ts";
-import { type Plan, pictureSize, type Sheet } from "../../plan/plan.ts";
+import type { Sprite } from "../../media/features/storyboard.ts";
+import { type Plan, pictureSize } from "../../plan/plan.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 
 /**
@@ -40,7 +41,7 @@ export async function describeSheets(
   };
 }
 
-function filesOf(plan: Plan, { sheets, interval }: Sheet): { name: string; time?: number }[] {
+function filesOf(plan: Plan, { sheets, interval }: Sprite): { name: string; time?: number }[] {
   const names = Array.from({ length: sheets }, (_, index) => sheetName(plan, index));
   if (plan.kind === "storyboard")
     return [STORYBOARD.vtt, STORYBOARD.json, ...names].map((name) => ({ name }));

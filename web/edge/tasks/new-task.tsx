@@ -8,7 +8,7 @@ import {
   type NewTask as Request,
   type Task,
 } from "../../../src/index.ts";
-import { OPTION_NAMES } from "../../options/choices.ts";
+import { optionNames } from "../../../src/media/option-groups.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
 import { SendRow } from "../shared/feedback.tsx";
@@ -113,8 +113,7 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
 }
 
 function hasQuality(kind: EncodeKind): boolean {
-  const names: readonly string[] = OPTION_NAMES[kind];
-  return names.includes("quality");
+  return optionNames(kind).includes("quality");
 }
 
 function requestOf(form: FormData): Request {

@@ -8,7 +8,7 @@ import {
 import { type FrameReader, readFrames } from "../../../src/encoders/wire-frame.ts";
 import { nativeWork } from "../../../src/route/native-cost.ts";
 import { limitTime, within } from "../../../src/util/async.ts";
-import { MIB } from "../../../src/util/bytes.ts";
+import { errors } from "../errors.ts";
 import type { Jobs } from "../jobs.ts";
 import type { Memory, Share } from "../memory.ts";
 import { parsePicture } from "../parse-job.ts";
@@ -28,7 +28,7 @@ export interface Pictures {
 const READ_MS = 20_000;
 const readSoon = <T>(reading: Promise<T>) =>
   within(reading, READ_MS, () => {
-    throw tooLong();
+    throw errors.pictureTimeout({ seconds: MAX_PICTURE_SECONDS });
   });
 
 /** Creates {@link Pictures} on the jobs of a server, in memory that they share. */
@@ -70,16 +70,16 @@ export function createPictures(jobs: Jobs, desk: PictureDesk, memory: Memory): P
       while (state.state === "running") {
         const next = await jobs.ask(id, MAX_PICTURE_SECONDS * 1000, limit.signal);
         limit.signal.throwIfAborted();
-        if (!next) throw new MediaError("worker_lost", "The encoder ended the picture's job.");
+        if (!next) throw errors.pictureJobLost();
         state = next;
       }
-      if (held.isTooLarge()) throw tooLarge();
+      if (held.isTooLarge()) throw errors.largePicture({ max_bytes: MAX_PICTURE_BYTES });
       if (state.state === "failed") throw new MediaError(state.error.kind, state.error.message, state.error);
       const written = held.written();
       if (written) return written;
-      throw new MediaError("encode_failed", "The encoder wrote no picture.");
+      throw errors.noPictureWritten();
     } catch (thrown) {
-      throw limit.isOver ? tooLong() : thrown;
+      throw limit.isOver ? errors.pictureTimeout({ seconds: MAX_PICTURE_SECONDS }) : thrown;
     } finally {
       limit.clear();
       held.close();
@@ -109,13 +109,4 @@ export function createPictures(jobs: Jobs, desk: PictureDesk, memory: Memory): P
       }
     },
   };
-}
-
-function tooLarge(): MediaError {
-  const most = MAX_PICTURE_BYTES / MIB;
-  return new MediaError("out_of_memory", `The new picture would have more than ${most} MiB.`);
-}
-
-function tooLong(): MediaError {
-  return new MediaError("timeout", `The picture was not made within ${MAX_PICTURE_SECONDS} s.`);
 }

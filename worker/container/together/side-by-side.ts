@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { joinPeaks, readPeaksHeader } from "../../../src/encoders/waveform/peak-meter.ts";
 import { outputFile } from "../../../src/ffmpeg/output.ts";
 import type { Tally } from "../../../src/ffmpeg/tally.ts";
-import { type Stretch, stretchesOf } from "../../../src/plan/waveform/stretches.ts";
+import { type Segment, segmentsOf } from "../../../src/media/features/waveform-segments.ts";
 import { readTally } from "../encode-job.ts";
 import type { Member } from "./batches.ts";
 
@@ -20,7 +20,7 @@ export async function measureSideBySide(
   encode: EncodeIn,
 ): Promise<Tally | null> {
   const { plan, chunk, source } = member.job;
-  const stretches = stretchesOf(plan, chunk, source, processors);
+  const stretches = segmentsOf(plan, chunk, source, processors);
   if (stretches.length < 2) return null;
   const failed = new AbortController();
   const signal = AbortSignal.any([member.signal, failed.signal]);
@@ -61,7 +61,7 @@ export async function measureSideBySide(
 }
 
 // In one run, a packet that cannot be decoded shifts every later point; timestamps leave a gap in its place.
-function areWhole(peaks: readonly Uint8Array[], stretches: readonly Stretch[]): boolean {
+function areWhole(peaks: readonly Uint8Array[], stretches: readonly Segment[]): boolean {
   const headers = peaks.map(readPeaksHeader);
   return headers.every(
     ({ samples, channels, sample_rate }, at) =>

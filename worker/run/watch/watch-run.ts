@@ -1,5 +1,6 @@
-import type { ErrorKind } from "../../../src/core/errors.ts";
+import type { MediaError } from "../../../src/core/errors.ts";
 import { isFinished, type RunEvent } from "../../../src/core/transitions.ts";
+import { errors } from "../../errors.ts";
 import { instanceStatus, UNKNOWN, wakeInstance } from "../../instance.ts";
 import { serviceSettings } from "../../settings/service-settings.ts";
 import type { RunRow } from "../run-row.ts";
@@ -12,16 +13,15 @@ export async function watchRun(
   rows: RunRows,
   apply: (row: RunRow, event: RunEvent) => Promise<unknown>,
 ): Promise<void> {
-  const fail = async (kind: ErrorKind, message: string) => {
+  const fail = async (error: MediaError) => {
     const current = rows.get();
-    if (current) await apply(current, failureOf(current.record, kind, message));
+    if (current) await apply(current, failureOf(current.record, error));
   };
   const row = rows.get();
   if (!row) return;
   const finding = judgeRun(row, watchTimes(serviceSettings(env)), Date.now());
   if (finding === "well") return;
-  if (finding === "stalled")
-    return fail("stalled", "The work made no progress for too long and was stopped.");
+  if (finding === "stalled") return fail(errors.runStalled());
   const status = await instanceStatus(env, row.record.id);
   const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
   // The record may have been finished while the status was asked for.
@@ -31,7 +31,7 @@ export async function watchRun(
   // A crash came between the creation of the instance and the moment when the engine kept it: it is created again.
   const unborn = status === null && current.record.status === "queued" && finding !== "lost";
   if (unborn) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
-  if (ended || finding === "lost") return fail("worker_lost", "The run was lost; create the task again.");
+  if (ended || finding === "lost") return fail(errors.runLost());
   // A run that waits its turn has nothing to say yet, however long that takes.
   const waits = status === "queued";
   // One that cannot be asked about now is lost only if it stays silent.

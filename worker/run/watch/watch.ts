@@ -1,4 +1,4 @@
-import { type ErrorKind, MediaError } from "../../../src/core/errors.ts";
+import type { MediaError } from "../../../src/core/errors.ts";
 import { runErrorOf, type Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../../src/core/transitions.ts";
@@ -33,6 +33,6 @@ export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
 }
 
 /** Returns the event by which a run fails at its open step. */
-export function failureOf(record: Task | Step, kind: ErrorKind, message: string): RunEvent {
-  return failOpenStep(record, runErrorOf(new MediaError(kind, message)));
+export function failureOf(record: Task | Step, error: MediaError): RunEvent {
+  return failOpenStep(record, runErrorOf(error));
 }

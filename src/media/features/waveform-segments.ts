@@ -1,32 +1,32 @@
 import type { Source } from "../../core/source.ts";
-import type { Chunk, Plan } from "../plan.ts";
-import { samplesPerPixel } from "./waveform-plan.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import { samplesPerPixel } from "./waveform.ts";
 
-/** A stretch of a waveform's sound, and how many points come before it. */
-export interface Stretch {
+/** A segment of a waveform's sound, and how many points come before it. */
+export interface Segment {
   chunk: Chunk;
   points_before: number;
-  /** Samples of each channel up to the next stretch; null for the last one, which ends with the sound. */
+  /** Samples of each channel up to the next segment; null for the last one, which ends with the sound. */
   samples: number | null;
 }
 
 // A shorter one gains less than another process costs.
-const LEAST_SECONDS = 300;
+const MIN_SECONDS = 300;
 // A packet of MP3 needs the one before it, and up to 511 bytes of those before: a second of them at the lowest bit rate.
 const LEAD_SECONDS = 1;
 
 /**
- * Divides a waveform's sound into at most so many stretches that can be measured side by side, in order; one where that would not be
+ * Divides a waveform's sound into at most so many segments that can be measured side by side, in order; one where that would not be
  * exact. Each starts where a point does.
  */
-export function stretchesOf(plan: Plan, chunk: Chunk, source: Source, most: number): Stretch[] {
+export function segmentsOf(plan: Plan, chunk: Chunk, source: Source, most: number): Segment[] {
   const whole = [{ chunk, points_before: 0, samples: null }];
   const { sample_rate = 0 } = source.audio ?? {};
   // Only in MP3 is ffmpeg known to seek to the exact sample, with a decoder that keeps no state for longer than a second.
   if (!plan.waveform || source.format !== "mp3" || sample_rate < 1 || chunk.start > 0) return whole;
   const samples = samplesPerPixel(plan.waveform.zoom, sample_rate);
   const seconds = (chunk.end ?? plan.duration ?? 0) - chunk.start;
-  const count = Math.min(most, Math.floor(seconds / LEAST_SECONDS));
+  const count = Math.min(most, Math.floor(seconds / MIN_SECONDS));
   const points = (seconds * sample_rate) / samples;
   const firsts = Array.from({ length: count }, (_, at) => Math.round((at * points) / count));
   if (count < 2 || new Set(firsts).size < count) return whole;

@@ -1,13 +1,13 @@
 import { z } from "zod";
+import { closed, issue, oneOf, type Report, ruled } from "../../core/fields.ts";
+import { BOUNDS } from "../../core/formats.ts";
 import { toHex } from "../../util/bytes.ts";
-import { closed, issue, oneOf, type Report, ruled } from "../fields.ts";
-import { BOUNDS } from "../formats.ts";
+import { option, optionGroup } from "../feature.ts";
 
 const BYTES = "16 bytes, as 32 hexadecimal digits or in base64.";
 const BASE64 = "[A-Za-z0-9+/]{21}[AQgw]==";
 
-/** Schema of how the segments of a stream are encrypted. */
-export const encryption = closed(
+const schema = closed(
   {
     method: oneOf(["aes-128"]).meta({
       description: "Whole segments by AES-128 in CBC mode, as in RFC 8216.",
@@ -43,6 +43,31 @@ export const encryption = closed(
   " for encryption",
 );
 
+/** Encryption of the segments of HLS. */
+export const encryption = optionGroup({
+  options: {
+    encryption: option({
+      kinds: ["adaptive_video"],
+      schema: schema.optional().meta({
+        description:
+          "Encrypts the segments of HLS with a key of yours; the playlists name where players get it.",
+      }),
+      placed: true,
+      words: { label: "Encryption" },
+    }),
+  },
+});
+
+/** What playlists say about the encryption, as a part of a plan. */
+export const EncryptionPlan = z.strictObject({
+  key_url: z.string().max(8192),
+  /** The vector of all segments in hexadecimal; absent for the number of each. */
+  iv: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/i)
+    .exactOptional(),
+});
+
 function brokenKeyUrl(text: string): string | null {
   const url = URL.parse(text);
   if (text.length > BOUNDS.url_length.max || !url || !/^https?:\/\/[^\s"\\\p{Cc}]+$/iu.test(text))
@@ -67,7 +92,7 @@ export function checkEncryption(
   }
 }
 
-interface Asked {
+interface WithOptions {
   options: object;
 }
 
@@ -78,7 +103,7 @@ export function keyIn(request: unknown): string | null {
 }
 
 /** Returns a request without its key, for a record, which everyone with access may read. */
-export function withoutKey<R extends Asked>(request: R): R {
+export function withoutKey<R extends WithOptions>(request: R): R {
   if (keyIn(request) === null) return request;
   const { encryption, ...options } = request.options as { encryption: { key: string } };
   const { key: _, ...rest } = encryption;
@@ -86,13 +111,13 @@ export function withoutKey<R extends Asked>(request: R): R {
 }
 
 /** Returns a request with the key that its record lacks. */
-export function withKey<R extends Asked>(request: R, key: string): R {
+export function withKey<R extends WithOptions>(request: R, key: string): R {
   const { encryption } = request.options as { encryption?: object };
   return { ...request, options: { ...request.options, encryption: { ...encryption, key } } };
 }
 
 /** Returns whether a record asks for encryption. */
-export function isEncrypted({ options }: Asked): boolean {
+export function isEncrypted({ options }: WithOptions): boolean {
   return Object(options).encryption !== undefined;
 }
 
@@ -103,7 +128,7 @@ export function parseBlock(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
 }
 
-/** Returns what playlists state about an encryption: where players get the key, and the vector of all segments in hexadecimal. */
-export function encryptionInPlaylists({ key_url, iv }: { key_url: string; iv?: string | undefined }) {
+/** Plans what playlists say about an encryption. */
+export function planEncryption({ key_url, iv }: { key_url: string; iv?: string | undefined }) {
   return { key_url, ...(iv !== undefined && { iv: toHex(parseBlock(iv)) }) };
 }

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { wholeWithin } from "../../core/fields.ts";
+import { ANIMATION_DEFAULTS, type AnimationFormat, BOUNDS, type Quality } from "../../core/formats.ts";
+import type { SourceFacts } from "../../core/source-facts.ts";
+import { option, optionGroup } from "../feature.ts";
+import { exactFps } from "./fps.ts";
+
+/** Moving pictures without sound. */
+export const animation = optionGroup({
+  options: {
+    loop: option({
+      kinds: ["animation"],
+      schema: wholeWithin(BOUNDS.loop, "a whole number of times").optional().meta({
+        description: "How many times the animation plays; 0 plays it forever.",
+        default: 0,
+      }),
+      default: 0,
+      control: "number",
+      placed: true,
+      words: { label: "Times it plays", empty: "0 (forever)" },
+    }),
+  },
+});
+
+/** A palette for all frames of an animation. */
+export const Palette = z.strictObject({
+  colors: z.int().min(2).max(256),
+  /** Name of a kernel that spreads the error, or the strength of an ordered pattern, 0 (strongest) to 5. */
+  dither: z.union([z.literal("sierra2_4a"), z.int().min(0).max(5)]),
+});
+/** A palette for all frames of an animation. */
+export interface Palette extends z.infer<typeof Palette> {}
+
+/** How an animation moves. */
+export const Motion = z.strictObject({
+  /** Frames per second; null keeps the source's timing. */
+  fps: z.number().positive().max(1000).nullable(),
+  /** How often it plays; 0 forever. */
+  loop: z.int().min(0).max(65_535),
+  /** Of a GIF: the one palette of all frames. */
+  palette: Palette.nullable(),
+});
+/** How an animation moves. */
+export interface Motion extends z.infer<typeof Motion> {}
+
+// A fixed pattern repeats from frame to frame, so it compresses: against a spread error it takes 7 to 11 % fewer bytes, at an SSIM
+// that differs by at most 0.007 either way. A spread error shows less of a pattern in smooth areas.
+const PATTERN = 5;
+const PALETTES: Readonly<Record<Quality, Palette>> = {
+  very_low: { colors: 64, dither: PATTERN },
+  low: { colors: 128, dither: PATTERN },
+  medium: { colors: 256, dither: PATTERN },
+  high: { colors: 256, dither: "sierra2_4a" },
+  very_high: { colors: 256, dither: "sierra2_4a" },
+};
+
+/** Plans how an animation moves. */
+export function planMotion(
+  source: SourceFacts,
+  format: AnimationFormat,
+  {
+    fps,
+    loop = 0,
+    quality = "medium",
+  }: { fps?: number | undefined; loop?: number | undefined; quality?: Quality | undefined },
+): Motion {
+  return {
+    fps: fps === undefined ? defaultFps(source) : exactFps(fps),
+    loop,
+    palette: format === "gif" ? PALETTES[quality] : null,
+  };
+}
+
+// An animated picture keeps its own times, because few have a constant rate.
+function defaultFps({ kind, fps }: SourceFacts): number | null {
+  if (kind === "image") return null;
+  return fps ? exactFps(Math.min(ANIMATION_DEFAULTS.fps, fps)) : ANIMATION_DEFAULTS.fps;
+}
+
+/** Returns the filter that reduces the pictures of a GIF to colors of a palette; all frames wait for that of an animation. */
+export function paletteFilter({
+  animated,
+  alpha,
+  motion,
+}: {
+  animated: boolean;
+  alpha: boolean;
+  motion?: Motion | undefined;
+}): string {
+  const reserve = `reserve_transparent=${Number(alpha)}`;
+  if (motion?.palette) {
+    const { colors, dither } = motion.palette;
+    const pattern = typeof dither === "number" ? `bayer:bayer_scale=${dither}` : dither;
+    return (
+      `split[look][use];[look]palettegen=max_colors=${colors}:${reserve}[palette];` +
+      `[use][palette]paletteuse=dither=${pattern}:diff_mode=rectangle`
+    );
+  }
+  const dither = animated ? ":dither=bayer:bayer_scale=4" : "";
+  return (
+    `split[look][use];[look]palettegen=${reserve}:stats_mode=single[palette];` +
+    `[use][palette]paletteuse=new=1${dither}`
+  );
+}

@@ -1,0 +1,175 @@
+import { z } from "zod";
+import { invalid } from "../../core/errors.ts";
+import { issue, type Report, within } from "../../core/fields.ts";
+import { BOUNDS } from "../../core/formats.ts";
+import type { SourceFacts } from "../../core/source-facts.ts";
+import { changesDefault, type OptionValues, option, optionGroup } from "../feature.ts";
+import { audioCodec, audioFormat, SOUND_KINDS } from "./audio-format.ts";
+import { track } from "./track.ts";
+
+/** Loudness that `normalize` aims at unless `target_lufs` says otherwise, in LUFS: that of most streaming services and podcasts. */
+export const TARGET_LUFS = -16;
+
+const FAULTS = {
+  too_long: (duration: number) => `is longer than the output, which has ${duration} seconds for its fades.`,
+  unknown_end: "needs a source whose duration is known.",
+} as const;
+
+// The first is that of most services, the last of European television.
+const LOUDNESS_NAMES: Readonly<Record<number, string>> = {
+  [-14]: "Music: -14 LUFS",
+  [TARGET_LUFS]: "Speech and podcasts: -16 LUFS",
+  [-23]: "Television: -23 LUFS",
+};
+
+/** How loud the sound is, and how it begins and ends. */
+export const audioFilters = optionGroup({
+  options: {
+    volume: option({
+      kinds: SOUND_KINDS,
+      schema: within(BOUNDS.volume, "a factor").optional().meta({
+        description: "Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip.",
+        default: 1,
+      }),
+      default: 1,
+      control: "number",
+      placed: true,
+      words: { label: "Volume", hint: () => "0.5 is 6 dB softer, 2 is 6 dB louder and may clip." },
+    }),
+    normalize: option({
+      kinds: SOUND_KINDS,
+      schema: z.boolean("must be true or false.").optional().meta({
+        description:
+          "Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.",
+        default: false,
+      }),
+      default: false,
+      placed: true,
+      words: { label: "Loudness" },
+    }),
+    target_lufs: option({
+      kinds: SOUND_KINDS,
+      schema: within(BOUNDS.target_lufs, "a loudness in LUFS")
+        .optional()
+        .meta({ description: "Loudness for normalize, in LUFS.", default: TARGET_LUFS }),
+      placed: true,
+      choices: [-14, TARGET_LUFS, -23],
+      words: {
+        label: "Loudness",
+        choice: (lufs = TARGET_LUFS) => LOUDNESS_NAMES[lufs] ?? "Custom",
+        hint: () => "Measured by EBU R128; peaks are kept from clipping.",
+      },
+    }),
+    fade_in: option({
+      kinds: SOUND_KINDS,
+      schema: within(BOUNDS.fade, "a number of seconds")
+        .optional()
+        .meta({ description: "Seconds in which the sound rises at the start.", default: 0 }),
+      default: 0,
+      control: "number",
+      placed: true,
+      words: { label: "Fade in", unit: "seconds", empty: "none" },
+    }),
+    fade_out: option({
+      kinds: SOUND_KINDS,
+      schema: within(BOUNDS.fade, "a number of seconds")
+        .optional()
+        .meta({ description: "Seconds in which the sound falls to silence at the end.", default: 0 }),
+      default: 0,
+      control: "number",
+      placed: true,
+      words: { label: "Fade out", unit: "seconds", empty: "none" },
+    }),
+    mute: option({
+      kinds: ["video", "adaptive_video"],
+      schema: z
+        .boolean("must be true or false.")
+        .optional()
+        .meta({ description: "Leaves the sound out.", default: false }),
+      default: false,
+      copyable: true,
+      placed: true,
+      words: { label: "Mute" },
+    }),
+  },
+});
+
+/** The options of the filters, as parsed. */
+export type AudioFilterOptions = OptionValues<typeof audioFilters.options>;
+
+// What has no effect without sound.
+const { mute: _, ...FILTERS } = audioFilters.options;
+const SOUND = { ...track.options, ...audioFormat.options, ...FILTERS, ...audioCodec.options };
+
+/** Checks that no two options of sound contradict each other. */
+export function checkAudioFilters(
+  options: OptionValues<typeof SOUND> & { mute?: boolean | undefined },
+  report: Report,
+): void {
+  const { normalize, target_lufs, volume, mute } = options;
+  if (target_lufs !== undefined && !normalize) {
+    report.addIssue(issue("target_lufs", "needs normalize: true."));
+  }
+  if (normalize && changesDefault(FILTERS.volume, volume)) {
+    const whole = "options.volume and options.normalize cannot both be given.";
+    report.addIssue(issue("volume", "cannot be given together with normalize.", whole));
+  }
+  const names = Object.keys(SOUND) as (keyof typeof SOUND)[];
+  const unheard = names.find((name) => changesDefault(SOUND[name], options[name]));
+  if (mute && unheard) {
+    const whole = `options.mute and options.${unheard} cannot both be given.`;
+    report.addIssue(issue(unheard, "cannot be given for a video without sound.", whole));
+  }
+}
+
+const seconds = z.number().min(0).max(1e7);
+/** What is changed about the sound, in the order of the fields; times count from the start of the output. */
+export const AudioFilters = z.strictObject({
+  /** Integrated loudness to reach, in LUFS; absent to leave it. */
+  loudness: z.number().min(-70).max(0).exactOptional(),
+  volume: z.number().min(0).max(100).exactOptional(),
+  fade_in: seconds.exactOptional(),
+  fade_out: z.strictObject({ at: seconds, seconds }).exactOptional(),
+});
+/** What is changed about the sound. */
+export interface AudioFilters extends z.infer<typeof AudioFilters> {}
+
+/** The part of a source that sound is taken from, in seconds; its duration, null when unknown, is that of the output. */
+interface Range {
+  start: number;
+  duration: number | null;
+}
+
+/**
+ * Plans what the options change about the sound; null when they change nothing.
+ *
+ * @throws `invalid_options` when the fades are longer than the output, or its end is not known.
+ */
+export function planAudioFilters(
+  options: AudioFilterOptions,
+  source: SourceFacts,
+  range: Range,
+  speed = 1,
+): AudioFilters | null {
+  const { volume = 1, fade_in = 0, fade_out = 0 } = options;
+  const filters: AudioFilters = {
+    ...(options.normalize && { loudness: options.target_lufs ?? TARGET_LUFS }),
+    ...(volume !== 1 && { volume }),
+    ...(fade_in > 0 && { fade_in }),
+    ...(fade_out > 0 && { fade_out: planFadeOut(fade_out, source, range, speed) }),
+  };
+  const { duration } = range;
+  if (duration !== null && fade_in + fade_out > duration) {
+    const name = fade_in > duration ? "fade_in" : fade_out > 0 ? "fade_out" : "fade_in";
+    throw invalid(`options.${name}`, FAULTS.too_long(duration), "invalid_options");
+  }
+  return Object.keys(filters).length > 0 ? filters : null;
+}
+
+function planFadeOut(seconds: number, source: SourceFacts, { start, duration }: Range, speed: number) {
+  if (duration === null) throw invalid("options.fade_out", FAULTS.unknown_end, "invalid_options");
+  // The sound may end before the pictures do.
+  const stream = source.streams?.find(({ kind }) => kind === "audio");
+  const end = Math.min(duration, ((stream?.end ?? Number.POSITIVE_INFINITY) - start) / speed);
+  return { at: Number(Math.max(0, end - seconds).toFixed(6)), seconds };
+}

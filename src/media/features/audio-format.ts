@@ -1,0 +1,130 @@
+import { heldCodecs, issue, oneOf, type Report, wholeWithin } from "../../core/fields.ts";
+import {
+  type AudioCodec,
+  type AudioFormat,
+  BOUNDS,
+  DEFAULT_FORMAT,
+  FORMATS,
+  SOUND_CODECS,
+  type VideoFormat,
+} from "../../core/formats.ts";
+import { type OptionValues, option, optionGroup } from "../feature.ts";
+
+/** The kinds whose outputs have sound. */
+export const SOUND_KINDS = ["video", "audio", "adaptive_video"] as const;
+/** A kind whose outputs have sound. */
+export type SoundKind = (typeof SOUND_KINDS)[number];
+
+/** Sample rates in hertz that MP3 supports and everything plays; AAC and Vorbis are limited to them too. */
+export const SAMPLE_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
+
+/** The sample rate of all Opus, in hertz. */
+export const OPUS_RATE = 48_000;
+
+/** Most channels of a lossy and of a lossless codec: few players take more of the former, WAV and FLAC define no more. */
+export const MAX_CHANNELS = { lossy: 2, lossless: 8 } as const;
+
+const LOSSLESS: ReadonlySet<string> = new Set(["flac", "pcm_s16le"] satisfies AudioCodec[]);
+
+/** Returns whether a codec keeps every sample. */
+export function isLossless(codec: AudioCodec): boolean {
+  return LOSSLESS.has(codec);
+}
+
+const CHANNEL_NAMES = ["As in the source", "Mono", "Stereo"] as const;
+const CODECS = ["aac", "mp3", "opus", "vorbis"] as const satisfies readonly AudioCodec[];
+const { min, max } = BOUNDS.audio_bitrate;
+
+/** The codec of a video's sound. */
+export const audioCodec = optionGroup({
+  options: {
+    audio_codec: option({
+      kinds: ["video"],
+      schema: oneOf(CODECS)
+        .optional()
+        .meta({
+          description: `The codec of the sound: ${heldCodecs(SOUND_CODECS)}; the first one of the format when absent.`,
+        }),
+      placed: true,
+      words: { label: "Codec of the sound" },
+    }),
+    audio_bitrate: option({
+      kinds: ["video"],
+      schema: wholeWithin(BOUNDS.audio_bitrate, "a whole number of bits per second")
+        .optional()
+        .meta({ description: "Bits per second of the sound; that of quality when absent." }),
+      placed: true,
+      words: {
+        label: "Bitrate of the sound",
+        unit: "kbit/s",
+        empty: "by quality",
+        hint: () => `From ${min / 1000} to ${max / 1000}.`,
+      },
+    }),
+  },
+});
+
+/** The layout of the sound. */
+export const audioFormat = optionGroup({
+  options: {
+    channels: option({
+      kinds: SOUND_KINDS,
+      schema: wholeWithin(BOUNDS.channels, "a whole number of channels").optional().meta({
+        description:
+          "Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent.",
+        example: 1,
+      }),
+      placed: true,
+      choices: [1, 2],
+      words: { label: "Channels", choice: (count = 0) => CHANNEL_NAMES[count] ?? `${count} channels` },
+    }),
+    sample_rate: option({
+      kinds: SOUND_KINDS,
+      schema: wholeWithin(BOUNDS.sample_rate, "a whole number of hertz").optional().meta({
+        description:
+          "Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent.",
+        example: 44_100,
+      }),
+      placed: true,
+      words: {
+        label: "Sample rate",
+        choice: (hertz) => (hertz === undefined ? "As in the source" : `${hertz / 1000} kHz`),
+      },
+    }),
+  },
+});
+
+type AudioFormatOptions = OptionValues<typeof audioCodec.options & typeof audioFormat.options> & {
+  format?: string | undefined;
+};
+
+/** Creates the check that the format can hold the sound of a kind. */
+export function checkAudioFormat(kind: SoundKind) {
+  return (options: AudioFormatOptions, report: Report): void => {
+    const { format = DEFAULT_FORMAT[kind], channels = 0, sample_rate } = options;
+    const codec = options.audio_codec ?? codecOf(kind, format);
+    const codecs: readonly AudioCodec[] = kind === "video" ? SOUND_CODECS[format as VideoFormat] : [codec];
+    if (!codecs.includes(codec)) {
+      const rule = `${format} cannot hold ${codec} here; use ${codecs.join(", ")}.`;
+      report.addIssue(issue("audio_codec", rule, true));
+    }
+    const most = MAX_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
+    if (channels > most) report.addIssue(issue("channels", `must be at most ${most} in ${format}.`));
+    const rates = ratesOf(codec);
+    if (sample_rate !== undefined && rates && !rates.includes(sample_rate)) {
+      report.addIssue(issue("sample_rate", `must be one of ${rates.join(", ")} in ${format}.`));
+    }
+  };
+}
+
+function codecOf(kind: SoundKind, format: string): AudioCodec {
+  if (kind === "adaptive_video") return "aac";
+  return kind === "audio"
+    ? FORMATS.audio[format as AudioFormat].codec
+    : FORMATS.video[format as VideoFormat].audio;
+}
+
+function ratesOf(codec: AudioCodec): readonly number[] | null {
+  if (isLossless(codec)) return null;
+  return codec === "opus" ? [OPUS_RATE] : SAMPLE_RATES;
+}

@@ -1,0 +1,46 @@
+import { within } from "../../core/fields.ts";
+import { ANIMATION_DEFAULTS, BOUNDS } from "../../core/formats.ts";
+import { option, optionGroup } from "../feature.ts";
+
+/** Frames per second of an output; the timeline of its plan counts them. */
+export const fps = optionGroup({
+  options: {
+    fps: option({
+      kinds: ["video", "animation"],
+      schema: within(BOUNDS.fps)
+        .optional()
+        .meta({ description: "Frames per second; those of the source when absent." }),
+      schemas: {
+        animation: within(BOUNDS.animation_fps)
+          .optional()
+          .meta({
+            description: `Frames per second; ${ANIMATION_DEFAULTS.fps}, or those of a slower video, or the times of an animated picture, when absent.`,
+          }),
+      },
+      control: "number",
+      placed: true,
+      words: { label: "Frames per second", empty: "original" },
+    }),
+  },
+  summary: (options) => (options.fps === undefined ? null : `${options.fps} fps`),
+});
+
+/** Frames per second assumed for a source that does not state them. */
+export const DEFAULT_FPS = 30;
+
+/** Returns the exact frames per second behind a rounded number: 30000/1001 for 29.97, and so on; others are unchanged. */
+export function exactFps(rounded: number): number {
+  const whole = ntscRate(rounded);
+  return whole === null ? rounded : (whole * 1000) / 1001;
+}
+
+/** Returns the nominal whole number of an NTSC rate, such as 30 for 29.97 (30000/1001); null for any other rate. */
+export function ntscRate(rounded: number): number | null {
+  const whole = Math.round(rounded * 1.001);
+  return !Number.isInteger(rounded) && Math.abs(rounded - (whole * 1000) / 1001) < 0.005 ? whole : null;
+}
+
+/** Returns whether an average rate looks like that of evenly spaced frames; an average of uneven ones matches no common rate. */
+export function isEven(average: number): boolean {
+  return Math.abs(2 * average - Math.round(2 * average)) < 0.01 || ntscRate(average) !== null;
+}

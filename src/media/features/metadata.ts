@@ -1,0 +1,138 @@
+import { z } from "zod";
+import { moveChapters, writeCommentChapters } from "../../core/chapters/chapters.ts";
+import { oneOf } from "../../core/fields.ts";
+import type { SourceFacts } from "../../core/source-facts.ts";
+import {
+  CHAPTER_PLACES,
+  COVER_CODECS,
+  holdsCover,
+  holdsTag,
+  isDescriptive,
+  METADATA_MODES,
+  type MetadataMode,
+} from "../../core/tags.ts";
+import { option, optionGroup } from "../feature.ts";
+
+const MODE_NAMES = {
+  keep: "Keep all",
+  clean: "Keep, except private data",
+  strip: "Remove",
+} as const satisfies Record<MetadataMode, string>;
+const MODE_HINTS = {
+  keep: "Keeps location and device too, where the format supports them.",
+  clean: "Keeps title, artist and cover; removes location and device.",
+  strip: "Removes all tags and the cover.",
+} as const satisfies Record<MetadataMode, string>;
+
+/** The tags, cover and chapters of an output. */
+export const metadata = optionGroup({
+  options: {
+    metadata: option({
+      kinds: ["video", "audio"],
+      schema: oneOf(METADATA_MODES).optional().meta({
+        description:
+          "Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.",
+        default: "clean",
+      }),
+      default: "clean",
+      copyable: true,
+      placed: true,
+      choices: ["clean", "keep", "strip"],
+      words: {
+        label: "Tags and cover",
+        choice: (mode = "clean") => MODE_NAMES[mode],
+        hint: (mode = "clean") => MODE_HINTS[mode],
+      },
+    }),
+  },
+});
+
+/** The metadata of an output, as a part of a plan. */
+export const METADATA_FIELDS = {
+  tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
+  /** Index of the source's stream that is the cover. */
+  cover: z.int().min(0).max(1000).exactOptional(),
+  /** Whether the finished file gets chapters. */
+  chapters: z.literal(true).exactOptional(),
+};
+type MetadataPlan = z.infer<z.ZodObject<typeof METADATA_FIELDS>>;
+
+/** The part of a source that an output has, at its speed. */
+type Range = Parameters<typeof moveChapters>[1];
+
+/** Plans tags and cover, and the chapters of formats that hold them among their tags. */
+export function planTags(
+  source: SourceFacts,
+  format: string,
+  mode: MetadataMode = "clean",
+  range?: Range,
+): Pick<MetadataPlan, "tags" | "cover"> {
+  if (mode === "strip") return {};
+  const tags = Object.entries(source.tags ?? {}).filter(
+    ([name]) => (mode === "keep" || isDescriptive(name)) && holdsTag(format, name),
+  );
+  const cover = holdsCover(format)
+    ? source.streams?.find(({ kind, codec }) => kind === "cover" && Object.hasOwn(COVER_CODECS, codec ?? ""))
+    : undefined;
+  if (range && CHAPTER_PLACES.get(format) === "tags") {
+    tags.push(...Object.entries(writeCommentChapters(moveChapters(source.chapters ?? [], range))));
+  }
+  return {
+    ...(tags.length > 0 && { tags: Object.fromEntries(tags) }),
+    ...(cover && { cover: cover.index }),
+  };
+}
+
+/** Plans the chapters of an output whose finished file gets them, where it shows any. */
+export function planChapters(
+  source: SourceFacts,
+  format: string,
+  mode: MetadataMode = "clean",
+  range: Range,
+): Pick<MetadataPlan, "chapters"> {
+  if (mode === "strip" || CHAPTER_PLACES.get(format) !== "file") return {};
+  return moveChapters(source.chapters ?? [], range).length > 0 ? { chapters: true } : {};
+}
+
+// The most bytes in any format: a track of titles, a chapter besides its title, and a UTF-16 unit in UTF-8.
+const TRACK_BYTES = 1000;
+const CHAPTER_BYTES = 100;
+const UNIT_BYTES = 3;
+// MP4 and MOV hold each title twice.
+const TITLES = 2;
+
+/** Returns the most bytes that the chapters take in the finished file of a plan. */
+export function chapterBytes({ chapters, ...range }: Range & MetadataPlan, source: SourceFacts): number {
+  const moved = chapters ? moveChapters(source.chapters ?? [], range) : [];
+  if (moved.length === 0) return 0;
+  return moved.reduce(
+    (sum, { title }) => sum + CHAPTER_BYTES + TITLES * title.length * UNIT_BYTES,
+    TRACK_BYTES,
+  );
+}
+
+// Their muxers cannot write covers; the cover is added to the finished file.
+const COVERS_LATER: ReadonlySet<string> = new Set(["ogg", "opus"]);
+
+/** Returns whether a plan's cover is added to the finished file because ffmpeg cannot write it. */
+export function addsCoverLater({ cover, format }: MetadataPlan & { format: string }): boolean {
+  return cover !== undefined && COVERS_LATER.has(format);
+}
+
+/** Returns the arguments that write a plan's tags and cover; they follow those of its tracks. */
+export function metadataArgs(plan: MetadataPlan & { format: string; video: unknown }): string[] {
+  const { tags = {}, cover, video, format } = plan;
+  const index = video ? 1 : 0;
+  return [
+    ...(cover === undefined || addsCoverLater(plan) ? [] : ["-map", `0:${cover}?`, ...coverArgs(index)]),
+    ...Object.entries(tags).flatMap(([name, value]) => ["-metadata", `${name}=${value}`]),
+    // ADTS has no tags of its own; they precede it, as in MP3.
+    ...(format === "aac" && Object.keys(tags).length > 0 ? ["-write_id3v2", "1"] : []),
+  ];
+}
+
+// The video arguments before it apply to all pictures unless overridden.
+function coverArgs(index: number): string[] {
+  const own = index > 0 ? [`-bsf:v:${index}`, "null", `-tag:v:${index}`, "0"] : [];
+  return [`-c:v:${index}`, "copy", `-disposition:v:${index}`, "attached_pic", ...own];
+}

@@ -1,0 +1,94 @@
+import { issue, oneOf, type Report, wholeWithin } from "../../core/fields.ts";
+import { BOUNDS, QUALITIES, type Quality } from "../../core/formats.ts";
+import { type OptionValues, option, optionGroup } from "../feature.ts";
+
+const BITS = "a whole number of bits per second";
+
+const QUALITY_NAMES = {
+  very_low: "Lowest",
+  low: "Low",
+  medium: "Medium",
+  high: "High",
+  very_high: "Highest",
+} as const satisfies Record<Quality, string>;
+const QUALITY_HINTS = {
+  very_low: "For a quick preview: losses are obvious.",
+  low: "Small; fine detail suffers.",
+  medium: "Right for most uses: losses are hardly noticeable.",
+  high: "Losses show only in a side-by-side comparison.",
+  very_high: "Close to the original, and large.",
+} as const satisfies Record<Quality, string>;
+
+/** The tradeoff between size and quality, from which rates follow. */
+export const quality = optionGroup({
+  options: {
+    quality: option({
+      kinds: ["video", "audio", "image", "animation", "storyboard", "adaptive_video"],
+      schema: oneOf(QUALITIES).optional().meta({
+        description: "From the smallest file to the best picture or sound.",
+        default: "medium",
+      }),
+      placed: true,
+      words: {
+        label: "Quality",
+        choice: (step = "medium") => QUALITY_NAMES[step],
+        hint: (step = "medium") => QUALITY_HINTS[step],
+      },
+    }),
+  },
+});
+
+/** Rates that are given as numbers. */
+export const rate = optionGroup({
+  options: {
+    bitrate: option({
+      kinds: ["video", "audio"],
+      schema: wholeWithin(BOUNDS.video_bitrate, BITS)
+        .optional()
+        .meta({ description: "Bits per second; wins over quality." }),
+      schemas: {
+        audio: wholeWithin(BOUNDS.audio_bitrate, BITS)
+          .optional()
+          .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
+      },
+      placed: true,
+      words: { label: "Bitrate", unit: "kbit/s" },
+    }),
+    target_size: option({
+      kinds: ["video"],
+      schema: wholeWithin(BOUNDS.target_size, "a whole number of bytes").optional().meta({
+        description:
+          "Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound.",
+      }),
+      placed: true,
+      words: { label: "File size" },
+    }),
+  },
+});
+
+/** The size that an image never exceeds. */
+export const byteLimit = optionGroup({
+  options: {
+    max_bytes: option({
+      kinds: ["image"],
+      schema: wholeWithin(BOUNDS.image_bytes, "a whole number of bytes").optional().meta({
+        description:
+          "Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone.",
+        example: 100_000,
+      }),
+      placed: true,
+      words: {
+        label: "Maximum file size",
+        unit: "kB",
+        hint: () => "Quality is lowered first, then the size. Empty for any.",
+      },
+    }),
+  },
+});
+
+/** Checks that only one option decides the rate. */
+export function checkRate({ bitrate, target_size }: OptionValues<typeof rate.options>, report: Report): void {
+  if (bitrate === undefined || target_size === undefined) return;
+  const whole = "options.target_size and options.bitrate cannot both be given.";
+  report.addIssue(issue("target_size", "cannot be given together with a bitrate.", whole));
+}

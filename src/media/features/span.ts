@@ -1,0 +1,39 @@
+import { issue, type Report, seconds } from "../../core/fields.ts";
+import { type OptionValues, option, optionGroup } from "../feature.ts";
+
+/** The part of the source that an output has; the timeline of its plan follows from it. */
+export const span = optionGroup({
+  options: {
+    start: option({
+      kinds: ["video", "audio", "image", "animation", "storyboard", "waveform", "adaptive_video"],
+      schema: seconds
+        .optional()
+        .meta({ description: "Where the output begins in the source, in seconds.", default: 0 }),
+      schemas: {
+        image: seconds
+          .optional()
+          .meta({ description: "Time of the frame in seconds, for a video input.", default: 0 }),
+      },
+      default: 0,
+      copyable: true,
+      placed: true,
+      words: { label: "Start" },
+    }),
+    end: option({
+      kinds: ["video", "audio", "animation", "storyboard", "waveform", "adaptive_video"],
+      schema: seconds
+        .optional()
+        .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
+      copyable: true,
+      placed: true,
+      words: { label: "End" },
+    }),
+  },
+});
+
+/** Checks that the end comes after the start. */
+export function checkSpan({ start = 0, end }: OptionValues<typeof span.options>, report: Report): void {
+  if (end === undefined || end > start) return;
+  const whole = `options.end (${end}) must be after options.start (${start}).`;
+  report.addIssue(issue("end", `must be after the start (${start}).`, whole));
+}

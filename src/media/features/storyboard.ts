@@ -1,0 +1,148 @@
+import { z } from "zod";
+import { invalid, MediaError } from "../../core/errors.ts";
+import { size, wholeWithin, within } from "../../core/fields.ts";
+import { BOUNDS, STORYBOARD_DEFAULTS } from "../../core/formats.ts";
+import { type OptionValues, option, optionGroup } from "../feature.ts";
+
+const TILES = "a whole number of tiles";
+const MAX_TILES = BOUNDS.storyboard_tiles.max;
+const MAX_SPRITES = BOUNDS.sheets.max;
+// A WebP's longest side in pixels.
+const MAX_SIDE = 16_383;
+
+const FAULTS = {
+  unknown_duration: "The source's duration is unknown; a storyboard needs it.",
+  too_many_tiles: (interval: number, tiles: number) =>
+    `must make at most ${MAX_TILES} tiles; ${interval} s make ${tiles}.`,
+  too_large: (side: number) => `must make sheets of at most ${MAX_SIDE} pixels; these have ${side}.`,
+  too_many_sprites: (columns: number, rows: number, sprites: number) =>
+    `must leave at most ${MAX_SPRITES} sheets; ${columns}x${rows} tiles make ${sprites}.`,
+} as const;
+
+/** Small pictures of a video, laid out as tiles on sprites. */
+export const storyboard = optionGroup({
+  options: {
+    width: option({
+      kinds: ["storyboard"],
+      schema: size.optional().meta({
+        description: "Width of a tile: pixels, or a percentage of the displayed source.",
+        default: STORYBOARD_DEFAULTS.width,
+      }),
+      control: "number",
+      placed: true,
+      words: { label: "Width of a picture", unit: "pixels", empty: String(STORYBOARD_DEFAULTS.width) },
+    }),
+    interval: option({
+      kinds: ["storyboard"],
+      schema: within(BOUNDS.interval, "a number of seconds").optional().meta({
+        description: "Seconds between tiles; a hundredth of the duration, from 1 to 10, when absent.",
+        example: 10,
+      }),
+      control: "number",
+      placed: true,
+      words: { label: "Seconds between pictures", empty: "1 to 10, by the duration" },
+    }),
+    columns: option({
+      kinds: ["storyboard"],
+      schema: wholeWithin(BOUNDS.tiles, TILES)
+        .optional()
+        .meta({ description: "Tiles across a sheet.", default: STORYBOARD_DEFAULTS.columns }),
+      control: "number",
+      placed: true,
+      words: { label: "Pictures across a sheet", empty: String(STORYBOARD_DEFAULTS.columns) },
+    }),
+    rows: option({
+      kinds: ["storyboard"],
+      schema: wholeWithin(BOUNDS.tiles, TILES)
+        .optional()
+        .meta({ description: "Tiles down a sheet.", default: STORYBOARD_DEFAULTS.rows }),
+      control: "number",
+      placed: true,
+      words: { label: "Pictures down a sheet", empty: String(STORYBOARD_DEFAULTS.rows) },
+    }),
+  },
+  summary: ({ interval }) => (interval === undefined ? null : describeInterval(interval)),
+});
+
+type StoryboardOptions = OptionValues<typeof storyboard.options>;
+
+/** Describes how often there is a picture. */
+export function describeInterval(interval: number): string {
+  return `one every ${interval === 1 ? "second" : `${interval} seconds`}`;
+}
+
+const count = z.int().min(1).max(10_000);
+/** How the tiles of a storyboard are chosen and laid out. */
+export const Sprite = z.strictObject({
+  /** Seconds from one tile to the next, in whole milliseconds. */
+  interval: z.number().min(0.001).max(1e7),
+  tiles: count,
+  columns: count,
+  rows: count,
+  sheets: count,
+});
+/** How the tiles of a storyboard are chosen and laid out. */
+export interface Sprite extends z.infer<typeof Sprite> {}
+
+/**
+ * Plans how many tiles a storyboard has, when, and on how many sprites.
+ *
+ * @throws `invalid_options` for too many tiles or too large a sprite, and `input_unsupported` for an unknown duration.
+ */
+export function planSprite(
+  duration: number | null,
+  options: StoryboardOptions,
+  tile: { width: number; height: number },
+): Sprite {
+  if (duration === null) throw new MediaError("input_unsupported", FAULTS.unknown_duration);
+  const interval = Math.round((options.interval ?? defaultInterval(duration)) * 1000) / 1000;
+  const tiles = countTiles(duration, interval);
+  if (tiles > MAX_TILES) {
+    throw invalid("options.interval", FAULTS.too_many_tiles(interval, tiles), "invalid_options");
+  }
+  const columns = Math.min(tiles, options.columns ?? STORYBOARD_DEFAULTS.columns);
+  const rows = Math.min(Math.ceil(tiles / columns), options.rows ?? STORYBOARD_DEFAULTS.rows);
+  const side = Math.max(columns * tile.width, rows * tile.height);
+  if (side > MAX_SIDE) throw invalid("options.width", FAULTS.too_large(side), "invalid_options");
+  const sheets = Math.ceil(tiles / (columns * rows));
+  if (sheets > MAX_SPRITES) {
+    throw invalid("options.columns", FAULTS.too_many_sprites(columns, rows, sheets), "invalid_options");
+  }
+  return { interval, tiles, columns, rows, sheets };
+}
+
+// A tile that would begin this close to the end shows nothing new.
+const EPSILON_SECONDS = 0.001;
+
+/** Returns how many tiles there are, one every `interval` seconds. */
+export function countTiles(duration: number, interval: number): number {
+  return Math.max(1, Math.ceil((duration - EPSILON_SECONDS) / interval));
+}
+
+function defaultInterval(duration: number): number {
+  const { interval, tiles } = STORYBOARD_DEFAULTS;
+  return Math.min(interval.max, Math.max(interval.min, duration / tiles));
+}
+
+// Keyframe times are rounded to this.
+const KEYFRAME_SECONDS = 1e-6;
+
+/**
+ * Returns whether keyframes alone show every tile: whether one lies in the span of time that each stands for. `keyframes` are
+ * those of the source, ascending.
+ */
+export function keyframesSuffice(
+  keyframes: readonly number[],
+  { start, duration }: { start: number; duration: number | null },
+  sprite: Sprite,
+): boolean {
+  const end = start + (duration ?? 0);
+  let next = 0;
+  for (let tile = 0; tile < sprite.tiles; tile++) {
+    const from = start + tile * sprite.interval;
+    const until = Math.min(end, from + sprite.interval);
+    while (next < keyframes.length && (keyframes[next] ?? 0) < from - KEYFRAME_SECONDS) next++;
+    if (!((keyframes[next] ?? Number.POSITIVE_INFINITY) < until - KEYFRAME_SECONDS)) return false;
+  }
+  return true;
+}

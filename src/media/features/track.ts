@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { invalid } from "../../core/errors.ts";
+import { BOUNDS } from "../../core/formats.ts";
+import type { SourceFacts, SourceStream } from "../../core/source-facts.ts";
+import { type OptionValues, option, optionGroup } from "../feature.ts";
+
+const RULE = `must be the index of a sound track, from 0, or a language such as "en".`;
+const FAULTS = {
+  absent: (tracks: string) => `is none of the source's sound tracks, which are ${tracks}.`,
+  silent: "names a sound track of a source that has no sound.",
+} as const;
+
+const schema = z
+  .union(
+    [
+      z.int(RULE).min(0).max(BOUNDS.track.max),
+      z.string(RULE).regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/),
+    ],
+    RULE,
+  )
+  .optional();
+
+/** Which of a source's sound tracks an output has. */
+export const track = optionGroup({
+  options: {
+    track: option({
+      kinds: ["video", "audio", "waveform", "adaptive_video"],
+      schema: schema.meta({
+        description: "Which of the source's sound tracks: its index from 0, or a language such as en or eng.",
+        default: 0,
+        example: "en",
+      }),
+      schemas: {
+        adaptive_video: schema.meta({
+          description:
+            "The one sound track to keep: its index from 0, or a language such as en or eng. All of them, each with its language, when absent.",
+          example: "en",
+        }),
+      },
+      default: 0,
+      copyable: true,
+      placed: true,
+      words: { label: "Sound track" },
+    }),
+  },
+});
+
+type Track = OptionValues<typeof track.options>["track"];
+
+/** Most sound tracks of adaptive video. */
+export const MAX_TRACKS = 16;
+
+/** Creates the error for a track of a source that has no sound. */
+export function refuseSilent() {
+  return invalid("options.track", FAULTS.silent, "invalid_options");
+}
+
+/**
+ * Returns the index, among the source's sound tracks, of the one that the options name; by default the first whose codec is known.
+ *
+ * @throws `invalid_options` when it has none of that index or language.
+ */
+export function findTrack(source: SourceFacts, name: Track = knownTracks(source)[0] ?? 0): number {
+  const tracks = soundTracks(source);
+  // A source written by hand may list no streams.
+  if (name === 0) return 0;
+  const index =
+    typeof name === "number" ? name : tracks.findIndex(({ language }) => matchesLanguage(language, name));
+  if (tracks[index]) return index;
+  const names = tracks.map(({ language }, at) => `${at}${language ? ` (${language})` : ""}`);
+  throw invalid("options.track", FAULTS.absent(names.join(", ") || "0"), "invalid_options");
+}
+
+/** Returns a source reduced to one of its sound tracks: all facts about sound are about that track. */
+export function sourceForTrack<S extends SourceFacts>(
+  source: S,
+  { sound_track = 0 }: { sound_track?: number | undefined },
+): S {
+  const stream = sound_track === 0 ? undefined : soundTracks(source)[sound_track];
+  if (!stream) return source;
+  const { channels, sample_rate, codec } = stream;
+  return {
+    ...source,
+    codecs: { video: source.codecs?.video ?? null, audio: codec },
+    audio: channels && sample_rate ? { channels, sample_rate } : undefined,
+    streams: source.streams?.filter((each) => each === stream || each.kind !== "audio"),
+  };
+}
+
+/** Returns the indexes, among the source's sound tracks, of those whose codec is known. */
+export function knownTracks(source: SourceFacts): number[] {
+  return soundTracks(source).flatMap(({ codec }, index) => (codec === null ? [] : [index]));
+}
+
+/** Returns the language of a sound track, as BCP 47 writes it; undefined when it has none. */
+export function languageOf(source: SourceFacts, index: number): string | undefined {
+  return canonicalLanguage(soundTracks(source)[index]?.language);
+}
+
+/** Returns the canonical form of a language code (BCP 47), such as `de` for `deu`; undefined for anything else. */
+export function canonicalLanguage(language: string | undefined): string | undefined {
+  if (language === undefined || language === "und") return undefined;
+  try {
+    return Intl.getCanonicalLocales(language)[0];
+  } catch {
+    // A source may state anything, and playlists quote it.
+    return undefined;
+  }
+}
+
+/** Returns the sound tracks of a source. */
+function soundTracks({ streams = [] }: SourceFacts): SourceStream[] {
+  return streams.filter(({ kind }) => kind === "audio");
+}
+
+// Codes of two and three letters mean the same; a region in the request narrows it.
+function matchesLanguage(language: string | undefined, name: string): boolean {
+  const own = canonicalLanguage(language) ?? language ?? "und";
+  const wanted = canonicalLanguage(name) ?? name;
+  return own === wanted || own.startsWith(`${wanted}-`);
+}

@@ -1,0 +1,170 @@
+import type { z } from "zod";
+import type { EncodeKind } from "../core/formats.ts";
+import { changesDefault as differs, type Option, type OptionGroup } from "./feature.ts";
+import { animation } from "./features/animation.ts";
+import { audioFilters } from "./features/audio-filters.ts";
+import { audioCodec, audioFormat } from "./features/audio-format.ts";
+import { denoise } from "./features/denoise.ts";
+import { encryption } from "./features/encryption.ts";
+import { fps } from "./features/fps.ts";
+import { geometry } from "./features/geometry.ts";
+import { iFrames } from "./features/i-frames.ts";
+import { metadata } from "./features/metadata.ts";
+import { overlay } from "./features/overlay.ts";
+import { byteLimit, quality, rate } from "./features/rate.ts";
+import { span } from "./features/span.ts";
+import { speed } from "./features/speed.ts";
+import { stills } from "./features/stills.ts";
+import { storyboard } from "./features/storyboard.ts";
+import { track } from "./features/track.ts";
+import { peaks, waveformPicture } from "./features/waveform.ts";
+
+/** All options, in the order in which requests and documents list them. */
+const OPTION_GROUPS = [
+  iFrames,
+  encryption,
+  quality,
+  geometry,
+  fps,
+  animation,
+  rate,
+  peaks,
+  audioCodec,
+  track,
+  audioFormat,
+  audioFilters,
+  storyboard,
+  span,
+  waveformPicture,
+  speed,
+  byteLimit,
+  denoise,
+  overlay,
+  stills,
+  metadata,
+] as const;
+
+// One entry for each option of each group.
+type Entry<G = (typeof OPTION_GROUPS)[number]> = G extends { options: infer O }
+  ? { [N in keyof O & string]: { name: N; option: O[N] } }[keyof O & string]
+  : never;
+type Row<K, E = Entry> = E extends {
+  name: infer N extends string;
+  option: Option<infer S, infer Kinds, infer V>;
+}
+  ? K extends Kinds
+    ? { name: N; schema: SchemaFor<K, S, V>; common: S }
+    : never
+  : never;
+type SchemaFor<K, S, V> = K extends keyof V ? (V[K] extends z.ZodType ? V[K] : S) : S;
+
+/** The schemas of a kind's options. */
+export type OptionSchemas<K extends EncodeKind> = { [R in Row<K> as R["name"]]: R["schema"] };
+/** The names of all options. */
+export type OptionName = Entry["name"];
+/** The options of all kinds, as a form reads them. */
+export type AllOptions = { [R in Row<EncodeKind> as R["name"]]?: z.infer<R["common"]> | undefined };
+
+const GROUPS: readonly OptionGroup[] = OPTION_GROUPS;
+const OPTIONS = GROUPS.flatMap(({ options }) => Object.entries(options) as [OptionName, Option][]);
+
+function schemaFor(kind: EncodeKind, { schema, schemas }: Option): z.ZodType {
+  return schemas?.[kind] ?? schema;
+}
+
+/** Returns the schemas of a kind's options. */
+export function optionSchemas<K extends EncodeKind>(kind: K): OptionSchemas<K> {
+  const own = OPTIONS.filter(([, { kinds }]) => kinds.includes(kind));
+  return Object.fromEntries(own.map(([name, each]) => [name, schemaFor(kind, each)])) as OptionSchemas<K>;
+}
+
+/** Returns the names of a kind's options. */
+export function optionNames(kind: EncodeKind): OptionName[] {
+  return OPTIONS.flatMap(([name, { kinds }]) => (kinds.includes(kind) ? [name] : []));
+}
+
+/** Returns the names of a kind's options that a form does not place itself. */
+export function unplacedNames(kind: EncodeKind): OptionName[] {
+  return OPTIONS.flatMap(([name, { kinds, placed }]) => (kinds.includes(kind) && !placed ? [name] : []));
+}
+
+/** Returns whether an option changes something, by its name and value. */
+export function changesDefault(name: string, value: unknown): boolean {
+  return differs(find(name) ?? {}, value);
+}
+
+/** Returns whether a copy, which encodes nothing, can have an option. */
+export function isCopyable(name: string): boolean {
+  return find(name)?.copyable === true;
+}
+
+/** Returns the names of the options that joined videos cannot have. */
+export function aloneNames(): string[] {
+  return OPTIONS.flatMap(([name, { alone }]) => (alone ? [name] : []));
+}
+
+/** Returns what the options of a kind make of its output, for each of the groups that `includes` selects; invalid ones are left out. */
+export function summarizeOptions(
+  kind: EncodeKind,
+  values: Readonly<Record<string, unknown>>,
+  includes: (group: object) => boolean,
+): string[] {
+  return GROUPS.filter(includes).flatMap(({ options, summary }) => {
+    const own = Object.entries(options).filter(([, { kinds }]) => kinds.includes(kind));
+    if (!own.every(([name, each]) => schemaFor(kind, each).safeParse(values[name]).success)) return [];
+    return summary?.(Object.fromEntries(own.map(([name]) => [name, values[name]]))) ?? [];
+  });
+}
+
+/** Returns the label of an option, or of a field of one such as `overlay.url`; undefined for an unknown one. */
+export function optionLabel(path: string): string | undefined {
+  const [name = "", field] = path.split(".");
+  const words = find(name)?.words;
+  return field === undefined ? words?.label : words?.fields?.[field];
+}
+
+/** What a form shows for an option. */
+export interface OptionControl {
+  label: string;
+  hint: string | undefined;
+  /** What an empty field stands for. */
+  empty: string | undefined;
+  default: unknown;
+  /** The values to choose from, of which undefined omits the option; null for a number. */
+  choices: { value: unknown; label: string }[] | null;
+}
+
+/** Returns the control of a kind's option with its value. */
+export function optionControl(kind: EncodeKind, name: OptionName, value: unknown): OptionControl {
+  const each = OPTIONS.find(([own, { kinds }]) => own === name && kinds.includes(kind))?.[1];
+  if (!each) throw new RangeError(`${kind} has no option ${name}.`);
+  const { words, control } = each;
+  return {
+    label: words.unit ? `${words.label} (${words.unit})` : words.label,
+    hint: words.hint?.(value),
+    empty: words.empty,
+    default: each.default,
+    choices: control === "number" ? null : choicesOf(each, value),
+  };
+}
+
+function choicesOf({ words, schema, default: usual, ...each }: Option, value: unknown) {
+  const choices: readonly unknown[] = each.choices ?? valuesOf(schema);
+  const all = value === undefined || choices.includes(value) ? choices : inOrder([...choices, value]);
+  const values = usual === undefined ? [undefined, ...all] : all;
+  return values.map((choice) => ({ value: choice, label: words.choice?.(choice) ?? String(choice) }));
+}
+
+function inOrder(values: readonly unknown[]): readonly unknown[] {
+  return values.every((value) => typeof value === "number") ? values.toSorted((a, b) => a - b) : values;
+}
+
+// The names of an enumeration are the choices.
+function valuesOf(schema: z.ZodType): readonly unknown[] {
+  const inner = "unwrap" in schema ? (schema as z.ZodOptional<z.ZodType>).unwrap() : schema;
+  return "options" in inner ? (inner as z.ZodEnum).options : [];
+}
+
+function find(name: string): Option | undefined {
+  return OPTIONS.find(([own]) => own === name)?.[1];
+}

@@ -1,0 +1,118 @@
+import { MediaError, type MediaErrorOptions } from "../../src/core/errors.ts";
+import type { Refusal } from "../../src/core/refusal.ts";
+import { MIB } from "../../src/util/bytes.ts";
+import { describeRefusals } from "../../src/words/refusal-words.ts";
+
+type Cause = Pick<MediaErrorOptions, "cause">;
+
+/** What `fieldInvalid` says of fields with a rule that their type cannot express. */
+export const rules = {
+  folder: "must end with a slash",
+  onePicture: "is not of one picture",
+};
+
+/** The errors of the native encoder: the kind, the English and the field at fault of each, with its facts as parameters. */
+export const errors = {
+  // Requests.
+  routeNotFound: () => new MediaError("route_not_found", "There is no such route."),
+  jobNotFound: () => new MediaError("route_not_found", "There is no such job."),
+  tokenMissing: () =>
+    new MediaError("token_missing", "The Authorization header is missing; send Bearer <token>."),
+  tokenInvalid: () => new MediaError("token_invalid", "The token is not valid; send Bearer <token>."),
+  largeJob: ({ max_bytes }: { max_bytes: number }) =>
+    new MediaError("payload_too_large", `A job must not exceed ${max_bytes} bytes.`),
+  notJson: () => new MediaError("request_invalid", "The body is not valid JSON."),
+  noPictureBody: () => new MediaError("request_invalid", "The body must be a frame and a picture."),
+  waitMalformed: () =>
+    new MediaError("request_invalid", "wait must be a number of seconds.", { param: "wait" }),
+  ending: () => new MediaError("service_unavailable", "This encoder is about to end; ask another, or later."),
+  noSlot: () =>
+    new MediaError("service_unavailable", "This encoder has no free place; ask another, or later."),
+
+  // Jobs.
+  fieldUnknown: ({ param }: { param: string }) =>
+    new MediaError("request_invalid", `${param}: is unknown to this encoder.`, { param }),
+  protocolUnread: ({ versions }: { versions: readonly number[] }) =>
+    new MediaError("request_invalid", `protocol: must be ${versions.join(" or ")}.`, { param: "protocol" }),
+  fieldInvalid: ({ param, message = "is invalid" }: { param: string; message: string | undefined }) =>
+    new MediaError("request_invalid", `${param}: ${message}.`, { param }),
+  fileNameMissing: () => new MediaError("request_invalid", "name must be a file name.", { param: "name" }),
+  fileNameUnexpected: () =>
+    new MediaError(
+      "request_invalid",
+      "name must be null for adaptive video, storyboards and several stills.",
+      { param: "name" },
+    ),
+  extraInputsDiffer: ({ count }: { count: number }) =>
+    new MediaError("request_invalid", `further must hold ${count} files.`, { param: "further" }),
+  originForbidden: ({ param }: { param: string }) =>
+    new MediaError("request_invalid", `${param} must be at one of this encoder's SERVICE_ORIGINS.`, {
+      param,
+    }),
+  refused: ({ refusals }: { refusals: readonly Refusal[] }) =>
+    new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals }),
+  jobEnded: () => new MediaError("worker_lost", "The job was ended."),
+  jobCancelled: () => new MediaError("worker_lost", "The job was called off."),
+  shuttingDown: () =>
+    new MediaError("worker_lost", "The encoder is shutting down; another one has to do the work."),
+  extraInputMissing: () => new RangeError("A further file of the job is missing."),
+  toolMissing: ({ option }: { option: string }) => new RangeError(`No encoder takes ${option}.`),
+
+  // Input.
+  formatUnread: ({ format }: { format: string }) =>
+    new MediaError("input_unsupported", `Sources of the format ${format} are not read here.`),
+  inputRedirected: () => new MediaError("input_forbidden", "The source of a job must not be redirected."),
+  inputChanged: () =>
+    new MediaError(
+      "input_changed",
+      "The source changed after it was probed; start again to encode what it is now.",
+    ),
+  decoderMissing: ({ format, package_name }: { format: string; package_name: string }) =>
+    new MediaError(
+      "encoder_unavailable",
+      `This native encoder has no decoder of ${format}: install ${package_name} beside its ffmpeg.`,
+    ),
+  decoderKilled: (cause: Cause) =>
+    new MediaError("worker_lost", "The decoder was terminated from outside; try again.", cause),
+  decoderOutOfMemory: (cause: Cause) =>
+    new MediaError("out_of_memory", "The picture needs more memory than this encoder has.", cause),
+  pictureUnreadable: (cause: Cause) =>
+    new MediaError(
+      "input_unsupported",
+      "The picture is damaged, or of a kind that its decoder cannot read.",
+      cause,
+    ),
+  decoderWroteNothing: ({ program }: { program: string }) =>
+    new MediaError("encode_failed", `${program} wrote no picture.`),
+  largeWebp: ({ max_bytes }: { max_bytes: number }) =>
+    new MediaError("input_too_large", `An animated WebP may have ${max_bytes / MIB} MB here.`),
+
+  // Running.
+  stalled: ({ seconds }: { seconds: number }) =>
+    new MediaError("stalled", `ffmpeg made no progress for ${seconds} s and was ended.`),
+  memoryExceeded: () =>
+    new MediaError(
+      "out_of_memory",
+      "The work needs more memory than this encoder has beside its other jobs; try again.",
+      { retryable: true },
+    ),
+  pictureJobLost: () => new MediaError("worker_lost", "The encoder ended the picture's job."),
+  noPictureWritten: () => new MediaError("encode_failed", "The encoder wrote no picture."),
+  largePicture: ({ max_bytes }: { max_bytes: number }) =>
+    new MediaError("out_of_memory", `The new picture would have more than ${max_bytes / MIB} MiB.`),
+  pictureTimeout: ({ seconds }: { seconds: number }) =>
+    new MediaError("timeout", `The picture was not made within ${seconds} s.`),
+
+  // Start.
+  ffmpegMissing: () => new MediaError("encoder_unavailable", "ffmpeg is not installed, or does not start."),
+  userUnavailable: ({ user }: { user: string }) =>
+    new MediaError("encoder_unavailable", `ffmpeg cannot run as ${user} (FFMPEG_USER) here.`),
+  encodersMissing: ({ names }: { names: readonly string[] }) =>
+    new MediaError("encoder_unavailable", `The installed ffmpeg lacks the encoders ${names.join(", ")}.`),
+  protectionMissing: ({ names, host }: { names: readonly string[]; host: string }) =>
+    new MediaError(
+      "request_invalid",
+      `${names.join(" and ")} must be set, because other machines can reach HOST ${host}.`,
+      { param: names[0] },
+    ),
+};

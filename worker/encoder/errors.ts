@@ -1,0 +1,13 @@
+import { MediaError } from "../../src/core/errors.ts";
+
+/** The errors of the light encoder: the kind and the English of each, with its facts as parameters. */
+export const errors = {
+  typeInvalid: ({ mime }: { mime: string }) =>
+    new MediaError("request_invalid", `The body must be of type ${mime}.`),
+  queueFull: () => new MediaError("service_unavailable", "The light encoder is busy; try again soon."),
+  placeLost: () => new MediaError("service_unavailable", "The job lost its place in the queue."),
+  jobLate: () => new MediaError("timeout", "The job did not come in time."),
+  inputLate: () => new MediaError("timeout", "The input did not come in time."),
+  requestLate: () => new MediaError("timeout", "The request did not end in time."),
+  answerLate: () => new MediaError("timeout", "The answer was not taken in time."),
+};
