@@ -9,7 +9,7 @@ import { constantFps, type Plan } from "../plan/plan.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
 import { checkParts } from "./check-parts.ts";
-import { describeSheets } from "./describe-sheets.ts";
+import { describeSprites } from "./describe-sheets.ts";
 import { describeStream } from "./describe-stream.ts";
 import { describeWaveform } from "./describe-waveform.ts";
 import { decideOnce, encodeInput } from "./encode-input.ts";
@@ -200,7 +200,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : plan.image?.sheet
-              ? await describeSheets(encoded.key, encoded.size, plan, storage, tools.url)
+              ? await describeSprites(encoded.key, encoded.size, plan, storage, tools.url)
               : encoded.waveform
                 ? await describeWaveform(encoded.key, encoded.waveform, plan, storage, tools.url)
                 : await probeStored(encoded.key, url, context, signal);

@@ -4,11 +4,11 @@ import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform/peak-meter.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { listNames, readLists } from "../../src/ffmpeg/listing.ts";
-import { findLevel } from "../../src/ffmpeg/loudness.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { parseProgress } from "../../src/ffmpeg/progress.ts";
 import { checkRun, type RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import type { Tally } from "../../src/ffmpeg/tally.ts";
+import { findGain } from "../../src/media/features/audio-filters-graph.ts";
 import { furtherOf } from "../../src/plan/further/further.ts";
 import { isInput } from "../../src/plan/further/further-file.ts";
 import { outputSeconds } from "../../src/plan/plan.ts";
@@ -94,15 +94,18 @@ export async function encode(job: NativeJob, bench: Bench, given: Encode): Promi
     }
   };
   try {
-    const leveling = findLevel(plan, chunk, source, input.url, tools);
-    let found = leveling.next();
-    while (!found.done) found = leveling.next((await run(found.value)).log);
+    const search = findGain(plan, chunk, source, input.url, tools);
+    let step = search.next();
+    while (!step.done) step = search.next((await run(step.value)).log);
     const file = join("out", outputFile(plan, chunk).name);
     const meter = plan.waveform && createPeakMeter(plan.waveform, points_before);
     const output = meter ? PIPE : job.name === null ? "out" : file;
     const roles = furtherOf(plan, chunk);
     const io = {
-      ...{ input: input.url, output, lists: "", level: found.value },
+      input: input.url,
+      output,
+      lists: "",
+      gain: step.value,
       further: further.map(({ url }, at) => ({
         path: url,
         input: inputArgs(readersOf(roles[at]?.format ?? ""), settings.threads),

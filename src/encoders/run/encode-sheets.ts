@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { outputFile, sheetName } from "../../ffmpeg/output.ts";
-import { STORYBOARD, writeStoryboard } from "../../ffmpeg/storyboard.ts";
+import { outputFile, spriteName } from "../../ffmpeg/output.ts";
+import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-graph.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { WrittenFile } from "../encoder.ts";
 import { encodeCounted } from "./encode-counted.ts";
@@ -8,13 +8,13 @@ import type { EncodeResult, Encoding } from "./encoding.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 
 /** Encodes several stills, or the sheets of a storyboard, and stores its JSON and, once everything else is there, its WebVTT. */
-export function encodeSheets(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
+export function encodeSprites(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
   const { plan, out, storage } = encoding;
   return encoding.durably("encode", async (signal) => {
     const place = { folder: out, name: null };
     const { stored } = await encodeCounted(encoding, chunk, place, signal, async (encoded) => {
       const { written } = await placeSegments(storage, encoded, out);
-      checkSheets(plan, written);
+      checkSprites(plan, written);
       // A tile is chosen from many pictures, so there is nothing to compare.
       return { stored: written, count: async () => ({ pictures: null, sound: 0 }) };
     });
@@ -24,10 +24,10 @@ export function encodeSheets(encoding: Encoding, chunk: Chunk): Promise<EncodeRe
   });
 }
 
-function checkSheets(plan: Plan, written: readonly WrittenFile[]): void {
+function checkSprites(plan: Plan, written: readonly WrittenFile[]): void {
   const names = new Set(written.filter(({ size }) => size > 0).map(({ name }) => name));
   const { sheets = 0 } = plan.image?.sheet ?? {};
-  const missing = Array.from({ length: sheets }, (_, index) => sheetName(plan, index)).filter(
+  const missing = Array.from({ length: sheets }, (_, index) => spriteName(plan, index)).filter(
     (name) => !names.has(name),
   );
   if (missing.length === 0 && names.size === sheets) return;

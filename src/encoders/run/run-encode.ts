@@ -6,7 +6,7 @@ import { sideBySide } from "../../util/side-by-side.ts";
 import { type Counted, sumCounts } from "./encode-counted.ts";
 import { type EncodedPart, encodePart, stitchParts } from "./encode-parts.ts";
 import { createEncodeProgress } from "./encode-progress.ts";
-import { encodeSheets } from "./encode-sheets.ts";
+import { encodeSprites } from "./encode-sheets.ts";
 import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts";
 import { encodeWithin } from "./encode-within.ts";
 import type { EncodeResult, EncodeRun, Encoding } from "./encoding.ts";
@@ -48,7 +48,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
     return adaptive
       ? encodeStream(encoding, only)
       : plan.image?.sheet
-        ? encodeSheets(encoding, only)
+        ? encodeSprites(encoding, only)
         : whole(await encodeWithin(encoding, only));
   const encodeOne = adaptive ? encodeStreamPart : encodePart;
   const parts: EncodedPart[] = [];

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { MAX_POINTS, samplesPerPixel, type WaveformPlan } from "../../media/features/waveform.ts";
+import type { WaveformPlan } from "../../media/features/waveform.ts";
+import { MAX_POINTS, samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import { createLanes } from "./scan-lanes.ts";
 import { readWaveHeader, type WaveFormat } from "./wave-header.ts";
