@@ -98,7 +98,7 @@ async function measure(file: string, kind: EncodeKind, options: Record<string, u
     await mkdir(folder);
     const output = kind === "adaptive_video" ? folder : join(folder, outputFile(plan, chunk).name);
     const tools = {
-      ...jobTools(THREADS, { ...NATIVE_TOOLS, readers: "ALL" }),
+      ...jobTools(THREADS, { ...NATIVE_TOOLS, demuxers: "ALL" }),
       input: ["-threads", String(THREADS)],
     };
     found.push(await use(chunkArgs(plan, chunk, source, { input: file, output }, tools)));

@@ -1,22 +1,22 @@
 import type { Source } from "../core/source.ts";
+import { audioFilterChain, type Gain, keepsLayout } from "../media/features/audio-filters-graph.ts";
 import { soundFilters } from "../media/features.ts";
 import type { AudioPlan } from "../plan/plan.ts";
-import { keepsLayout, type Level, shapeFilters } from "./loudness.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
-/** Returns the arguments of the sound; `level` is what `findLevel` returned. */
+/** Returns the arguments of the sound; `gain` comes from `findGain`. */
 export function audioArgs(
   audio: AudioPlan,
   source: Source,
   cut: Cut,
   toolset: Toolset,
-  level: Level | null,
+  gain: Gain | null,
 ): string[] {
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
-  const filters = [...cut.audio, ...soundFilters(cut), ...shapeFilters(audio, source, level)];
+  const filters = [...cut.audio, ...soundFilters(cut), ...audioFilterChain(audio, source, gain)];
   return [
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],

@@ -1,6 +1,8 @@
 import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
+import type { Gain } from "../media/features/audio-filters-graph.ts";
 import { metadataArgs } from "../media/features/metadata.ts";
+import { storyboardArgs } from "../media/features/storyboard-graph.ts";
 import { sourceForTrack } from "../media/features/track.ts";
 import { isCopy } from "../plan/copied.ts";
 import { furtherOf } from "../plan/further/further.ts";
@@ -14,10 +16,8 @@ import { concatArgs, partInput } from "./further/concat.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
 import { listPackets, listPictures } from "./listing.ts";
-import type { Level } from "./loudness.ts";
 import { muxerArgs } from "./output.ts";
 import { type Cut, createCut, soundStream } from "./span.ts";
-import { storyboardArgs } from "./storyboard.ts";
 import type { Toolset } from "./toolset.ts";
 import { lastingFilter, timescaleArgs, videoArgs, videoGraph, videoOver } from "./video-args.ts";
 
@@ -29,8 +29,8 @@ export interface ChunkFiles {
   further?: readonly { path: string; input: readonly string[] }[] | undefined;
   /** Path prefix for the lists of packets and pictures, see {@link listPackets}; absent to list nothing. */
   lists?: string | undefined;
-  /** The level that `findLevel` found; absent without one. */
-  level?: Level | null;
+  /** The gain that `findGain` returned; absent without one. */
+  gain?: Gain | null;
 }
 
 /**
@@ -66,7 +66,7 @@ export function chunkArgs(
     return [...input, ...hlsArgs(plan, chunk, source, cut, { ...io, over }, toolset), ...lists];
   const { image } = plan;
   if (image?.sheet) {
-    const what = { image, sheet: image.sheet, cut };
+    const what = { image, sprite: image.sheet, cut };
     return [...input, ...storyboardArgs(plan, chunk, source, what, io.output, toolset), ...lists];
   }
   return [
@@ -95,7 +95,7 @@ function ownTracks(
     ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, io.over, toolset)),
     ...(chunk.track === "video"
       ? []
-      : audioTrack(plan, sourceForTrack(source, plan), cut, toolset, io.level ?? null)),
+      : audioTrack(plan, sourceForTrack(source, plan), cut, toolset, io.gain ?? null)),
   ];
 }
 
@@ -148,9 +148,9 @@ function lastingArgs(plan: Plan, source: Source, until: number | null): string[]
   return ["-bsf:v", lastingFilter(plan, source, until), ...timescaleArgs(plan)];
 }
 
-function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset, level: Level | null): string[] {
+function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset, gain: Gain | null): string[] {
   if (!plan.audio) return [];
-  const args = plan.waveform ? sampleArgs(cut, toolset) : audioArgs(plan.audio, source, cut, toolset, level);
+  const args = plan.waveform ? sampleArgs(cut, toolset) : audioArgs(plan.audio, source, cut, toolset, gain);
   return ["-map", soundStream(plan), ...args];
 }
 

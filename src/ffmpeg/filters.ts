@@ -6,7 +6,7 @@ import type { Size } from "../plan/size.ts";
 import { isRgb } from "./color.ts";
 
 /** What to fix in pictures before they are sized. */
-export interface Mending {
+export interface Cleanup {
   /** Filters that clean pictures while their neighbors are there. */
   clean: readonly string[];
   /** Frames per second; null keeps the timing. */
@@ -19,7 +19,7 @@ export interface Mending {
 }
 
 /** The target that pictures are sized to. */
-export interface Sizing {
+export interface Scaling {
   geometry: Geometry;
   /** Filters that change the colors of the sized pictures; empty keeps them. */
   tone: readonly string[];
@@ -37,60 +37,60 @@ export interface Sizing {
 const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["transpose=cclock"] } as const;
 
 /** Returns the filters that deinterlace, retime and turn pictures and flatten transparency. */
-export function mendFilters(mending: Mending): string[] {
-  const filters: string[] = [...mending.clean];
-  if (mending.fps !== null) filters.push(...fpsFilters(mending.fps, mending.length));
-  filters.push(...TURNS[mending.rotate]);
-  if (mending.mirror) filters.push("hflip");
-  if (mending.matte !== null) filters.push(matteFilter(mending.matte));
+export function cleanupFilters(cleanup: Cleanup): string[] {
+  const filters: string[] = [...cleanup.clean];
+  if (cleanup.fps !== null) filters.push(...fpsFilters(cleanup.fps, cleanup.length));
+  filters.push(...TURNS[cleanup.rotate]);
+  if (cleanup.mirror) filters.push("hflip");
+  if (cleanup.matte !== null) filters.push(matteFilter(cleanup.matte));
   return filters;
 }
 
 /** Returns the filters that crop, scale, tone-map and pad pictures to their output size and pixel format. */
-export function sizeFilters(source: Source, sizing: Sizing): string[] {
-  const { crop, scale } = sizing.geometry;
+export function scalingFilters(source: Source, scaling: Scaling): string[] {
+  const { crop, scale } = scaling.geometry;
   const filters = crop ? [`crop=${crop.width}:${crop.height}:${crop.x}:${crop.y}:exact=1`] : [];
-  if (sizing.tone.length > 0) {
-    filters.push(...(scale ? [scaleFilter(sizing, scale)] : []), ...sizing.tone, ...finish(sizing, null));
-  } else if (scale && sizing.alpha) {
+  if (scaling.tone.length > 0) {
+    filters.push(...(scale ? [scaleFilter(scaling, scale)] : []), ...scaling.tone, ...finish(scaling, null));
+  } else if (scale && scaling.alpha) {
     // Premultiplied, so that the colors of transparent pixels do not bleed into the edges.
     const scaled = [
       "format=gbrap",
       "premultiply=inplace=1",
-      scaleFilter(sizing, scale),
+      scaleFilter(scaling, scale),
       "unpremultiply=inplace=1",
     ];
-    filters.push(...scaled, ...finish(sizing, null));
+    filters.push(...scaled, ...finish(scaling, null));
   } else {
-    const plain = !isRgb(source) && source.color?.range !== "full" && sizing.matrix === null;
-    if (plain && !scale && !sizing.geometry.pad) filters.push(`format=${sizing.pixels}`);
-    else filters.push(...finish(sizing, scale));
+    const plain = !isRgb(source) && source.color?.range !== "full" && scaling.matrix === null;
+    if (plain && !scale && !scaling.geometry.pad) filters.push(`format=${scaling.pixels}`);
+    else filters.push(...finish(scaling, scale));
   }
   return [...filters, "setsar=1"];
 }
 
 /** Returns the filters that convert sized pictures to the colors and the pixel format of the output. */
-export function colorFilters(sizing: Sizing): string[] {
-  return [scaleFilter(sizing, null, colorsOf(sizing)), `format=${sizing.pixels}`];
+export function colorFilters(scaling: Scaling): string[] {
+  return [scaleFilter(scaling, null, colorsOf(scaling)), `format=${scaling.pixels}`];
 }
 
 // Padding needs a canvas with a full color per pixel; the output format comes last.
-function finish(sizing: Sizing, scale: Size | null): string[] {
-  const { geometry, canvas, pixels } = sizing;
+function finish(scaling: Scaling, scale: Size | null): string[] {
+  const { geometry, canvas, pixels } = scaling;
   const { pad } = geometry;
-  const color = colorsOf(sizing);
+  const color = colorsOf(scaling);
   const bars = pad ? [`pad=${pad.width}:${pad.height}:${pad.x}:${pad.y}:${pad.color}`] : [];
-  if (!pad || canvas === pixels) return [scaleFilter(sizing, scale, color), `format=${pixels}`, ...bars];
-  const first = scale ? [scaleFilter(sizing, scale)] : [];
-  return [...first, `format=${canvas}`, ...bars, ...colorFilters(sizing)];
+  if (!pad || canvas === pixels) return [scaleFilter(scaling, scale, color), `format=${pixels}`, ...bars];
+  const first = scale ? [scaleFilter(scaling, scale)] : [];
+  return [...first, `format=${canvas}`, ...bars, ...colorFilters(scaling)];
 }
 
-function colorsOf({ range, matrix }: Sizing): string[] {
+function colorsOf({ range, matrix }: Scaling): string[] {
   return [`out_range=${range}`, ...(matrix ? [`out_color_matrix=${matrix}`] : [])];
 }
 
-function scaleFilter(sizing: Sizing, size: Size | null, color: readonly string[] = []): string {
-  const parts = [...(size ? [`${size.width}:${size.height}`] : []), `flags=${sizing.flags}`, ...color];
+function scaleFilter(scaling: Scaling, size: Size | null, color: readonly string[] = []): string {
+  const parts = [...(size ? [`${size.width}:${size.height}`] : []), `flags=${scaling.flags}`, ...color];
   return `scale=${parts.join(":")}`;
 }
 

@@ -1,14 +1,14 @@
 import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
+import type { Gain } from "../media/features/audio-filters-graph.ts";
 import { DEFAULT_FPS, isEven } from "../media/features/fps.ts";
 import { sourceForTrack } from "../media/features/track.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
-import { heldPictures, SLACK, shownEnd, trackEnd } from "../plan/pictures-end.ts";
+import { freezePictures, SLACK, shownEnd, trackEnd } from "../plan/pictures-end.ts";
 import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import { chain } from "./filters.ts";
-import type { Level } from "./loudness.ts";
 import { AUDIO_MASTER, MASTER } from "./output.ts";
 import { type Cut, soundStream } from "./span.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
@@ -18,8 +18,8 @@ import {
   TICKS,
   timingArgs,
   type VideoEncode,
-  videoMending,
-  videoSizing,
+  videoCleanup,
+  videoScaling,
 } from "./video-args.ts";
 
 // Length of a closed group of pictures.
@@ -60,7 +60,7 @@ export function hlsArgs(
   chunk: Chunk,
   source: Source,
   cut: Cut,
-  { output: folder, level = null, over }: { output: string; level?: Level | null; over: readonly Filter[] },
+  { output: folder, gain = null, over }: { output: string; gain?: Gain | null; over: readonly Filter[] },
   toolset: Toolset,
 ): string[] {
   const { video, audio } = plan;
@@ -74,7 +74,7 @@ export function hlsArgs(
       sourceForTrack(source, plan),
       { ...cut, audio: [...cut.audio, ...steady(chunk), ...silenceAfter(plan, chunk, source)] },
       toolset,
-      level,
+      gain,
     );
     const master = video ? AUDIO_MASTER : MASTER;
     args.push(
@@ -225,7 +225,7 @@ function hlsOutput(
   ];
 }
 
-/** Returns the filter graph of all renditions, in which `over` follows the sizing, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
+/** Returns the filter graph of all renditions, in which `over` follows the scaling, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
 function hlsGraph(
   plan: Plan,
   chunk: Chunk,
@@ -234,22 +234,22 @@ function hlsGraph(
   { cut, over }: { cut: Cut; over: readonly Filter[] },
   toolset: Toolset,
 ): string {
-  const mending = [
-    ...videoMending(source, video, cut, toolset),
-    ...holdFilters(heldPictures(source, plan, chunk)),
+  const cleanup = [
+    ...videoCleanup(source, video, cut, toolset),
+    ...freezeFilters(freezePictures(source, plan, chunk)),
   ];
   const sizes = plan.renditions.map(({ geometry }) => geometry);
-  const sizing = (geometry: Geometry) => [...videoSizing(source, video, geometry, toolset), ...over];
+  const scaling = (geometry: Geometry) => [...videoScaling(source, video, geometry, toolset), ...over];
   return sizes.some(({ pad }) => pad !== null)
-    ? apart(mending, sizes.map(sizing))
-    : inTurn([...mending, ...sizing(sizes[0] as Geometry)], sizes, toolset.scaler);
+    ? apart(cleanup, sizes.map(scaling))
+    : inTurn([...cleanup, ...scaling(sizes[0] as Geometry)], sizes, toolset.scaler);
 }
 
 // Of ticks this long, pictures at any frame rate that ffmpeg may guess or not know are less than half of one apart.
 const LONG_TICK = 1000;
 
 // Repeated pictures come at the end of the last one, in no time: so they are known, and get times of their own.
-function holdFilters({ count, seconds }: { count: number; seconds: number }): string[] {
+function freezeFilters({ count, seconds }: { count: number; seconds: number }): string[] {
   if (count === 0) return [];
   const times = LONG_TICK * TICKS;
   return [
@@ -261,10 +261,10 @@ function holdFilters({ count, seconds }: { count: number; seconds: number }): st
 }
 
 // Padding differs between renditions, so each is sized separately.
-function apart(mending: readonly string[], sizings: readonly Filter[][]): string {
-  const split = [...mending, `split=${sizings.length}`].join(",");
-  const pads = sizings.map((_, index) => `[s${index}]`).join("");
-  const sized = sizings.map((filters, index) => `[s${index}]${chain(filters)}[v${index}]`);
+function apart(cleanup: readonly string[], scalings: readonly Filter[][]): string {
+  const split = [...cleanup, `split=${scalings.length}`].join(",");
+  const pads = scalings.map((_, index) => `[s${index}]`).join("");
+  const sized = scalings.map((filters, index) => `[s${index}]${chain(filters)}[v${index}]`);
   return [`[0:V:0]${split}${pads}`, ...sized].join(";");
 }
 

@@ -1,11 +1,11 @@
 import type { ImageFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
-import type { Palette } from "../media/features/animation.ts";
+import { paletteFilter } from "../media/features/animation-graph.ts";
 import { overFilters, pictureFilters } from "../media/features.ts";
 import type { ImagePlan, Plan } from "../plan/plan.ts";
 import { filterContext, isRgb, sourceColor } from "./color.ts";
-import { chain, colorFilters, mendFilters, type Sizing, sizeFilters } from "./filters.ts";
+import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
 
@@ -17,9 +17,9 @@ const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
 /** Returns the filter graph of an image, from `[0:V:0]` to `[video]`. */
 export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cut, toolset: Toolset): string {
-  const mended = [
+  const cleaned = [
     ...cut.video,
-    ...mendFilters({
+    ...cleanupFilters({
       ...image,
       clean: pictureFilters("clean", image, filterContext(source, toolset.engine)),
       fps: image.motion?.fps ?? null,
@@ -29,7 +29,7 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
     ...gamutFilters(source, image),
   ];
   const last = plan.format === "gif" ? [paletteFilter(image)] : [];
-  return `[0:V:0]${chain([...mended, ...imageSizing(plan, source, image, toolset), ...last])}[video]`;
+  return `[0:V:0]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
 }
 
 // Viewers take an image without a profile for sRGB. RGB tagged with wider primaries comes only from a host's decoder.
@@ -44,21 +44,21 @@ function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] 
 }
 
 /** Returns the filters that size the pictures of an image and lay its overlay over them. */
-export function imageSizing(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): Filter[] {
+export function imageScaling(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): Filter[] {
   const { geometry } = image;
-  const sizing: Sizing = {
+  const scaling: Scaling = {
     geometry,
     tone: pictureFilters("tone", image, filterContext(source, toolset.engine)),
     alpha: image.alpha && source.has_alpha === true,
     flags: `${toolset.scaler}+${FULL_COLOR}`,
     ...pixelsOf(plan.format as ImageFormat, image),
   };
-  const { canvas, flags } = sizing;
+  const { canvas, flags } = scaling;
   const over = overFilters(image, { at: 0, fps: null, yuv: null, flags, files: [] });
-  if (over.length === 0) return sizeFilters(source, sizing);
+  if (over.length === 0) return scalingFilters(source, scaling);
   // In RGB, where it lies to the pixel.
-  const under = sizeFilters(source, { ...sizing, pixels: canvas, matrix: null, range: "pc" });
-  return [...under, ...over, ...colorFilters(sizing)];
+  const under = scalingFilters(source, { ...scaling, pixels: canvas, matrix: null, range: "pc" });
+  return [...under, ...over, ...colorFilters(scaling)];
 }
 
 export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {
@@ -90,7 +90,7 @@ function qualityArgs(format: ImageFormat, { quality, effort }: ImagePlan): strin
 // Decoders assume BT.601 for JPEG and WebP, whatever the video had.
 function pixelsOf(format: ImageFormat, image: ImagePlan) {
   const palette = image.motion?.palette;
-  // What the palette's filters take: they hold all frames, which a conversion would double.
+  // The palette's filters take this: they hold all frames, which a conversion would double.
   const canvas = palette ? "bgra" : image.alpha ? "rgba" : "rgb24";
   const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
   if (format === "png" || format === "gif") return rgb;
@@ -99,24 +99,4 @@ function pixelsOf(format: ImageFormat, image: ImagePlan) {
     return { pixels, canvas, matrix: "bt601", range: "pc" } as const;
   }
   return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
-}
-
-// An animation has one palette, for which all frames wait. Elsewhere each frame has its own, so that none has to.
-function paletteFilter(image: ImagePlan): string {
-  const palette = image.motion?.palette;
-  if (palette) return clipPalette(palette, image.alpha);
-  const reserve = image.alpha ? 1 : 0;
-  const dither = image.animated ? ":dither=bayer:bayer_scale=4" : "";
-  return (
-    `split[look][use];[look]palettegen=reserve_transparent=${reserve}:stats_mode=single[palette];` +
-    `[use][palette]paletteuse=new=1${dither}`
-  );
-}
-
-function clipPalette({ colors, dither }: Palette, alpha: boolean): string {
-  const pattern = typeof dither === "number" ? `bayer:bayer_scale=${dither}` : dither;
-  return (
-    `split[look][use];[look]palettegen=max_colors=${colors}:reserve_transparent=${Number(alpha)}[palette];` +
-    `[use][palette]paletteuse=dither=${pattern}:diff_mode=rectangle`
-  );
 }

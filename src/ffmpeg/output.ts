@@ -21,7 +21,7 @@ export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
   if (plan.kind === "storyboard") return { name: "storyboard.vtt", mime: "text/vtt" };
   if (plan.waveform) return { name: "output.peaks", mime: "application/octet-stream" };
   const { extension, mime } = factsOf(plan);
-  if (plan.image?.sheet) return { name: sheetName(plan, 0), mime };
+  if (plan.image?.sheet) return { name: spriteName(plan, 0), mime };
   return chunk.track === "all"
     ? { name: `output.${extension}`, mime }
     : { name: `${chunk.track}.${extension}`, mime };
@@ -43,12 +43,12 @@ const MIMES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the name of a sheet of a storyboard, or of one of several stills, counted from 0. */
-export function sheetName(plan: Plan, index: number): string {
-  return sheetPattern(plan).replace("%04d", String(index + 1).padStart(4, "0"));
+export function spriteName(plan: Plan, index: number): string {
+  return spritePattern(plan).replace("%04d", String(index + 1).padStart(4, "0"));
 }
 
 /** Returns ffmpeg's pattern for those names. */
-export function sheetPattern(plan: Plan): string {
+export function spritePattern(plan: Plan): string {
   return `${plan.kind === "storyboard" ? "sheet" : "still"}_%04d.${outputExtension(plan)}`;
 }
 

@@ -13,7 +13,7 @@ import {
   scaleMatrix,
   videoColor,
 } from "./color.ts";
-import { chain, fpsText, mendFilters, sizeFilters } from "./filters.ts";
+import { chain, cleanupFilters, fpsText, scalingFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 
@@ -39,8 +39,8 @@ export function videoGraph(
   over: readonly Filter[],
 ): string {
   const filters = [
-    ...videoMending(source, video, cut, toolset),
-    ...videoSizing(source, video, video.geometry, toolset),
+    ...videoCleanup(source, video, cut, toolset),
+    ...videoScaling(source, video, video.geometry, toolset),
   ];
   return `[0:V:0]${chain([...filters, ...over])}[video]`;
 }
@@ -66,8 +66,8 @@ export function videoOver(
   });
 }
 
-/** Returns the filters of a video that precede its sizing: cut, fixed, timed, turned. */
-export function videoMending(source: Source, video: VideoEncode, cut: Cut, { engine }: Toolset): string[] {
+/** Returns the filters of a video that precede its scaling: trimmed, cleaned, timed, turned. */
+export function videoCleanup(source: Source, video: VideoEncode, cut: Cut, { engine }: Toolset): string[] {
   const context = filterContext(source, engine);
   // ffmpeg turns a video as players do; with that disabled, it would copy the rotation to the output (5.1).
   const { turn: rotate, mirror } = video.geometry;
@@ -76,11 +76,11 @@ export function videoMending(source: Source, video: VideoEncode, cut: Cut, { eng
   return [
     ...cut.video,
     ...pictureFilters("retime", cut, context),
-    ...mendFilters({ ...video, clean, length, rotate, mirror }),
+    ...cleanupFilters({ ...video, clean, length, rotate, mirror }),
   ];
 }
 
-export function videoSizing(
+export function videoScaling(
   source: Source,
   video: VideoEncode,
   geometry: Geometry,
@@ -90,7 +90,7 @@ export function videoSizing(
   const { matrix } = videoColor(source, video);
   const rgb = isRgb(source) || video.matte !== null;
   const gray = geometry.pad ? isGray(geometry.pad.color) : true;
-  return sizeFilters(source, {
+  return scalingFilters(source, {
     geometry,
     tone: pictureFilters("tone", video, filterContext(source, toolset.engine)),
     pixels,

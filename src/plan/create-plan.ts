@@ -37,7 +37,7 @@ import type { PlanHints } from "./further/plan-hints.ts";
 import { createImage } from "./image/image.ts";
 import { anyPicture, hasVideo, movingPicture } from "./image/pictures.ts";
 import { createLadder } from "./ladder.ts";
-import { holdPicture } from "./pictures-end.ts";
+import { planFreeze } from "./pictures-end.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { type StoredPicture, storedPicture } from "./size.ts";
 import { soundPlan, streamSounds } from "./sound/plan-sound.ts";
@@ -253,7 +253,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
     ...planBurn(options),
   };
   const frames = frameCount(source, span, null);
-  const freeze = holdPicture(source, plan);
+  const freeze = planFreeze(source, plan);
   // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
   const whole = { chunk_seconds: Number.POSITIVE_INFINITY };
   const stream = {

@@ -16,7 +16,7 @@ export function picturesEnd(
   return until > 0 ? until : null;
 }
 
-// An animation has no sound, so it ends with its last picture, which is often held.
+// An animation has no sound, so it ends with its last picture, which often freezes.
 function animationEnd({ kind, animated, duration }: Source): number | undefined {
   return kind === "image" && animated ? duration : undefined;
 }
@@ -27,7 +27,7 @@ export function shownEnd(
   plan: Plan,
   span: { start: number; end: number | null } = plan,
 ): number | null {
-  const until = heldEnd(plan, span) ?? picturesEnd(source, span);
+  const until = freezeEnd(plan, span) ?? picturesEnd(source, span);
   return until === null ? null : until / (plan.speed ?? 1);
 }
 
@@ -35,10 +35,10 @@ export function shownEnd(
 export const SLACK = 0.2;
 
 /**
- * Decides whether the last picture of a stream is held, as it is where a track of its sound lasts longer: players stop, or cannot
+ * Plans whether the last picture of a stream freezes, as it does where a track of its sound lasts longer: players stop, or cannot
  * seek, where a track has ended.
  */
-export function holdPicture(
+export function planFreeze(
   source: Source,
   plan: Pick<Plan, "start" | "end" | "audio" | "sounds" | "sound_track">,
 ): Plan["held"] | null {
@@ -56,8 +56,8 @@ export function trackEnd({ streams = [] }: Source, kind: "video" | "audio", inde
   return stream?.end ?? stream?.duration;
 }
 
-/** Returns how many pictures follow the last one of a chunk to hold it, and the seconds from one to the next. */
-export function heldPictures(
+/** Returns how many pictures repeat the last one of a chunk while it freezes, and the seconds from one to the next. */
+export function freezePictures(
   { fps = DEFAULT_FPS }: Source,
   { held, end }: Plan,
   chunk: Chunk,
@@ -70,6 +70,6 @@ export function heldPictures(
 // Pictures per second: each segment begins with one.
 const SLOWEST = 1;
 
-function heldEnd({ held, end }: Plan, span: { start: number; end: number | null }): number | null {
+function freezeEnd({ held, end }: Plan, span: { start: number; end: number | null }): number | null {
   return held && span.end === end ? held.until - span.start : null;
 }

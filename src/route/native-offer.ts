@@ -3,7 +3,7 @@ import type { Source } from "../core/source.ts";
 import { isCopy } from "../plan/copied.ts";
 import type { Plan } from "../plan/plan.ts";
 import { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
-import { bestCut, type NativeHost, type NativeTime, placesOf, uncutTime } from "./native-time.ts";
+import { bestCut, type NativeHost, type NativeTime, slotsFor, uncutTime } from "./native-time.ts";
 import type { Offer } from "./offer.ts";
 
 /** A host's native encoders, as far as the decision depends on them. */
@@ -37,7 +37,7 @@ export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): O
     return { ...offer, chunk_seconds: null, chunks: 1, at_once: 1, seconds: uncut };
   }
   const { chunks, chunk_seconds, seconds } = cut;
-  const at_once = Math.min(host.instances * placesOf(host.cores).places, host.max_in_flight);
+  const at_once = Math.min(host.instances * slotsFor(host.cores).slots, host.max_in_flight);
   return { ...offer, chunk_seconds, chunks, at_once, seconds };
 }
 

@@ -25,9 +25,9 @@ export interface NativeTime {
 const CHUNK = { least: 20, most: 120, step: 2 } as const;
 
 /** Returns how many video jobs one encoder runs at once, and the threads of each, by its own defaults. */
-export function placesOf(cores: number): { places: number; threads: number } {
-  const places = Math.max(1, Math.floor(cores / 2));
-  return { places, threads: Math.max(1, Math.ceil(cores / places)) };
+export function slotsFor(cores: number): { slots: number; threads: number } {
+  const slots = Math.max(1, Math.floor(cores / 2));
+  return { slots, threads: Math.max(1, Math.ceil(cores / slots)) };
 }
 
 /** Estimates a plan that one encoder runs whole; null when its duration is unknown. */
@@ -43,7 +43,7 @@ export function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeT
   const { duration, video } = plan;
   if (video?.mode !== "encode" || pictures === null || sound === null || duration === null) return null;
   const segmented = plan.kind === "adaptive_video";
-  const slots = Math.max(1, Math.min(host.instances * placesOf(host.cores).places, host.max_in_flight));
+  const slots = Math.max(1, Math.min(host.instances * slotsFor(host.cores).slots, host.max_in_flight));
   const cost = NATIVE_COST.seconds;
   const pace = paceOf(host.cores);
   let best: NativeTime | null = null;
@@ -65,6 +65,6 @@ export function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeT
 }
 
 function paceOf(cores: number): number {
-  const { threads } = placesOf(cores);
+  const { threads } = slotsFor(cores);
   return threads === 1 ? 1 : threads * NATIVE_COST.parallel;
 }

@@ -102,14 +102,16 @@ test("an encoder starts a waiting job as soon as another ends, and ends the wait
   }
 });
 
-test("jobs that share a run keep its place to themselves until the last has ended", async () => {
+test("jobs of one batch keep its slot until the last has ended", async () => {
   const source = videoSource();
   const plan = createPlan(source, "video", { codec: "h265" }, {});
   const jobOf = (id: string) =>
     ({ id, plan, source, chunk: plan.chunks[0], name: "output.mp4" }) as unknown as NativeJob;
   let gathers = false;
   const jobs = createJobs({
-    ...{ places: 1, lease_seconds: 60, memory: createMemory(2 ** 40) },
+    slots: 1,
+    lease_seconds: 60,
+    memory: createMemory(2 ** 40),
     batches: { awaits: () => gathers, enter: () => null },
     run: (_, { signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),

@@ -9,7 +9,7 @@ test.for([
   [2, "3", "threads=3", "2", "pools=2"],
   [4, "5", "threads=6", "4", "pools=4"],
 ] as const)("sets the threads of a job for %i processors", ([processors, decoders, x264, others, x265]) => {
-  const { input, output, renditions, video } = jobTools(processors, { ...ALL, readers: "mov" });
+  const { input, output, renditions, video } = jobTools(processors, { ...ALL, demuxers: "mov" });
   expect(after(input, "-threads")).toBe(decoders);
   expect(after(video.h264?.args ?? [], "-x264-params")).toBe(x264);
   expect(after(renditions.h264?.args ?? [], "-x264-params")).toBe(x264);
@@ -18,14 +18,14 @@ test.for([
 });
 
 test("a job reads over HTTP only, with the demuxers of its format", () => {
-  const { input } = jobTools(2, { ...ALL, readers: "matroska" });
+  const { input } = jobTools(2, { ...ALL, demuxers: "matroska" });
   expect(after(input, "-protocol_whitelist")).toBe("http,tcp");
   expect(after(input, "-format_whitelist")).toBe("matroska");
 });
 
 test("videos of one source are encoded as the renditions of adaptive video are, by a faster preset", () => {
   const presets = [false, true].map((isRendition) => {
-    const { video, renditions } = jobTools(2, { ...ALL, readers: "mov", isRendition });
+    const { video, renditions } = jobTools(2, { ...ALL, demuxers: "mov", isRendition });
     return [video, renditions].map(({ h264 }) => after(h264?.args ?? [], "-preset"));
   });
   expect(presets).toEqual([

@@ -12,21 +12,21 @@ const film = () => clip("mp4", { size: "1280x720", seconds: 8 });
 
 test("admits jobs while their estimates fit, and any job alone", () => {
   const memory = createMemory(100);
-  const large = memory.take(500);
+  const large = memory.reserve(500);
   expect(large).not.toBeNull();
-  expect(memory.take(1)).toBeNull();
-  large?.end();
-  const [one, two] = [memory.take(60), memory.take(40)];
-  expect([one === null, two === null, memory.take(1)]).toEqual([false, false, null]);
-  two?.end();
-  expect(memory.take(40)).not.toBeNull();
+  expect(memory.reserve(1)).toBeNull();
+  large?.release();
+  const [one, two] = [memory.reserve(60), memory.reserve(40)];
+  expect([one === null, two === null, memory.reserve(1)]).toEqual([false, false, null]);
+  two?.release();
+  expect(memory.reserve(40)).not.toBeNull();
 });
 
 test("a job may take more than its estimate, as long as all fit", () => {
   const memory = createMemory(100);
-  const [one, two] = [memory.take(30), memory.take(30)];
+  const [one, two] = [memory.reserve(30), memory.reserve(30)];
   expect([one?.fits(70), one?.fits(71), two?.fits(30), two?.fits(31)]).toEqual([true, false, true, false]);
-  one?.end();
+  one?.release();
   expect([two?.fits(100), two?.fits(101)]).toEqual([true, false]);
 });
 

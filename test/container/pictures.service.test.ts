@@ -16,16 +16,16 @@ test("a sender that stalls does not keep the pictures of others waiting", async 
   const unused = () => {
     throw new Error("No picture is complete.");
   };
-  const pictures = createPictures({} as Jobs, { hold: unused, close: unused }, createMemory(1000));
+  const pictures = createPictures({} as Jobs, { serve: unused, close: unused }, createMemory(1000));
   const { signal } = new AbortController();
   const stalled = () => new ReadableStream<Uint8Array>();
   const bad = () => new Blob([new Uint8Array(4)]).stream();
   const late = { kind: "timeout" };
-  const first = expect(pictures.make(stalled(), 0, signal)).rejects.toMatchObject(late);
-  const second = expect(pictures.make(stalled(), 0, signal)).rejects.toMatchObject(late);
+  const first = expect(pictures.encode(stalled(), 0, signal)).rejects.toMatchObject(late);
+  const second = expect(pictures.encode(stalled(), 0, signal)).rejects.toMatchObject(late);
   await vi.advanceTimersByTimeAsync(20_000);
   await Promise.all([first, second]);
-  const third = expect(pictures.make(bad(), 0, signal)).rejects.toMatchObject({ kind: "request_invalid" });
+  const third = expect(pictures.encode(bad(), 0, signal)).rejects.toMatchObject({ kind: "request_invalid" });
   await vi.advanceTimersByTimeAsync(1);
   await third;
 });
@@ -37,18 +37,23 @@ test("a job that waits for the memory of a picture begins when its sender breaks
   const chunk = { index: 0, track: "all", start: 0, end: null } as const;
   const memory = createMemory(nativeWork(plan, known).memory + 2000);
   const jobs = createJobs({
-    ...{ places: 1, lease_seconds: 60, memory, run: () => new Promise(() => {}) },
+    slots: 1,
+    lease_seconds: 60,
+    memory,
+    run: () => new Promise(() => {}),
     batches: { awaits: () => false, enter: () => null } as unknown as Batches,
   });
-  const held = { hold: () => expect.fail("The picture is not complete."), close() {} };
-  const pictures = createPictures(jobs, held, memory);
+  const server = { serve: () => expect.fail("The picture is not complete."), close() {} };
+  const pictures = createPictures(jobs, server, memory);
   const broken = Promise.withResolvers<never>();
   const body = new ReadableStream<Uint8Array>({
     start: (controller) =>
       controller.enqueue(frameHead({ protocol: NATIVE_PROTOCOL, plan, chunk, source: known, size: 1000 })),
     pull: () => broken.promise,
   });
-  const picture = expect(pictures.make(body, 0, new AbortController().signal)).rejects.toThrow("broken off");
+  const picture = expect(pictures.encode(body, 0, new AbortController().signal)).rejects.toThrow(
+    "broken off",
+  );
   await vi.advanceTimersByTimeAsync(1);
   const file = { input: { url: known.url, size: 1, etag: "" }, folder: "https://example.com/", name: "a" };
   const job: NativeJob = { protocol: NATIVE_PROTOCOL, id: "one", plan, chunk, source: known, ...file };

@@ -179,8 +179,8 @@ test("the native encoder asks for what its container has, and ends within the ti
   const [container] = configs[0]?.[1].containers ?? [];
   expect(container?.instance_type).toBe("standard-3");
   expect(NATIVE_MEMORY).toBe(LIMITS.container.memory);
-  const { grace_seconds, places } = parseSettings({}, LIMITS.container.cpu);
-  expect([grace_seconds < LIMITS.container.stop_seconds, places]).toEqual([true, 1]);
+  const { grace_seconds, slots } = parseSettings({}, LIMITS.container.cpu);
+  expect([grace_seconds < LIMITS.container.stop_seconds, slots]).toEqual([true, 1]);
   expect(container?.rollout_active_grace_period).toBe(grace_seconds);
   expect(container?.max_instances).toBeGreaterThanOrEqual(Number(configs[0]?.[1].vars.NATIVE_INSTANCES));
 });

@@ -9,13 +9,13 @@ import type { Jobs } from "./jobs.ts";
 import { parseJob, READ_PROTOCOLS } from "./parse-job.ts";
 import type { Pictures } from "./pictures/pictures.ts";
 
-/** What the routes of the native encoder stand on. */
+/** Options of {@link createApp}. */
 export interface AppOptions {
   jobs: Jobs;
   pictures: Pictures;
-  /** What requests must carry; null for none. */
+  /** Bearer token of requests; null for none. */
   token: string | null;
-  /** Where jobs may read from and write to; null for anywhere. */
+  /** Origins that jobs may read from and write to; null for any. */
   origins: readonly string[] | null;
   /** Version of ffmpeg. */
   ffmpeg: string;
@@ -25,9 +25,9 @@ export interface AppOptions {
   slots: number;
 }
 
-/** Bytes that a request may have; a plan of thousands of chunks is far below. */
+/** Limit of a job in bytes; a plan of thousands of chunks is far smaller. */
 export const MAX_JOB_BYTES = MIB;
-/** The longest that a request waits for a change, in seconds. */
+/** The longest wait of a request for a change, in seconds. */
 export const MAX_WAIT_SECONDS = 60;
 
 const STATUS = {
@@ -39,7 +39,7 @@ const STATUS = {
   service_unavailable: 503,
 } as const satisfies Partial<Record<ErrorKind, number>>;
 
-/** Builds the routes of the protocol in `src/encoders/native/native-wire.ts`. An error is answered as `{ kind, message, param? }`. */
+/** Creates the routes of the protocol in `src/encoders/native/native-wire.ts`. The body of an error is `{ kind, message, param? }`. */
 export function createApp({ jobs, pictures, token, origins, ffmpeg, features, slots }: AppOptions): Hono {
   const app = new Hono();
   app.onError(answerError);
@@ -68,15 +68,15 @@ export function createApp({ jobs, pictures, token, origins, ffmpeg, features, sl
     throw errors.largeJob({ max_bytes: MAX_JOB_BYTES });
   };
   app.post("/jobs", bodyLimit({ maxSize: MAX_JOB_BYTES, onError }), async (c) => {
-    const wait_ms = parseWait(c.req.query("wait"));
-    const started = await jobs.start(parseJob(await readJson(c), origins), wait_ms, c.req.raw.signal);
+    const waitMs = parseWait(c.req.query("wait"));
+    const started = await jobs.start(parseJob(await readJson(c), origins), waitMs, c.req.raw.signal);
     if (started) return c.json(started.state, started.fresh ? 202 : 200);
     throw noSlot();
   });
 
   app.get("/jobs/:id", async (c) => {
-    const wait_ms = parseWait(c.req.query("wait"));
-    const state = await jobs.ask(c.req.param("id"), wait_ms, c.req.raw.signal);
+    const waitMs = parseWait(c.req.query("wait"));
+    const state = await jobs.poll(c.req.param("id"), waitMs, c.req.raw.signal);
     if (!state) throw errors.jobNotFound();
     return c.json(state);
   });
@@ -88,15 +88,17 @@ export function createApp({ jobs, pictures, token, origins, ffmpeg, features, sl
 
   app.post("/pictures", async (c) => {
     const { body, signal } = c.req.raw;
-    const wait_ms = jobs.ending() ? 0 : parseWait(c.req.query("wait"));
+    const waitMs = jobs.ending() ? 0 : parseWait(c.req.query("wait"));
     if (!body) throw errors.noPictureBody();
-    const made = await pictures.make(body, wait_ms, signal).catch((thrown: unknown) => {
+    const picture = await pictures.encode(body, waitMs, signal).catch((thrown: unknown) => {
       if (!(thrown instanceof MediaError) || Object.hasOwn(STATUS, thrown.kind)) throw thrown;
       return thrown;
     });
-    if (!made) throw noSlot();
-    if (made instanceof MediaError) return c.json({ kind: made.kind, message: made.message }, 422);
-    return c.body(made, 200, { "Content-Type": "application/octet-stream" });
+    if (!picture) throw noSlot();
+    if (picture instanceof MediaError) {
+      return c.json({ kind: picture.kind, message: picture.message }, 422);
+    }
+    return c.body(picture, 200, { "Content-Type": "application/octet-stream" });
   });
 
   const noSlot = () => (jobs.ending() ? errors.ending() : errors.noSlot());
@@ -121,10 +123,10 @@ function checkToken(header: string | undefined, token: string): void {
   if (header === undefined) {
     throw errors.tokenMissing();
   }
-  const given = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? "";
-  // Of their digests, which have the same length whatever is sent.
+  const sent = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? "";
+  // Digests have equal lengths, which the comparison requires.
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  if (timingSafeEqual(digest(given), digest(token))) return;
+  if (timingSafeEqual(digest(sent), digest(token))) return;
   throw errors.tokenInvalid();
 }
 
@@ -137,7 +139,7 @@ function answerError(thrown: unknown, c: Context): Response {
   }
   if (status === 401) c.header("WWW-Authenticate", 'Bearer realm="framewright"');
   if (status === 503) c.header("Retry-After", "1");
-  // The server ends a connection whose request it has not read to its end; without a word of it, the client's next request would be lost.
+  // The server closes a connection whose request it has not fully read. Without this header, the client's next request would be lost.
   else if (c.req.method === "POST") c.header("Connection", "close");
   return c.json({ kind, message, ...(param !== undefined && { param }) }, status);
 }

@@ -4,33 +4,33 @@ import { readSegment } from "../../src/mux/contents.ts";
 import { listOutput, type OutputFile } from "./put-output.ts";
 
 /**
- * Throws `storage_full` unless all files of adaptive video are whole: when the disk is full, ffmpeg's writer of it leaves what it has, says
- * nothing and ends as if all were well (5.1).
+ * Throws `storage_full` unless all files of adaptive video are complete: when the disk is full, ffmpeg 5.1 leaves truncated segments and
+ * still exits with 0.
  */
 export async function checkSegments(files: readonly OutputFile[]): Promise<void> {
   for (const file of files) {
-    if (!(file.name.endsWith(".m3u8") ? file.size > 0 : await isWhole(file))) throw diskFull();
+    if (!(file.name.endsWith(".m3u8") ? file.size > 0 : await isComplete(file))) throw diskFull();
   }
 }
 
-/** Reads the facts of each segment; returns pairs of its name and them. */
+/** Returns each segment's name with its facts. */
 export async function readSegments(
   files: readonly OutputFile[],
 ): Promise<(readonly [string, ReturnType<typeof readSegment>])[]> {
-  const read: [string, ReturnType<typeof readSegment>][] = [];
-  // One after the other: all of a long sound together would not fit into what the job may take.
+  const facts: [string, ReturnType<typeof readSegment>][] = [];
+  // One at a time, because the segments of a long sound exceed the memory of its job.
   for (const { name, path } of files)
-    if (name.endsWith(".m4s")) read.push([name, readSegment(await readFile(path))]);
-  return read;
+    if (name.endsWith(".m4s")) facts.push([name, readSegment(await readFile(path))]);
+  return facts;
 }
 
-/** True when the boxes of an MP4 file or segment (ISO/IEC 14496-12, 4.2) are all there and end where it does. */
-export async function isWhole({ path, size }: OutputFile): Promise<boolean> {
+/** Returns whether the boxes of an MP4 file or segment (ISO/IEC 14496-12, 4.2) end exactly where the file does. */
+export async function isComplete({ path, size }: OutputFile): Promise<boolean> {
   await using file = await open(path);
   return size > 0 && (await boxesEnd(file, size)) === size;
 }
 
-// Where the last box ends, as its header says; 0 when one cannot be read.
+// The end of the last box by its header; 0 when a header is malformed.
 async function boxesEnd(file: FileHandle, size: number): Promise<number> {
   const header = new DataView(new ArrayBuffer(16));
   let at = 0;
@@ -47,21 +47,21 @@ async function boxesEnd(file: FileHandle, size: number): Promise<number> {
 const SEGMENT = /^(.+\/seg_)(\d+)\.m4s$/;
 
 /**
- * Lists the segments that a running ffmpeg has finished: those whose successor exists and that are whole, which they are not after the
- * disk was full. Other files and the last segments are whole only after it has ended.
+ * Lists the segments that a running ffmpeg has finished: complete ones with a successor. Other files, and the last segment, are only
+ * complete after it has ended.
  */
-export async function wholeSegments(
+export async function finishedSegments(
   folder: string,
   isKnown: (name: string) => boolean,
 ): Promise<OutputFile[]> {
   const files = await listOutput(folder, null);
   const names = new Set(files.map(({ name }) => name));
-  const done: OutputFile[] = [];
+  const finished: OutputFile[] = [];
   for (const file of files) {
     const [, stem, number] = SEGMENT.exec(file.name) ?? [];
     if (number === undefined || isKnown(file.name)) continue;
     const next = `${stem}${String(Number(number) + 1).padStart(number.length, "0")}.m4s`;
-    if (names.has(next) && (await isWhole(file))) done.push(file);
+    if (names.has(next) && (await isComplete(file))) finished.push(file);
   }
-  return done;
+  return finished;
 }

@@ -8,7 +8,7 @@ import { errors } from "./errors.ts";
 import { readInput } from "./read-input.ts";
 import { type DecoderRun, runDecoder } from "./run-decoder.ts";
 
-/** A decoded picture on disk, and the job that reads it. */
+/** A decoded picture, and the job that reads it instead of the input. */
 export interface DecodedInput {
   job: NativeJob;
   path: string;
@@ -47,7 +47,7 @@ async function store(input: NativeJob["input"], path: string, signal: AbortSigna
   }
 }
 
-// Each picture of a file with several becomes a numbered file; `heif-info` says which one is the primary.
+// libheif writes each picture of a file to a numbered file; `heif-info` tells which one is the primary.
 async function primaryOf(heif: string, run: DecoderRun): Promise<string> {
   const names = (await readdir(run.folder)).filter((name) => /^picture(-\d+)?\.png$/.test(name));
   if (names.includes(DECODED)) return DECODED;

@@ -1,50 +1,50 @@
-/** Reads one block of a file, by its number. */
+/** Reads one block of a file, by its index. */
 export type ReadBlock = (index: number) => Promise<Uint8Array>;
 
-/** Reads so many blocks of a file, one after another, in one go. */
+/** Reads consecutive blocks of a file in one request. */
 export type ReadBlocks = (first: number, count: number) => Promise<Uint8Array[]>;
 
-// Of what was read in a row, this much is fetched ahead, so that little is wasted when the reader jumps.
+// Share of the blocks read in sequence that is prefetched: little is wasted when the reader seeks.
 const AHEAD_SHARE = 0.25;
 
 /** How a file is read in blocks. */
 export interface BlockOptions {
-  /** Number of blocks of the file. */
+  /** Blocks in the file. */
   count: number;
-  /** Blocks kept for later reads. */
+  /** Blocks cached for later reads. */
   keep: number;
   /** Most blocks to prefetch for a sequential reader. */
   ahead: number;
 }
 
 /**
- * Reads a file in blocks: what was read lately is kept, and the next blocks are fetched while one is used, several in one go, since each
- * go has its price. Holds at most `keep + ahead` blocks.
+ * Reads a file in blocks. Caches the latest blocks and prefetches the next ones for a sequential reader, several in one request. Holds at
+ * most `keep + ahead` blocks.
  */
 export function createBlocks(read: ReadBlocks, { count, keep, ahead }: BlockOptions): ReadBlock {
-  // The latest are last.
-  const kept = new Map<number, Promise<Uint8Array>>();
+  // In order of use, the latest last.
+  const cache = new Map<number, Promise<Uint8Array>>();
   let last = -2;
-  // Blocks that were read one after another.
+  // Length of the current sequential read, in blocks.
   let run = 0;
 
-  const touch = (index: number): Promise<Uint8Array> | undefined => {
-    const block = kept.get(index);
+  const lookUp = (index: number): Promise<Uint8Array> | undefined => {
+    const block = cache.get(index);
     if (block) {
-      kept.delete(index);
-      kept.set(index, block);
+      cache.delete(index);
+      cache.set(index, block);
     }
     return block;
   };
 
-  const fetch = (first: number, many: number): Promise<Uint8Array> => {
-    const all = read(first, many);
-    const blocks = Array.from({ length: many }, (_, at) => all.then((found) => found[at] as Uint8Array));
+  const fetch = (first: number, amount: number): Promise<Uint8Array> => {
+    const all = read(first, amount);
+    const blocks = Array.from({ length: amount }, (_, at) => all.then((bytes) => bytes[at] as Uint8Array));
     for (const [at, block] of blocks.entries()) {
       const index = first + at;
-      kept.set(index, block);
-      // Of a block that failed nothing is kept, so that it is tried again when it is asked for again.
-      block.catch(() => kept.get(index) === block && kept.delete(index));
+      cache.set(index, block);
+      // A failed block is fetched again by the next read.
+      block.catch(() => cache.get(index) === block && cache.delete(index));
     }
     return blocks[0] as Promise<Uint8Array>;
   };
@@ -52,16 +52,16 @@ export function createBlocks(read: ReadBlocks, { count, keep, ahead }: BlockOpti
   return async (index) => {
     run = index === last + 1 ? run + 1 : 0;
     last = index;
-    const block = touch(index) ?? fetch(index, 1);
-    // Few at first: a reader that looks for the index of a file soon jumps on.
-    const wanted = Math.min(Math.ceil(run * AHEAD_SHARE), ahead, count - 1 - index);
-    let there = 0;
-    while (there < wanted && touch(index + there + 1)) there++;
-    // Not before half of them are used up, so that there are several to fetch.
-    if (there < wanted && there <= wanted / 2) void fetch(index + there + 1, wanted - there);
-    for (const old of kept.keys()) {
-      if (kept.size <= keep + ahead) break;
-      kept.delete(old);
+    const block = lookUp(index) ?? fetch(index, 1);
+    // Few at first: a reader that looks for the index of a file soon seeks.
+    const target = Math.min(Math.ceil(run * AHEAD_SHARE), ahead, count - 1 - index);
+    let cached = 0;
+    while (cached < target && lookUp(index + cached + 1)) cached++;
+    // Wait until half of them are used, so that one request fetches several.
+    if (cached < target && cached <= target / 2) void fetch(index + cached + 1, target - cached);
+    for (const oldest of cache.keys()) {
+      if (cache.size <= keep + ahead) break;
+      cache.delete(oldest);
     }
     return block;
   };

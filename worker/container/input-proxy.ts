@@ -9,19 +9,19 @@ import { MIB } from "../../src/util/bytes.ts";
 import { createBlocks, type ReadBlock, type ReadBlocks } from "./input-blocks.ts";
 import { readInput } from "./read-input.ts";
 
-/** The input of one job at an address of this machine, which ffmpeg reads. */
+/** An input of a job at a loopback URL, for ffmpeg. */
 export interface ServedInput {
   url: string;
-  /** Bytes given to ffmpeg so far. */
-  given(): number;
+  /** Bytes sent to ffmpeg so far. */
+  sent(): number;
   /** True while ffmpeg waits for bytes that are being fetched. */
-  waits(): boolean;
+  isWaiting(): boolean;
   close(): void;
 }
 
-/** Serves the inputs of jobs on loopback, so that ffmpeg needs neither the network nor patience. */
+/** Serves the inputs of jobs on loopback, so that ffmpeg needs no network access and no retries. */
 export interface InputProxy {
-  /** Serves an input under an unguessable address; calls `fail` with the fault that ends the job. */
+  /** Serves an input at an unguessable URL; calls `fail` with the error that ends the job. */
   serve(input: RemoteFiles["input"], fail: (error: MediaError) => void): ServedInput;
   close(): Promise<void>;
 }
@@ -30,14 +30,14 @@ interface Entry {
   size: number;
   block: ReadBlock;
   fail(error: unknown): void;
-  given: number;
-  /** Answers that wait for a block. */
+  sent: number;
+  /** Responses that wait for a block. */
   waiting: number;
 }
 
 const BLOCK_BYTES = MIB / 4;
 const JUMP_MS = 10;
-// 24 MB a job; a file whose pictures and sound lie far apart is read at two places in turn.
+// 24 MB a job: a file with pictures and sound far apart is read in two places alternately.
 const BLOCKS = { keep: 64, ahead: 32 } as const;
 
 /** Starts the proxy on a free port. */
@@ -53,30 +53,31 @@ export async function startInputProxy(): Promise<InputProxy> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     serve(input, fail) {
-      // No extension: ffmpeg would choose a reader by it.
+      // Without an extension, by which ffmpeg would choose a demuxer.
       const path = `/${randomBytes(24).toString("hex")}`;
-      const over = new AbortController();
+      const closed = new AbortController();
       const read: ReadBlocks = async (first, count) => {
         const start = first * BLOCK_BYTES;
         const end = Math.min(start + count * BLOCK_BYTES, input.size);
-        const bytes = await readInput(input, { start, end }, over.signal);
+        const bytes = await readInput(input, { start, end }, closed.signal);
         const blockAt = (at: number) => bytes.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
         return Array.from({ length: count }, (_, at) => blockAt(at));
       };
       const entry: Entry = {
         size: input.size,
         block: createBlocks(read, { count: Math.ceil(input.size / BLOCK_BYTES), ...BLOCKS }),
-        fail: (thrown) => over.signal.aborted || fail(toMediaError(thrown, "input_unreachable")),
-        ...{ given: 0, waiting: 0 },
+        fail: (thrown) => closed.signal.aborted || fail(toMediaError(thrown, "input_unreachable")),
+        sent: 0,
+        waiting: 0,
       };
       entries.set(path, entry);
       return {
         url: origin + path,
-        given: () => entry.given,
-        waits: () => entry.waiting > 0,
+        sent: () => entry.sent,
+        isWaiting: () => entry.waiting > 0,
         close() {
           entries.delete(path);
-          over.abort();
+          closed.abort();
         },
       };
     },
@@ -112,8 +113,8 @@ async function answer(entry: Entry, request: IncomingMessage, response: ServerRe
     const piece = bytes.subarray(from, Math.min(bytes.length, from + end - at));
     at += piece.length;
     if (!response.write(piece)) await drained(response);
-    entry.given += piece.length;
-    // A reader of a header jumps on at once: what follows is not worth fetching before that is known.
+    entry.sent += piece.length;
+    // A reader of headers seeks at once, so wait a moment before fetching what follows.
     if (index === Math.floor(start / BLOCK_BYTES)) await sleep(JUMP_MS);
   }
   response.end();
@@ -133,11 +134,11 @@ async function blockOf(entry: Entry, index: number): Promise<Uint8Array> {
 
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const over = () => {
-      response.off("drain", over).off("close", over);
+    const closed = () => {
+      response.off("drain", closed).off("close", closed);
       resolve();
     };
-    response.on("drain", over).on("close", over);
-    if (response.destroyed) over();
+    response.on("drain", closed).on("close", closed);
+    if (response.destroyed) closed();
   });
 }

@@ -5,38 +5,38 @@ import { errors } from "./errors.ts";
 
 const run = promisify(execFile);
 
-/** The ffmpeg of this machine, and what it can be started under. */
+/** The programs of this machine. */
 export interface Installed {
   /** Such as `5.1.9`. */
   version: string;
-  /** True where prlimit (util-linux) bounds a program's resources. */
+  /** Whether prlimit (util-linux) limits a program's resources. */
   prlimit: boolean;
-  /** libheif's program that decodes HEIC and AVIF; null without it. */
+  /** Name of libheif's decoder of HEIC and AVIF; null without one. */
   heif: string | null;
   /** The features that this build of ffmpeg lacks: `burn` without libass. */
   lacks: Toolset["lacks"];
   /** The formats of animations that it only writes as endless: AVIF before ffmpeg 6.0. */
   endless: Toolset["endless"];
-  /** Whether libwebp's program that decodes stills is there. */
+  /** Whether libwebp's decoder of stills is installed. */
   dwebp: boolean;
-  /** The command that has another one end when the server is gone, as a user of its own if there is one; empty without setpriv (util-linux). */
+  /** The command that runs another one as `FFMPEG_USER`, and kills it with the server; empty without setpriv (util-linux). */
   setpriv: readonly string[];
 }
 
-/** What one ffmpeg may take. */
+/** The resources that one ffmpeg may use. */
 export interface Limits {
   max_file_bytes: number;
   max_memory_bytes: number;
 }
 
-/** Returns the command that runs another one, whose name and arguments follow, under limits. */
+/** Returns the start of a command line that runs the rest of it under limits. */
 export function prlimitArgs({ max_file_bytes, max_memory_bytes }: Limits): string[] {
-  // Not the address space, of which x265 and SVT-AV1 reserve far more than they use.
+  // No limit on the address space, of which x265 and SVT-AV1 reserve far more than they use.
   const limits = [`--fsize=${max_file_bytes}`, `--data=${max_memory_bytes}`, "--core=0", "--nofile=512"];
   return ["prlimit", ...limits, "--"];
 }
 
-// Of the server's rights only the group is left, for the files of a job.
+// Drops all rights but the group, for the files of a job.
 function setprivArgs(user: string | null): string[] {
   const end = ["setpriv", "--pdeathsig", "KILL"];
   if (user === null) return end;
@@ -45,33 +45,30 @@ function setprivArgs(user: string | null): string[] {
   return [...end, "--reuid", user, ...group, ...rights];
 }
 
-/**
- * Looks for ffmpeg and its encoders; throws an `encoder_unavailable` in one line when it or one of them is not there, or the user
- * cannot be changed to.
- */
+/** Finds ffmpeg and the other programs. Throws `encoder_unavailable` when ffmpeg or one of its encoders is missing, or cannot run as `user`. */
 export async function findInstalled(limits: Limits, user: string | null = null): Promise<Installed> {
   const setpriv = setprivArgs(user);
-  const [version, encoders, filters, avif, heif, dwebp, prlimit, changed] = await Promise.all([
-    ask("ffmpeg", "-version"),
-    ask("ffmpeg", "-hide_banner", "-encoders"),
-    ask("ffmpeg", "-hide_banner", "-filters"),
-    ask("ffmpeg", "-hide_banner", "-h", "muxer=avif"),
+  const [version, encoders, filters, avif, heif, dwebp, prlimit, switched] = await Promise.all([
+    capture("ffmpeg", "-version"),
+    capture("ffmpeg", "-hide_banner", "-encoders"),
+    capture("ffmpeg", "-hide_banner", "-filters"),
+    capture("ffmpeg", "-hide_banner", "-h", "muxer=avif"),
     findHeif(),
-    ask("dwebp", "-version"),
-    // The host's own limit may be lower, and no process may raise it.
-    ask(...prlimitArgs(limits), "true"),
-    ask(...setpriv, "true"),
+    capture("dwebp", "-version"),
+    // Fails where the host's own limit is lower.
+    capture(...prlimitArgs(limits), "true"),
+    capture(...setpriv, "true"),
   ]);
   if (version === null) {
     throw errors.ffmpegMissing();
   }
-  if (changed === null && user !== null) {
+  if (switched === null && user !== null) {
     throw errors.userUnavailable({ user });
   }
   const { video, audio, image, animated } = NATIVE_TOOLS;
-  const wanted = [video, audio, image, animated].flatMap((tools) => Object.values(tools));
-  const lacking = wanted.map(({ encoder }) => encoder).filter((name) => !encoders?.includes(` ${name} `));
-  if (lacking.length > 0) throw errors.encodersMissing({ names: [...new Set(lacking)] });
+  const required = [video, audio, image, animated].flatMap((tools) => Object.values(tools));
+  const missing = required.map(({ encoder }) => encoder).filter((name) => !encoders?.includes(` ${name} `));
+  if (missing.length > 0) throw errors.encodersMissing({ names: [...new Set(missing)] });
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
     heif,
@@ -79,17 +76,17 @@ export async function findInstalled(limits: Limits, user: string | null = null):
     endless: avif?.includes("-loop ") ? [] : ["avif"],
     dwebp: dwebp !== null,
     prlimit: prlimit !== null,
-    setpriv: changed === null ? [] : setpriv,
+    setpriv: switched === null ? [] : setpriv,
   };
 }
 
 // libheif 1.18 renamed it.
 async function findHeif(): Promise<string | null> {
-  for (const name of ["heif-dec", "heif-convert"]) if ((await ask(name, "--help")) !== null) return name;
+  for (const name of ["heif-dec", "heif-convert"]) if ((await capture(name, "--help")) !== null) return name;
   return null;
 }
 
-async function ask(program = "", ...args: string[]): Promise<string | null> {
+async function capture(program = "", ...args: string[]): Promise<string | null> {
   try {
     return (await run(program, args, { timeout: 20_000, maxBuffer: 1 << 24 })).stdout;
   } catch {

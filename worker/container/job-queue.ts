@@ -1,26 +1,26 @@
-/** A job that waits for a place. */
+/** A job that waits for a slot. */
 export interface WaitingJob {
   id: string;
-  /** Jobs of one lane wait for each other before those of another lane wait for them. */
+  /** Jobs of different lanes take turns, however many there are of each. */
   lane: string;
-  /** Whether it may use the place that is kept for images and sound. */
+  /** Whether it may use the slot that is reserved for images and sound. */
   short: boolean;
 }
 
-/** Those that wait for a place on a machine: lanes take turns, and within a lane the oldest job comes first. */
+/** The queue for the slots of a machine: lanes take turns, and within a lane the oldest job comes first. */
 export interface JobQueue<J extends WaitingJob, R> {
-  /** Waits up to `ms` for a place and returns what `take` returned; null when the time is up or the wait is over. */
+  /** Waits up to `ms` milliseconds for a slot, and returns what `take` returned; null on timeout, abort or `end`. */
   wait(job: J, ms: number, signal?: AbortSignal): Promise<R | null>;
-  /** Fills the places that are free. */
+  /** Fills free slots. */
   fill(): void;
   /** Ends the wait of one job, or of all. */
   end(id?: string): void;
 }
 
-/** What the queue needs to know of the machine. */
+/** How the queue sees its machine. */
 export interface JobQueueOptions<J extends WaitingJob, R> {
-  /** Starts a job; null when there is no place for it. `behind` is true when a job that needs more waits already. */
-  take(job: J, behind: boolean): R | null;
+  /** Starts a job; null when it has no slot. `overtakes` is true when a longer job is already blocked. */
+  take(job: J, overtakes: boolean): R | null;
   /** Running jobs of a lane. */
   running(lane: string): number;
 }
@@ -31,15 +31,15 @@ interface Waiter<J, R> {
   done(result: R | null): void;
 }
 
-// Between two requests of a client its job keeps its arrival.
-const KEPT_MS = 5000;
+// How long a job keeps its position between two requests of its client.
+const POSITION_MS = 5000;
 
 /** Creates the queue of a machine. */
 export function createJobQueue<J extends WaitingJob, R>(options: JobQueueOptions<J, R>): JobQueue<J, R> {
   const { take, running } = options;
   const waiters = new Set<Waiter<J, R>>();
   const arrivals = new Map<string, { arrival: number; until: number }>();
-  // When each lane was last served; a lane that is new comes first.
+  // When each lane was last served; a new lane comes first.
   const served = new Map<string, number>();
   let clock = 0;
 
@@ -49,14 +49,14 @@ export function createJobQueue<J extends WaitingJob, R>(options: JobQueueOptions
     a.arrival - b.arrival;
 
   function fillOne(): boolean {
-    // One that does not fit holds up those behind it, as it would starve otherwise, but for images and sound.
-    let held = false;
+    // A job that does not fit blocks those behind it, or it would starve. Images and sound may overtake it.
+    let blocked = false;
     for (const waiter of [...waiters].toSorted(before)) {
-      if (held && !waiter.job.short) continue;
-      const result = take(waiter.job, held);
+      if (blocked && !waiter.job.short) continue;
+      const result = take(waiter.job, blocked);
       if (result === null) {
         if (waiter.job.short) return false;
-        held = true;
+        blocked = true;
         continue;
       }
       served.set(waiter.job.lane, ++clock);
@@ -96,7 +96,7 @@ export function createJobQueue<J extends WaitingJob, R>(options: JobQueueOptions
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
       arrivals.delete(job.id);
-      if (result === null && ms > 0) arrivals.set(job.id, { arrival, until: Date.now() + KEPT_MS });
+      if (result === null && ms > 0) arrivals.set(job.id, { arrival, until: Date.now() + POSITION_MS });
       return result;
     },
     end(id) {

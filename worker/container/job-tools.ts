@@ -4,13 +4,9 @@ import { errors } from "./errors.ts";
 /** What the tools of a job depend on. */
 export interface JobToolsOptions extends Pick<Toolset, "lacks" | "endless"> {
   /** Names of the demuxers that may read the input. */
-  readers: string;
-  /**
-   * Where the input is read from.
-   *
-   * @default loopback
-   */
-  from?: InputPlace;
+  demuxers: string;
+  /** @default loopback */
+  protocol?: InputProtocol;
   /**
    * Whether its output is one of several renditions.
    *
@@ -19,15 +15,12 @@ export interface JobToolsOptions extends Pick<Toolset, "lacks" | "endless"> {
   isRendition?: boolean;
 }
 
-/**
- * Native tools for one job: threads for so many processors, and an input that can only be HTTP on loopback, or else a file.
- * Codecs that start threads of their own receive the count in their own options.
- */
+/** Returns the native tools of one job. Codecs with threads of their own get the number of threads in their own options. */
 export function jobTools(
   threads: number,
-  { lacks, endless, readers, from = "loopback", isRendition = false }: JobToolsOptions,
+  { lacks, endless, demuxers, protocol = "loopback", isRendition = false }: JobToolsOptions,
 ): Toolset {
-  // Encoders that work on several pictures at once need more threads than this to fill the processors: as many as x264 chooses.
+  // Frame threading needs half as many threads again to fill the processors, which is also x264's default.
   const frames = threads === 1 ? 1 : Math.ceil(threads * 1.5);
   const x264 = (tool: Tool | undefined) => addTo(tool, "-x264-params", `threads=${frames}`);
   const renditions = { h264: x264(NATIVE_TOOLS.renditions.h264) };
@@ -46,25 +39,24 @@ export function jobTools(
       ...NATIVE_TOOLS.small,
       h265: addTo(NATIVE_TOOLS.small.h265, "-x265-params", `pools=${threads}`),
     },
-    input: inputArgs(readers, threads, from),
+    input: inputArgs(demuxers, threads, protocol),
     output: [...NATIVE_TOOLS.output, "-threads", String(threads)],
   };
 }
 
 const PROTOCOLS = { loopback: "http,tcp", file: "file" } as const;
-/** Where an input is read from. */
-export type InputPlace = keyof typeof PROTOCOLS;
+/** How an input is read: by HTTP on loopback, or from a file. */
+export type InputProtocol = keyof typeof PROTOCOLS;
 
-/** Returns the arguments before an input, which can only be HTTP on loopback or else a file, read by the given readers. */
-export function inputArgs(readers: string, threads: number, from: InputPlace = "loopback"): string[] {
-  // As for x264, as many threads as ffmpeg chooses itself.
+/** Returns the arguments before an input, which restrict its protocol and demuxers. */
+export function inputArgs(demuxers: string, threads: number, protocol: InputProtocol = "loopback"): string[] {
+  // ffmpeg's own default.
   const decoding = threads === 1 ? 1 : threads + 1;
   return [
     ...NATIVE_TOOLS.input,
-    ...["-protocol_whitelist", PROTOCOLS[from], "-format_whitelist", readers],
-    // Every seek discards what the system has buffered for ffmpeg, all of it read over the network.
-    // Large segments make loopback hold megabytes that ffmpeg may never read.
-    ...(from === "file" ? [] : ["-recv_buffer_size", "65536", "-tcp_mss", "1460"]),
+    ...["-protocol_whitelist", PROTOCOLS[protocol], "-format_whitelist", demuxers],
+    // Each seek discards the socket's buffer, all of it fetched over the network. With large segments, loopback buffers megabytes.
+    ...(protocol === "file" ? [] : ["-recv_buffer_size", "65536", "-tcp_mss", "1460"]),
     ...["-threads", String(decoding)],
   ];
 }

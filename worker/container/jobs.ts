@@ -4,44 +4,45 @@ import { nativeWork } from "../../src/route/native-cost.ts";
 import { sleep, within } from "../../src/util/async.ts";
 import { errors } from "./errors.ts";
 import { createJobQueue, type WaitingJob } from "./job-queue.ts";
-import type { Memory, Share } from "./memory.ts";
+import type { Memory, Reservation } from "./memory.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
 import type { Batches } from "./together/batches.ts";
 
-/** What the table of jobs is built with. */
+/** Options of {@link createJobs}. */
 export interface JobsOptions {
-  /** Jobs with pictures in motion at once; one more job may run when one of all is an image or sound alone. */
-  places: number;
+  /** Jobs with moving pictures that run at once. One more job may run when any of them is an image or only sound. */
+  slots: number;
   lease_seconds: number;
   memory: Memory;
   batches: Batches;
   run(job: NativeJob, hooks: JobHooks): Promise<JobResult>;
 }
 
-/** The jobs of a server: those that run, and for a while those that ended. */
+/** The jobs of a server, including recently ended ones. */
 export interface Jobs {
   /**
-   * Starts a job, unless it has it already, as soon as it is its turn; null when there is no place for it within `wait_ms`. One
-   * that failed is started again. A `share` of the memory is one that its caller has taken for it, and ends.
+   * Starts a job in its turn, unless it is known already; restarts one that failed. Returns null when it gets no slot within `waitMs`.
+   * `memory` is a reservation that the caller has made for it, and releases.
    */
-  start(job: NativeJob, wait_ms?: number, signal?: AbortSignal, share?: Share): Promise<Started | null>;
-  /** Starts what waits for memory that a caller has given back. */
+  start(job: NativeJob, waitMs?: number, signal?: AbortSignal, memory?: Reservation): Promise<Started | null>;
+  /** Starts jobs that waited for memory which a caller has released. */
   fill(): void;
-  /** Returns the state of a job once it has changed or the time is up; null when there is no such job. */
-  ask(id: string, wait_ms: number, signal?: AbortSignal): Promise<NativeState | null>;
-  /** Ends a job and forgets it; resolves when nothing is left of it. One that comes only now, within seconds, does not start. */
+  /** Returns the state of a job when it changes, or after `waitMs`; null when there is no such job. */
+  poll(id: string, waitMs: number, signal?: AbortSignal): Promise<NativeState | null>;
+  /** Ends a job and forgets it; resolves when its processes and files are gone. A job that arrives within seconds of its removal does not start. */
   remove(id: string): Promise<void>;
   running(): number;
   ending(): boolean;
-  /** Accepts no more jobs, lets running ones finish for so long, hands back the rest, and waits a moment for callers to notice. */
-  finish(grace_ms: number): Promise<void>;
+  /** Accepts no more jobs, gives running ones `graceMs` to finish, hands back the rest, and waits a while for clients to read the results. */
+  finish(graceMs: number): Promise<void>;
   /** Ends all jobs at once. */
   end(): Promise<void>;
 }
 
-/** A job that was sent: its state, and whether it begins only now. */
+/** The response to the start of a job. */
 export interface Started {
   state: NativeState;
+  /** Whether this request started it. */
   fresh: boolean;
 }
 
@@ -50,80 +51,86 @@ interface Entry {
   short: boolean;
   state: NativeState;
   abort: AbortController;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when its processes and files are gone. */
   over: Promise<void>;
-  /** Waits for a change. */
+  /** Resolves on the next change. */
   changed: PromiseWithResolvers<void>;
-  /** When it was last asked after. */
-  asked: number;
-  /** Requests that wait for a change of it. */
-  waiting: number;
-  /** True once a client has read its end. */
-  told: boolean;
+  /** When a client last asked for it, in milliseconds. */
+  polledAt: number;
+  /** Requests that wait for a change. */
+  pollers: number;
+  /** Whether a client has read its final state. */
+  delivered: boolean;
 }
 
 // The shortest time between two progress reports.
-const TELL_MS = 1000;
-// How long a server that has finished waits for the last ends to be asked for; a client asks twice a minute at least.
+const REPORT_MS = 1000;
+// How long a server that shuts down waits for clients to read the results; they poll at least twice a minute.
 const LINGER_MS = 40_000;
-// How many leases an end is remembered for, in case the client returns after a restart.
-const REMEMBERED_LEASES = 5;
-const MOST_REMEMBERED = 1000;
-// A job may arrive after its own cancellation, which took another connection.
-const CALLED_OFF_MS = 10_000;
+// A result is kept for this many leases, in case its client restarts.
+const RESULT_LEASES = 5;
+const MAX_RESULTS = 1000;
+// A job may arrive after its own cancellation, which uses another connection.
+const CANCELLED_MS = 10_000;
 
-/** Builds the table of jobs. */
-export function createJobs({ places, lease_seconds, memory, batches, run }: JobsOptions): Jobs {
+/** Creates the table of jobs. */
+export function createJobs({ slots, lease_seconds, memory, batches, run }: JobsOptions): Jobs {
   const entries = new Map<string, Entry>();
   const leaving = new Map<Promise<void>, string>();
-  const called_off = new Map<string, number>();
+  const cancelled = new Map<string, number>();
   let ending = false;
-  const lease_ms = lease_seconds * 1000;
+  const leaseMs = lease_seconds * 1000;
   const active = () => [...entries.values()].filter(({ state }) => state.state === "running");
 
-  const lookAround = setInterval(
+  const expiry = setInterval(
     () => {
       for (const [id, entry] of entries) {
-        if (entry.waiting > 0) continue;
-        const leases = entry.state.state === "running" ? 1 : REMEMBERED_LEASES;
-        if (Date.now() - entry.asked >= lease_ms * leases) void remove(id);
+        if (entry.pollers > 0) continue;
+        const leases = entry.state.state === "running" ? 1 : RESULT_LEASES;
+        if (Date.now() - entry.polledAt >= leaseMs * leases) void remove(id);
       }
     },
-    Math.min(1000, lease_ms / 4),
+    Math.min(1000, leaseMs / 4),
   );
-  lookAround.unref();
+  expiry.unref();
 
-  // Images and sound leave the other places to a job that needs one and waits.
-  function hasPlace(short: boolean, behind: boolean): boolean {
+  // Images and sound take no second slot while a longer job waits.
+  function hasSlot(short: boolean, overtakes: boolean): boolean {
     const all = active();
     const shorts = all.filter((entry) => entry.short).length;
-    // Those that share a run have one place together, up to the end of the last.
-    const long = Math.min(places, all.length - shorts);
-    if (shorts + long > places) return false;
-    return short ? !behind || shorts === 0 : long < places;
+    // Jobs batched into one ffmpeg occupy one slot until the last finishes.
+    const long = Math.min(slots, all.length - shorts);
+    if (shorts + long > slots) return false;
+    return short ? !overtakes || shorts === 0 : long < slots;
   }
 
-  const queue = createJobQueue<WaitingJob & { sent: NativeJob; share: Share | undefined }, Started>({
+  const queue = createJobQueue<WaitingJob & { job: NativeJob; reserved: Reservation | undefined }, Started>({
     running: (lane) => active().filter((entry) => entry.lane === lane).length,
-    take({ sent, short, lane, share: taken }, behind) {
-      const known = entries.get(sent.id);
-      if (known && known.state.state !== "failed") return { state: tell(known), fresh: false };
-      if (ending || !(batches.awaits(sent) || hasPlace(short, behind))) return null;
-      const share = taken ?? memory.take(nativeWork(sent.plan, sent.source).memory);
-      if (!share) return null;
-      const entry = begin(sent, { lane, short }, share);
-      entries.delete(sent.id);
-      entries.set(sent.id, entry);
+    take({ job, short, lane, reserved }, overtakes) {
+      const previous = entries.get(job.id);
+      if (previous && previous.state.state !== "failed") return { state: deliver(previous), fresh: false };
+      if (ending || !(batches.awaits(job) || hasSlot(short, overtakes))) return null;
+      const reservation = reserved ?? memory.reserve(nativeWork(job.plan, job.source).memory);
+      if (!reservation) return null;
+      const entry = begin(job, { lane, short }, reservation);
+      entries.delete(job.id);
+      entries.set(job.id, entry);
       forgetOldest(entries);
       return { state: entry.state, fresh: true };
     },
   });
 
-  function begin(job: NativeJob, kind: Pick<Entry, "lane" | "short">, share: Share): Entry {
+  function begin(job: NativeJob, kind: Pick<Entry, "lane" | "short">, { fits, release }: Reservation): Entry {
     const abort = new AbortController();
     const entry: Entry = {
-      ...{ ...kind, abort, over: Promise.resolve(), changed: Promise.withResolvers() },
-      ...{ state: { state: "running", share: 0, speed: null }, asked: Date.now(), waiting: 0, told: false },
+      ...kind,
+      state: { state: "running", share: 0, speed: null },
+      abort,
+      over: Promise.resolve(),
+      changed: Promise.withResolvers(),
+      polledAt: Date.now(),
+      pollers: 0,
+      delivered: false,
     };
     const change = (state: NativeState) => {
       entry.state = state;
@@ -131,20 +138,20 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
       entry.changed = Promise.withResolvers();
       if (state.state !== "running") queue.fill();
     };
-    let told = 0;
+    let reportedAt = 0;
     const onProgress = (share: number, speed: number | null) => {
       const { state } = entry;
       if (state.state !== "running" || share <= state.share) return;
       const next: NativeState = { state: "running", share: Math.min(1, share), speed: speed ?? state.speed };
-      if (Date.now() - told < TELL_MS) {
+      if (Date.now() - reportedAt < REPORT_MS) {
         entry.state = next;
         return;
       }
-      told = Date.now();
+      reportedAt = Date.now();
       change(next);
     };
-    entry.over = run(job, { signal: abort.signal, onProgress, fits: share.fits, batch: batches.enter(job) })
-      .finally(share.end)
+    entry.over = run(job, { signal: abort.signal, onProgress, fits, batch: batches.enter(job) })
+      .finally(release)
       .then(
         (result) => change({ state: "done", ...result }),
         (thrown: unknown) => change({ state: "failed", error: errorOf(abort.signal, thrown) }),
@@ -156,64 +163,64 @@ export function createJobs({ places, lease_seconds, memory, batches, run }: Jobs
     queue.end(id);
     const entry = entries.get(id);
     if (entry) {
-      // It is no longer visible, though removing it may take a moment.
+      // Clients no longer see it, though its removal may take a moment.
       entries.delete(id);
       entry.abort.abort(errors.jobEnded());
       const { over } = entry;
       leaving.set(over, id);
       void over.then(() => leaving.delete(over));
     } else {
-      for (const [other, until] of called_off) if (until < Date.now()) called_off.delete(other);
-      called_off.set(id, Date.now() + CALLED_OFF_MS);
+      for (const [other, until] of cancelled) if (until < Date.now()) cancelled.delete(other);
+      cancelled.set(id, Date.now() + CANCELLED_MS);
     }
     await Promise.all([...leaving].filter(([, other]) => other === id).map(([over]) => over));
   }
 
-  function tell(entry: Entry): NativeState {
-    entry.asked = Date.now();
-    if (entry.state.state !== "running") entry.told = true;
+  function deliver(entry: Entry): NativeState {
+    entry.polledAt = Date.now();
+    if (entry.state.state !== "running") entry.delivered = true;
     return entry.state;
   }
 
   return {
-    async start(job, wait_ms = 0, signal, share) {
-      if ((called_off.get(job.id) ?? 0) > Date.now() && !entries.has(job.id)) {
+    async start(job, waitMs = 0, signal, reserved) {
+      if ((cancelled.get(job.id) ?? 0) > Date.now() && !entries.has(job.id)) {
         return { state: { state: "failed", error: stateError(errors.jobCancelled()) }, fresh: false };
       }
-      const waiting = { id: job.id, lane: job.lane ?? "", short: isShort(job), sent: job, share };
-      return queue.wait(waiting, ending ? 0 : wait_ms, signal);
+      const waiting = { id: job.id, lane: job.lane ?? "", short: isShort(job), job, reserved };
+      return queue.wait(waiting, ending ? 0 : waitMs, signal);
     },
-    async ask(id, wait_ms, signal) {
+    async poll(id, waitMs, signal) {
       const entry = entries.get(id);
       if (!entry) return null;
-      if (entry.state.state === "running" && wait_ms > 0) {
-        entry.waiting++;
-        await changeWithin(entry.changed.promise, wait_ms, signal);
-        entry.waiting--;
+      if (entry.state.state === "running" && waitMs > 0) {
+        entry.pollers++;
+        await changeWithin(entry.changed.promise, waitMs, signal);
+        entry.pollers--;
       }
-      return entries.get(id) === entry ? tell(entry) : null;
+      return entries.get(id) === entry ? deliver(entry) : null;
     },
     fill: queue.fill,
     remove,
     running: () => active().length,
     ending: () => ending,
-    async finish(grace_ms) {
+    async finish(graceMs) {
       ending = true;
       queue.end();
       const all = Promise.all(active().map(({ over }) => over));
-      await within(all, grace_ms, () => {});
+      await within(all, graceMs, () => {});
       const lost = errors.shuttingDown();
       for (const { abort } of active()) abort.abort(lost);
       await Promise.all([...entries.values()].map(({ over }) => over));
-      const untold = () => [...entries.values()].some(({ told }) => !told);
-      for (const until = Date.now() + LINGER_MS; untold() && Date.now() < until; ) {
+      const hasUndelivered = () => [...entries.values()].some(({ delivered }) => !delivered);
+      for (const until = Date.now() + LINGER_MS; hasUndelivered() && Date.now() < until; ) {
         await sleep(50);
       }
     },
     async end() {
       ending = true;
       queue.end();
-      clearInterval(lookAround);
+      clearInterval(expiry);
       await Promise.all([...entries.keys(), ...leaving.values()].map(remove));
     },
   };
@@ -236,7 +243,7 @@ function stateError({ kind, message, retryable, reason }: MediaError): StateErro
 
 function forgetOldest(entries: Map<string, Entry>): void {
   for (const [id, { state }] of entries) {
-    if (entries.size <= MOST_REMEMBERED) return;
+    if (entries.size <= MAX_RESULTS) return;
     if (state.state !== "running") entries.delete(id);
   }
 }

@@ -1,9 +1,9 @@
 import { type NativeServer, startServer } from "./server.ts";
 import { parseSettings } from "./settings.ts";
 
-// The native encoder as a program. Once it listens it says so in one line of JSON on its standard output, `{"url": …}`, and to the
-// process that forked it, if one did: { type: "ready", url } or { type: "failed", message }. That process ends it by closing the
-// channel, which also breaks when the process dies. SIGTERM finishes or hands back what runs; a second one, or SIGINT, ends all at once.
+// The native encoder as a program. Once it listens, it prints a line of JSON, `{"url": …}`, and sends { type: "ready", url } or
+// { type: "failed", message } to a parent that forked it. The parent ends it by closing the channel, which also happens when the parent
+// dies. SIGTERM finishes running jobs or hands them back; a second SIGTERM, or SIGINT, ends them at once.
 const starting = startServer(parseOrFail());
 let terms = 0;
 

@@ -1,32 +1,32 @@
-/** The memory of a machine, shared among the jobs that run on it. */
+/** The memory of a machine, which its jobs share. */
 export interface Memory {
-  /** Reserves what a job is estimated to take, in bytes; null when it does not fit beside the others. Alone, any job fits. */
-  take(bytes: number): Share | null;
+  /** Reserves the estimated bytes of a job; null when they do not fit beside the others. A single job always fits. */
+  reserve(bytes: number): Reservation | null;
 }
 
-/** A job's share of the memory. */
-export interface Share {
-  /** Notes what the job takes; returns whether all jobs still fit, each with what it takes or has reserved. */
+/** The memory of one job. */
+export interface Reservation {
+  /** Records the bytes that the job uses, and returns whether all jobs still fit, each counted with the larger of its estimate and its use. */
   fits(bytes: number): boolean;
-  end(): void;
+  release(): void;
 }
 
-/** Creates the memory of a machine with so many bytes for its jobs. */
+/** Creates the memory of a machine, of `total` bytes. */
 export function createMemory(total: number): Memory {
-  const shares = new Set<{ reserved: number; taken: number }>();
-  const sum = () => [...shares].reduce((all, { reserved, taken }) => all + Math.max(reserved, taken), 0);
+  const reservations = new Set<{ estimate: number; used: number }>();
+  const sum = () => [...reservations].reduce((all, { estimate, used }) => all + Math.max(estimate, used), 0);
   return {
-    take(bytes) {
-      if (shares.size > 0 && sum() + bytes > total) return null;
-      // What is estimated above all there is may still fit.
-      const share = { reserved: Math.min(bytes, total), taken: 0 };
-      shares.add(share);
+    reserve(bytes) {
+      if (reservations.size > 0 && sum() + bytes > total) return null;
+      // An estimate above the total may be wrong.
+      const reservation = { estimate: Math.min(bytes, total), used: 0 };
+      reservations.add(reservation);
       return {
-        fits(taken) {
-          share.taken = taken;
-          return taken <= share.reserved || sum() <= total;
+        fits(used) {
+          reservation.used = used;
+          return used <= reservation.estimate || sum() <= total;
         },
-        end: () => shares.delete(share),
+        release: () => reservations.delete(reservation),
       };
     },
   };

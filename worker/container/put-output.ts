@@ -7,14 +7,14 @@ import { putFile } from "../../src/storage/http/writer.ts";
 
 /** A file that ffmpeg wrote. */
 export interface OutputFile extends WrittenFile {
-  /** Where it is on this machine. */
+  /** Path on this machine. */
   path: string;
 }
 
-// Several small ones share the waiting; large ones would only share the line.
-const AT_ONCE = 4;
+// Parallel requests hide the latency of small files; more would not speed up large ones.
+const CONCURRENCY = 4;
 
-/** Lists what is in the folder of an output: of a single file under the name and type it is to have, else under their own. */
+/** Lists the files in the folder of an output. `single` replaces the name and type of a single file. */
 export async function listOutput(
   folder: string,
   single: { name: string; mime: string } | null,
@@ -39,76 +39,76 @@ export function readPlaylists(
   );
 }
 
-/** Files on their way into a folder. */
-export interface Puts {
-  /** Aborts with the fault as soon as a file could not be put. */
+/** Uploads of a job's files. */
+export interface Uploads {
+  /** Aborts with the error of the first file that cannot be uploaded. */
   failed: AbortSignal;
-  /** True for the name of a file that was added. */
+  /** Returns whether a file of that name was added. */
   has(name: string): boolean;
-  /** Puts a file when its turn comes, unless one of its name was added before. */
+  /** Queues a file, unless one of that name was added before. */
   add(file: OutputFile): void;
-  /** Puts these as well and waits for all; calls `onPut` with the share of bytes sent. Rejects as `putFile` does, once no request is pending. */
-  end(files: readonly OutputFile[], onPut: (share: number) => void): Promise<void>;
-  /** Waits for the requests under way, and begins no other. */
+  /** Adds these files and waits for all; calls `onShare` with the share of bytes sent. Rejects as `putFile` does, once no request is pending. */
+  end(files: readonly OutputFile[], onShare: (share: number) => void): Promise<void>;
+  /** Waits for pending requests, and starts no more. */
   stop(): Promise<void>;
 }
 
-/** Puts files into a folder by its URL, several at once, until the signal aborts. */
-export function createPuts(folder: string, signal: AbortSignal): Puts {
+/** Uploads files to the URL of a folder, several at once, until the signal aborts. */
+export function createUploads(folder: string, signal: AbortSignal): Uploads {
   const failed = new AbortController();
   const options = {
     fetch: (url: string, init: RequestInit) => fetch(url, init),
     signal: AbortSignal.any([signal, failed.signal]),
   };
   const added = new Set<string>();
-  const waiting: OutputFile[] = [];
-  const underWay = new Set<Promise<void>>();
-  let stopped = false;
-  let put = 0;
-  let tell = () => {};
+  const queue: OutputFile[] = [];
+  const pending = new Set<Promise<void>>();
+  let isStopped = false;
+  let sent = 0;
+  let report = () => {};
 
-  const putOne = async ({ path, name, mime, size }: OutputFile) => {
+  const upload = async ({ path, name, mime, size }: OutputFile) => {
     const blob = await openAsBlob(path);
     const url = folder + name.split("/").map(encodeURIComponent).join("/");
     await putFile(url, { size, open: async ({ start, end }) => blob.slice(start, end) }, mime, options);
-    put += size;
-    tell();
+    sent += size;
+    report();
   };
-  const goOn = () => {
-    while (underWay.size < AT_ONCE && !options.signal.aborted) {
-      const file = waiting.shift();
+  const fill = () => {
+    while (pending.size < CONCURRENCY && !options.signal.aborted) {
+      const file = queue.shift();
       if (!file) return;
-      const request: Promise<void> = putOne(file)
+      const request: Promise<void> = upload(file)
         .catch((thrown: unknown) => failed.abort(thrown))
         .finally(() => {
-          underWay.delete(request);
-          goOn();
+          pending.delete(request);
+          fill();
         });
-      underWay.add(request);
+      pending.add(request);
     }
   };
   const add = (file: OutputFile) => {
-    if (stopped || added.has(file.name)) return;
+    if (isStopped || added.has(file.name)) return;
     added.add(file.name);
-    waiting.push(file);
-    goOn();
+    queue.push(file);
+    fill();
   };
   return {
     failed: failed.signal,
     has: (name) => added.has(name),
     add,
-    async end(files, onPut) {
+    async end(files, onShare) {
       const total = files.reduce((sum, { size }) => sum + size, 0);
-      tell = () => onPut(put / total);
+      report = () => onShare(sent / total);
       for (const file of files) add(file);
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (pending.size > 0) await Promise.all(pending);
       signal.throwIfAborted();
       failed.signal.throwIfAborted();
     },
     async stop() {
-      stopped = true;
-      waiting.length = 0;
-      while (underWay.size > 0) await Promise.all(underWay);
+      isStopped = true;
+      queue.length = 0;
+      while (pending.size > 0) await Promise.all(pending);
     },
   };
 }

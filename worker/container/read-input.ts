@@ -12,15 +12,15 @@ import {
 import { doubling, retry } from "../../src/util/async.ts";
 import { errors } from "./errors.ts";
 
-/** Tries of one range in all, and how long is waited between them: twice as long each further time. */
-export const READ_TRIES = { most: 5, pauseMs: 200 } as const;
+/** Attempts to read a range, and the first pause between them, which doubles each time. */
+export const READ_TRIES = { max: 5, pauseMs: 200 } as const;
 
-// Our own sources respond at once; a request without a response for this long is repeated.
+// The service responds at once; a request without a response for this long is repeated.
 const TIMEOUTS = { headersMs: 15_000, idleMs: 15_000 } as const;
 
 /**
- * Reads a range of a job's input. After a network fault the rest is requested, a few times. Rejects with `input_unreachable`,
- * `input_not_found` or `input_forbidden`, and at once with `input_changed` when the source is not the one that was probed.
+ * Reads a range of a job's input, and resumes a few times after network errors. Rejects with `input_unreachable`, `input_not_found` or
+ * `input_forbidden`, and at once with `input_changed` when the source is no longer the one that was probed.
  */
 export async function readInput(
   input: RemoteFiles["input"],
@@ -34,7 +34,7 @@ export async function readInput(
       throw toMediaError(thrown, "input_unreachable");
     });
   await retry(read, {
-    tries: READ_TRIES.most,
+    tries: READ_TRIES.max,
     pauseMs: doubling(READ_TRIES.pauseMs),
     signal,
     helps: (thrown) => !signal.aborted && toMediaError(thrown).retryable,
@@ -49,8 +49,8 @@ async function readRest(
   signal: AbortSignal,
 ): Promise<void> {
   const strong = etag !== "" && !etag.startsWith("W/");
-  // Without it, nothing proves that the rest is of the same version. With it, the answer begins at what the service has yet to fetch:
-  // there it can still state a fault by its status.
+  // Only a strong ETag proves that the rest is of the same version. With one, the response starts at bytes that the service has yet to
+  // fetch, so its status can still report an error.
   if (!strong) filling.filled = 0;
   const start = range.start + filling.filled;
   const { end } = range;
@@ -58,7 +58,7 @@ async function readRest(
     Range: `bytes=${start}-${end - 1}`,
     ...(strong && { "If-Range": `"${bare(etag)}"` }),
   };
-  // The service names the final URL. A redirect does not come from the service, and could lead anywhere.
+  // The service gives final URLs: a redirect does not come from it, and could lead anywhere.
   const guard = (at: string | URL) => {
     if (String(at) === url) return;
     throw errors.inputRedirected();
@@ -67,16 +67,16 @@ async function readRest(
   const { response } = await requestHttp(url, headers, { ...options, timeouts: TIMEOUTS }, [412, 416]);
   try {
     if (response.status === 412) throw errors.inputChanged();
-    const got = parseContentRange(response.headers.get("content-range"));
-    const now = response.headers.get("etag");
-    const same = now === null || etag === "" || bare(now) === bare(etag);
-    // With If-Range, an answer of the whole file says that it is another one.
-    const total = response.status === 206 ? got?.total : contentLength(response);
+    const received = parseContentRange(response.headers.get("content-range"));
+    const current = response.headers.get("etag");
+    const same = current === null || etag === "" || bare(current) === bare(etag);
+    // In response to If-Range, a complete file is another version.
+    const total = response.status === 206 ? received?.total : contentLength(response);
     if (!same || (total != null && total !== size)) throw errors.inputChanged();
     if (response.status !== 206) {
-      throw now === null ? unreachable(url, "gives no ranges", false) : errors.inputChanged();
+      throw current === null ? unreachable(url, "gives no ranges", false) : errors.inputChanged();
     }
-    if (got?.start !== start || got.end !== end) {
+    if (received?.start !== start || received.end !== end) {
       throw unreachable(url, "did not give the range it was asked for", true);
     }
     await fillExactly(response, filling, { idleMs: TIMEOUTS.idleMs, signal, url });

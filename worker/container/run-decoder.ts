@@ -4,20 +4,20 @@ import type { Installed, Limits } from "./installed.ts";
 import { runProgram } from "./run-ffmpeg.ts";
 import { type Watchdog, watch } from "./watchdog.ts";
 
-/** The surroundings of a decoder: its folder, limits and signal. */
+/** What a decoder runs with. */
 export interface DecoderRun {
-  /** Its folder. */
+  /** Its working directory. */
   folder: string;
   installed: Installed;
   limits: Limits & { stall_seconds: number };
   signal: AbortSignal;
-  /** Returns whether the machine has so many bytes for this job, beside the others. */
+  /** Returns whether this many bytes fit into the machine's memory beside the other jobs. */
   fits(bytes: number): boolean;
-  /** Called with the share of the decoding that is done. */
+  /** Receives the finished share of the decoding, 0 to 1. */
   onProgress(share: number): void;
 }
 
-/** Runs a decoder to its end, and calls `onLine` with its output; rejects with the {@link MediaError} of what went wrong. */
+/** Runs a decoder and passes each line of its output to `onLine`. Rejects with a {@link MediaError}. */
 export async function runDecoder(
   name: string,
   args: readonly string[],
@@ -31,20 +31,20 @@ export async function runDecoder(
     onProgress: onLine,
     onStart(ffmpeg) {
       const { stall_seconds } = limits;
-      watchdog = watch({ ffmpeg, progress: () => 0, waits: () => false, fits, folder, stall_seconds });
+      watchdog = watch({ ffmpeg, progress: () => 0, isWaiting: () => false, fits, folder, stall_seconds });
     },
   });
   watchdog?.stop();
   signal.throwIfAborted();
-  const ended = watchdog?.fault();
-  if (ended) throw ended;
+  const fault = watchdog?.fault();
+  if (fault) throw fault;
   if (end.code === 0) return;
   const cause = end.log.join("\n");
   if (end.signal === "SIGXFSZ" || /No space left/.test(cause)) throw diskFull(cause);
   if (end.signal === "SIGKILL" || end.signal === "SIGTERM") {
     throw errors.decoderKilled({ cause });
   }
-  // libheif reports an impossible picture size as a lack of memory too.
+  // libheif also reports an impossible picture size as a failed allocation.
   if (/[Aa]lloc/.test(cause) && !/[Ss]ecurity limit/.test(cause)) {
     throw errors.decoderOutOfMemory({ cause });
   }

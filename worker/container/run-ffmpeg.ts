@@ -14,44 +14,42 @@ import { type Installed, type Limits, prlimitArgs } from "./installed.ts";
 /** Options of {@link runProgram}. */
 export interface ProgramRun {
   args: readonly string[];
-  /** Its folder; paths of its output are below it. */
+  /** Working directory, to which output paths are relative. */
   cwd: string;
   installed: Installed;
   limits: Limits;
-  /** Path of the file that names the fonts it finds; absent for those of the system. */
+  /** Path of its fontconfig file; absent for the system's. */
   fonts?: string | undefined;
   /** Kills it at once. */
   signal: AbortSignal;
-  /** Called with every line of its output; of ffmpeg, those of progress, `name=value`. */
+  /** Receives every line of its standard output, where ffmpeg writes its progress as `name=value`. */
   onProgress(line: string): void;
-  /** Is given the means to signal its processes. */
+  /** Receives the handle that signals its processes. */
   onStart(child: RunningFfmpeg): void;
-  /** Is called with the bytes that it writes to {@link PIPE}, which it must not keep; absent where it writes none there. */
+  /** Receives the bytes that it writes to {@link PIPE}, valid during the call only; absent when it writes none. */
   onBytes?: ((bytes: Uint8Array) => void) | undefined;
 }
 
 /** A running ffmpeg. */
 export interface RunningFfmpeg {
   pid: number;
-  /** Signals its process group; does nothing once it is gone. */
+  /** Signals its process group; does nothing after its exit. */
   kill(signal: NodeJS.Signals): void;
 }
 
-/** The output that is read while it is written. */
+/** The output that is streamed to `onBytes`. */
 export const PIPE = "pipe:3";
 
 const LOG = { first: 20, last: 200, line: 500 } as const;
 const QUIET = ["-hide_banner", "-nostdin", "-loglevel", "warning", "-y"];
-const TELL = ["-stats", "-stats_period", "1", "-progress", "pipe:1"];
+const REPORT = ["-stats", "-stats_period", "1", "-progress", "pipe:1"];
 
-/** Runs ffmpeg as {@link runProgram} does. */
+/** Runs ffmpeg with progress reports; see {@link runProgram}. */
 export function runFfmpeg(run: ProgramRun): Promise<RunEnd> {
-  return runProgram("ffmpeg", { ...run, args: [...QUIET, ...TELL, ...run.args] });
+  return runProgram("ffmpeg", { ...run, args: [...QUIET, ...REPORT, ...run.args] });
 }
 
-/**
- * Runs a program in a separate process group, under limits and with a minimal environment; resolves once it has ended in any way.
- */
+/** Runs a program in its own process group, under limits and with a minimal environment; resolves on any exit. */
 export async function runProgram(name: string, run: ProgramRun): Promise<RunEnd> {
   const { onBytes } = run;
   const pipe = onBytes ? await openPipe(run, onBytes) : null;
@@ -61,7 +59,7 @@ export async function runProgram(name: string, run: ProgramRun): Promise<RunEnd>
   try {
     child = spawn(program, args, {
       cwd: run.cwd,
-      // Nothing of ours: a proxy of the environment or a token is none of ffmpeg's business.
+      // The environment holds tokens and proxies that are not for ffmpeg.
       env: { PATH, HOME: run.cwd, TMPDIR: run.cwd, LANG: "C", FONTCONFIG_FILE: run.fonts },
       stdio: ["ignore", "pipe", "pipe", pipe?.end ?? (onBytes ? "pipe" : "ignore")],
       detached: true,
@@ -88,10 +86,10 @@ export async function runProgram(name: string, run: ProgramRun): Promise<RunEnd>
     if (fault) log.push(fault.message);
     resolve({ code, signal, log });
   });
-  const [, told, logged, written] = child.stdio as Readable[];
-  if (onBytes && !pipe) written?.on("data", onBytes);
-  if (told) createInterface({ input: told }).on("line", run.onProgress);
-  if (logged) createInterface({ input: logged }).on("line", (line) => keep(log, line));
+  const [, stdout, stderr, piped] = child.stdio as Readable[];
+  if (onBytes && !pipe) piped?.on("data", onBytes);
+  if (stdout) createInterface({ input: stdout }).on("line", run.onProgress);
+  if (stderr) createInterface({ input: stderr }).on("line", (line) => appendLog(log, line));
   if (pid) run.onStart({ pid, kill });
   if (run.signal.aborted) stop();
   return promise;
@@ -100,8 +98,8 @@ export async function runProgram(name: string, run: ProgramRun): Promise<RunEnd>
 const PIPE_BYTES = 65_536;
 const MKFIFO_MS = 5000;
 
-// Node allocates memory for each read of its own pipes, which takes four times as long as reading a pipe of the system's into a buffer. Null where
-// there are none: then Node's own will do.
+// Reading a named pipe into one buffer takes a quarter of the time of Node's own pipes, which allocate memory for each read. Null where the
+// system has no named pipes.
 async function openPipe({ cwd, signal }: ProgramRun, onBytes: (bytes: Uint8Array) => void) {
   const path = join(cwd, `pipe-${randomUUID()}`);
   try {
@@ -132,13 +130,13 @@ async function openPipe({ cwd, signal }: ProgramRun, onBytes: (bytes: Uint8Array
   return { end, closed };
 }
 
-// Each of these becomes the next by exec, so that the process stays the same one.
+// Each of these programs replaces itself by the next with exec, so the process id stays the same.
 function wrap({ installed, limits }: ProgramRun): string[] {
   return [...installed.setpriv, ...(installed.prlimit ? prlimitArgs(limits) : [])];
 }
 
-// A status line replaces the one before it, and of a long log the middle goes.
-function keep(log: string[], text: string): void {
+// A status line replaces the previous one, and a long log loses its middle.
+function appendLog(log: string[], text: string): void {
   const line = text.trim().slice(0, LOG.line);
   if (line === "") return;
   const isStatus = /^(frame|size)=/.test(line);

@@ -3,25 +3,28 @@ import { readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The folder of one server, in which each job has its own. */
+/** The temporary folder of a server, with one folder a job. */
 export interface Scratch {
   readonly path: string;
-  /** Makes an empty folder. */
+  /** Creates an empty folder. */
   create(): Promise<string>;
-  /** Removes the folder and all that is in it. */
+  /** Removes the whole folder. */
   end(): Promise<void>;
 }
 
 const NAME = /^framewright-native-(\d+)-(\d+)-[0-9a-f]+$/;
 
 /**
- * Makes the folder of this server in `home`, and removes those of servers that ended without doing so. The group may write in the
- * folders of jobs where ffmpeg is another user of it.
+ * Creates the folder of this server in `home`, and removes the folders of servers that crashed. With `shared`, the group may write to the
+ * folders of jobs, because ffmpeg runs as another user.
  */
 export async function createScratch(home: string, shared = false): Promise<Scratch> {
   await removeLeftovers(home);
   const { pid } = process;
-  const path = join(home, `framewright-native-${pid}-${startOf(pid) ?? 0}-${randomBytes(4).toString("hex")}`);
+  const path = join(
+    home,
+    `framewright-native-${pid}-${startTicks(pid) ?? 0}-${randomBytes(4).toString("hex")}`,
+  );
   await mkdir(path, { mode: shared ? 0o710 : 0o700, recursive: true });
   return {
     path,
@@ -34,23 +37,23 @@ export async function createScratch(home: string, shared = false): Promise<Scrat
   };
 }
 
-/** Removes a folder and all that is in it, also while something still writes to it. */
+/** Removes a folder with its files, even while a process still writes to it. */
 export function removeFolder(path: string): Promise<void> {
   return rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 }
 
 async function removeLeftovers(home: string): Promise<void> {
   const names = await readdir(home).catch(() => []);
-  const left = names.filter((name) => {
+  const leftovers = names.filter((name) => {
     const [, pid, started] = NAME.exec(name) ?? [];
-    return pid !== undefined && !isSame(Number(pid), Number(started));
+    return pid !== undefined && !isRunning(Number(pid), Number(started));
   });
-  // Removing a folder of another user fails, as it should.
-  await Promise.allSettled(left.map((name) => removeFolder(join(home, name))));
+  // Folders of other users stay.
+  await Promise.allSettled(leftovers.map((name) => removeFolder(join(home, name))));
 }
 
-function isSame(pid: number, started: number): boolean {
-  if (started > 0) return startOf(pid) === started;
+function isRunning(pid: number, started: number): boolean {
+  if (started > 0) return startTicks(pid) === started;
   try {
     return process.kill(pid, 0);
   } catch (thrown) {
@@ -58,11 +61,11 @@ function isSame(pid: number, started: number): boolean {
   }
 }
 
-// Clock ticks from boot to the start of a process, of /proc/PID/stat (proc(5)): a pid alone may be given again.
-function startOf(pid: number): number | null {
+// Clock ticks from boot to the start of a process, from /proc/PID/stat (proc(5)); a pid alone may be reused.
+function startTicks(pid: number): number | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field, the name in brackets, may hold spaces and brackets of its own.
+    // The second field, the name in parentheses, may itself contain spaces and parentheses.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" ? null : Number(fields[19]);
   } catch {

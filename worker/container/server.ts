@@ -8,46 +8,45 @@ import { startInputProxy } from "./input-proxy.ts";
 import { findInstalled } from "./installed.ts";
 import { createJobs } from "./jobs.ts";
 import { createMemory } from "./memory.ts";
-import { startPictureDesk } from "./pictures/picture-desk.ts";
+import { startPictureServer } from "./pictures/picture-desk.ts";
 import { createPictures } from "./pictures/pictures.ts";
 import { type JobHooks, runJob } from "./run-job.ts";
 import { createScratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
 import { createBatches } from "./together/batches.ts";
 
-/** A native encoder at work. */
+/** A running native encoder. */
 export interface NativeServer {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** URL that it listens at, such as `http://127.0.0.1:8080`. */
   url: string;
-  /** Takes no new jobs, lets the running ones finish within their grace, hands back the rest, and ends. */
+  /** Rejects new jobs, gives running ones their grace period, hands back the rest, and ends. */
   finish(): Promise<void>;
-  /** Ends at once: no ffmpeg and no file is left. */
+  /** Ends at once, without leaving processes or files. */
   end(): Promise<void>;
 }
 
-// Clients close an idle connection within a few seconds. Were the server the first to do so, a request that is being sent would be lost,
-// and one whose body is a stream cannot be repeated.
+// Clients close idle connections within seconds. If the server closed first, a request in flight would be lost, and one with a streamed
+// body cannot be repeated.
 const KEEP_ALIVE_MS = 75_000;
 
-/** Starts the native encoder; rejects with a MediaError when ffmpeg is not there or lacks an encoder, and as the system says when it cannot listen. */
+/** Starts the native encoder. Rejects with a MediaError when ffmpeg or one of its encoders is missing, and with the system's error when it cannot listen. */
 export async function startServer(settings: Settings): Promise<NativeServer> {
   const { ffmpeg_user } = settings;
   const installed = await findInstalled(settings, ffmpeg_user);
-  // What either of them writes, both may read and remove, but no other user.
+  // Files are accessible to the server and to the user of ffmpeg, who share a group.
   if (ffmpeg_user !== null) process.umask(0o007);
   const shared = ffmpeg_user !== null;
-  const [scratch, proxy, desk] = await Promise.all([
+  const [scratch, proxy, pictureServer] = await Promise.all([
     createScratch(settings.tmpdir, shared),
     startInputProxy(),
-    startPictureDesk(),
+    startPictureServer(),
   ]);
-  const bench = { scratch, proxy, installed, settings };
-  const { places, lease_seconds, token, origins } = settings;
+  const context = { scratch, proxy, installed, settings };
+  const { slots, lease_seconds, token, origins } = settings;
   const memory = createMemory(settings.max_memory_bytes);
-  const run = (job: NativeJob, hooks: JobHooks) => runJob(job, bench, hooks);
-  const jobs = createJobs({ places, lease_seconds, memory, batches: createBatches(scratch, places), run });
-  // The extra place is for images and sound.
-  const pictures = createPictures(jobs, desk, memory);
+  const run = (job: NativeJob, hooks: JobHooks) => runJob(job, context, hooks);
+  const jobs = createJobs({ slots, lease_seconds, memory, batches: createBatches(scratch, slots), run });
+  const pictures = createPictures(jobs, pictureServer, memory);
   const app = createApp({
     jobs,
     pictures,
@@ -55,7 +54,8 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
     origins,
     ffmpeg: installed.version,
     features: engineFeatures("native", installed.lacks),
-    slots: places + 1,
+    // One more for images and sound.
+    slots: slots + 1,
   });
   const server = createAdaptorServer({ fetch: app.fetch });
   if ("keepAliveTimeout" in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -64,7 +64,7 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
     server.close();
     if ("closeAllConnections" in server) server.closeAllConnections();
     await proxy.close();
-    desk.close();
+    pictureServer.close();
     await scratch.end();
   };
   try {

@@ -1,5 +1,5 @@
 import { availableParallelism, tmpdir, totalmem } from "node:os";
-import { placesOf } from "../../src/route/native-time.ts";
+import { slotsFor } from "../../src/route/native-time.ts";
 import { isLoopback } from "../../src/util/loopback.ts";
 import { readSettings, type Variables } from "../settings/read.ts";
 import { NativeSettings } from "../settings/schema.ts";
@@ -13,8 +13,9 @@ export interface Settings {
   token: string | null;
   /** Null for any. */
   origins: readonly string[] | null;
-  places: number;
-  /** Threads of one job with pictures in motion, so that all places together fill the cores. */
+  /** Jobs with moving pictures that run at once. */
+  slots: number;
+  /** Threads of such a job, so that all slots together fill the cores. */
   threads: number;
   lease_seconds: number;
   grace_seconds: number;
@@ -27,20 +28,20 @@ export interface Settings {
 }
 
 /**
- * Reads the settings from the environment; throws a {@link SettingsError}, or `request_invalid` for an encoder that other
- * machines could reach without a token or send anywhere.
+ * Reads the settings from the environment. Throws a {@link SettingsError}, or `request_invalid` when other machines can reach the encoder
+ * but it has no token or accepts any origin.
  */
 export function parseSettings(env: Variables, cores: number = availableParallelism()): Settings {
   const settings = readSettings(NativeSettings, env);
   requireProtection(settings);
-  const { PLACES: places = placesOf(cores).places } = settings;
+  const { PLACES: slots = slotsFor(cores).slots } = settings;
   return {
     port: settings.PORT,
     host: settings.HOST,
     token: settings.NATIVE_ENCODER_TOKEN ?? null,
     origins: settings.SERVICE_ORIGINS ?? null,
-    places,
-    threads: Math.max(1, Math.ceil(cores / places)),
+    slots,
+    threads: Math.max(1, Math.ceil(cores / slots)),
     lease_seconds: settings.LEASE_SECONDS,
     grace_seconds: settings.GRACE_SECONDS,
     stall_seconds: settings.STALL_SECONDS,
@@ -61,7 +62,7 @@ function requireProtection({ HOST, ...settings }: NativeSettings): void {
   throw errors.protectionMissing({ names: missing, host: HOST });
 }
 
-// Of a container, what it may take rather than what its host has.
+// In a container its limit, otherwise the memory of the machine.
 function machineMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : totalmem();

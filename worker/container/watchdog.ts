@@ -5,42 +5,42 @@ import type { MediaError } from "../../src/core/errors.ts";
 import { errors } from "./errors.ts";
 import type { RunningFfmpeg } from "./run-ffmpeg.ts";
 
-/** What a watchdog watches. */
+/** A running ffmpeg, and how its progress and memory are judged. */
 export interface Watched {
   ffmpeg: RunningFfmpeg;
   /** Grows while there is progress. */
   progress(): number;
-  /** True while it waits for something that has a time limit of its own. */
-  waits(): boolean;
-  /** Returns whether the machine has so many bytes of memory for it. */
+  /** True while it waits for something with a time limit of its own. */
+  isWaiting(): boolean;
+  /** Returns whether the machine has this many bytes of memory for it. */
   fits(bytes: number): boolean;
   /** Folder of the output: files that grow or change are progress too. */
   folder: string;
   stall_seconds: number;
 }
 
-/** A watchdog at work. */
+/** A watchdog of one running ffmpeg. */
 export interface Watchdog {
-  /** The fault when it ended ffmpeg; else null. */
+  /** The reason for which it ended ffmpeg; null when it did not. */
   fault(): MediaError | null;
   stop(): void;
 }
 
 /** Seconds that an ffmpeg that was asked to end has until it is killed. */
 export const KILL_AFTER_SECONDS = 5;
-// A slow codec may compute for long without a word; one that does so for this many times as long turns in circles.
+// A slow codec may compute for long without output. After this many stall times it counts as an endless loop.
 const BUSY_PATIENCE = 10;
 
 /**
- * Watches a running ffmpeg. Ends it, gently and then not, when it has been silent for too long, and at once when it takes more
- * memory than the machine has beside its other jobs.
+ * Watches a running ffmpeg. Terminates it when it stalls, and kills it at once when it takes more memory than the machine has beside its
+ * other jobs.
  */
-export function watch({ ffmpeg, progress, waits, fits, folder, stall_seconds }: Watched): Watchdog {
+export function watch({ ffmpeg, progress, isWaiting, fits, folder, stall_seconds }: Watched): Watchdog {
   let fault: MediaError | null = null;
-  let killer: NodeJS.Timeout | undefined;
-  let last = { at: Date.now(), moved: progress(), busy: Date.now(), cpu: cpuTicks(ffmpeg.pid), wrote: 0 };
+  let killTimer: NodeJS.Timeout | undefined;
+  let last = { at: Date.now(), done: progress(), busy: Date.now(), cpu: cpuTicks(ffmpeg.pid), writtenAt: 0 };
 
-  const look = async () => {
+  const check = async () => {
     if (fault) return;
     if (!fits(residentBytes(ffmpeg.pid))) {
       fault = errors.memoryExceeded();
@@ -48,38 +48,38 @@ export function watch({ ffmpeg, progress, waits, fits, folder, stall_seconds }: 
       return;
     }
     const now = Date.now();
-    const moved = progress();
+    const done = progress();
     const cpu = cpuTicks(ffmpeg.pid);
-    if (moved > last.moved || waits()) last = { ...last, at: now, busy: now, moved, cpu };
+    if (done > last.done || isWaiting()) last = { ...last, at: now, busy: now, done, cpu };
     if (cpu > last.cpu) last = { ...last, busy: now, cpu };
     const silent = now - Math.max(last.at, last.busy) >= stall_seconds * 1000;
     const endless = now - last.at >= stall_seconds * 1000 * BUSY_PATIENCE;
     if (!(silent || endless)) return;
-    // Moving the index to the front of a large file makes no progress but writes.
-    const wrote = await lastWrite(folder);
-    if (wrote > last.wrote && now - wrote < stall_seconds * 1000) {
-      last = { ...last, at: now, busy: now, wrote };
+    // While ffmpeg moves the index of a large file to its front, it reports no progress but writes.
+    const writtenAt = await lastWrite(folder);
+    if (writtenAt > last.writtenAt && now - writtenAt < stall_seconds * 1000) {
+      last = { ...last, at: now, busy: now, writtenAt };
       return;
     }
     if (stopped || fault) return;
     fault = errors.stalled({ seconds: stall_seconds });
     ffmpeg.kill("SIGTERM");
-    killer = setTimeout(() => ffmpeg.kill("SIGKILL"), KILL_AFTER_SECONDS * 1000);
+    killTimer = setTimeout(() => ffmpeg.kill("SIGKILL"), KILL_AFTER_SECONDS * 1000);
   };
 
   let stopped = false;
-  const timer = setInterval(() => void look(), Math.min(1000, stall_seconds * 200));
+  const timer = setInterval(() => void check(), Math.min(1000, stall_seconds * 200));
   return {
     fault: () => fault,
     stop() {
       stopped = true;
       clearInterval(timer);
-      clearTimeout(killer);
+      clearTimeout(killTimer);
     },
   };
 }
 
-// Time that a process has computed, of /proc/PID/stat; 0 where there is none.
+// Clock ticks of processor time, from /proc/PID/stat; 0 when there is no such process.
 function cpuTicks(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -90,7 +90,7 @@ function cpuTicks(pid: number): number {
   }
 }
 
-// Memory that a process holds; 0 where there is none.
+// Resident memory of a process; 0 when there is no such process.
 function residentBytes(pid: number): number {
   try {
     const [, kib = 0] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

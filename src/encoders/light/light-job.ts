@@ -3,11 +3,11 @@ import type { ByteRange } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { chunkArgs } from "../../ffmpeg/chunk-args.ts";
 import { readLists } from "../../ffmpeg/listing.ts";
-import { findLevel } from "../../ffmpeg/loudness.ts";
 import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { findGain } from "../../media/features/audio-filters-graph.ts";
 import { furtherOf } from "../../plan/further/further.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
@@ -261,11 +261,14 @@ export function runChunk(
     checkRun(ended, plan, chunk, source);
     return ended.log;
   };
-  const leveling = findLevel(plan, chunk, source, INPUT, tools);
-  let found = leveling.next();
-  while (!found.done) found = leveling.next(run(found.value));
+  const search = findGain(plan, chunk, source, INPUT, tools);
+  let step = search.next();
+  while (!step.done) step = search.next(run(step.value));
   const io = {
-    ...{ input: INPUT, output, lists: `${LISTING}/`, level: found.value },
+    input: INPUT,
+    output,
+    lists: `${LISTING}/`,
+    gain: step.value,
     further: furtherOf(plan, chunk).map((_, at) => ({ path: furtherPath(at), input: tools.input })),
   };
   const meter = plan.waveform && createPeakMeter(plan.waveform);

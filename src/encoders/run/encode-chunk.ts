@@ -4,7 +4,7 @@ import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
 import type { Contents } from "../../mux/contents.ts";
 import { planOfChunk } from "../../plan/chunks.ts";
 import { furtherOf } from "../../plan/further/further.ts";
-import { heldPictures, trackEnd } from "../../plan/pictures-end.ts";
+import { freezePictures, trackEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
@@ -151,7 +151,7 @@ function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: num
   // What each part of a joined video fills is known.
   if (plan.concat) return plan.frames ?? 0;
   const fps = constantFps(plan);
-  if (fps === null) return decoded === 0 ? 0 : decoded + heldPictures(source, plan, chunk).count;
+  if (fps === null) return decoded === 0 ? 0 : decoded + freezePictures(source, plan, chunk).count;
   return end === null || decoded === 0
     ? 0
     : Math.max(1, Math.round(((end - start) / (plan.speed ?? 1)) * fps));

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
-import { outputFile, sheetName } from "../../ffmpeg/output.ts";
-import { STORYBOARD, writeStoryboard } from "../../ffmpeg/storyboard.ts";
+import { outputFile, spriteName } from "../../ffmpeg/output.ts";
+import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-graph.ts";
 import { joinsByCopy } from "../../plan/further/placed-parts.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { sideBySide } from "../../util/async.ts";
@@ -48,7 +48,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
     return adaptive
       ? encodeStream(encoding, only)
       : plan.image?.sheet
-        ? encodeSheets(encoding, only)
+        ? encodeSprites(encoding, only)
         : whole(await encodeWithin(encoding, only));
   const encodeOne = adaptive ? encodeStreamPart : encodePart;
   const parts: EncodedPart[] = [];
@@ -95,13 +95,13 @@ function whole({ stored: { mime: _, ...stored }, counts }: Counted<StoredFile>):
 }
 
 /** Encodes several stills, or the sheets of a storyboard, and stores its JSON and, once everything else is there, its WebVTT. */
-function encodeSheets(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
+function encodeSprites(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
   const { plan, out, storage } = encoding;
   return encoding.durably("encode", async (signal) => {
     const place = { folder: out, name: null };
     const { stored } = await encodeCounted(encoding, chunk, place, signal, async (encoded) => {
       const { written } = await placeSegments(storage, encoded, out);
-      checkSheets(plan, written);
+      checkSprites(plan, written);
       // A tile is chosen from many pictures, so there is nothing to compare.
       return { stored: written, count: async () => ({ pictures: null, sound: 0 }) };
     });
@@ -111,10 +111,10 @@ function encodeSheets(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
   });
 }
 
-function checkSheets(plan: Plan, written: readonly WrittenFile[]): void {
+function checkSprites(plan: Plan, written: readonly WrittenFile[]): void {
   const names = new Set(written.filter(({ size }) => size > 0).map(({ name }) => name));
   const { sheets = 0 } = plan.image?.sheet ?? {};
-  const missing = Array.from({ length: sheets }, (_, index) => sheetName(plan, index)).filter(
+  const missing = Array.from({ length: sheets }, (_, index) => spriteName(plan, index)).filter(
     (name) => !names.has(name),
   );
   if (missing.length === 0 && names.size === sheets) return;

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { MAX_POINTS, samplesPerPixel, type WaveformPlan } from "../../media/features/waveform.ts";
+import type { WaveformPlan } from "../../media/features/waveform.ts";
+import { MAX_POINTS, samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 
 /** Measures the peaks of a WAV as it is written. */

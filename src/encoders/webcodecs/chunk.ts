@@ -17,7 +17,7 @@ import { tallyPictures, tallyRules } from "../../ffmpeg/tally.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { sourceBits } from "../../plan/bits.ts";
-import { heldPictures, picturesEnd } from "../../plan/pictures-end.ts";
+import { freezePictures, picturesEnd } from "../../plan/pictures-end.ts";
 import { outputSeconds, type Plan } from "../../plan/plan.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
@@ -155,7 +155,7 @@ async function feed(
     shown: (chunk.shown_from ?? chunk.start) - chunk.start,
     length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
     decode_from: origin + (chunk.decode_from ?? chunk.start),
-    held: { ...heldPictures(source, plan, chunk), from: (plan.held?.from ?? 0) - chunk.start },
+    freeze: { ...freezePictures(source, plan, chunk), from: (plan.held?.from ?? 0) - chunk.start },
     onDecoded: (at: number) => void decoded.push(at),
   };
   const dues = outputs.map(() => Number.NEGATIVE_INFINITY);

@@ -15,7 +15,7 @@ export interface FrameSpan {
   /** Latest point at which decoding may start, in seconds on the track's clock. */
   decode_from: number;
   /** Where the source's times are kept: how often the last picture is repeated, from when, and how far apart; in seconds relative to the stretch. */
-  held?: { count: number; from: number; seconds: number };
+  freeze?: { count: number; from: number; seconds: number };
   /** Called with the time of every decoded picture, in seconds relative to the stretch. */
   onDecoded(at: number): void;
 }
@@ -75,7 +75,7 @@ const REORDERED = 2;
 
 async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
   const { start, length, shown, speed, onDecoded } = span;
-  const { count, from, seconds } = span.held ?? { count: 0, from: 0, seconds: 0 };
+  const { count, from, seconds } = span.freeze ?? { count: 0, from: 0, seconds: 0 };
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
   let last: VideoSample | null = null;
   try {

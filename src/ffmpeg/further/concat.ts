@@ -1,15 +1,15 @@
 import type { Source } from "../../core/source.ts";
 import type { Filter } from "../../media/feature.ts";
+import { audioFilterChain } from "../../media/features/audio-filters-graph.ts";
 import { type PlacedPart, placedParts } from "../../plan/further/placed-parts.ts";
 import type { Chunk, ConcatPart, Plan } from "../../plan/plan.ts";
 import { audioArgs } from "../audio-args.ts";
 import { assumedColor, isRgb, scaleMatrix, videoColor } from "../color.ts";
 import { chain, fpsText } from "../filters.ts";
 import { listHeard, listInput, listPictures, listPrefix } from "../listing.ts";
-import { shapeFilters } from "../loudness.ts";
 import { type Cut, createCut, inputArgs } from "../span.ts";
 import type { Toolset } from "../toolset.ts";
-import { videoArgs, videoMending, videoSizing } from "../video-args.ts";
+import { videoArgs, videoCleanup, videoScaling } from "../video-args.ts";
 
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 
@@ -54,7 +54,7 @@ export function concatArgs(
   // One picture of a part may last no time by itself; its place follows from the count.
   const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...over];
   pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${chain(timed)}[video]`);
-  const shape = audio ? ["asetpts=N/SR/TB", ...shapeFilters(audio, source, null)] : [];
+  const shape = audio ? ["asetpts=N/SR/TB", ...audioFilterChain(audio, source, null)] : [];
   sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
   return {
     tracks: [
@@ -87,9 +87,9 @@ function pictureFilters(
   const listed = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
   const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...unplaced(part)] };
   return [
-    ...videoMending(source, video, own, toolset),
+    ...videoCleanup(source, video, own, toolset),
     ...taggedAs(part),
-    ...videoSizing(source, video, video.geometry, toolset),
+    ...videoScaling(source, video, video.geometry, toolset),
     ...recolored(part, first, toolset),
   ].join(",");
 }

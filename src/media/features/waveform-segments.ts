@@ -1,6 +1,6 @@
 import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
-import { samplesPerPixel } from "./waveform.ts";
+import { samplesPerPixel } from "./waveform-zoom.ts";
 
 /** A segment of a waveform's sound, and how many points come before it. */
 export interface Segment {

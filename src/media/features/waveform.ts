@@ -5,11 +5,7 @@ import { BOUNDS, DEFAULT_FORMAT, WAVEFORM_DEFAULTS, type WaveformFormat } from "
 import type { SourceFacts } from "../../core/source-facts.ts";
 import { parseColor } from "../../plan/color.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
-
-/** Most points of all channels of a waveform together: 32 MB of peaks. */
-export const MAX_POINTS = 8_000_000;
-/** Fewest samples in a point, as in audiowaveform; with fewer, the peaks show no more than the sound itself. */
-export const MIN_SAMPLES = 2;
+import { MAX_POINTS, MIN_SAMPLES, samplesPerPixel } from "./waveform-zoom.ts";
 
 const FAULTS = {
   too_close: (most: number, sample_rate: number) =>
@@ -228,11 +224,4 @@ function planPicture(options: WaveformOptions): WaveformPlan["picture"] {
     color: parseColor(waveform_color, true),
     background: parseColor(background_color, true),
   };
-}
-
-/** Returns how many samples a point of a zoom spans at a sample rate in hertz. */
-export function samplesPerPixel(zoom: WaveformPlan["zoom"], sample_rate: number): number {
-  if ("samples_per_pixel" in zoom) return zoom.samples_per_pixel;
-  if ("pixels_per_second" in zoom) return Math.floor(sample_rate / zoom.pixels_per_second);
-  return Math.max(1, Math.ceil(Math.round(zoom.seconds * sample_rate) / zoom.points));
 }

@@ -3,9 +3,9 @@ import type { Storage } from "../../core/ports.ts";
 import type { Source, WaveformFacts } from "../../core/source.ts";
 import { parseDash } from "../../ffmpeg/manifests/dash-manifest.ts";
 import { parseMasterPlaylist } from "../../ffmpeg/manifests/master-playlist.ts";
-import { sheetName } from "../../ffmpeg/output.ts";
-import { STORYBOARD } from "../../ffmpeg/storyboard.ts";
+import { spriteName } from "../../ffmpeg/output.ts";
 import type { Sprite } from "../../media/features/storyboard.ts";
+import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
 import { type Plan, pictureSize } from "../../plan/plan.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 
@@ -13,7 +13,7 @@ import { requireEncoded } from "../../storage/storage.ts";
  * Describes a storyboard or several stills: a Source of its pictures, with the URL of its WebVTT, or of the first still, and a list
  * of its files.
  */
-export async function describeSheets(
+export async function describeSprites(
   key: string,
   filesize: number,
   plan: Plan,
@@ -42,7 +42,7 @@ export async function describeSheets(
 }
 
 function filesOf(plan: Plan, { sheets, interval }: Sprite): { name: string; time?: number }[] {
-  const names = Array.from({ length: sheets }, (_, index) => sheetName(plan, index));
+  const names = Array.from({ length: sheets }, (_, index) => spriteName(plan, index));
   if (plan.kind === "storyboard")
     return [STORYBOARD.vtt, STORYBOARD.json, ...names].map((name) => ({ name }));
   return names.map((name, index) => ({ name, time: Number((plan.start + index * interval).toFixed(3)) }));

@@ -8,7 +8,7 @@ import { listDropped } from "../../plan/index.ts";
 import { constantFps, type Plan } from "../../plan/plan.ts";
 import { measureWhole } from "../../probe/probe.ts";
 import { throttle } from "../../util/async.ts";
-import { describeSheets, describeStream, describeWaveform, placeholderRequest } from "./describe.ts";
+import { describeSprites, describeStream, describeWaveform, placeholderRequest } from "./describe.ts";
 import { decideOnce, encodeInput } from "./encode.ts";
 import { createFurtherIngest, longest } from "./extra-inputs.ts";
 import { alone, type OpenInput, runIngest } from "./inputs.ts";
@@ -195,7 +195,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : plan.image?.sheet
-              ? await describeSheets(encoded.key, encoded.size, plan, storage, tools.url)
+              ? await describeSprites(encoded.key, encoded.size, plan, storage, tools.url)
               : encoded.waveform
                 ? await describeWaveform(encoded.key, encoded.waveform, plan, storage, tools.url)
                 : await probeStored(encoded.key, url, context, signal);

@@ -5,19 +5,19 @@ import type { AddressInfo } from "node:net";
 import { arrayBuffer } from "node:stream/consumers";
 import type { RemoteFiles } from "../../../src/encoders/encoder.ts";
 
-/** A picture in memory, at addresses that a job reads and writes as it does any other. */
-export interface HeldPicture {
+/** A picture in memory, at URLs that a job reads and writes like any others. */
+export interface ServedPicture {
   files: RemoteFiles;
-  /** What the job wrote; null for nothing. */
+  /** The output of the job; null for none. */
   written(): Uint8Array<ArrayBuffer> | null;
-  /** True where the job failed because its output is more than a picture may have. */
+  /** Whether the job failed because its output was too large. */
   isTooLarge(): boolean;
   close(): void;
 }
 
-/** Holds pictures for jobs, on loopback. */
-export interface PictureDesk {
-  hold(bytes: Uint8Array): HeldPicture;
+/** Serves pictures to jobs on loopback. */
+export interface PictureServer {
+  serve(bytes: Uint8Array): ServedPicture;
   close(): void;
 }
 
@@ -29,8 +29,8 @@ interface Entry {
 
 const NAME = "picture";
 
-/** Starts the desk on a free port. */
-export async function startPictureDesk(): Promise<PictureDesk> {
+/** Starts the server of pictures on a free port. */
+export async function startPictureServer(): Promise<PictureServer> {
   const entries = new Map<string, Entry>();
   const server = createServer((request, response) => {
     const [, path = "", name] = /^\/(\w+)(?:\/(\w+))?$/.exec(request.url?.split("?")[0] ?? "") ?? [];
@@ -43,7 +43,7 @@ export async function startPictureDesk(): Promise<PictureDesk> {
   await once(server, "listening");
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    hold(bytes) {
+    serve(bytes) {
       const path = randomBytes(24).toString("hex");
       const entry: Entry = { bytes, written: null, isTooLarge: false };
       entries.set(path, entry);
@@ -71,7 +71,7 @@ function read({ bytes }: Entry, { headers }: IncomingMessage, response: ServerRe
   response.end(bytes.subarray(start, end));
 }
 
-// A file that is larger than a picture may be comes in parts, which begin with a POST.
+// A file above the limit is uploaded in parts, which begin with a POST.
 async function write(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== "PUT") {
     entry.isTooLarge = true;

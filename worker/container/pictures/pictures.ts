@@ -10,102 +10,102 @@ import { nativeWork } from "../../../src/route/native-cost.ts";
 import { limitTime, within } from "../../../src/util/async.ts";
 import { errors } from "../errors.ts";
 import type { Jobs } from "../jobs.ts";
-import type { Memory, Share } from "../memory.ts";
+import type { Memory, Reservation } from "../memory.ts";
 import { parsePicture } from "../parse-job.ts";
-import type { PictureDesk } from "./picture-desk.ts";
+import type { PictureServer } from "./picture-desk.ts";
 
-/** Makes pictures that come and go with a request, one at a time, so that they never take more than one place. */
+/** Encodes pictures that come with their request, one at a time, so they never take more than one slot. */
 export interface Pictures {
-  /** Reads a `NativePicture` from a request's body and returns the new picture; null when no place is free within `wait_ms`, or no memory. Rejects with a {@link MediaError}. */
-  make(
+  /** Reads a `NativePicture` from a request's body and returns the new picture; null when there is no slot within `waitMs`, or no memory. Rejects with a {@link MediaError}. */
+  encode(
     body: ReadableStream<Uint8Array>,
-    wait_ms: number,
+    waitMs: number,
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
-// For what is sent, for which its sender holds memory.
+// The sender holds the picture in memory until it has been read.
 const READ_MS = 20_000;
 const readSoon = <T>(reading: Promise<T>) =>
   within(reading, READ_MS, () => {
     throw errors.pictureTimeout({ seconds: MAX_PICTURE_SECONDS });
   });
 
-/** Creates {@link Pictures} on the jobs of a server, in memory that they share. */
-export function createPictures(jobs: Jobs, desk: PictureDesk, memory: Memory): Pictures {
-  // Ends with the picture that is being made, and those that wait for it.
+/** Creates {@link Pictures} on the jobs of a server, whose memory they share. */
+export function createPictures(jobs: Jobs, server: PictureServer, memory: Memory): Pictures {
+  // Resolves after the current picture and those that wait for it.
   let last: Promise<void> = Promise.resolve();
 
-  async function make(frames: FrameReader, until: number, signal: AbortSignal) {
+  async function encode(frames: FrameReader, until: number, signal: AbortSignal) {
     const { size, ...work } = parsePicture(await readSoon(frames.json()));
-    // For its bytes and its job together, so that alone it fits as any job does.
-    const share = memory.take(size + nativeWork(work.plan, work.source).memory);
-    if (!share) return null;
+    // One reservation for its bytes and its job, because a single reservation always fits.
+    const reservation = memory.reserve(size + nativeWork(work.plan, work.source).memory);
+    if (!reservation) return null;
     try {
       const bytes = await readSoon(frames.bytes(size));
-      return await makeHeld(work, bytes, until, signal, (taken) => share.fits(size + taken));
+      return await encodeServed(work, bytes, until, signal, (used) => reservation.fits(size + used));
     } finally {
-      share.end();
+      reservation.release();
       jobs.fill();
     }
   }
 
-  async function makeHeld(
+  async function encodeServed(
     work: Omit<NativePicture, "size">,
     bytes: Uint8Array,
     until: number,
     signal: AbortSignal,
-    fits: Share["fits"],
+    fits: Reservation["fits"],
   ) {
-    const held = desk.hold(bytes);
+    const picture = server.serve(bytes);
     const id = randomUUID();
     const limit = limitTime(MAX_PICTURE_SECONDS * 1000, { signal });
     try {
-      const job = { ...work, id, ...held.files };
-      const share = { fits, end() {} };
-      const started = await jobs.start(job, Math.max(0, until - Date.now()), limit.signal, share);
+      const job = { ...work, id, ...picture.files };
+      const reservation = { fits, release() {} };
+      const started = await jobs.start(job, Math.max(0, until - Date.now()), limit.signal, reservation);
       limit.signal.throwIfAborted();
       if (!started) return null;
       let { state } = started;
       while (state.state === "running") {
-        const next = await jobs.ask(id, MAX_PICTURE_SECONDS * 1000, limit.signal);
+        const next = await jobs.poll(id, MAX_PICTURE_SECONDS * 1000, limit.signal);
         limit.signal.throwIfAborted();
         if (!next) throw errors.pictureJobLost();
         state = next;
       }
-      if (held.isTooLarge()) throw errors.largePicture({ max_bytes: MAX_PICTURE_BYTES });
+      if (picture.isTooLarge()) throw errors.largePicture({ max_bytes: MAX_PICTURE_BYTES });
       if (state.state === "failed") throw new MediaError(state.error.kind, state.error.message, state.error);
-      const written = held.written();
+      const written = picture.written();
       if (written) return written;
       throw errors.noPictureWritten();
     } catch (thrown) {
       throw limit.isOver ? errors.pictureTimeout({ seconds: MAX_PICTURE_SECONDS }) : thrown;
     } finally {
       limit.clear();
-      held.close();
+      picture.close();
       await jobs.remove(id);
     }
   }
 
   return {
-    async make(body, wait_ms, signal) {
-      const until = Date.now() + wait_ms;
+    async encode(body, waitMs, signal) {
+      const until = Date.now() + waitMs;
       const frames = readFrames(body);
-      const before = last;
+      const previous = last;
       const { promise, resolve } = Promise.withResolvers<void>();
       last = promise;
       try {
         const free = await within(
-          before.then(() => true),
-          wait_ms,
+          previous.then(() => true),
+          waitMs,
           () => false,
         );
-        const made = free ? await make(frames, until, signal) : null;
-        // The sender is answered once all it sent has been read.
-        if (!made) await readSoon(frames.drain());
-        return made;
+        const picture = free ? await encode(frames, until, signal) : null;
+        // The response must follow the whole request.
+        if (!picture) await readSoon(frames.drain());
+        return picture;
       } finally {
-        void before.then(resolve);
+        void previous.then(resolve);
       }
     },
   };

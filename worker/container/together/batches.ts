@@ -11,79 +11,78 @@ import { removeFolder, type Scratch } from "../scratch.ts";
 /** One job of a batch. */
 export interface Member extends RunHooks {
   job: NativeJob;
-  /** Its folder, into which its files come. */
+  /** Its folder, which receives its files. */
   folder: string;
 }
 
-/**
- * Runs ffmpeg once for all members, the output and the lists of each in the folder of its number below `home`; rejects when any
- * part of that fails.
- */
+/** Runs ffmpeg once for all members; each writes its output and lists to the folder of its index in `home`. Rejects when any of them fails. */
 export type RunBatch = (members: readonly Member[], home: string, signal: AbortSignal) => Promise<void>;
 
-/** The place of a job in a batch. */
-export interface BatchPlace {
-  /** Encodes the job with the others, or where that is not possible by `alone`, one job of the batch after another. */
+/** The membership of a job in a batch. */
+export interface BatchMembership {
+  /** Encodes the job with the others; if that fails, with `alone`, one job of the batch at a time. */
   encode(member: Member, run: RunBatch, alone: () => Promise<void>): Promise<void>;
 }
 
-/** Jobs of one group that are encoded by one run, because they read the same pictures. */
+/** The batches of a machine: jobs that decode the same pictures, encoded by one ffmpeg. */
 export interface Batches {
-  /** Whether a batch that has not begun waits for a job like this. */
+  /** Returns whether a batch that has not started waits for such a job. */
   awaits(job: NativeJob): boolean;
-  /** Takes a place in the batch of a job's group, which waits a moment for the rest of it; null for a job without a group. */
-  enter(job: NativeJob): BatchPlace | null;
+  /** Adds a job to its batch, which waits a moment for the other jobs; null for a job without a batch. */
+  enter(job: NativeJob): BatchMembership | null;
 }
 
 interface Batch {
-  /** Those that are ready. */
+  /** Jobs that are ready. */
   members: Member[];
-  /** Those that its run is for; none before it begins. */
+  /** Jobs of its run; empty before the start. */
   running: Member[];
   run: RunBatch | null;
   begin(): void;
-  /** Resolves to whether its run went well. */
+  /** Resolves to whether its run succeeded. */
   end: Promise<boolean>;
-  /** Ends its run. */
+  /** Kills its run. */
   abort: AbortController;
-  /** Ends with the last job that is encoded alone. */
+  /** Resolves when the jobs that are encoded alone are done. */
   line: Promise<unknown>;
 }
 
-// How long the first waits for the rest, which are decided upon by runs of their own.
+// How long the first job waits for the others, which belong to other runs.
 const GATHER_MS = 3000;
 
-/**
- * Creates the batches of a machine. One with several places has none: there, jobs that run side by side end sooner than one run
- * on as many threads as one of them has.
- */
-export function createBatches(scratch: Pick<Scratch, "create">, places: number): Batches {
+/** Creates the batches of a machine. With several slots there are none, because separate jobs on all slots finish sooner. */
+export function createBatches(scratch: Pick<Scratch, "create">, slots: number): Batches {
   const gathering = new Map<string, Batch>();
-  const keyHere = (job: NativeJob) => (places > 1 ? null : keyOf(job));
+  const batchKey = (job: NativeJob) => (slots > 1 ? null : keyOf(job));
 
   function gather(key: string): Batch {
     const { promise, resolve } = Promise.withResolvers<void>();
     const batch: Batch = {
-      ...{ members: [], running: [], run: null, begin: resolve, end: Promise.resolve(false) },
-      ...{ abort: new AbortController(), line: Promise.resolve() },
+      members: [],
+      running: [],
+      run: null,
+      begin: resolve,
+      end: Promise.resolve(false),
+      abort: new AbortController(),
+      line: Promise.resolve(),
     };
     gathering.set(key, batch);
     const timer = setTimeout(resolve, GATHER_MS);
     batch.end = promise.then(() => {
       clearTimeout(timer);
       gathering.delete(key);
-      return runTogether(batch, scratch);
+      return encodeBatch(batch, scratch);
     });
     return batch;
   }
 
   return {
     awaits(job) {
-      const key = keyHere(job);
+      const key = batchKey(job);
       return key !== null && gathering.has(key);
     },
     enter(job) {
-      const key = keyHere(job);
+      const key = batchKey(job);
       if (key === null) return null;
       const batch = gathering.get(key) ?? gather(key);
       return { encode: (member, run, alone) => encodeIn(batch, member, run, alone) };
@@ -101,12 +100,12 @@ async function encodeIn(
   batch.run ??= run;
   batch.members.push(member);
   if (batch.members.length >= (job.together?.size ?? 0)) batch.begin();
-  if (await endOf(batch, member)) return;
+  if (await joinRun(batch, member)) return;
   signal.throwIfAborted();
   await inLine(batch, signal, alone);
 }
 
-// One that is ended while it waits leaves at once.
+// A job that is ended while it waits leaves the line at once.
 async function inLine(batch: Batch, signal: AbortSignal, alone: () => Promise<void>): Promise<void> {
   const before = batch.line;
   const [over, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -123,8 +122,8 @@ async function inLine(batch: Batch, signal: AbortSignal, alone: () => Promise<vo
   }
 }
 
-// A run continues without a job that was ended; the last one ends it, and waits until nothing is left of it.
-async function endOf(batch: Batch, member: Member): Promise<boolean> {
+// A run continues without a job that was ended. The last one kills the run, and waits until its processes and files are gone.
+async function joinRun(batch: Batch, member: Member): Promise<boolean> {
   const { signal } = member;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const stop = () => {
@@ -135,7 +134,7 @@ async function endOf(batch: Batch, member: Member): Promise<boolean> {
   signal.addEventListener("abort", stop);
   if (signal.aborted) stop();
   try {
-    // One that came too late is not among them.
+    // A job that came too late is not part of the run.
     const done = await Promise.race([batch.end, promise]);
     signal.throwIfAborted();
     return done && batch.running.includes(member);
@@ -144,7 +143,7 @@ async function endOf(batch: Batch, member: Member): Promise<boolean> {
   }
 }
 
-async function runTogether(batch: Batch, scratch: Pick<Scratch, "create">): Promise<boolean> {
+async function encodeBatch(batch: Batch, scratch: Pick<Scratch, "create">): Promise<boolean> {
   const { run, abort } = batch;
   const members = batch.members.filter(({ signal }) => !signal.aborted);
   if (run === null || members.length < 2) return false;
@@ -160,22 +159,22 @@ async function runTogether(batch: Batch, scratch: Pick<Scratch, "create">): Prom
       });
     return true;
   } catch {
-    // Whose fault it is shows when each is encoded alone. Until then none takes the memory of the run that is over.
+    // Encoding each alone shows which one fails. Until then they use no memory.
     for (const { fits } of members) fits(0);
     return false;
   } finally {
-    // What cannot be removed now goes with the server's folder, and is no fault of these jobs.
+    // The folder of the server is removed at its end, so a failure here is none of these jobs.
     if (home !== null) await removeFolder(home).catch(() => {});
   }
 }
 
 function keyOf({ lane = "", together, plan, chunk, source, input }: NativeJob): string | null {
-  // What another program decodes first is a file of each job.
+  // An input that another program decodes first becomes a file of each job.
   const decoded = together && !needsDecoder(source) && decodeKey(plan, chunk);
   if (!decoded) return null;
-  // ffmpeg counts the time of a transport stream from the first packet of the streams that it reads.
-  const heard = containerOf(source).transport && plan.audio && soundStream(plan);
-  return JSON.stringify([lane, together.id, input.size, input.etag, decoded, heard]);
+  // ffmpeg starts the clock of a transport stream at the first packet of the streams that it reads.
+  const sound = containerOf(source).transport && plan.audio && soundStream(plan);
+  return JSON.stringify([lane, together.id, input.size, input.etag, decoded, sound]);
 }
 
 async function moveAll(from: string, to: string): Promise<void> {

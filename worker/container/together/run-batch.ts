@@ -5,21 +5,13 @@ import { checkRun } from "../../../src/ffmpeg/read-failure.ts";
 import { togetherArgs } from "../../../src/ffmpeg/together/together-args.ts";
 import type { Toolset } from "../../../src/ffmpeg/toolset.ts";
 import { outputSeconds } from "../../../src/plan/plan.ts";
-import type { InputProxy } from "../input-proxy.ts";
-import type { Installed, Limits } from "../installed.ts";
+import type { JobContext } from "../encode-job.ts";
 import { runFfmpeg } from "../run-ffmpeg.ts";
 import { type Watchdog, watch } from "../watchdog.ts";
 import type { RunBatch } from "./batches.ts";
 
-/** What a batch is run with. */
-export interface BatchBench {
-  proxy: InputProxy;
-  installed: Installed;
-  settings: Limits & { stall_seconds: number };
-}
-
-/** Creates what encodes a batch with the tools of its jobs, which are the same; the input is that of the first. */
-export function createRunBatch({ settings, installed, proxy }: BatchBench, tools: Toolset): RunBatch {
+/** Creates the function that encodes a batch. Its jobs share tools and input, so those of the first are used. */
+export function createRunBatch({ settings, installed, proxy }: JobContext, tools: Toolset): RunBatch {
   return async (members, home, signal) => {
     const [first] = members;
     if (!first) return;
@@ -48,9 +40,9 @@ export function createRunBatch({ settings, installed, proxy }: BatchBench, tools
         onStart(ffmpeg) {
           watchdog = watch({
             ...{ ffmpeg, folder: home, stall_seconds: settings.stall_seconds },
-            progress: () => done + input.given(),
-            waits: () => input.waits(),
-            // The share of a job ends with it.
+            progress: () => done + input.sent(),
+            isWaiting: () => input.isWaiting(),
+            // A job that was ended holds no memory.
             fits: (bytes) =>
               members
                 .filter((member) => !member.signal.aborted)
@@ -60,8 +52,8 @@ export function createRunBatch({ settings, installed, proxy }: BatchBench, tools
       });
       signal.throwIfAborted();
       failed.signal.throwIfAborted();
-      const ended = watchdog?.fault();
-      if (ended) throw ended;
+      const fault = watchdog?.fault();
+      if (fault) throw fault;
       for (const { plan, chunk, source } of outputs) checkRun(end, plan, chunk, source);
     } finally {
       watchdog?.stop();

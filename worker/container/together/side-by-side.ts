@@ -7,36 +7,36 @@ import { type Segment, segmentsOf } from "../../../src/media/features/waveform-s
 import { readTally } from "../encode-job.ts";
 import type { Member } from "./batches.ts";
 
-/** Runs a job in its folder; `points_before` is how many points of a waveform come before its chunk. */
+/** Runs a job in its folder; `points_before` counts the points of the waveform before its chunk. */
 export type EncodeIn = (job: Member, points_before: number) => Promise<void>;
 
 /**
- * Measures the stretches of a waveform's sound at the same time, a decoder on each of the processors, and puts their peaks where one
- * run would. Returns null for a job that needs a single run, and then leaves no output.
+ * Measures the segments of a waveform's sound in parallel, one decoder a processor, and writes their peaks as a single run would. Returns
+ * null, without output, for a job that needs a single run.
  */
-export async function measureSideBySide(
+export async function measureInParallel(
   member: Member,
   processors: number,
   encode: EncodeIn,
 ): Promise<Tally | null> {
   const { plan, chunk, source } = member.job;
-  const stretches = segmentsOf(plan, chunk, source, processors);
-  if (stretches.length < 2) return null;
+  const segments = segmentsOf(plan, chunk, source, processors);
+  if (segments.length < 2) return null;
   const failed = new AbortController();
   const signal = AbortSignal.any([member.signal, failed.signal]);
-  const [shares, speeds, bytes] = [stretches.map(() => 0), stretches.map(() => 0), stretches.map(() => 0)];
-  const runs = stretches.map(async ({ chunk, points_before }, at) => {
-    const folder = join(member.folder, `stretch-${at}`);
+  const [shares, speeds, bytes] = [segments.map(() => 0), segments.map(() => 0), segments.map(() => 0)];
+  const runs = segments.map(async ({ chunk, points_before }, at) => {
+    const folder = join(member.folder, `segment-${at}`);
     await mkdir(join(folder, "out"), { recursive: true });
     const own: Member = {
       ...{ job: { ...member.job, chunk }, folder, signal },
       onProgress(share, speed) {
-        shares[at] = share / stretches.length;
+        shares[at] = share / segments.length;
         speeds[at] = speed ?? 0;
         member.onProgress(sum(shares), sum(speeds) || null);
       },
-      fits(taken) {
-        bytes[at] = taken;
+      fits(used) {
+        bytes[at] = used;
         return member.fits(sum(bytes));
       },
     };
@@ -51,8 +51,8 @@ export async function measureSideBySide(
   member.signal.throwIfAborted();
   const done = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
   const peaks = done.map((each) => new Uint8Array(each.peaks));
-  // Whose fault it is shows when the sound is measured as a whole.
-  if (done.length < stretches.length || !areWhole(peaks, stretches)) {
+  // A single run shows whether the sound itself is at fault.
+  if (done.length < segments.length || !areComplete(peaks, segments)) {
     member.fits(0);
     return null;
   }
@@ -60,12 +60,12 @@ export async function measureSideBySide(
   return { sound: sum(done.map(({ tally }) => tally.sound ?? 0)) };
 }
 
-// In one run, a packet that cannot be decoded shifts every later point; timestamps leave a gap in its place.
-function areWhole(peaks: readonly Uint8Array[], stretches: readonly Segment[]): boolean {
+// A packet that cannot be decoded shifts all later points of a single run, but only those of its own segment here.
+function areComplete(peaks: readonly Uint8Array[], segments: readonly Segment[]): boolean {
   const headers = peaks.map(readPeaksHeader);
   return headers.every(
     ({ samples, channels, sample_rate }, at) =>
-      samples === (stretches[at]?.samples ?? samples) &&
+      samples === (segments[at]?.samples ?? samples) &&
       channels === headers[0]?.channels &&
       sample_rate === headers[0]?.sample_rate,
   );

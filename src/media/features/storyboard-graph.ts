@@ -1,0 +1,110 @@
+import type { Source } from "../../core/source.ts";
+import { filterContext } from "../../ffmpeg/color.ts";
+import { chain, cleanupFilters } from "../../ffmpeg/filters.ts";
+import { imageArgs, imageScaling } from "../../ffmpeg/image-args.ts";
+import { spriteName, spritePattern } from "../../ffmpeg/output.ts";
+import type { Cut } from "../../ffmpeg/span.ts";
+import type { Toolset } from "../../ffmpeg/toolset.ts";
+import type { Chunk, ImagePlan, Plan } from "../../plan/plan.ts";
+import { pictureFilters } from "../features.ts";
+import type { Sprite } from "./storyboard.ts";
+
+/** Names of the files of a storyboard besides its sprites; the first is the one to open. */
+export const STORYBOARD = { vtt: "storyboard.vtt", json: "storyboard.json" } as const;
+
+/** Returns everything after the input that makes the sprites of a storyboard, or a series of stills, in a folder. */
+export function storyboardArgs(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  { image, sprite, cut }: { image: ImagePlan; sprite: Sprite; cut: Cut },
+  folder: string,
+  toolset: Toolset,
+): string[] {
+  const filters = [
+    ...cut.video,
+    // These read neighboring pictures, so they come before most are dropped.
+    ...pictureFilters("clean", image, filterContext(source, toolset.engine)),
+    ...pickFilters(sprite, chunk.keyframes_only === true),
+    ...cleanupFilters({ ...image, clean: [], fps: null, length: null, ...image.geometry }),
+    ...imageScaling(plan, source, image, toolset),
+    ...(plan.kind === "storyboard" ? [`tile=${sprite.columns}x${sprite.rows}`] : []),
+  ];
+  return [
+    "-filter_complex",
+    `[0:V:0]${chain(filters)}[video]`,
+    "-map",
+    "[video]",
+    ...imageArgs(plan, image, toolset),
+    "-map_metadata",
+    "-1",
+    "-map_chapters",
+    "-1",
+    ...toolset.output,
+    "-f",
+    "image2",
+    `${folder}/${spritePattern(plan)}`,
+  ];
+}
+
+// A tile shows what a viewer sees at its time: rounded up, a picture counts for the next tile and replaces the one before it. With
+// keyframes alone it shows the last one of its span.
+function pickFilters({ interval, tiles }: Sprite, keyframes: boolean): string[] {
+  const rate = `1000/${Math.round(interval * 1000)}`;
+  return [
+    `fps=fps=${rate}:start_time=0:round=${keyframes ? "down" : "up"}:eof_action=pass`,
+    "tpad=stop=-1:stop_mode=clone",
+    `trim=end_frame=${tiles}`,
+  ];
+}
+
+/** Where a tile is, and the span of time that it stands for, in seconds from the start of the output. */
+export interface Tile {
+  start: number;
+  end: number;
+  /** Name of its sprite. */
+  sheet: string;
+  x: number;
+  y: number;
+}
+
+/** Writes the WebVTT of a storyboard, whose cues name tiles by media fragments, and its JSON. */
+export function writeStoryboard(
+  plan: Plan,
+  { geometry }: ImagePlan,
+  sprite: Sprite,
+): { vtt: string; json: string } {
+  const { width, height } = geometry;
+  const { columns, rows, interval } = sprite;
+  const tiles = listTiles(plan, { width, height }, sprite);
+  const cues = tiles.map(
+    ({ start, end, sheet: name, x, y }) =>
+      `${timestamp(start)} --> ${timestamp(end)}\n${name}#xywh=${x},${y},${width},${height}\n`,
+  );
+  const sheets = Array.from({ length: sprite.sheets }, (_, index) => spriteName(plan, index));
+  const facts = { duration: plan.duration, interval, width, height, columns, rows, sheets, tiles };
+  return { vtt: ["WEBVTT\n", ...cues].join("\n"), json: JSON.stringify(facts) };
+}
+
+function listTiles(plan: Plan, size: { width: number; height: number }, sprite: Sprite): Tile[] {
+  const { interval, tiles, columns, rows } = sprite;
+  return Array.from({ length: tiles }, (_, index) => {
+    const cell = index % (columns * rows);
+    const start = Math.round(index * interval * 1000) / 1000;
+    const end = index === tiles - 1 ? (plan.duration ?? start + interval) : start + interval;
+    return {
+      start,
+      end: Math.round(end * 1000) / 1000,
+      sheet: spriteName(plan, Math.floor(index / (columns * rows))),
+      x: (cell % columns) * size.width,
+      y: Math.floor(cell / columns) * size.height,
+    };
+  });
+}
+
+function timestamp(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const milliseconds = String(Math.round((seconds - whole) * 1000)).padStart(3, "0");
+  return `${two(Math.floor(whole / 3600))}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}.${milliseconds}`;
+}
