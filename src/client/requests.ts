@@ -1,8 +1,8 @@
 import type { EncodeKind, StepKind } from "../core/formats.ts";
-import type { InputRole } from "../core/further/further-inputs.ts";
 import type { OptionsOf } from "../core/option-types.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
 import type { UploadRequest } from "../core/upload.ts";
+import type { InputRole } from "../media/extra-inputs.ts";
 import type { AnyMedia } from "./read-media.ts";
 
 /** Options in which a file or a URL object may stand for the URL of a further input, such as that of an overlay. */

@@ -3,7 +3,7 @@ import type { EncodeRequest } from "../core/options.ts";
 import type { StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { burnText } from "../encoders/subtitles/burn-text.ts";
-import { burntInput, firstSubtitles } from "../plan/further/burn.ts";
+import { burntInput, firstSubtitles } from "../media/features/subtitles.ts";
 import type { Plan } from "../plan/plan.ts";
 import { naming } from "./further.ts";
 import { furtherKey, runFolder } from "./media-keys.ts";

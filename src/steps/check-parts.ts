@@ -1,9 +1,9 @@
-import { type FurtherInput, furtherInputs } from "../core/further/further-inputs.ts";
 import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader, StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { readJoint } from "../encoders/stitch/join-mp4.ts";
-import { asksJoint } from "../plan/further/join.ts";
+import { readCopyJoin } from "../encoders/stitch/join-mp4.ts";
+import { type ExtraInput, extraInputs } from "../media/extra-inputs.ts";
+import { canJoinByCopy } from "../media/features/concat-plan.ts";
 import { createPlan } from "../plan/index.ts";
 import { decideEncode } from "./decide-encode.ts";
 import { naming, probeFurther } from "./further.ts";
@@ -12,7 +12,7 @@ import type { StepTools } from "./step-tools.ts";
 import { throttle } from "./throttle.ts";
 
 interface Seen {
-  role: FurtherInput["role"];
+  role: ExtraInput["role"];
   reader: ByteReader;
   source: Source;
 }
@@ -29,7 +29,7 @@ export async function checkParts(
   if (wanted.kind !== "video" || wanted.options.concat === undefined) return null;
   const { options } = wanted;
   return context.durably("check parts", async (signal) => {
-    const inputs = furtherInputs(wanted);
+    const inputs = extraInputs(wanted);
     // A page's files lie in the run's folder from the start, as do the parts that an earlier attempt copied.
     const there = inputs.map((_, at) => tools.storage.head(furtherKey(context.run_id, at)));
     if ((await Promise.all(there)).some((each) => each !== null)) return null;
@@ -41,26 +41,26 @@ export async function checkParts(
       if (result.value === null) return null;
       seen.push(result.value);
     }
-    const further = seen.map((each) => each.source);
-    const asked = asksJoint(source, options, further);
-    if (asked === false) await decideEncode(tools, source, wanted, { further });
+    const extra = seen.map((each) => each.source);
+    const join = canJoinByCopy(source, options, extra);
+    if (join === false) await decideEncode(tools, source, wanted, { extra });
     else if (options.mode === "copy") {
       // What is not pinned is read once it is copied.
       const readers = (await tools.storage.head(key)) && [
         await tools.open(key),
         ...seen.flatMap(({ role, reader }) => (role === "concat" ? [reader] : [])),
       ];
-      const joint = asked === true ? readers && (await readJoint(readers, signal)) : asked;
-      createPlan(source, wanted.kind, options, { further, joint });
+      const copyJoin = join === true ? readers && (await readCopyJoin(readers, signal)) : join;
+      createPlan(source, wanted.kind, options, { extra, copyJoin });
     }
-    return further;
+    return extra;
   });
 }
 
 // Null for what has to be copied first: a text, or a file on a server without ranges.
 async function seeInput(
   tools: StepTools,
-  { role, url, param }: FurtherInput,
+  { role, url, param }: ExtraInput,
   context: StepContext,
   signal: AbortSignal,
 ): Promise<Seen | null> {

@@ -1,8 +1,8 @@
 import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader, StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { readJoint } from "../encoders/stitch/join-mp4.ts";
-import { asksJoint, type Joint } from "../plan/further/join.ts";
+import { readCopyJoin } from "../encoders/stitch/join-mp4.ts";
+import { type CopyJoin, canJoinByCopy } from "../media/features/concat-plan.ts";
 import { furtherKey } from "./media-keys.ts";
 
 interface Parts {
@@ -10,7 +10,7 @@ interface Parts {
   key: string;
   source: Source;
   wanted: EncodeRequest;
-  further: readonly Source[];
+  extra: readonly Source[];
 }
 
 /**
@@ -19,15 +19,15 @@ interface Parts {
  */
 export async function matchParts(
   open: (key: string) => Promise<ByteReader>,
-  { key, source, wanted, further }: Parts,
+  { key, source, wanted, extra }: Parts,
   context: StepContext,
-): Promise<Joint | null> {
+): Promise<CopyJoin | null> {
   if (wanted.kind !== "video") return null;
   const { options } = wanted;
-  const asked = asksJoint(source, options, further);
-  if (asked !== true) return asked || null;
+  const join = canJoinByCopy(source, options, extra);
+  if (join !== true) return join || null;
   return context.durably("match", async (signal) => {
     const keys = [key, ...(options.concat ?? []).map((_, at) => furtherKey(context.run_id, at))];
-    return readJoint(await Promise.all(keys.map(open)), signal);
+    return readCopyJoin(await Promise.all(keys.map(open)), signal);
   });
 }

@@ -1,5 +1,5 @@
 import { nameOf } from "../../client/open-file.ts";
-import { furtherInputs, mapFurther } from "../../core/further/further-inputs.ts";
+import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import type { LocalFile, Run } from "../media-api.ts";
 import { furtherFileId, type InputFiles } from "./input-files.ts";
 import { furtherFileUrl, furtherOfFile } from "./local-urls.ts";
@@ -15,7 +15,7 @@ export function numberFurther(
   const files = new Map<number, LocalFile>();
   if (given.size === 0) return { request, files };
   let at = -1;
-  const numbered = mapFurther(Object(request) as { options?: unknown }, (url, _, param) => {
+  const numbered = mapExtraInputs(Object(request) as { options?: unknown }, (url, _, param) => {
     at++;
     const file = given.get(param);
     if (!file) return url;
@@ -31,7 +31,7 @@ export async function findFurther(
   record: Run,
 ): Promise<{ at: number; param: string; blob: Blob }[]> {
   const found: { at: number; param: string; blob: Blob }[] = [];
-  for (const [at, { url, param }] of furtherInputs(record).entries()) {
+  for (const [at, { url, param }] of extraInputs(record).entries()) {
     const blob = furtherOfFile(url) === null ? null : await files.find(furtherFileId(record.id, at));
     if (blob) found.push({ at, param, blob });
   }

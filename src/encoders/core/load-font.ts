@@ -1,4 +1,4 @@
-import { BURN_FONT } from "../../core/further/burn-font.ts";
+import { BURN_FONT } from "../../media/features/subtitles.ts";
 import { CORE_CACHE, type LoadOptions, STALL_SECONDS } from "./core-load.ts";
 import { loadFile } from "./core-load-file.ts";
 

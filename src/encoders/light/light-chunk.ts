@@ -5,8 +5,8 @@ import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Toolset } from "../../ffmpeg/toolset.ts";
+import { extraFilesOf } from "../../media/extra-inputs.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
-import { furtherOf } from "../../plan/further/further.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
@@ -74,7 +74,7 @@ export function runChunk(
     output,
     lists: `${LISTING}/`,
     gain: step.value,
-    further: furtherOf(plan, chunk).map((_, at) => ({ path: furtherPath(at), input: tools.input })),
+    further: extraFilesOf(plan, chunk).map((_, at) => ({ path: furtherPath(at), input: tools.input })),
   };
   const meter = plan.waveform && createPeakMeter(plan.waveform);
   if (meter) core.pour?.(output, meter.add);

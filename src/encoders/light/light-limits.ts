@@ -1,5 +1,5 @@
 import type { Source } from "../../core/source.ts";
-import { furtherBytes } from "../../plan/further/further.ts";
+import { extraBytes } from "../../media/extra-inputs.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 
@@ -64,7 +64,7 @@ export function stretchSeconds(bytes: number, size: number, duration: number): n
  */
 export function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number {
   const input = soundBytes(size, plan, chunk, source) ?? inputBytes(size, plan, source, chunk);
-  return input + furtherBytes(plan, chunk);
+  return input + extraBytes(plan, chunk);
 }
 
 /**

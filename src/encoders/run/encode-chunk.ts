@@ -1,7 +1,7 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
+import { extraFilesOf } from "../../media/extra-inputs.ts";
 import { planOfChunk } from "../../plan/chunks.ts";
-import { furtherOf } from "../../plan/further/further.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
@@ -33,7 +33,7 @@ export async function encodeChunk(
   const { plan, source, encoder, remote, tracker } = encoding;
   const signal = AbortSignal.any([encoding.stopped, durable]);
   signal.throwIfAborted();
-  const several = furtherOf(plan, chunk).length > 0;
+  const several = extraFilesOf(plan, chunk).length > 0;
   try {
     const encoded = await encoder.encode({
       ...{ plan: planOfChunk(plan, chunk), chunk, source, input: await encoding.input(), signal },

@@ -1,7 +1,7 @@
 import type { VideoFormat } from "../../core/formats.ts";
 import type { Counts } from "../../core/source.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
-import { joinsByCopy, placedParts } from "../../plan/further/placed-parts.ts";
+import { joinsByCopy, placedParts } from "../../media/features/concat-plan.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import { storageReader } from "../../storage/storage-reader.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
-import { joinsByCopy } from "../../plan/further/placed-parts.ts";
+import { joinsByCopy } from "../../media/features/concat-plan.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import { sideBySide } from "../../util/side-by-side.ts";
 import { type Counted, sumCounts } from "./encode-counted.ts";

@@ -1,7 +1,7 @@
 import type { ByteReader } from "../../core/ports.ts";
-import type { JoinedPart, Joint } from "../../plan/further/join.ts";
+import type { JoinFault } from "../../media/features/concat.ts";
+import type { CopiedPart, CopyJoin } from "../../media/features/concat-plan.ts";
 import { MIB } from "../../util/bytes.ts";
-import type { JoinFault } from "../../words/join-words.ts";
 import { startsClean } from "../mp4/clean-start.ts";
 import { type Mp4Copy, planFile } from "../mp4/mp4-file.ts";
 import { type Mp4Track, openMp4Part } from "../mp4/mp4-part.ts";
@@ -19,7 +19,7 @@ interface Part {
   shared: SharedEntry;
   /** Second at which playback of the file begins, which is that of its first track. */
   begin: number;
-  facts: JoinedPart;
+  facts: CopiedPart;
 }
 
 // Pictures of all parts, whose tables are in memory together.
@@ -30,12 +30,12 @@ const FRONT = MIB / 4;
 const MOMENT = 0.000_002;
 
 /** Reads the indexes of MP4s and MOVs, in the order in which they play, and returns whether their pictures can be joined by copying. */
-export async function readJoint(inputs: readonly ByteReader[], signal?: AbortSignal): Promise<Joint> {
-  const parts: JoinedPart[] = [];
+export async function readCopyJoin(inputs: readonly ByteReader[], signal?: AbortSignal): Promise<CopyJoin> {
+  const parts: CopiedPart[] = [];
   let config: string | null = null;
   let pictures = 0;
   for (const [at, input] of inputs.entries()) {
-    const fault = (reason: JoinFault): Joint => ({ fault: reason, input: at });
+    const fault = (reason: JoinFault): CopyJoin => ({ fault: reason, input: at });
     const part = await openPart(input, false, signal);
     if (typeof part === "string") return fault(part);
     const { samples, shared, facts } = part;
@@ -52,7 +52,7 @@ export async function readJoint(inputs: readonly ByteReader[], signal?: AbortSig
 }
 
 /**
- * Plans an MP4 or MOV whose pictures are those of files that {@link readJoint} accepts, each from a second on. Rejects with
+ * Plans an MP4 or MOV whose pictures are those of files that {@link readCopyJoin} accepts, each from a second on. Rejects with
  * `encode_failed` when they are no longer the same.
  */
 export async function planJoin({ format, video, audio, ...rest }: Mp4Stitching): Promise<Mp4Copy> {

@@ -1,8 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
-import { BURN_FONT } from "../../core/further/burn-font.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { graphicsWhite } from "../../ffmpeg/color.ts";
+import { BURN_FONT } from "../../media/features/subtitles.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import { fitText, readFontLetters } from "../../subtitles/font-letters.ts";

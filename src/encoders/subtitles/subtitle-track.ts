@@ -1,5 +1,6 @@
 import type { ByteReader } from "../../core/ports.ts";
-import type { Plan, SubtitleFacts } from "../../plan/plan.ts";
+import type { SubtitleFacts } from "../../media/features/subtitles.ts";
+import type { Plan } from "../../plan/plan.ts";
 import type { Cue, Shown } from "../../subtitles/cue.ts";
 
 /** A text track of an output: what its plan says, and its cues in order of time. */
