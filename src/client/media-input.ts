@@ -1,5 +1,5 @@
 import { MediaError } from "../core/errors.ts";
-import { mapFurther } from "../core/further/further-inputs.ts";
+import { mapExtraInputs } from "../media/extra-inputs.ts";
 
 /** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a visitor's file. */
 export type MediaInput = string | Blob | FileSystemFileHandle;
@@ -60,7 +60,7 @@ async function readFurther(request: {
   options?: unknown;
 }): Promise<Pick<GivenRequest, "further"> & { request: object }> {
   const given = new Map<string, unknown>();
-  mapFurther(request, (url, _, param) => {
+  mapExtraInputs(request, (url, _, param) => {
     const plain = (typeof url !== "object" && typeof url !== "string") || url === null;
     if (!plain && (tagOf(url) !== "Object" || isHandle(url))) given.set(param, url);
     return url;
@@ -71,7 +71,7 @@ async function readFurther(request: {
     if (file) further.set(param, file);
     given.set(param, file ? null : input);
   }
-  const read = mapFurther(request, (url, _, param) => (given.has(param) ? given.get(param) : url));
+  const read = mapExtraInputs(request, (url, _, param) => (given.has(param) ? given.get(param) : url));
   return { request: read, further };
 }
 

@@ -27,6 +27,9 @@ export function closed<const S extends z.core.$ZodLooseShape>(shape: S, what = "
   return z.strictObject(shape, { error });
 }
 
+/** Schema of a name that becomes a part of a path or of a filter. */
+export const plainName = z.string().regex(/^[A-Za-z0-9][\w.:-]{0,63}$/);
+
 /** Lets a request show an optional field as its record does: null where it was not given. */
 export function nullable<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => value ?? undefined, schema);

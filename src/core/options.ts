@@ -7,8 +7,9 @@ import { checkIFrames } from "../media/features/i-frames.ts";
 import { checkRate } from "../media/features/rate.ts";
 import { checkSpan } from "../media/features/span.ts";
 import { checkStills } from "../media/features/stills.ts";
+import { checkSubtitles } from "../media/features/subtitles.ts";
 import { checkWaveform } from "../media/features/waveform.ts";
-import { changesDefault, isCopyable, optionSchemas } from "../media/option-groups.ts";
+import { aloneNames, changesDefault, isCopyable, optionSchemas } from "../media/option-groups.ts";
 import { brokenS3, closed, heldCodecs, issue, oneOf, type Report, ruled } from "./fields.ts";
 import {
   COPY_MODES,
@@ -20,8 +21,6 @@ import {
   type VideoCodec,
   type VideoFormat,
 } from "./formats.ts";
-import { checkConcat, concat } from "./further/concat-options.ts";
-import { checkSubtitles, subtitles } from "./further/subtitle-options.ts";
 import { placeholders } from "./images/placeholders.ts";
 
 const keys = <T extends object>(table: T) =>
@@ -36,7 +35,7 @@ const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S
   closed(shape, "option", ` for ${kind}`);
 
 // What encodes nothing, and so is allowed for a copy, besides the options that say so themselves.
-const COPY_NAMES: ReadonlySet<string> = new Set(["mode", "format", "codec", "concat", "subtitles"]);
+const COPY_NAMES: ReadonlySet<string> = new Set(["mode", "format", "codec"]);
 
 // Nothing may need an encode in a copy.
 function checkCopy(options: { mode?: string | undefined }, report: Report): void {
@@ -45,6 +44,30 @@ function checkCopy(options: { mode?: string | undefined }, report: Report): void
     if (!changesDefault(name, value) || COPY_NAMES.has(name) || isCopyable(name)) continue;
     const whole = `options.${name} needs an encode, which options.mode "copy" rules out.`;
     report.addIssue(issue(name, "cannot be given for a copy.", whole));
+  }
+}
+
+// Each joined video would need these in its own way, or they would read all of them before they are joined.
+const ALONE = [
+  "start",
+  "end",
+  ...aloneNames(),
+  "crop",
+  "rotate",
+  "flip",
+  "track",
+  "normalize",
+  "target_lufs",
+];
+
+// Joined videos must not have an option that only a single video can have.
+function checkAlone(options: { concat?: unknown }, report: Report): void {
+  if (options.concat === undefined) return;
+  const values = new Map<string, unknown>(Object.entries(options));
+  for (const name of ALONE) {
+    if (!changesDefault(name, values.get(name))) continue;
+    const whole = `options.${name} and options.concat cannot both be given.`;
+    report.addIssue(issue(name, "cannot be given together with concat.", whole));
   }
 }
 
@@ -75,8 +98,6 @@ export const VideoOptions = optionsOf("video", {
     default: "auto",
   }),
   ...videoSchemas,
-  concat,
-  subtitles,
   metadata,
 })
   .superRefine(checkAudioFormat("video"))
@@ -85,7 +106,7 @@ export const VideoOptions = optionsOf("video", {
   .superRefine(checkCodec)
   .superRefine(checkRate)
   .superRefine(checkCopy)
-  .superRefine(checkConcat)
+  .superRefine(checkAlone)
   .superRefine(checkGeometry)
   .superRefine(checkSpan)
   .meta({ id: "VideoOptions" });
@@ -158,7 +179,6 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
     default: DEFAULT_FORMAT.adaptive_video,
   }),
   ...optionSchemas("adaptive_video"),
-  subtitles,
 })
   .superRefine(checkAudioFormat("adaptive_video"))
   .superRefine(checkAudioFilters)

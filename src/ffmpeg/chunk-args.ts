@@ -1,18 +1,16 @@
 import type { Source } from "../core/source.ts";
+import { extraFilesOf, isFfmpegInput } from "../media/extra-inputs.ts";
 import type { Filter } from "../media/feature.ts";
 import type { Gain } from "../media/features/audio-filters-graph.ts";
+import { concatArgs, partInput } from "../media/features/concat-graph.ts";
+import { placedParts } from "../media/features/concat-plan.ts";
 import { metadataArgs } from "../media/features/metadata.ts";
 import { storyboardArgs } from "../media/features/storyboard-graph.ts";
 import { sourceForTrack } from "../media/features/track.ts";
 import { isCopy } from "../plan/copied.ts";
-import { furtherOf } from "../plan/further/further.ts";
-import { isInput } from "../plan/further/further-file.ts";
-import { placedParts } from "../plan/further/placed-parts.ts";
 import { shownEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs, sampleArgs } from "./audio-args.ts";
-import { burnFilters } from "./further/burn.ts";
-import { concatArgs, partInput } from "./further/concat.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
 import { listPackets, listPictures } from "./listing.ts";
@@ -46,7 +44,7 @@ export function chunkArgs(
 ): string[] {
   const cut = createCut(plan, chunk, source);
   const files = (io.further ?? []).map(({ path }) => path);
-  const over = [...videoOver(plan, chunk, source, files, toolset), ...burnFilters(plan, chunk, io.further)];
+  const over = videoOver(plan, chunk, source, files, toolset);
   const joined = plan.concat ? concatArgs(plan, source, { ...io, over }, toolset) : null;
   if (io.lists !== undefined && decodesAll(plan, chunk)) cut.video.push(listPictures(io.lists));
   const lists =
@@ -54,10 +52,10 @@ export function chunkArgs(
   const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
   const input = [...cut.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
   const parts = placedParts(plan);
-  const roles = furtherOf(plan, chunk);
+  const roles = extraFilesOf(plan, chunk);
   for (const [at, { path, input: before }] of (io.further ?? []).entries()) {
     const role = roles[at];
-    if (role && !isInput(role)) continue;
+    if (role && !isFfmpegInput(role)) continue;
     const part = parts.find((each) => each.input === at + 1);
     if (part) input.push(...partInput(plan, part), ...(part.video ? alphaArgs(part.source) : []));
     input.push(...before, "-i", path);

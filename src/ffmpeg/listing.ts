@@ -1,5 +1,5 @@
 import type { Source } from "../core/source.ts";
-import { type PlacedPart, placedParts } from "../plan/further/placed-parts.ts";
+import { type PlacedPart, placedParts } from "../media/features/concat-plan.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { type Cut, createCut, soundStream } from "./span.ts";
 import {

@@ -67,6 +67,10 @@ export interface Option<
   default?: NonNullable<z.infer<S>>;
   /** Whether joined videos cannot have it. */
   alone?: true;
+  /** Whether a value needs the pictures encoded; by default, any but the default one does. */
+  encodes?(value: z.infer<S>): boolean;
+  /** Returns why a file that the option names cannot be used, as a sentence; null when it can. */
+  refuseFile?(source: SourceFacts): string | null;
   /** Whether a copy can have it, which encodes nothing. */
   copyable?: true;
   /** How a form shows it; by default as a choice among values. */

@@ -12,11 +12,12 @@ import {
   STAGES,
   type Stage,
 } from "./feature.ts";
+import { concat } from "./features/concat.ts";
 import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
-import { burn, concat } from "./features/further.ts";
 import { overlay } from "./features/overlay.ts";
 import { speed } from "./features/speed.ts";
+import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
 
 /** What engines do, by the names of parts of the plan; within a stage, filters have this order. */
@@ -45,17 +46,17 @@ export function neededFeatures(plan: Planned): FeatureName[] {
   return ALL.flatMap(([name, { needed }]) => (needed(plan) ? [name] : []));
 }
 
-/** Returns whether options need a feature. */
 export function needsFeature(options: object): boolean {
   const values = new Map(Object.entries(options));
   return ALL.some(([, feature]) =>
     Object.entries(feature.options).some(([name, each]) => {
-      return changesDefault(each, values.get(name));
+      const value: unknown = values.get(name);
+      return changesDefault(each, value) && (each.encodes?.(value) ?? true);
     }),
   );
 }
 
-/** The schemas of the fields of encoded pictures that features plan. */
+/** The schemas of the fields of encoded pictures of any kind that features plan. */
 export const PICTURE_FIELDS = {
   ...deinterlace.fields,
   ...denoise.fields,
@@ -63,8 +64,11 @@ export const PICTURE_FIELDS = {
   ...overlay.fields,
 };
 
+/** The schemas of the fields of an encoded video that features plan. */
+export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...burn.fields };
+
 /** The fields of encoded pictures that features plan. */
-export type PictureFields = z.infer<z.ZodObject<typeof PICTURE_FIELDS>>;
+export type PictureFields = z.infer<z.ZodObject<typeof VIDEO_FIELDS>>;
 
 /** Decides what features do to pictures of a size; the codec of images is null. */
 export function planPictures(

@@ -1,9 +1,12 @@
 import type { z } from "zod";
 import type { EncodeKind } from "../core/formats.ts";
+import type { SourceFacts } from "../core/source-facts.ts";
+import type { InputRole } from "./extra-inputs.ts";
 import { changesDefault as differs, type Option, type OptionGroup } from "./feature.ts";
 import { animation } from "./features/animation.ts";
 import { audioFilters } from "./features/audio-filters.ts";
 import { audioCodec, audioFormat } from "./features/audio-format.ts";
+import { concat } from "./features/concat.ts";
 import { denoise } from "./features/denoise.ts";
 import { encryption } from "./features/encryption.ts";
 import { fps } from "./features/fps.ts";
@@ -16,6 +19,7 @@ import { span } from "./features/span.ts";
 import { speed } from "./features/speed.ts";
 import { stills } from "./features/stills.ts";
 import { storyboard } from "./features/storyboard.ts";
+import { burn } from "./features/subtitles.ts";
 import { track } from "./features/track.ts";
 import { peaks, waveformPicture } from "./features/waveform.ts";
 
@@ -40,6 +44,8 @@ const OPTION_GROUPS = [
   byteLimit,
   denoise,
   overlay,
+  concat,
+  burn,
   stills,
   metadata,
 ] as const;
@@ -96,6 +102,11 @@ export function changesDefault(name: string, value: unknown): boolean {
 /** Returns whether a copy, which encodes nothing, can have an option. */
 export function isCopyable(name: string): boolean {
   return find(name)?.copyable === true;
+}
+
+/** Returns why a file cannot be what an option names, as a sentence; null when it can. */
+export function refuseFile(role: InputRole, source: SourceFacts): string | null {
+  return find(role)?.refuseFile?.(source) ?? null;
 }
 
 /** Returns the names of the options that joined videos cannot have. */

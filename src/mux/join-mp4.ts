@@ -1,8 +1,8 @@
 import type { ByteReader } from "../core/ports.ts";
-import type { JoinedPart, Joint } from "../plan/further/join.ts";
+import type { JoinFault } from "../media/features/concat.ts";
+import type { CopiedPart, CopyJoin } from "../media/features/concat-plan.ts";
 import { listBoxes } from "../probe/mp4-boxes.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
-import type { JoinFault } from "../words/join-words.ts";
 import type { FileMetadata } from "./file-metadata.ts";
 import { box, letters } from "./mp4-boxes.ts";
 import {
@@ -24,7 +24,7 @@ interface Part {
   shared: SharedEntry;
   /** Second at which playback of the file begins, which is that of its first track. */
   begin: number;
-  facts: JoinedPart;
+  facts: CopiedPart;
 }
 
 // Pictures of all parts, whose tables are in memory together.
@@ -35,12 +35,12 @@ const FRONT = MIB / 4;
 const MOMENT = 0.000_002;
 
 /** Reads the indexes of MP4s and MOVs, in the order in which they play, and returns whether their pictures can be joined by copying. */
-export async function readJoint(inputs: readonly ByteReader[], signal?: AbortSignal): Promise<Joint> {
-  const parts: JoinedPart[] = [];
+export async function readCopyJoin(inputs: readonly ByteReader[], signal?: AbortSignal): Promise<CopyJoin> {
+  const parts: CopiedPart[] = [];
   let config: string | null = null;
   let pictures = 0;
   for (const [at, input] of inputs.entries()) {
-    const fault = (reason: JoinFault): Joint => ({ fault: reason, input: at });
+    const fault = (reason: JoinFault): CopyJoin => ({ fault: reason, input: at });
     const part = await openPart(input, false, signal);
     if (typeof part === "string") return fault(part);
     const { samples, shared, facts } = part;
@@ -57,7 +57,7 @@ export async function readJoint(inputs: readonly ByteReader[], signal?: AbortSig
 }
 
 /**
- * Plans an MP4 or MOV whose pictures are those of files that {@link readJoint} accepts, each from a second on. Rejects with
+ * Plans an MP4 or MOV whose pictures are those of files that {@link readCopyJoin} accepts, each from a second on. Rejects with
  * `encode_failed` when they are no longer the same.
  */
 export async function planJoin({ format, video, audio, ...rest }: Mp4Stitching): Promise<Mp4Copy> {

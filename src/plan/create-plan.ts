@@ -17,23 +17,26 @@ import type {
   WaveformOptions,
 } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
+import { type ExtraFile, extraInputs } from "../media/extra-inputs.ts";
 import { planMotion } from "../media/features/animation.ts";
+import {
+  type CopyJoin,
+  checkCopyJoin,
+  joinsByCopy,
+  joinVideos,
+  refuseJoinedSound,
+} from "../media/features/concat-plan.ts";
 import { planEncryption } from "../media/features/encryption.ts";
 import { chapterBytes, planChapters, planTags } from "../media/features/metadata.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "../media/features/stills.ts";
 import { planSprite } from "../media/features/storyboard.ts";
+import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "../media/features/subtitles.ts";
 import { findTrack, languageOf, sourceForTrack } from "../media/features/track.ts";
 import { planWaveform } from "../media/features/waveform.ts";
 import { NO_LANGUAGE, threeLetters } from "../util/language.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { cutPlan } from "./chunks.ts";
+import { type ChunkHints, cutPlan } from "./chunks.ts";
 import { copyPictures, copySound, copySoundAlone, soundFormat, videoFormat } from "./copied.ts";
-import { planBurn } from "./further/burn.ts";
-import { furtherFiles } from "./further/further-file.ts";
-import { checkJoint, refuseJoinedSound } from "./further/join.ts";
-import { joinVideos } from "./further/joined-film.ts";
-import { joinsByCopy } from "./further/placed-parts.ts";
-import type { PlanHints } from "./further/plan-hints.ts";
 import { createImage } from "./image/image.ts";
 import { anyPicture, hasVideo, movingPicture } from "./image/pictures.ts";
 import { createLadder } from "./ladder.ts";
@@ -42,10 +45,17 @@ import type { Plan, VideoPlan } from "./plan.ts";
 import { type StoredPicture, storedPicture } from "./size.ts";
 import { soundPlan, streamSounds } from "./sound/plan-sound.ts";
 import { createSpan, played, type Span } from "./span.ts";
-import { ownTextBytes, planSubtitles, subtitleBytes } from "./subtitles/subtitles.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
 import { createView } from "./view.ts";
+
+/** What is known besides the source and the options. */
+export interface PlanHints extends ChunkHints {
+  /** The extra inputs as probed, in their order; absent before they are read. */
+  extra?: readonly Source[] | undefined;
+  /** Whether the pictures of joined videos can be copied; null or absent where they are encoded anyway. */
+  copyJoin?: CopyJoin | null | undefined;
+}
 
 /** Returns whether a source states too little for a plan, because it was written by hand, and must be probed first. */
 export function needsProbe(source: Source): boolean {
@@ -87,8 +97,8 @@ function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const { target_size } = options;
   if (target_size === undefined) return planVideo(source, options, hints);
   // The rest of the file's size follows from a plan; the pictures get what is left.
-  const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { further: hints.further });
-  const text = subtitleBytes(options, hints.further) + ownTextBytes(plan, source);
+  const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { extra: hints.extra });
+  const text = subtitleBytes(options, hints.extra) + ownTextBytes(plan, source);
   const bitrate = videoBitsWithin(target_size - text - chapterBytes(plan, source), plan, source);
   return { ...planVideo(source, { ...options, bitrate }, hints), target_size };
 }
@@ -101,9 +111,9 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const own = createSpan(options, source.duration, source.duration_estimated);
   const { speed = 1 } = options;
   const trimmed = isTrimmed(own) || speed !== 1 || options.concat !== undefined;
-  if (copies) checkJoint(hints.joint);
+  if (copies) checkCopyJoin(hints.copyJoin);
   const planned =
-    copies || (hints.joint && "parts" in hints.joint)
+    copies || (hints.copyJoin && "parts" in hints.copyJoin)
       ? copyPictures(source, stored, format, options)
       : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   const joined = joinVideos(source, planned, options, hints);
@@ -131,7 +141,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     ...(joined && sound.audio && joined.sound_track > 0 && { sound_track: joined.sound_track }),
     ...languageFact(joined?.heard ?? source, sound),
     ...(concat && { concat }),
-    ...furtherFiles({ options }, hints.further),
+    ...extraFiles(options, hints.extra),
   };
   // Only the sound is encoded, and the pictures need no encoder.
   const sounds =
@@ -177,7 +187,7 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
   const limit = max_bytes !== undefined && { max_bytes };
   const pictures = createImage(source, stored, format, options);
   const image = { ...pictures, animated, ...limit };
-  const plan = { ...blank("image", format, span), still, image, ...furtherFiles({ options }, hints.further) };
+  const plan = { ...blank("image", format, span), still, image, ...extraFiles(options, hints.extra) };
   if (isSeries(options)) {
     const sheet = planSeries(span.duration, options);
     return { ...plan, frames: sheet.sheets, image: { ...image, animated: true, sheet } };
@@ -250,7 +260,6 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
     rate: best.rate,
     fps: null,
     ...pictureNeeds(source, "h264", options, best.geometry),
-    ...planBurn(options),
   };
   const frames = frameCount(source, span, null);
   const freeze = planFreeze(source, plan);
@@ -259,13 +268,24 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
   const stream = {
     ...plan,
     ...planSubtitles(source, options),
-    ...furtherFiles({ options }, hints.further),
+    ...extraFiles(options, hints.extra),
     frames,
     video,
     renditions,
     ...(freeze && { held: freeze }),
   };
   return cutPlan(stream, hints.chunk_seconds === undefined ? whole : hints);
+}
+
+// The files that encoders read in addition to the source; extra inputs that are not probed yet are of unknown format.
+function extraFiles(options: object, sources: readonly Source[] = []): { further?: ExtraFile[] } {
+  const inputs = extraInputs({ options }).filter(({ role }) => role !== "subtitles");
+  const files = inputs.map(({ role }, at): ExtraFile => {
+    const { format = "unknown", filesize = 0, width = 0, height = 0 } = sources[at] ?? {};
+    return { role, format, size: filesize, pixels: width * height };
+  });
+  const further = [...files, ...burnFiles(options, sources)];
+  return further.length > 0 ? { further } : {};
 }
 
 function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {

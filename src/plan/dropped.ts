@@ -2,11 +2,11 @@ import type { EncodeKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
 import type { Dropped, Source, SourceStream } from "../core/source.ts";
 import { CHAPTER_PLACES, holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/tags.ts";
+import { isPictured } from "../media/features/subtitles.ts";
 import { sourceForTrack } from "../media/features/track.ts";
 import { createPlan } from "./create-plan.ts";
 import { type Plan, soundsOf } from "./plan.ts";
 import { audibleTrack } from "./sound/plan-sound.ts";
-import { isPictured } from "./subtitles/subtitles.ts";
 
 /**
  * Lists what the output of these options would lack of a source.

@@ -1,19 +1,21 @@
 import { z } from "zod";
+import { plainName } from "../core/fields.ts";
 import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../core/formats.ts";
 import { Source } from "../core/source.ts";
+import { ExtraFile } from "../media/extra-inputs.ts";
 import { Motion } from "../media/features/animation.ts";
 import { AudioFilters } from "../media/features/audio-filters.ts";
+import { concatFields } from "../media/features/concat.ts";
 import { EncryptionPlan } from "../media/features/encryption.ts";
 import { METADATA_FIELDS } from "../media/features/metadata.ts";
 import { speed } from "../media/features/speed.ts";
 import { Sprite } from "../media/features/storyboard.ts";
+import { SUBTITLE_FIELDS } from "../media/features/subtitles.ts";
 import { WaveformPlan } from "../media/features/waveform.ts";
-import { PICTURE_FIELDS } from "../media/features.ts";
-import { FILE_ROLES } from "./further/file-roles.ts";
+import { PICTURE_FIELDS, VIDEO_FIELDS } from "../media/features.ts";
 
 // A plan crosses a trust boundary: a container accepts it from any holder of its key. So every object is strict, and every text
 // that becomes a part of a path or of a filter has a pattern.
-const word = z.string().regex(/^[A-Za-z0-9][\w.:-]{0,63}$/);
 const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
 const pixels = z
   .int()
@@ -60,24 +62,22 @@ export const VideoEncode = z.strictObject({
   rate: Rate,
   /** Frames per second of the output; null keeps the source's timing. */
   fps,
-  ...PICTURE_FIELDS,
+  ...VIDEO_FIELDS,
   /** Bits per component: 10 when the codec keeps an HDR source as HDR, otherwise 8. */
   depth: z.literal([8, 10]),
   /** Background for transparent pictures as `0xRRGGBB`; null when the source has no transparency. */
   matte: color.nullable(),
-  /** Text that is drawn into the pictures last: its index among the further files. Absent for none. */
-  burn: z.strictObject({ file: z.int().min(0).max(100) }).exactOptional(),
 });
 
 /** How the video stream is produced. */
 export const VideoPlan = z.discriminatedUnion("mode", [
-  z.strictObject({ mode: z.literal("copy"), codec: word, width: pixels, height: pixels }),
+  z.strictObject({ mode: z.literal("copy"), codec: plainName, width: pixels, height: pixels }),
   VideoEncode,
 ]);
 
 /** How the audio stream is produced. */
 export const AudioPlan = z.discriminatedUnion("mode", [
-  z.strictObject({ mode: z.literal("copy"), codec: word }),
+  z.strictObject({ mode: z.literal("copy"), codec: plainName }),
   z.strictObject({
     mode: z.literal("encode"),
     codec: z.enum(["aac", "mp3", "opus", "vorbis", "flac", "pcm_s16le"] satisfies AudioCodec[]),
@@ -129,55 +129,23 @@ export const Chunk = z.strictObject({
   sound_from: seconds.optional(),
 });
 
-/** What an output says about a text track. */
-export const SubtitleFacts = z.strictObject({
-  language: z.string().max(64).exactOptional(),
-  title: z.string().max(4096).exactOptional(),
-  default: z.literal(true).exactOptional(),
-  forced: z.literal(true).exactOptional(),
-});
-const facts = SubtitleFacts.shape;
-/** A text track of the output: made of the source's stream of that index, or of the further input of that number. */
-export const SubtitlePlan = z.union([
-  z.strictObject({ ...facts, stream: index, file: z.never().exactOptional() }),
-  z.strictObject({ ...facts, file: index, stream: z.never().exactOptional() }),
-]);
-
-/** A file that a plan reads beside its source. */
-export const FurtherFile = z.strictObject({
-  role: z.enum(FILE_ROLES),
-  format: word,
-  size: count,
-  /** Pixels of one of its pictures; 0 when it has none or they are not known. */
-  pixels: count,
-});
-
 // The names of a source reach filters and arguments too.
 const NamedSource = Source.superRefine(({ format, color: colors = {} }, context) => {
   const { primaries, transfer, space } = colors as Record<string, unknown>;
   const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };
   for (const [path, name] of Object.entries(names)) {
-    if (name === undefined || word.safeParse(name).success) continue;
+    if (name === undefined || plainName.safeParse(name).success) continue;
     context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
   }
 });
 
 export { NamedSource };
 
-/** One of several videos that play one after the other; the first is the source itself. */
-export const ConcatPart = z.strictObject({
-  input: z.int().min(0).max(100),
-  source: NamedSource,
-  video: VideoEncode.nullable(),
-  frames: count,
-  joined: z.strictObject({ seconds, ticks: z.int().min(1).max(0xffffffff) }).exactOptional(),
-});
-
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
 export const Plan = z.strictObject({
   kind: z.enum(ENCODE_KINDS),
   /** Output format, a key of FORMATS for the kind. */
-  format: word,
+  format: plainName,
   /** Whether the input is a still image (no timeline). */
   still: z.boolean(),
   start: seconds,
@@ -202,9 +170,9 @@ export const Plan = z.strictObject({
   image: ImagePlan.nullable(),
   waveform: WaveformPlan.exactOptional(),
   ...METADATA_FIELDS,
-  subtitles: z.array(SubtitlePlan).max(1000).exactOptional(),
-  further: z.array(FurtherFile).max(100).readonly().exactOptional(),
-  concat: z.array(ConcatPart).max(100).readonly().exactOptional(),
+  ...SUBTITLE_FIELDS,
+  further: z.array(ExtraFile).max(100).readonly().exactOptional(),
+  ...concatFields(VideoEncode, NamedSource),
   renditions: z.array(Rendition).max(32),
   held: z.strictObject({ from: seconds, until: seconds }).exactOptional(),
   i_frames: z.literal(true).exactOptional(),

@@ -16,12 +16,8 @@ export interface ImagePlan extends z.infer<typeof schema.ImagePlan> {}
 export interface Rendition extends z.infer<typeof schema.Rendition> {}
 /** A stretch of the source that is encoded separately. */
 export interface Chunk extends z.infer<typeof schema.Chunk> {}
-/** What an output says about a text track. */
-export interface SubtitleFacts extends z.infer<typeof schema.SubtitleFacts> {}
-/** A text track of the output. */
-export type SubtitlePlan = z.infer<typeof schema.SubtitlePlan>;
 /** One of several videos that play one after the other. */
-export interface ConcatPart extends z.infer<typeof schema.ConcatPart> {}
+export type ConcatPart = NonNullable<Plan["concat"]>[number];
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
 export interface Plan extends z.infer<typeof schema.Plan> {}
 

@@ -3,6 +3,7 @@ import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "../core/format
 import type { AudioOptions, OptionsOf, VideoOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
 import { chapterBytes } from "../media/features/metadata.ts";
+import { ownTextBytes } from "../media/features/subtitles.ts";
 import { sourceForTrack } from "../media/features/track.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan } from "./audio.ts";
@@ -11,7 +12,6 @@ import { CONTAINER_BYTES, FILLED, packetBits, videoOverhead } from "./container-
 import { createPlan } from "./create-plan.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
 import { smallerOptions } from "./smaller-options.ts";
-import { ownTextBytes } from "./subtitles/subtitles.ts";
 import { usualQuality } from "./usual-quality.ts";
 import { VIDEO_FLOOR } from "./video-bits.ts";
 

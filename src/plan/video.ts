@@ -6,7 +6,6 @@ import { DEFAULT_FPS, exactFps, isEven } from "../media/features/fps.ts";
 import { holdsHdr, keepsHdr } from "../media/features/tone-map.ts";
 import { needsFeature, planPictures } from "../media/features.ts";
 import { BLACK, parseColor } from "./color.ts";
-import { burntInput, planBurn } from "./further/burn.ts";
 import { createGeometry } from "./geometry.ts";
 import type { VideoPlan } from "./plan.ts";
 import { videoRate } from "./rate.ts";
@@ -34,7 +33,6 @@ export function createVideoPlan(
     rate: videoRate(codec, options),
     fps: outputFps(source, options),
     ...pictureNeeds(source, codec, options, geometry),
-    ...planBurn(options),
   };
 }
 
@@ -77,7 +75,7 @@ export function copiesPictures(source: Source, codec: VideoCodec, options: Video
 
 function asksNothing(options: VideoOptions): boolean {
   const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip } = options;
-  if (needsFeature(options) || burntInput(options) !== null) return false;
+  if (needsFeature(options)) return false;
   const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
   return all.every((option) => option === undefined);
 }

@@ -1,8 +1,8 @@
 import type { Decision, DecisionReason } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
 import { OTHER_WORK, type Refusal } from "../core/refusal.ts";
+import { joinsByCopy } from "../media/features/concat-plan.ts";
 import { isCopy } from "../plan/copied.ts";
-import { joinsByCopy } from "../plan/further/placed-parts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { describeRefusals } from "../words/refusal-words.ts";
 import type { Offer } from "./offer.ts";

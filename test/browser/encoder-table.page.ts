@@ -54,7 +54,8 @@ export async function fillCell(cell: Cell): Promise<CellAnswer> {
   const encoder = openEncoders().ordered.find((each) => each.name === name);
   if (!encoder) throw new Error(`There is no ${name}.`);
   const plan = createPlan(source, kind, options, {
-    ...{ chunk_seconds, further: further.map((each) => each.source) },
+    chunk_seconds,
+    extra: further.map((each) => each.source),
   });
   await encoder.prepare?.(plan, source);
   const refusal = encoder.refuse(plan, source);

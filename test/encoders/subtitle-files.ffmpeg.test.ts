@@ -107,9 +107,9 @@ test("text past what an output may hold is an error, and a size includes it", as
   const crowd = `WEBVTT\n\n${"00:00.000 --> 00:01.000\na\n\n".repeat(200_001)}`;
   const failed = runWith([crowd], await clip("mp4", { seconds: 2 }), { width: 80 });
   await expect(failed).rejects.toMatchObject({ kind: "input_too_large", retryable: false });
-  const rate = (further?: Source[]) => {
+  const rate = (extra?: Source[]) => {
     const options = { target_size: 400_000, subtitles: [{ url }] };
-    const { video } = createPlan(source, "video", options, { further });
+    const { video } = createPlan(source, "video", options, { extra });
     return video?.mode === "encode" && "bitrate" in video.rate ? video.rate.bitrate : 0;
   };
   const file = { object: "source", url, kind: "data", format: "webvtt", filesize: 100_000 } as const;

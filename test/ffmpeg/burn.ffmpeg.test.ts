@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BURN_FONT } from "../../src/core/further/burn-font.ts";
 import type { VideoOptions } from "../../src/core/options.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { BURN_FONT } from "../../src/media/features/subtitles.ts";
 import { burnText } from "../../src/runs/steps/burn.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
@@ -35,9 +35,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** Encodes a clip in chunks with a text burnt in, and returns the greatest luma of each picture of all of them in a row. */
 async function brightest(input: string, text: string, options: VideoOptions, chunk_seconds: number) {
   const source = await probe(input);
-  const further = [{ object: "source", url: URL, kind: "data", format: "subrip", filesize: 99 } as const];
+  const extra = [{ object: "source", url: URL, kind: "data", format: "subrip", filesize: 99 } as const];
   const asked = { ...options, subtitles: [{ url: URL, burn: true }] };
-  const plan = createPlan(source, "video", asked, { chunk_seconds, further });
+  const plan = createPlan(source, "video", asked, { chunk_seconds, extra });
   expect(plan.further).toMatchObject([{ role: "subtitles" }, { role: "font", size: BURN_FONT.size }]);
   const home = await mkdtemp(join(folder, "job-"));
   const [bytes, font] = [new TextEncoder().encode(text), new Uint8Array(await readFile(FONT))];

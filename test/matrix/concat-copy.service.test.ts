@@ -1,8 +1,8 @@
 import { appendFile, copyFile, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
-import { readJoint, startsClean } from "../../src/mux/join-mp4.ts";
-import { asksJoint } from "../../src/plan/further/join.ts";
+import { canJoinByCopy } from "../../src/media/features/concat-plan.ts";
+import { readCopyJoin, startsClean } from "../../src/mux/join-mp4.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
@@ -142,7 +142,7 @@ test("a size of the file, a width, and sound other than AAC have matching parts 
     ...{ width: 64, height: 64, codecs: { video: "h264", audio: null }, pixel_format: "yuv420p" },
   } satisfies Source as Source;
   const asks = (options: object) =>
-    asksJoint(source, { ...options, concat: [{ url: source.url }] }, [source]);
+    canJoinByCopy(source, { ...options, concat: [{ url: source.url }] }, [source]);
   expect([asks({}), asks({ volume: 2 }), asks({ target_size: 100_000 }), asks({ width: 32 })]).toEqual([
     ...[true, true, false, false],
   ]);
@@ -207,7 +207,7 @@ test("a part whose last picture lasts no time is not joined: the next would begi
   const late = ["-c", "copy", "-bsf:v", "setts=ts=TS+512*eq(N\\,9)"];
   const bytes = await readFile(await makeClip("mp4", ["-i", even, ...late]));
   bytes.write("free", bytes.indexOf("edts"));
-  const joint = () => readJoint([bytesReader(bytes), bytesReader(bytes)]);
+  const joint = () => readCopyJoin([bytesReader(bytes), bytesReader(bytes)]);
   expect(await joint()).toMatchObject({ parts: [{ pictures: 10, seconds: 0.44 }, { pictures: 10 }] });
   // Runs of eight pictures of 512 ticks, one of 1024, and the last.
   const runs = bytes.indexOf("stts") + 8;

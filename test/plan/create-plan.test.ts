@@ -279,6 +279,6 @@ test("a pass for chapters is planned only where the output shows any", () => {
 test("joined videos state that they lack chapters", () => {
   const source = videoSource({ chapters: CHAPTERS });
   const options = { concat: [{ url: source.url }] };
-  const plan = createPlan(source, "video", options, { further: [videoSource()] });
+  const plan = createPlan(source, "video", options, { extra: [videoSource()] });
   expect(listDropped(plan, source)).toEqual([{ kind: "chapters", reason: "not_supported" }]);
 });

@@ -17,6 +17,7 @@ const ANYWHERE = ["src", "src/*"];
 /** The layers, by path prefix; the longest match wins. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   [EVERYWHERE]: { layers: [], packages: [] },
+  // The plan and the graph of a feature use what plans and encodes the rest of it; the registry may not, or there would be a cycle.
   [FEATURES]: { layers: ["src/core", "src/plan", "src/ffmpeg"], packages: ["zod"] },
   "src/core": { layers: [], packages: ["zod", "ulid"] },
   "src/plan": { layers: ["src/core", "src/words"], packages: ["zod", "ulid"] },
@@ -80,7 +81,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["*", "cloudflare:*"],
   },
   // The font that it comes with.
-  "worker/media/burn-font.ts": { layers: ["src/core", "worker", "dist/core"], packages: [] },
+  "worker/media/burn-font.ts": { layers: ["worker", "dist/core"], packages: [] },
   "worker/encoder": { layers: [...ANYWHERE, "dist/core"], packages: ["*", "cloudflare:*"] },
   "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },
   "worker/local": {

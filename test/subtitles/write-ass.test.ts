@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { BURN_FONT } from "../../src/core/further/burn-font.ts";
+import { BURN_FONT } from "../../src/media/features/subtitles.ts";
 import { fitText, readFontLetters } from "../../src/runs/steps/burn.ts";
 import { writeAss } from "../../src/subtitles/ass.ts";
 import { readSubtitleFile } from "../../src/subtitles/text-formats.ts";

@@ -11,13 +11,13 @@ import type { Wishes } from "../queue/item.ts";
 
 // The options of a kind that no group has.
 const OWN_NAMES: Readonly<Record<EncodeKind, readonly string[]>> = {
-  video: ["format", "codec", "mode", "subtitles", "concat"],
+  video: ["format", "codec", "mode"],
   audio: ["format", "mode"],
   image: ["format"],
   animation: ["format"],
   storyboard: ["format"],
   waveform: ["format"],
-  adaptive_video: ["format", "subtitles"],
+  adaptive_video: ["format"],
 };
 
 // A key is not for a form that keeps its values, and a size is set beside the options.
@@ -33,16 +33,6 @@ export interface AnyOptions extends AllOptions {
   format?: string | undefined;
   codec?: string | undefined;
   mode?: OptionsOf<"video">["mode"];
-  subtitles?:
-    | {
-        url: string;
-        language?: string | undefined;
-        label?: string | undefined;
-        default?: boolean | undefined;
-        burn?: boolean | undefined;
-      }[]
-    | undefined;
-  concat?: { url: string }[] | undefined;
 }
 
 /** Returns the kinds of output that make sense for a source: sound has no pictures, and a still has no timeline. */

@@ -1,12 +1,14 @@
 import { Fragment } from "preact";
+import { BOUNDS } from "../../src/index.ts";
+import { CONCAT_LABELS, MAX_CONCAT } from "../../src/media/features/concat.ts";
+import { SUBTITLE_LABELS } from "../../src/media/features/subtitles.ts";
 import { Field } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 
-const MOST_SUBTITLES = 16;
-/** How subtitles are shown; what is no track has neither a name nor a default. */
+/** How subtitles are shown; burnt-in ones have neither a name nor a default. */
 const SHOWN = {
   track: { burn: undefined, default: undefined },
   default: { burn: undefined, default: true },
@@ -17,17 +19,16 @@ const SHOWN_WORDS = {
   default: "A track that is on",
   burn: "Part of the picture",
 } as const satisfies Record<keyof typeof SHOWN, string>;
-const MOST_VIDEOS = 9;
 
-/** Files of subtitles, that become text tracks or are drawn into the pictures: their addresses, languages and names. */
+/** Fields for files of subtitles: their addresses, languages and names, and how they are shown. */
 export function SubtitleFields({ form: { options, change, faultAt } }: { form: Form }) {
   const files = options.subtitles ?? [];
   const set = (index: number, changes: Partial<Subtitles>) =>
     change({ subtitles: replaced(files, index, { url: "", ...files[index], ...changes }) });
-  return withBlank(files, MOST_SUBTITLES).map((file, index) => (
+  return withBlank(files, BOUNDS.subtitles.max).map((file, index) => (
     <Fragment key={index}>
       <Address
-        label={numbered("Subtitles", index)}
+        label={numbered(SUBTITLE_LABELS.url, index)}
         hint={file && "SRT, WebVTT or ASS, from a server that lets this page read it."}
         placeholder="https://…/english.srt"
         value={file?.url}
@@ -52,7 +53,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
             )}
           </Field>
           <Short
-            label={numbered("Language of the subtitles", index)}
+            label={numbered(SUBTITLE_LABELS.language, index)}
             placeholder="en"
             value={file.language}
             onChange={(language) => set(index, { language })}
@@ -60,7 +61,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
           />
           {!file.burn && (
             <Short
-              label={numbered("Name in the menu", index)}
+              label={numbered(SUBTITLE_LABELS.label, index)}
               placeholder="English"
               value={file.label}
               onChange={(label) => set(index, { label })}
@@ -73,13 +74,13 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
   ));
 }
 
-/** Videos that play after this one: their addresses. */
+/** Fields for the addresses of videos that play after this one. */
 export function ConcatFields({ form: { options, change, faultAt } }: { form: Form }) {
   const videos = options.concat ?? [];
-  return withBlank(videos, MOST_VIDEOS).map((video, index) => (
+  return withBlank(videos, MAX_CONCAT).map((video, index) => (
     <Address
       key={index}
-      label={numbered("Video to play after it", index)}
+      label={numbered(CONCAT_LABELS.url, index)}
       hint={
         video && index === 0
           ? "From a server that lets this page read it. Not with a trim, turn, crop, speed or logo."
@@ -93,9 +94,9 @@ export function ConcatFields({ form: { options, change, faultAt } }: { form: For
   ));
 }
 
-// Writing in the last row, which is empty, adds one.
-function withBlank<T>(rows: readonly T[], most: number): (T | null)[] {
-  return rows.length < most ? [...rows, null] : [...rows];
+// The last row is empty; writing in it adds another.
+function withBlank<T>(rows: readonly T[], max: number): (T | null)[] {
+  return rows.length < max ? [...rows, null] : [...rows];
 }
 
 // Emptying the address of a row removes it.

@@ -6,10 +6,6 @@ const FIELDS: Readonly<Record<string, string>> = {
   input: "Address",
   "options.format": "Format",
   "options.codec": "Codec",
-  "options.subtitles.url": "Subtitles",
-  "options.subtitles.language": "Language of the subtitles",
-  "options.subtitles.label": "Name in the menu",
-  "options.concat.url": "Video to play after it",
 };
 
 /** Describes the reason of an error in this page's words; null when the error's own message is as good. */

@@ -1,4 +1,5 @@
 import { DEFAULT_FORMAT, FORMATS, forecast, type Quality, type Source } from "../../src/index.ts";
+import { concat } from "../../src/media/features/concat.ts";
 import { fps } from "../../src/media/features/fps.ts";
 import { geometry } from "../../src/media/features/geometry.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
@@ -12,6 +13,7 @@ import { bytes, clock } from "./quantities.ts";
 // What is said before the span of time.
 const SERIES: ReadonlySet<object> = new Set([stills, storyboard]);
 const FRAME: ReadonlySet<object> = new Set([geometry, fps]);
+const EARLY: ReadonlySet<object> = new Set([...SERIES, ...FRAME]);
 
 /** Describes the requested output of a file: `WebM, VP9, 640 wide, high quality`. */
 export function describeWishes(wishes: Wishes, source: Source | null): string {
@@ -24,9 +26,8 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     ...summarizeOptions(kind, wish, (group) => SERIES.has(group)),
     ...summarizeOptions(kind, wish, (group) => FRAME.has(group)),
     describeSpan(kind, wish),
-    ...summarizeOptions(kind, wish, (group) => !SERIES.has(group) && !FRAME.has(group)),
-    wish.subtitles === undefined ? null : "with subtitles",
-    Array.isArray(wish.concat) ? `${wish.concat.length} more after it` : null,
+    ...summarizeOptions(kind, wish, (group) => !EARLY.has(group) && group !== concat),
+    ...summarizeOptions(kind, wish, (group) => group === concat),
     isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),
   ]
     .filter(Boolean)

@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { furtherInputs } from "../../src/core/further/further-inputs.ts";
 import type { StepRequest, TaskRequest } from "../../src/core/requests.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
+import { extraInputs } from "../../src/media/extra-inputs.ts";
 import { type ConnectionUser, errors } from "../errors.ts";
 import { type ApiEnv, baseUrl } from "../http/context.ts";
 import { takeRoom } from "../limits/enforce.ts";
@@ -105,7 +105,7 @@ async function checkInputs(
   prefix = "",
 ): Promise<ConnectionNeed | null> {
   let first: ConnectionNeed | null = null;
-  const extra = furtherInputs(request).map(({ url, param }) => ({ url, param: prefix + param }));
+  const extra = extraInputs(request).map(({ url, param }) => ({ url, param: prefix + param }));
   for (const { url, param } of [main, ...extra]) {
     const need = await checkInput(url, param, project, services);
     if (first && need && first.connection_id !== need.connection_id)

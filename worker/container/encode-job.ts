@@ -8,9 +8,8 @@ import { outputFile } from "../../src/ffmpeg/output.ts";
 import { parseProgress } from "../../src/ffmpeg/progress.ts";
 import { checkRun, type RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import type { Tally } from "../../src/ffmpeg/tally.ts";
+import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-inputs.ts";
 import { findGain } from "../../src/media/features/audio-filters-graph.ts";
-import { furtherOf } from "../../src/plan/further/further.ts";
-import { isInput } from "../../src/plan/further/further-file.ts";
 import { outputSeconds } from "../../src/plan/plan.ts";
 import { finishedSegments } from "./check-segments.ts";
 import { demuxersFor } from "./demuxers.ts";
@@ -100,7 +99,7 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
     const file = join("out", outputFile(plan, chunk).name);
     const meter = plan.waveform && createPeakMeter(plan.waveform, points_before);
     const output = meter ? PIPE : job.name === null ? "out" : file;
-    const roles = furtherOf(plan, chunk);
+    const roles = extraFilesOf(plan, chunk);
     const io = {
       input: input.url,
       output,
@@ -164,7 +163,7 @@ async function saveFilterFiles(
   folder: string,
   signal: AbortSignal,
 ): Promise<Map<number, string>> {
-  const indexes = furtherOf(plan, chunk).flatMap((file, at) => (isInput(file) ? [] : [at]));
+  const indexes = extraFilesOf(plan, chunk).flatMap((file, at) => (isFfmpegInput(file) ? [] : [at]));
   const paths = indexes.map(async (at) => {
     const file = further[at];
     if (!file) throw errors.extraInputMissing();

@@ -5,7 +5,7 @@ import {
   type NativeJob,
   type NativePicture,
 } from "../../src/encoders/native/native-wire.ts";
-import { furtherOf } from "../../src/plan/further/further.ts";
+import { extraFilesOf } from "../../src/media/extra-inputs.ts";
 import { hasManyFiles } from "../../src/plan/plan.ts";
 import { CheckedPlan, Chunk, NamedSource } from "../../src/plan/plan-schema.ts";
 import { errors, rules } from "./errors.ts";
@@ -64,7 +64,7 @@ export function parseJob(json: unknown, origins: readonly string[] | null): Nati
   if (hasManyFiles(job.plan) !== (job.name === null))
     throw job.name === null ? errors.fileNameMissing() : errors.fileNameUnexpected();
   const { further = [] } = job;
-  const count = furtherOf(job.plan, job.chunk).length;
+  const count = extraFilesOf(job.plan, job.chunk).length;
   if (further.length !== count) throw errors.extraInputsDiffer({ count });
   const urls = {
     "input.url": job.input.url,

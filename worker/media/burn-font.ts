@@ -1,5 +1,5 @@
 import packed from "../../dist/core/dejavu-sans.bin";
-import { BURN_FONT } from "../../src/core/further/burn-font.ts";
+import { BURN_FONT } from "../../src/media/features/subtitles.ts";
 import { errors } from "../errors.ts";
 
 /** Returns the font of burnt-in subtitles, which this Worker has as a gzipped file. */

@@ -1,10 +1,10 @@
 import type { UploadProgress } from "../../client/update.ts";
 import type { FallbackFault } from "../../core/errors.ts";
-import { mapFurther } from "../../core/further/further-inputs.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import type { RunError, Step } from "../../core/step.ts";
 import { requestOf, type Task } from "../../core/task.ts";
 import { failOpenStep, isFinished } from "../../core/transitions.ts";
+import { mapExtraInputs } from "../../media/extra-inputs.ts";
 import { isEncrypted } from "../../media/features/encryption.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
@@ -82,7 +82,7 @@ export function createDelegation(parts: DelegationParts): Delegation {
     const file = isSent ? await fileOf(record) : null;
     if (isSent && !file) return false;
     const further = remote === null ? await furtherFiles(record) : new Map<string, Blob>();
-    const request = mapFurther(requestOf(record), (url, _, param) => further.get(param) ?? url);
+    const request = mapExtraInputs(requestOf(record), (url, _, param) => further.get(param) ?? url);
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.set(id, { delegated, end: resolve });
     const aborted = () => {

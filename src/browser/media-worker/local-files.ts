@@ -1,7 +1,7 @@
 import { nameOf, openFile } from "../../client/media-input.ts";
 import type { WaitingFile } from "../../client/update.ts";
 import { MediaError } from "../../core/errors.ts";
-import { furtherInputs, mapFurther } from "../../core/further/further-inputs.ts";
+import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import { fingerprintOf } from "../../storage/readers.ts";
 import type { InputStore } from "../../stores/indexeddb.ts";
 import type { InputRecord } from "../../stores/indexeddb-schema.ts";
@@ -144,7 +144,7 @@ export function numberFurther(
   const files = new Map<number, LocalFile>();
   if (given.size === 0) return { request, files };
   let at = -1;
-  const numbered = mapFurther(Object(request) as { options?: unknown }, (url, _, param) => {
+  const numbered = mapExtraInputs(Object(request) as { options?: unknown }, (url, _, param) => {
     at++;
     const file = given.get(param);
     if (!file) return url;
@@ -160,7 +160,7 @@ export async function findFurther(
   record: Run,
 ): Promise<{ at: number; param: string; blob: Blob }[]> {
   const found: { at: number; param: string; blob: Blob }[] = [];
-  for (const [at, { url, param }] of furtherInputs(record).entries()) {
+  for (const [at, { url, param }] of extraInputs(record).entries()) {
     const blob = furtherOfFile(url) === null ? null : await files.find(furtherFileId(record.id, at));
     if (blob) found.push({ at, param, blob });
   }

@@ -1,6 +1,5 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../core/formats.ts";
-import { furtherInputs, mapFurther } from "../../core/further/further-inputs.ts";
 import { type JobRequest, parseJobRequest } from "../../core/jobs/job-request.ts";
 import { type ListQuery, type ListSort, parseListQuery } from "../../core/lists.ts";
 import {
@@ -9,6 +8,7 @@ import {
   type StepRequest,
   type TaskRequest,
 } from "../../core/requests.ts";
+import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import { checkHost, type HostRules } from "../../storage/http/host-guard.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { Connections } from "../connections.ts";
@@ -92,18 +92,18 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
 // Replaces the URLs of files on this machine, which the parser does not accept, and restores them afterwards.
 function withoutFurther(body: unknown) {
   const local = new Map<string, string>();
-  const given = mapFurther(Object(body), (url, _, param) => {
+  const given = mapExtraInputs(Object(body), (url, _, param) => {
     if (typeof url !== "string" || !isLocal(url)) return url;
     local.set(param, url);
     return STAND_IN;
   });
   const restore = <T extends { options?: unknown }>(request: T, at = ""): T =>
-    local.size === 0 ? request : mapFurther(request, (url, _, param) => local.get(at + param) ?? url);
+    local.size === 0 ? request : mapExtraInputs(request, (url, _, param) => local.get(at + param) ?? url);
   return { given: typeof body === "object" && body !== null ? given : body, restore };
 }
 
 function checkFurther(request: { options?: unknown }, rules: LocalRules, at = ""): void {
-  for (const { url, param } of furtherInputs(request)) if (!isLocal(url)) checkInput(url, at + param, rules);
+  for (const { url, param } of extraInputs(request)) if (!isLocal(url)) checkInput(url, at + param, rules);
 }
 
 function checkOutput({ output }: TaskRequest, rules: LocalRules, at = ""): void {

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../core/connection.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
-import { mapFurther } from "../../core/further/further-inputs.ts";
 import { isId } from "../../core/ids.ts";
 import { ImageUrl } from "../../core/images/signed-image-url.ts";
 import { Job as JobSchema } from "../../core/jobs/job.ts";
@@ -10,6 +9,7 @@ import { Step as StepSchema } from "../../core/step.ts";
 import { Task as TaskSchema } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import type { Upload } from "../../core/upload.ts";
+import { mapExtraInputs } from "../../media/extra-inputs.ts";
 import { sleep } from "../../util/async.ts";
 import type { CreateOptions, NewStep, NewTask } from "../client.ts";
 import { type Job, type NewJob, waitForJob, watchJob } from "../jobs.ts";
@@ -101,7 +101,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       for (const [param, each] of further) {
         urls.set(param, await send(each, options?.signal && { signal: options.signal }));
       }
-      const own = mapFurther(request as object, (url, _, param) => urls.get(param) ?? url);
+      const own = mapExtraInputs(request as object, (url, _, param) => urls.get(param) ?? url);
       if (!file) return await make(own);
       const url = await send(file, options);
       const { input } = request as { input: object | null };

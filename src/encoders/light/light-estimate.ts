@@ -2,11 +2,11 @@ import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { extraBytes } from "../../media/extra-inputs.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import { estimateWork } from "../../plan/estimate.ts";
-import { furtherBytes } from "../../plan/further/further.ts";
 import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../plan/plan.ts";
 import { MIB, viewOf } from "../../util/bytes.ts";
 import {
@@ -212,7 +212,7 @@ function stretchSeconds(bytes: number, size: number, duration: number): number {
  */
 function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number {
   const input = soundBytes(size, plan, chunk, source) ?? inputBytes(size, plan, source, chunk);
-  return input + furtherBytes(plan, chunk);
+  return input + extraBytes(plan, chunk);
 }
 
 /**

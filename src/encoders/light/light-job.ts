@@ -7,8 +7,8 @@ import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { extraFilesOf } from "../../media/extra-inputs.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
-import { furtherOf } from "../../plan/further/further.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
@@ -269,7 +269,7 @@ export function runChunk(
     output,
     lists: `${LISTING}/`,
     gain: step.value,
-    further: furtherOf(plan, chunk).map((_, at) => ({ path: furtherPath(at), input: tools.input })),
+    further: extraFilesOf(plan, chunk).map((_, at) => ({ path: furtherPath(at), input: tools.input })),
   };
   const meter = plan.waveform && createPeakMeter(plan.waveform);
   if (meter) core.pour?.(output, meter.add);

@@ -1,9 +1,9 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import type { Counts, Source } from "../../core/source.ts";
 import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
+import { extraFilesOf } from "../../media/extra-inputs.ts";
 import type { Contents } from "../../mux/contents.ts";
 import { planOfChunk } from "../../plan/chunks.ts";
-import { furtherOf } from "../../plan/further/further.ts";
 import { freezePictures, trackEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
@@ -223,7 +223,7 @@ async function encodeChunk(
   const { plan, source, encoder, remote, tracker } = encoding;
   const signal = AbortSignal.any([encoding.stopped, durable]);
   signal.throwIfAborted();
-  const several = furtherOf(plan, chunk).length > 0;
+  const several = extraFilesOf(plan, chunk).length > 0;
   try {
     const encoded = await encoder.encode({
       ...{ plan: planOfChunk(plan, chunk), chunk, source, input: await encoding.input(), signal },

@@ -1,8 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
 import { outputFile, spriteName } from "../../ffmpeg/output.ts";
+import { joinsByCopy } from "../../media/features/concat-plan.ts";
 import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-graph.ts";
-import { joinsByCopy } from "../../plan/further/placed-parts.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { sideBySide } from "../../util/async.ts";
 import type { WrittenFile } from "../encoder.ts";

@@ -1,5 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import { BURN_FONT } from "../../core/further/burn-font.ts";
+import { BURN_FONT } from "../../media/features/subtitles.ts";
 import { limitTime } from "../../util/async.ts";
 import { sha256Hex } from "../../util/bytes.ts";
 import { CORE_FILES, CORE_MT_FILES, type CoreFile, FAST_CORE_FILES, VP9_CORE_FILES } from "./core-facts.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { closed, fileUrl, issue, offset, oneOf, seconds, size, toPixels, within } from "../../core/fields.ts";
 import { ANCHORS, BOUNDS, POSITIONS } from "../../core/formats.ts";
+import type { SourceFacts } from "../../core/source-facts.ts";
 import { EPSILON_SECONDS } from "../clock.ts";
 import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
 
@@ -99,6 +100,7 @@ export const overlay = feature({
       schemas: { image: imageOverlay },
       alone: true,
       placed: true,
+      refuseFile,
       words: {
         label: OVERLAY_LABELS.url,
         fields: OVERLAY_LABELS,
@@ -114,6 +116,15 @@ export const overlay = feature({
   over: ({ overlay: plan }, context) =>
     plan ? [{ second: scaledOverlay(plan, context), filter: overlayFilter(plan, context) }] : [],
 });
+
+const FILE_FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "webp", "gif", "bmp", "tiff"]);
+
+function refuseFile({ kind, format, animated }: SourceFacts): string | null {
+  // Other formats need the host's decoder, which reads only the main input.
+  if (kind === "image" && FILE_FORMATS.has(format) && !(format === "webp" && animated)) return null;
+  const actual = animated ? `animated ${format}` : format;
+  return `It must be a picture in PNG, JPEG, WebP that is not animated, GIF, BMP or TIFF; it is ${actual}.`;
+}
 
 type OverlayOptions = NonNullable<z.infer<typeof videoOverlay>>;
 

@@ -1,10 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
-import { BURN_FONT } from "../../core/further/burn-font.ts";
 import type { EncodeRequest } from "../../core/options.ts";
 import type { ByteReader, StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { graphicsWhite } from "../../ffmpeg/color.ts";
-import { burntInput, firstSubtitles } from "../../plan/further/burn.ts";
+import { BURN_FONT, burntInput, firstSubtitles } from "../../media/features/subtitles.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { writeAss } from "../../subtitles/ass.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";

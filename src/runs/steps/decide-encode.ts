@@ -1,13 +1,13 @@
 import type { Decision } from "../../core/choice.ts";
 import { MediaError } from "../../core/errors.ts";
-import { furtherInputs } from "../../core/further/further-inputs.ts";
 import type { EncodeRequest } from "../../core/options.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Encoder } from "../../encoders/encoder.ts";
 import { containerOf } from "../../media/containers.ts";
+import { extraInputs } from "../../media/extra-inputs.ts";
 import { keyframesSuffice } from "../../media/features/storyboard.ts";
-import type { PlanHints } from "../../plan/further/plan-hints.ts";
+import type { PlanHints } from "../../plan/create-plan.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../../plan/index.ts";
 import { sourceEnd } from "../../plan/plan.ts";
 import { type Finder, hasEntries, readKeyframes, withEntries } from "../../probe/entries.ts";
@@ -54,7 +54,7 @@ export async function decideEncode(
 
 // Another output of the job may be impossible, or join files that only its own run reads: then it is not counted.
 function planBeside(source: Source, request: EncodeRequest): Plan | null {
-  if (furtherInputs(request).length > 0) return null;
+  if (extraInputs(request).length > 0) return null;
   try {
     return uncutPlan(source, request, {});
   } catch (thrown) {

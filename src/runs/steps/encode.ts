@@ -3,7 +3,7 @@ import type { EncodeRequest } from "../../core/options.ts";
 import type { StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { runEncode } from "../../encoders/run/run-encode.ts";
-import type { PlanHints } from "../../plan/further/plan-hints.ts";
+import type { PlanHints } from "../../plan/create-plan.ts";
 import { describeDecision } from "../../words/decision-words.ts";
 import { furtherKeys } from "./burn.ts";
 import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
@@ -17,7 +17,7 @@ export interface InputEncode {
   key: string;
   source: Source;
   wanted: EncodeRequest;
-  further: readonly Source[];
+  extra: readonly Source[];
   /** Id of the encode, the same after a restart. */
   id: string;
   /** Key prefix of the output, ending in a slash, and its name without an extension. */
@@ -48,11 +48,11 @@ function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
 
 /** Decides, cuts and runs an encode, in durable pieces; reports which encoder does it. */
 export async function encodeInput(tools: StepTools, encode: InputEncode, context: StepContext) {
-  const { key, source, wanted, further, id, out, name } = encode;
+  const { key, source, wanted, extra, id, out, name } = encode;
   const { storage, remote } = tools;
   const open = (stored: string) => tools.open(stored);
-  const joint = await matchParts(open, encode, context);
-  const hints: PlanHints = { further, joint };
+  const copyJoin = await matchParts(open, encode, context);
+  const hints: PlanHints = { extra, copyJoin };
   const job = await decideOnce(tools, source, wanted, hints, context);
   const chunks = await context.durably("cut", (signal) =>
     placeCuts(tools, source, job, () => tools.open(key), signal),

@@ -1,9 +1,9 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
-import { type FurtherInput, furtherInputs, type InputRole } from "../../core/further/further-inputs.ts";
 import type { EncodeRequest } from "../../core/options.ts";
 import type { ByteReader, StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import { furtherFault } from "../../plan/further/further.ts";
+import { type ExtraInput, extraInputs, type InputRole } from "../../media/extra-inputs.ts";
+import { refuseFile } from "../../media/option-groups.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import { throttle } from "../../util/async.ts";
 import { runIngest } from "./inputs.ts";
@@ -24,7 +24,7 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
   const { storage, inputs } = tools;
   let known: Promise<readonly Source[]> | null = null;
 
-  async function ingest({ role, url }: FurtherInput, at: number, context: StepContext, signal: AbortSignal) {
+  async function ingest({ role, url }: ExtraInput, at: number, context: StepContext, signal: AbortSignal) {
     const key = furtherKey(context.run_id, at);
     // The signal stops a run that has ended, so a report that fails can be ignored.
     const alive = throttle(() => context.progress(null).catch(() => undefined));
@@ -70,7 +70,7 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
 
   async function ingestAll(wanted: EncodeRequest, context: StepContext): Promise<Source[]> {
     const sources: Source[] = [];
-    for (const [at, input] of furtherInputs(wanted).entries()) {
+    for (const [at, input] of extraInputs(wanted).entries()) {
       sources.push(
         await context.durably(`further ${at}`, async (signal) => {
           try {
@@ -103,7 +103,7 @@ export async function probeFurther(
     const message = `It lasts ${Math.round(length)} seconds; the limit is ${tools.max_seconds}.`;
     throw new MediaError("input_too_large", message);
   }
-  const fault = furtherFault(role, source);
+  const fault = refuseFile(role, source);
   if (fault !== null) throw new MediaError("input_unsupported", fault);
   return source;
 }

@@ -1,9 +1,9 @@
-import { type FurtherInput, furtherInputs } from "../../core/further/further-inputs.ts";
 import type { EncodeRequest } from "../../core/options.ts";
 import type { ByteReader, StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import { readJoint } from "../../mux/join-mp4.ts";
-import { asksJoint, type Joint } from "../../plan/further/join.ts";
+import { type ExtraInput, extraInputs } from "../../media/extra-inputs.ts";
+import { type CopyJoin, canJoinByCopy } from "../../media/features/concat-plan.ts";
+import { readCopyJoin } from "../../mux/join-mp4.ts";
 import { createPlan } from "../../plan/index.ts";
 import { throttle } from "../../util/async.ts";
 import { decideEncode } from "./decide-encode.ts";
@@ -12,7 +12,7 @@ import { furtherKey } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
 interface Seen {
-  role: FurtherInput["role"];
+  role: ExtraInput["role"];
   reader: ByteReader;
   source: Source;
 }
@@ -29,7 +29,7 @@ export async function checkParts(
   if (wanted.kind !== "video" || wanted.options.concat === undefined) return null;
   const { options } = wanted;
   return context.durably("check parts", async (signal) => {
-    const inputs = furtherInputs(wanted);
+    const inputs = extraInputs(wanted);
     // A page's files lie in the run's folder from the start, as do the parts that an earlier attempt copied.
     const there = inputs.map((_, at) => tools.storage.head(furtherKey(context.run_id, at)));
     if ((await Promise.all(there)).some((each) => each !== null)) return null;
@@ -41,26 +41,26 @@ export async function checkParts(
       if (result.value === null) return null;
       seen.push(result.value);
     }
-    const further = seen.map((each) => each.source);
-    const asked = asksJoint(source, options, further);
-    if (asked === false) await decideEncode(tools, source, wanted, { further });
+    const extra = seen.map((each) => each.source);
+    const join = canJoinByCopy(source, options, extra);
+    if (join === false) await decideEncode(tools, source, wanted, { extra });
     else if (options.mode === "copy") {
       // What is not pinned is read once it is copied.
       const readers = (await tools.storage.head(key)) && [
         await tools.open(key),
         ...seen.flatMap(({ role, reader }) => (role === "concat" ? [reader] : [])),
       ];
-      const joint = asked === true ? readers && (await readJoint(readers, signal)) : asked;
-      createPlan(source, wanted.kind, options, { further, joint });
+      const copyJoin = join === true ? readers && (await readCopyJoin(readers, signal)) : join;
+      createPlan(source, wanted.kind, options, { extra, copyJoin });
     }
-    return further;
+    return extra;
   });
 }
 
 // Null for what has to be copied first: a text, or a file on a server without ranges.
 async function seeInput(
   tools: StepTools,
-  { role, url, param }: FurtherInput,
+  { role, url, param }: ExtraInput,
   context: StepContext,
   signal: AbortSignal,
 ): Promise<Seen | null> {
@@ -86,7 +86,7 @@ interface Parts {
   key: string;
   source: Source;
   wanted: EncodeRequest;
-  further: readonly Source[];
+  extra: readonly Source[];
 }
 
 /**
@@ -95,15 +95,15 @@ interface Parts {
  */
 export async function matchParts(
   open: (key: string) => Promise<ByteReader>,
-  { key, source, wanted, further }: Parts,
+  { key, source, wanted, extra }: Parts,
   context: StepContext,
-): Promise<Joint | null> {
+): Promise<CopyJoin | null> {
   if (wanted.kind !== "video") return null;
   const { options } = wanted;
-  const asked = asksJoint(source, options, further);
-  if (asked !== true) return asked || null;
+  const join = canJoinByCopy(source, options, extra);
+  if (join !== true) return join || null;
   return context.durably("match", async (signal) => {
     const keys = [key, ...(options.concat ?? []).map((_, at) => furtherKey(context.run_id, at))];
-    return readJoint(await Promise.all(keys.map(open)), signal);
+    return readCopyJoin(await Promise.all(keys.map(open)), signal);
   });
 }

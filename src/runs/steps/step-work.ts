@@ -1,9 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
-import { furtherInputs } from "../../core/further/further-inputs.ts";
 import type { EncodeRequest, ProbeOptions } from "../../core/options.ts";
 import type { ByteReader, StepContext, StepWork } from "../../core/ports.ts";
 import type { Counts, Source } from "../../core/source.ts";
 import { readPlaceholder } from "../../encoders/images/placeholder.ts";
+import { extraInputs } from "../../media/extra-inputs.ts";
 import { listDropped } from "../../plan/index.ts";
 import { constantFps, type Plan } from "../../plan/plan.ts";
 import { measureWhole } from "../../probe/probe.ts";
@@ -108,7 +108,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       return key;
     });
     const out = `${runFolder("work", context.run_id)}placeholder/`;
-    const encode = { key, source, wanted, further: [], id: `${context.run_id}-look`, out, name: "small" };
+    const encode = { key, source, wanted, extra: [], id: `${context.run_id}-look`, out, name: "small" };
     const { encoded } = await encodeInput(tools, encode, context);
     return context.durably("look", async (signal) => {
       const reader = await tools.open(encoded.key);
@@ -140,11 +140,11 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           context,
         );
         if (seen) checkSeconds(totalSeconds(source, request, seen), tools.max_seconds);
-        const further = await ingestFurther(request, context);
-        checkSeconds(totalSeconds(source, request, further), tools.max_seconds);
+        const extra = await ingestFurther(request, context);
+        checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
         // Whether videos can be joined by copying is known once all of them are at hand.
         if (!("concat" in request.options && request.options.concat))
-          await decideOnce(tools, source, request, { further }, context);
+          await decideOnce(tools, source, request, { extra }, context);
       }
       return alone(shared, "ingest", context, async (signal, known) => {
         const key = standalone
@@ -177,12 +177,12 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         checkDuration(source, tools.max_seconds);
         return { key, source };
       });
-      const further = await ingestFurther(wanted, context);
-      checkSeconds(totalSeconds(source, wanted, further), tools.max_seconds);
+      const extra = await ingestFurther(wanted, context);
+      checkSeconds(totalSeconds(source, wanted, extra), tools.max_seconds);
       const { plan, choice, encoded } = await encodeInput(
         tools,
         {
-          ...{ key, source, wanted, further },
+          ...{ key, source, wanted, extra },
           id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
           out: runFolder("out", context.run_id),
           name: tools.stem,
@@ -260,9 +260,9 @@ function bareEtag({ file }: OpenInput): string | undefined {
 }
 
 // An overlay has a duration too when it is a GIF that moves.
-function totalSeconds(source: Source, { options }: EncodeRequest, further: readonly Source[]): number {
-  const parts = furtherInputs({ options }).flatMap(({ role }, at) =>
-    role === "concat" ? (further[at] ?? []) : [],
+function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonly Source[]): number {
+  const parts = extraInputs({ options }).flatMap(({ role }, at) =>
+    role === "concat" ? (extra[at] ?? []) : [],
   );
   return parts.reduce((sum, part) => sum + longest(part), longest(source));
 }

@@ -5,7 +5,6 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
 import { findBuilt } from "../../../core/cache.ts";
-import { BURN_FONT } from "../../../src/core/further/burn-font.ts";
 import {
   CORE_FILES,
   CORE_MT_FILES,
@@ -13,6 +12,7 @@ import {
   FAST_CORE_FILES,
   VP9_CORE_FILES,
 } from "../../../src/encoders/wasm/core-facts.ts";
+import { BURN_FONT } from "../../../src/media/features/subtitles.ts";
 import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
 import { FONT_PACKAGE } from "./licenses.ts";

@@ -1,15 +1,15 @@
 import type { Source } from "../../core/source.ts";
-import type { Filter } from "../../media/feature.ts";
-import { audioFilterChain } from "../../media/features/audio-filters-graph.ts";
-import { type PlacedPart, placedParts } from "../../plan/further/placed-parts.ts";
+import { audioArgs } from "../../ffmpeg/audio-args.ts";
+import { assumedColor, isRgb, scaleMatrix, videoColor } from "../../ffmpeg/color.ts";
+import { chain, fpsText } from "../../ffmpeg/filters.ts";
+import { listHeard, listInput, listPictures, listPrefix } from "../../ffmpeg/listing.ts";
+import { type Cut, createCut, inputArgs } from "../../ffmpeg/span.ts";
+import type { Toolset } from "../../ffmpeg/toolset.ts";
+import { videoArgs, videoCleanup, videoScaling } from "../../ffmpeg/video-args.ts";
 import type { Chunk, ConcatPart, Plan } from "../../plan/plan.ts";
-import { audioArgs } from "../audio-args.ts";
-import { assumedColor, isRgb, scaleMatrix, videoColor } from "../color.ts";
-import { chain, fpsText } from "../filters.ts";
-import { listHeard, listInput, listPictures, listPrefix } from "../listing.ts";
-import { type Cut, createCut, inputArgs } from "../span.ts";
-import type { Toolset } from "../toolset.ts";
-import { videoArgs, videoCleanup, videoScaling } from "../video-args.ts";
+import type { Filter } from "../feature.ts";
+import { audioFilterChain } from "./audio-filters-graph.ts";
+import { type PlacedPart, placedParts } from "./concat-plan.ts";
 
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { plainName } from "../core/fields.ts";
+
+/** The options that name extra inputs, in the order in which a run numbers them; files that only other steps read come last. */
+export const INPUT_ROLES = ["overlay", "concat", "subtitles"] as const;
+/** What an extra input is for: the name of the option that names its URL, or a list of several. */
+export type InputRole = (typeof INPUT_ROLES)[number];
+
+/** A file that a request reads in addition to its input. */
+export interface ExtraInput {
+  role: InputRole;
+  url: string;
+  /** Path of the URL in the request, such as `options.overlay.url`. */
+  param: string;
+}
+
+/** Returns the extra inputs of a request, in the order in which a run numbers them. */
+export function extraInputs(request: { options?: unknown }): ExtraInput[] {
+  const inputs: ExtraInput[] = [];
+  mapExtraInputs(request, (url, role, param) => {
+    if (typeof url === "string") inputs.push({ role, url, param });
+    return url;
+  });
+  return inputs;
+}
+
+/**
+ * Returns a request with the URLs of its extra inputs replaced, for a job those of all its outputs. A URL may still be of any type,
+ * because clients replace files before the request is parsed; everything else stays as it is.
+ */
+export function mapExtraInputs<T extends { options?: unknown; outputs?: unknown }>(
+  request: T,
+  replace: (url: unknown, role: InputRole, param: string) => unknown,
+): T {
+  const { options, outputs } = request;
+  if (Array.isArray(outputs)) return { ...request, outputs: outputs.map(mapOutput) };
+  if (!isTable(options)) return request;
+  const changed: Record<string, unknown> = {};
+  for (const role of INPUT_ROLES) {
+    const value = options[role];
+    const replaceIn = (each: unknown, path: string) =>
+      isTable(each) && "url" in each
+        ? { ...each, url: replace(each.url, role, `options.${path}.url`) }
+        : each;
+    if (Array.isArray(value)) changed[role] = value.map((each, at) => replaceIn(each, `${role}.${at}`));
+    else if (isTable(value)) changed[role] = replaceIn(value, role);
+  }
+  return { ...request, options: { ...options, ...changed } };
+
+  function mapOutput(output: unknown, index: number): unknown {
+    if (!isTable(output)) return output;
+    return mapExtraInputs(output, (url, role, param) => replace(url, role, `outputs.${index}.${param}`));
+  }
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A file that encoders read in addition to a plan's source: an extra input, or the font of burnt-in subtitles. */
+export const ExtraFile = z.strictObject({
+  role: z.enum([...INPUT_ROLES, "font"]),
+  format: plainName,
+  /** Bytes. */
+  size: z.int().min(0),
+  /** Pixels of one of its pictures; 0 when it has none or they are not known. */
+  pixels: z.int().min(0),
+});
+export interface ExtraFile extends z.infer<typeof ExtraFile> {}
+
+/** Returns whether ffmpeg opens a file as an input; others are read by a filter. */
+export function isFfmpegInput({ role }: ExtraFile): boolean {
+  return role !== "subtitles" && role !== "font";
+}
+
+interface Plan {
+  further?: readonly ExtraFile[] | undefined;
+  concat?: unknown;
+}
+
+/** Returns the extra files that a chunk of a plan reads, which are all or none. */
+export function extraFilesOf(
+  { further = [], concat }: Plan,
+  { track }: { track: string },
+): readonly ExtraFile[] {
+  return track === "audio" && !concat ? [] : further;
+}
+
+/** Returns the bytes of the extra files that a chunk reads. */
+export function extraBytes(plan: Plan, chunk: { track: string }): number {
+  return extraFilesOf(plan, chunk).reduce((sum, { size }) => sum + size, 0);
+}

@@ -1,0 +1,197 @@
+import { MediaError } from "../../core/errors.ts";
+import { FORMATS, type VideoFormat } from "../../core/formats.ts";
+import type { VideoOptions } from "../../core/options.ts";
+import type { Source } from "../../core/source.ts";
+import { refuseCopy, videoFormat } from "../../plan/copied.ts";
+import { createGeometry } from "../../plan/geometry.ts";
+import { movingPicture } from "../../plan/image/pictures.ts";
+import type { ConcatPart, Plan, VideoPlan } from "../../plan/plan.ts";
+import { audibleTrack } from "../../plan/sound/plan-sound.ts";
+import { copiesPictures, pictureNeeds } from "../../plan/video.ts";
+import { extraInputs } from "../extra-inputs.ts";
+import { describeJoinFault, hasLength, JOINED_SOUND, type JoinFault, NO_LENGTH } from "./concat.ts";
+import { sourceForTrack } from "./track.ts";
+
+/** The pictures of a part that can follow those of the part before without an encode. */
+export interface CopiedPart {
+  pictures: number;
+  /** Seconds from the start of the file to the end of the last picture. */
+  seconds: number;
+  /** Ticks per second of their times. */
+  ticks: number;
+}
+
+/** The parts of a joined video, in order, whose pictures are copied; or why they cannot be, and which input it is. */
+export type CopyJoin = { parts: CopiedPart[] } | { fault: JoinFault; input: number };
+
+// The formats of files whose pictures are joined by copying.
+const INDEXED: ReadonlySet<string> = new Set(["mp4", "mov"] satisfies VideoFormat[]);
+
+/**
+ * Returns whether the pictures of joined videos may be copied, which their indexes decide; not where an option or a part needs them
+ * encoded. Returns the fault where a copy is requested but impossible.
+ */
+export function canJoinByCopy(
+  source: Source,
+  options: VideoOptions,
+  extra: readonly Source[],
+): CopyJoin | boolean {
+  if (options.concat === undefined) return false;
+  const all = [source, ...concatSources(options, extra).map((each) => each.source)];
+  const format = videoFormat(options, source);
+  const input = all.findIndex((each) => !INDEXED.has(each.format) || each.fragmented === true);
+  const fault: CopyJoin | null = !INDEXED.has(format)
+    ? { fault: "output", input: 0 }
+    : input >= 0
+      ? { fault: "format", input }
+      : null;
+  if (options.mode === "copy") return fault ?? true;
+  // A target size needs pictures at a bitrate, and only AAC is muxed with copied pictures.
+  const { target_size, mute, audio_codec = "aac" } = options;
+  if (target_size !== undefined || (!mute && audio_codec !== "aac")) return false;
+  const codec = options.codec ?? FORMATS.video[format].codecs[0];
+  return fault === null && all.every((each) => copiesPictures(each, codec, options));
+}
+
+/** Throws `invalid_options` where a copy is requested and the videos cannot be joined by one. */
+export function checkCopyJoin(join: CopyJoin | null | undefined): void {
+  if (join && "fault" in join) throw refuseCopy(describeJoinFault(join));
+}
+
+/** Creates the error for a copy of videos with sound. */
+export function refuseJoinedSound(): MediaError {
+  return refuseCopy(JOINED_SOUND);
+}
+
+interface OtherSource {
+  /** Index among all inputs, the main one included. */
+  input: number;
+  source: Source;
+}
+
+// None before the extra inputs are probed.
+function concatSources(options: VideoOptions, extra: readonly Source[] = []): OtherSource[] {
+  return extraInputs({ options }).flatMap(({ role }, at) => {
+    const source = extra[at];
+    return role === "concat" && source ? [{ input: at + 1, source }] : [];
+  });
+}
+
+/**
+ * Plans a joined video, whose first part has the pictures of `video`; null where nothing is joined yet. HDR is kept where all parts have
+ * the same. Throws `input_unsupported` when the duration of an encoded part is unknown.
+ */
+export function joinVideos(
+  source: Source,
+  video: VideoPlan,
+  options: VideoOptions,
+  { extra, copyJoin }: { extra?: readonly Source[] | undefined; copyJoin?: CopyJoin | null | undefined },
+) {
+  const others = concatSources(options, extra);
+  if (others.length === 0) return null;
+  const all = [{ input: 0, source }, ...others];
+  if (video.mode === "copy") {
+    if (!copyJoin || !("parts" in copyJoin)) return null;
+    const concat = copyParts(all, copyJoin.parts, options);
+    const seconds = concat.reduce((sum, { joined }) => sum + (joined?.seconds ?? 0), 0);
+    return joinedVideo(source, concat, video, seconds);
+  }
+  if (video.fps === null) return null;
+  const concat = encodeParts(all, { ...video, fps: video.fps }, options);
+  return joinedVideo(source, concat, concat[0]?.video ?? video, framesOf(concat) / video.fps);
+}
+
+function joinedVideo(source: Source, concat: readonly ConcatPart[], video: VideoPlan, duration: number) {
+  const first = concat.find((part) => audibleTrack(part.source) !== null)?.source ?? source;
+  const heard = sourceForTrack(first, { sound_track: audibleTrack(first) ?? 0 });
+  return {
+    concat,
+    video,
+    frames: framesOf(concat),
+    span: { start: 0, end: null, duration },
+    // The pictures decide when a part ends.
+    heard: { ...heard, streams: [] },
+    sound_track: audibleTrack(source) ?? 0,
+  };
+}
+
+function framesOf(concat: readonly ConcatPart[]): number {
+  return concat.reduce((sum, { frames }) => sum + frames, 0);
+}
+
+function encodeParts(
+  all: readonly OtherSource[],
+  video: NonNullable<ConcatPart["video"]> & { fps: number },
+  { background }: VideoOptions,
+): ConcatPart[] {
+  const { transfer } = all[0]?.source.color ?? {};
+  const hdr = all.every(({ source: { color } }) => color?.hdr === true && color.transfer === transfer);
+  const { width, height } = video.geometry;
+  const frame = { width, height, fit: "contain", ...(background !== undefined && { background }) } as const;
+  return all.map(({ input, source }) => {
+    if (!hasLength(source)) throw new MediaError("input_unsupported", NO_LENGTH);
+    const geometry =
+      input === 0
+        ? video.geometry
+        : createGeometry(movingPicture(source), frame, { even: true, alpha: false });
+    const needs = pictureNeeds(source, hdr ? video.codec : "h264", { background }, geometry);
+    return {
+      input,
+      source,
+      video: { ...video, ...needs, geometry },
+      frames: Math.max(1, Math.round((source.duration ?? 0) * video.fps)),
+    };
+  });
+}
+
+function copyParts(
+  all: readonly OtherSource[],
+  parts: readonly CopiedPart[],
+  { mute }: VideoOptions,
+): ConcatPart[] {
+  return all.flatMap(({ input, source }, at) => {
+    const part = parts[at];
+    if (!part) return [];
+    const { pictures, ticks } = part;
+    const seconds = mute ? part.seconds : shownSeconds(part, source);
+    return [{ input, source, video: null, frames: pictures, joined: { seconds, ticks } }];
+  });
+}
+
+// As for encoded pictures, sound that is longer by less than half a picture is cut; more extends the last picture.
+function shownSeconds({ pictures, seconds }: CopiedPart, source: Source): number {
+  const track = audibleTrack(source);
+  if (track === null) return seconds;
+  const heard = sourceForTrack(source, { sound_track: track });
+  const { end = 0 } = heard.streams?.find(({ kind }) => kind === "audio") ?? {};
+  const picture = seconds / Math.max(1, pictures);
+  return seconds + Math.max(0, Math.round((end - seconds) / picture)) * picture;
+}
+
+/** A part of a joined video with its place: when it begins in the output, and its length, in seconds. */
+export interface PlacedPart extends ConcatPart {
+  at: number;
+  seconds: number;
+  /** Index, among its sound tracks, of the one that the output has; null when it is silent. */
+  sound: number | null;
+}
+
+/** Returns whether the pictures of several videos are joined by copying. */
+export function joinsByCopy({ concat, video }: Pick<Plan, "concat" | "video">): boolean {
+  return concat !== undefined && video?.mode === "copy";
+}
+
+/** Returns the parts of a joined video in order, each with its place; none for other plans. */
+export function placedParts({ concat = [], audio }: Pick<Plan, "concat" | "audio">): PlacedPart[] {
+  let frames = 0;
+  let copied = 0;
+  return concat.map((part) => {
+    const { video, joined } = part;
+    const fps = video?.fps ?? 1;
+    const at = joined ? copied : frames / fps;
+    frames += part.frames;
+    copied += joined?.seconds ?? 0;
+    const seconds = joined?.seconds ?? part.frames / fps;
+    return { ...part, at, seconds, sound: audio && audibleTrack(part.source) };
+  });
+}

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { closed, fileUrl } from "../../core/fields.ts";
+import type { SourceFacts } from "../../core/source-facts.ts";
+import { feature, option } from "../feature.ts";
+
+/** Most videos that play after the first one. */
+export const MAX_CONCAT = 9;
+
+const RULE = `must be a list of 1 to ${MAX_CONCAT} videos, each { url }.`;
+
+const videos = z
+  .array(
+    closed(
+      {
+        url: fileUrl("of the video").meta({
+          description: "URL of the video, which is read as the input is: http://, https:// or s3://.",
+          example: "https://example.com/second.mp4",
+        }),
+      },
+      "field",
+      " of concat",
+    ),
+    RULE,
+  )
+  .min(1, RULE)
+  .max(MAX_CONCAT, RULE)
+  .optional()
+  .meta({
+    description:
+      "Up to nine videos to play after the input, in order. Pictures that match the input's are copied; otherwise all are encoded to its shape: its frame with bars, its frame rate, one layout of sound.",
+  });
+
+/** Labels of a video's fields in a form. */
+export const CONCAT_LABELS = { url: "Video to play after it" } as const;
+
+/** Videos play one after the other. */
+export const concat = feature({
+  options: {
+    concat: option({
+      kinds: ["video"],
+      schema: videos,
+      copyable: true,
+      placed: true,
+      // Pictures that match are copied.
+      encodes: () => false,
+      refuseFile,
+      words: { label: CONCAT_LABELS.url, fields: CONCAT_LABELS },
+    }),
+  },
+  summary: ({ concat: list }) => (list ? `${list.length} more after it` : null),
+  // Its parts hold schemas of the whole plan: see concatFields.
+  fields: {},
+  needed: (plan) => plan.concat !== undefined,
+  doneBy: { native: true, stock: true },
+  refusal: { code: "concat", clause: () => "it cannot join videos" },
+});
+
+/** Returns the schemas of its part of a plan, from those of encoded pictures and of sources. */
+export function concatFields<V extends z.ZodType, S extends z.ZodType>(video: V, source: S) {
+  const part = z.strictObject({
+    /** Index among all inputs; 0 for the main one. */
+    input: z.int().min(0).max(100),
+    source,
+    /** Null where pictures are copied. */
+    video: video.nullable(),
+    frames: z.int().min(0),
+    /** The length of copied pictures, and the ticks per second of their times. */
+    joined: z
+      .strictObject({ seconds: z.number().min(0).max(1e7), ticks: z.int().min(1).max(0xffffffff) })
+      .exactOptional(),
+  });
+  return { concat: z.array(part).max(100).readonly().exactOptional() };
+}
+
+/** What prevents the pictures of a video from following those of the one before as they are. */
+export type JoinFault = "output" | keyof typeof JOIN_FAULTS;
+
+const JOIN_FAULTS = {
+  format: "is no MP4 or MOV with one index for the whole file",
+  index: "has an index that cannot be joined, as with several tracks of pictures or turned ones",
+  codec: "has pictures in a codec, or in a form of it, that cannot be joined",
+  cut: "hides some of its pictures",
+  entry: "does not begin with a picture that needs no other",
+  different: "was encoded in another way than the input",
+  many: "has more pictures than can be joined",
+} as const;
+
+/** Describes why videos cannot be joined by copying, without a full stop. */
+export function describeJoinFault({ fault, input }: { fault: JoinFault; input: number }): string {
+  if (fault === "output") return "joined videos that are copied need an MP4 or MOV";
+  return `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`;
+}
+
+/** Why videos with sound cannot be joined by copying, without a full stop. */
+export const JOINED_SOUND =
+  "frames of sound do not end where pictures do, so joined sound is encoded; without mode it alone is, and mute leaves it out";
+
+/** Why a video of unknown length cannot be joined, as a sentence. */
+export const NO_LENGTH =
+  "Its exact duration is unknown, so it cannot be joined to another; convert it to MP4 first.";
+
+function refuseFile(source: SourceFacts): string | null {
+  const { kind, format, codecs, width, height } = source;
+  if (kind !== "video" || codecs?.video == null || !width || !height) {
+    return `It must be a video with pictures; it is ${format}${kind === "audio" ? ", sound alone" : ""}.`;
+  }
+  return hasLength(source) ? null : NO_LENGTH;
+}
+
+/** Returns whether the duration of a source is exact. */
+export function hasLength({ duration, duration_estimated }: SourceFacts): boolean {
+  return duration !== undefined && duration > 0 && duration_estimated !== true;
+}

@@ -1,0 +1,252 @@
+import { z } from "zod";
+import { closed, fileUrl, issue, type Report } from "../../core/fields.ts";
+import { BOUNDS } from "../../core/formats.ts";
+import type { SourceFacts, SourceStream } from "../../core/source-facts.ts";
+import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
+import { type ExtraFile, extraInputs } from "../extra-inputs.ts";
+import { feature, type OverContext, option } from "../feature.ts";
+
+const LANGUAGE = `must be a language as in BCP 47, such as "en" or "pt-BR".`;
+const LABEL = `must be a text of 1 to ${BOUNDS.label.max} characters, without control characters.`;
+const FILES = `must be a list of at most ${BOUNDS.subtitles.max} files.`;
+
+const file = closed(
+  {
+    url: fileUrl("of the subtitles").meta({
+      description: "URL of the file, which is read as the input is: http://, https:// or s3://.",
+      example: "https://example.com/en.srt",
+    }),
+    language: z
+      .string(LANGUAGE)
+      .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, LANGUAGE)
+      .optional()
+      .meta({ description: "Language of the text, as in BCP 47.", example: "en" }),
+    label: z
+      .string(LABEL)
+      .regex(/^\P{Cc}+$/u, LABEL)
+      .max(BOUNDS.label.max, LABEL)
+      .refine((text) => text.isWellFormed(), LABEL)
+      .optional()
+      .meta({ description: "Name of the track in a player's menu.", example: "English" }),
+    default: z.boolean("must be true or false.").optional().meta({
+      description: "Whether players show it by default; then no track of the source is shown.",
+      default: false,
+    }),
+    burn: z.boolean("must be true or false.").optional().meta({
+      description: "Whether it is drawn into the pictures in place of becoming a track; one file can be.",
+      default: false,
+    }),
+  },
+  "field",
+  " of subtitles",
+);
+const files = z.array(file, FILES).max(BOUNDS.subtitles.max, FILES).optional().meta({
+  description:
+    "Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.",
+});
+
+/** The options that subtitles are planned from. */
+export interface SubtitleOptions {
+  subtitles?: z.infer<typeof files>;
+}
+
+/** Labels of a file's fields in a form. */
+export const SUBTITLE_LABELS = {
+  url: "Subtitles",
+  language: "Language of the subtitles",
+  label: "Name in the menu",
+} as const;
+
+/** Subtitles become text tracks, or one file of them is drawn into the pictures. */
+export const burn = feature({
+  options: {
+    subtitles: option({
+      kinds: ["video", "adaptive_video"],
+      schema: files,
+      copyable: true,
+      placed: true,
+      encodes: (value) => value?.some((each) => each.burn) === true,
+      words: { label: SUBTITLE_LABELS.url, fields: SUBTITLE_LABELS },
+    }),
+  },
+  summary: ({ subtitles }) => (subtitles ? "with subtitles" : null),
+  fields: {
+    /** Index of the text among the plan's extra files; that of its font is the next. */
+    burn: z.strictObject({ file: z.int().min(0).max(100) }).exactOptional(),
+  },
+  // Encoders read the files of all other options first.
+  plan: (options) => (burntInput(options) === null ? {} : { burn: { file: firstSubtitles(options) } }),
+  needed: ({ pictures }) => pictures.burn !== undefined,
+  doneBy: { native: true, stock: true },
+  refusal: { code: "burn", clause: (engine) => `${engine} cannot draw subtitles into pictures` },
+  over: ({ burn: plan }, context) => (plan ? burnFilters(plan.file, context) : []),
+});
+
+/** Checks that at most one file is the default and one is burnt in, which has neither a label nor a default. */
+export function checkSubtitles(
+  { subtitles = [], mode }: SubtitleOptions & { mode?: string | undefined },
+  report: Report,
+): void {
+  const burnt = subtitles.filter((each) => each.burn);
+  if (subtitles.filter((each) => each.default).length > 1)
+    report.addIssue(issue("subtitles", "can have one default track."));
+  if (burnt.length > 1) report.addIssue(issue("subtitles", "can have one file with burn."));
+  if (burnt.some((each) => each.default || each.label !== undefined))
+    report.addIssue(issue("subtitles", "cannot have a label or default together with burn."));
+  if (burnt.length > 0 && mode === "copy") {
+    const whole = 'options.subtitles with burn needs an encode, which options.mode "copy" rules out.';
+    report.addIssue(issue("subtitles", "cannot be burnt into a copy.", whole));
+  }
+}
+
+/** Returns the index of the burnt-in subtitles among a request's extra inputs; null without any. */
+export function burntInput(options: SubtitleOptions): number | null {
+  const at = (options.subtitles ?? []).findIndex((each) => each.burn);
+  return at < 0 ? null : firstSubtitles(options) + at;
+}
+
+/** Returns the index of the first file of subtitles among a request's extra inputs. */
+export function firstSubtitles(options: object): number {
+  return extraInputs({ options }).findIndex(({ role }) => role === "subtitles");
+}
+
+/** The font of burnt-in subtitles, the same on every host: `DejaVuSans.ttf` of DejaVu 2.37. A test checks it against the package. */
+export const BURN_FONT = {
+  family: "DejaVu Sans",
+  /** Bytes. */
+  size: 757_076,
+  /** SHA-256 in hex. */
+  sha256: "7da195a74c55bef988d0d48f9508bd5d849425c1770dba5d7bfc6ce9ed848954",
+} as const;
+
+// Most bytes of the ASS that we write: of its header, and for each byte of the original file.
+const ASS_HEAD = 2048;
+const ASS_SHARE = 3;
+
+/** Returns the files that burnt-in subtitles are drawn with, an ASS of our own and its font; `sources` are the extra inputs that are known. */
+export function burnFiles(options: SubtitleOptions, sources: readonly SourceFacts[]): ExtraFile[] {
+  const input = burntInput(options);
+  if (input === null) return [];
+  const size = ASS_HEAD + ASS_SHARE * (sources[input]?.filesize ?? 0);
+  return [
+    { role: "subtitles", format: "ass", size, pixels: 0 },
+    { role: "font", format: "ttf", size: BURN_FONT.size, pixels: 0 },
+  ];
+}
+
+/**
+ * Returns the filters that draw text into finished pictures. Times in the file count from the start of the output; the font is alone in
+ * its folder. Throws a RangeError for a path with characters that filters interpret.
+ */
+function burnFilters(text: number, { at, fps, files }: OverContext): string[] {
+  const [textPath, fontPath] = [files[text], files[text + 1]].map((path = "") => {
+    if (!/^[\w./-]+$/.test(path)) throw new RangeError("The path of a filter's file has other characters.");
+    return path;
+  }) as [string, string];
+  // The filter truncates times to whole milliseconds; a picture at the start of a text has to show it.
+  const ticks = Math.round((at + EPSILON_SECONDS) * CLOCK);
+  return [
+    `settb=1/${CLOCK}`,
+    `setpts=PTS+${ticks}`,
+    `ass=filename=${textPath}:fontsdir=${fontPath.slice(0, fontPath.lastIndexOf("/"))}`,
+    `setpts=PTS-${ticks}`,
+    ...(fps === null ? [] : [`settb=1/(${fps})`]),
+  ];
+}
+
+/** What an output says about a text track. */
+const SubtitleFacts = z.strictObject({
+  language: z.string().max(64).exactOptional(),
+  title: z.string().max(4096).exactOptional(),
+  default: z.literal(true).exactOptional(),
+  forced: z.literal(true).exactOptional(),
+});
+export interface SubtitleFacts extends z.infer<typeof SubtitleFacts> {}
+
+const index = z.int().min(0).max(1000);
+/** A text track of the output: made of the source's stream of that index, or of the extra input of that number. */
+const SubtitlePlan = z.union([
+  z.strictObject({ ...SubtitleFacts.shape, stream: index, file: z.never().exactOptional() }),
+  z.strictObject({ ...SubtitleFacts.shape, file: index, stream: z.never().exactOptional() }),
+]);
+export type SubtitlePlan = z.infer<typeof SubtitlePlan>;
+
+/** The text tracks of a plan. */
+export const SUBTITLE_FIELDS = { subtitles: z.array(SubtitlePlan).max(1000).exactOptional() };
+
+/** Codecs of text that are read from a format. */
+const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
+  mp4: new Set(["mov_text"]),
+  mov: new Set(["mov_text"]),
+  matroska: new Set(["subrip", "ass", "webvtt"]),
+  webm: new Set(["webvtt"]),
+};
+const PICTURES: ReadonlySet<string> = new Set(["hdmv_pgs_subtitle", "dvd_subtitle", "dvb_subtitle", "xsub"]);
+
+/** Plans the text tracks of an output: all readable ones of the source, in their order, and then those of files. */
+export function planSubtitles(source: SourceFacts, options: SubtitleOptions): { subtitles?: SubtitlePlan[] } {
+  const ofFiles = planFiles(options);
+  const hasDefault = ofFiles.some((track) => track.default);
+  const codecs = READABLE[source.format];
+  const isReadable = ({ kind, codec }: SourceStream) => kind === "subtitle" && codecs?.has(codec ?? "");
+  // The index of a fragmented file does not list its samples.
+  const streams = source.fragmented ? [] : (source.streams ?? []).filter(isReadable);
+  const ofSource = streams.map(({ index, language, title, default: shown, forced }) => ({
+    stream: index,
+    ...(language && { language }),
+    ...(title && { title }),
+    ...(shown && !hasDefault && { default: shown }),
+    ...(forced && { forced }),
+  }));
+  const subtitles = [...ofSource, ...ofFiles];
+  return subtitles.length > 0 ? { subtitles } : {};
+}
+
+function planFiles(options: SubtitleOptions): SubtitlePlan[] {
+  const { subtitles = [] } = options;
+  const first = firstSubtitles(options);
+  return subtitles.flatMap(({ language, label, default: shown, burn: isBurnt }, at) => {
+    const facts = {
+      ...(language && { language }),
+      ...(label && { title: label }),
+      ...(shown && { default: shown }),
+    };
+    return isBurnt ? [] : [{ file: first + at, ...facts }];
+  });
+}
+
+/** Returns the bytes of a request's files of subtitles; `sources` are the extra inputs that are known. */
+export function subtitleBytes(options: SubtitleOptions, sources: readonly SourceFacts[] = []): number {
+  return planFiles(options).reduce((sum, { file: at = 0 }) => sum + (sources[at]?.filesize ?? 0), 0);
+}
+
+// Bits per second of a track whose bitrate is unknown: several times that of the dialogue of a film.
+const DEFAULT_BITS = 400;
+// Texts are short; times and positions take about as much again.
+const CONTAINER_SHARE = 2;
+
+/** Estimates the bytes that the source's own text tracks take in the output of a plan. */
+export function ownTextBytes(
+  plan: {
+    subtitles?: readonly SubtitlePlan[] | undefined;
+    duration: number | null;
+    speed?: number | undefined;
+  },
+  source: SourceFacts,
+): number {
+  const { subtitles = [], duration, speed = 1 } = plan;
+  const seconds = (duration ?? 0) * speed;
+  const bits = subtitles.reduce((sum, { stream }) => {
+    if (stream === undefined) return sum;
+    const track = source.streams?.find((each) => each.index === stream);
+    const length = track?.duration ?? source.duration ?? seconds;
+    const share = Math.min(1, seconds / (source.duration ?? seconds));
+    return sum + (track?.bitrate ?? DEFAULT_BITS) * length * share;
+  }, 0);
+  return (bits / 8) * CONTAINER_SHARE;
+}
+
+/** Returns whether a track of subtitles consists of pictures, which no output holds. */
+export function isPictured({ codec }: SourceStream): boolean {
+  return PICTURES.has(codec ?? "");
+}
