@@ -1,8 +1,8 @@
 import { glob, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Step } from "../src/core/step.ts";
-import type { Task } from "../src/core/task.ts";
+import type { Step } from "../src/runs/step.ts";
+import type { Task } from "../src/runs/task.ts";
 import { NO_LIMITS } from "../test/fixtures/no-limits.ts";
 import { mediaOf, type Service, startService } from "../worker/local/service.ts";
 import { makeScratch } from "./scratch.ts";

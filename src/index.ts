@@ -65,9 +65,7 @@ export type {
   SizeOption,
   SubtitleOption,
 } from "./core/options/option-shapes.ts";
-export type { ByteRange, ByteReader, Storage, Store, StoredInfo, StoredObject } from "./core/ports.ts";
 export type { Refusal } from "./core/refusal.ts";
-export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./core/requests.ts";
 export type {
   Dropped,
   ExternalFile,
@@ -76,10 +74,7 @@ export type {
   SourceStream,
   WaveformFacts,
 } from "./core/source.ts";
-export { type RunError, STEP_STATUSES, type StepStatus } from "./core/step.ts";
 export { METADATA_MODES, type MetadataMode } from "./core/tags.ts";
-export { TASK_STATUSES, type TaskStatus } from "./core/task.ts";
-export { isFinished } from "./core/transitions.ts";
 export { manifestEntries, manifestsOf } from "./ffmpeg/manifests/manifest-entries.ts";
 export { TARGET_LUFS } from "./media/features/audio-filters.ts";
 export { SAMPLE_RATES } from "./media/features/audio-format.ts";
@@ -89,4 +84,9 @@ export { type Forecast, forecast } from "./plan/forecast.ts";
 export type { Size } from "./plan/size.ts";
 export { optionsForSize } from "./plan/target-size.ts";
 export { type View, viewOf } from "./plan/view.ts";
+export type { ByteRange, ByteReader, Storage, Store, StoredInfo, StoredObject } from "./runs/ports.ts";
+export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./runs/requests.ts";
+export { type RunError, STEP_STATUSES, type StepStatus } from "./runs/step.ts";
+export { TASK_STATUSES, type TaskStatus } from "./runs/task.ts";
+export { isFinished } from "./runs/transitions.ts";
 export { describeRefusal, explainRefusals } from "./words/refusal-words.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../src/core/errors.ts";
-import type { Scope } from "../src/core/key.ts";
-import type { ListSort } from "../src/core/lists.ts";
+import type { Scope } from "../src/runs/key.ts";
+import type { ListSort } from "../src/runs/lists.ts";
 
 type Run = "task" | "step" | "job";
 const CONNECTION_USERS = {

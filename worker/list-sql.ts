@@ -1,4 +1,4 @@
-import type { ListPage, ListQuery } from "../src/core/lists.ts";
+import type { ListPage, ListQuery } from "../src/runs/lists.ts";
 
 /** What a list's query is in SQL: conditions with their values, the order to read in, and what makes a page of the rows read. */
 export interface ListSql {

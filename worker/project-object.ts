@@ -1,10 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
-import { createIds } from "../src/core/ids.ts";
-import type { JobHead } from "../src/core/jobs/job.ts";
-import type { ListPage, ListQuery } from "../src/core/lists.ts";
-import type { Step } from "../src/core/step.ts";
-import type { Task } from "../src/core/task.ts";
-import { isFinished } from "../src/core/transitions.ts";
+import { createIds } from "../src/runs/ids.ts";
+import type { JobHead } from "../src/runs/job.ts";
+import type { ListPage, ListQuery } from "../src/runs/lists.ts";
+import type { Step } from "../src/runs/step.ts";
+import type { Task } from "../src/runs/task.ts";
+import { isFinished } from "../src/runs/transitions.ts";
 import { locatorOf } from "./auth/keys.ts";
 import { createUseNotes } from "./auth/use-notes.ts";
 import { createConnectionTable } from "./connections/table.ts";

@@ -1,7 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
-import { createIds } from "../src/core/ids.ts";
-import type { Step } from "../src/core/step.ts";
-import type { Task } from "../src/core/task.ts";
+import { createIds } from "../src/runs/ids.ts";
+import type { Step } from "../src/runs/step.ts";
+import type { Task } from "../src/runs/task.ts";
 import { createApp } from "./app.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
 import { createKeys } from "./auth/manage-keys.ts";

@@ -1,6 +1,6 @@
-import type { CreateId } from "../src/core/ids.ts";
-import type { Step } from "../src/core/step.ts";
-import type { Task } from "../src/core/task.ts";
+import type { CreateId } from "../src/runs/ids.ts";
+import type { Step } from "../src/runs/step.ts";
+import type { Task } from "../src/runs/task.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
 import type { Keys } from "./auth/manage-keys.ts";
 import type { Connections } from "./connections/connections.ts";

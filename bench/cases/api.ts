@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { startBare } from "../host.ts";

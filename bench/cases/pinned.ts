@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { makeFilm } from "../film.ts";
 import { openLab } from "../lab.ts";

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestHarness } from "wrangler";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
 import { NO_LIMITS } from "../../test/fixtures/no-limits.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";

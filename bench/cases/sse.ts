@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import type { Update } from "../../src/client/update.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { KEY, type Lab, openLab } from "../lab.ts";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Task } from "../../src/core/task.ts";
-import type { WebhookEvent } from "../../src/core/webhook.ts";
+import type { Task } from "../../src/runs/task.ts";
+import type { WebhookEvent } from "../../src/runs/webhook-events.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { openLab } from "../lab.ts";

@@ -2,11 +2,11 @@ import type { ListOptions, Page } from "../client/client.ts";
 import type { UploadProgress, Waiting, WaitingFile } from "../client/update.ts";
 import type { EncoderChoice } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
-import type { Job } from "../core/jobs/job.ts";
 import type { Source } from "../core/source.ts";
-import type { RunError, Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
 import type { Size } from "../plan/size.ts";
+import type { Job } from "../runs/job.ts";
+import type { RunError, Step } from "../runs/step.ts";
+import type { Task } from "../runs/task.ts";
 import type { PresignRequest, SignedRequest } from "../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "./connections.ts";
 

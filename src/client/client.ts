@@ -2,8 +2,8 @@ import type { MediaError } from "../core/errors.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
 import type { ProbeOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
-import type { StepStatus } from "../core/step.ts";
-import type { TaskStatus } from "../core/task.ts";
+import type { StepStatus } from "../runs/step.ts";
+import type { TaskStatus } from "../runs/task.ts";
 import type { Jobs } from "./jobs.ts";
 import type { AnyMedia, MediaInput } from "./media-input.ts";
 import type {

@@ -1,3 +1,5 @@
+export type { ImageUrlOptions, ImageUrlRequest } from "../core/images/image-url.ts";
+export type { ImageUrl } from "../core/images/signed-image-url.ts";
 export {
   type Connection,
   type ConnectionChange,
@@ -9,9 +11,7 @@ export {
   type SignedRequest,
   type SigningRule,
   type SignRequest,
-} from "../core/connection.ts";
-export type { ImageUrlOptions, ImageUrlRequest } from "../core/images/image-url.ts";
-export type { ImageUrl } from "../core/images/signed-image-url.ts";
+} from "../runs/connection.ts";
 export {
   type ApiKey,
   type KeyRequest,
@@ -19,8 +19,8 @@ export {
   type RollRequest,
   SCOPES,
   type Scope,
-} from "../core/key.ts";
-export type { Upload, UploadCompletion, UploadPart, UploadRequest } from "../core/upload.ts";
+} from "../runs/key.ts";
+export type { Upload, UploadCompletion, UploadPart, UploadRequest } from "../runs/upload.ts";
 export {
   DELIVERY_STATUSES,
   type DeliveryAttempt,
@@ -36,7 +36,7 @@ export {
   type WebhookEndpointRequest,
   type WebhookEvent,
   type WebhookSecret,
-} from "../core/webhook.ts";
+} from "../runs/webhook-events.ts";
 export type * from "./client.ts";
 export type { Job, Jobs, JobUpdate, NewJob, NewOutput } from "./jobs.ts";
 export { progressOf } from "./progress.ts";

@@ -1,7 +1,7 @@
 import { toMediaError } from "../core/errors.ts";
 import type { EncodeKind } from "../core/formats.ts";
-import type { Job as JobRecord } from "../core/jobs/job.ts";
-import type { JobUpdate as JobUpdateRecord } from "../core/jobs/job-update.ts";
+import type { Job as JobRecord } from "../runs/job.ts";
+import type { JobUpdate as JobUpdateRecord } from "../runs/job-update.ts";
 import type { AnyMedia } from "./media-input.ts";
 import { followJob } from "./progress.ts";
 import type { CreateOptions, EachOptions, ListOptions, NewTask, Page, ReadOptions, Task } from "./records.ts";

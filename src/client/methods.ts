@@ -2,9 +2,9 @@ import { MediaError, toMediaError } from "../core/errors.ts";
 import type { EncodeKind } from "../core/formats.ts";
 import type { ProbeOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
-import type { Step } from "../core/step.ts";
-import type { Task as TaskRecord } from "../core/task.ts";
-import { isFinished } from "../core/transitions.ts";
+import type { Step } from "../runs/step.ts";
+import type { Task as TaskRecord } from "../runs/task.ts";
+import { isFinished } from "../runs/transitions.ts";
 import type {
   Client,
   EachOptions,

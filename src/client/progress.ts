@@ -1,12 +1,11 @@
 import type { EncoderChoice } from "../core/choice.ts";
 import { MediaError, toMediaError } from "../core/errors.ts";
 import { ENCODE_KINDS, type StepKind } from "../core/formats.ts";
-import { describeJob } from "../core/jobs/describe-job.ts";
-import type { Job } from "../core/jobs/job.ts";
-import type { JobUpdate } from "../core/jobs/job-update.ts";
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
-import { isFinished } from "../core/transitions.ts";
+import { describeJob, type Job } from "../runs/job.ts";
+import type { JobUpdate } from "../runs/job-update.ts";
+import type { Step } from "../runs/step.ts";
+import type { Task } from "../runs/task.ts";
+import { isFinished } from "../runs/transitions.ts";
 import type { Update } from "./update.ts";
 
 // Each step's share of its task in percent: nearly all for the encode, and enough for the others to be seen moving.

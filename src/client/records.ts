@@ -1,10 +1,10 @@
 import type { EncodeKind, StepKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/option-types.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
-import type { RunError, Step as StepRecord } from "../core/step.ts";
-import type { Task as TaskRecord } from "../core/task.ts";
-import type { UploadRequest } from "../core/upload.ts";
 import type { InputRole } from "../media/extra-inputs.ts";
+import type { RunError, Step as StepRecord } from "../runs/step.ts";
+import type { Task as TaskRecord } from "../runs/task.ts";
+import type { UploadRequest } from "../runs/upload.ts";
 import type { AnyMedia } from "./media-input.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EncoderChoice } from "../core/choice.ts";
-import type { RunError } from "../core/step.ts";
-import { Task } from "../core/task.ts";
+import type { RunError } from "../runs/step.ts";
+import { Task } from "../runs/task.ts";
 
 /** A change of a task or step, with its pace where known. */
 export interface Update<T> {

@@ -1,7 +1,7 @@
 import { MediaError, toMediaError } from "../core/errors.ts";
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
-import { isFinished } from "../core/transitions.ts";
+import type { Step } from "../runs/step.ts";
+import type { Task } from "../runs/task.ts";
+import { isFinished } from "../runs/transitions.ts";
 import { sleep } from "../util/async.ts";
 import type { Update } from "./client.ts";
 import { createPace, type Pace, updateOf } from "./progress.ts";

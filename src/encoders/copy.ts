@@ -8,7 +8,6 @@ import {
   Output,
 } from "mediabunny";
 import type { VideoFormat } from "../core/formats.ts";
-import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Tally } from "../ffmpeg/tally.ts";
 import { containerOf } from "../media/containers.ts";
@@ -19,6 +18,7 @@ import { stitch } from "../mux/stitch.ts";
 import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Plan } from "../plan/plan.ts";
 import { openSource } from "../probe/open-source.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import type { Encoder } from "./encoder.ts";
 
 /**

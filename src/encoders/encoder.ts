@@ -1,8 +1,8 @@
-import type { ByteReader } from "../core/ports.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import type { Tally } from "../ffmpeg/tally.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
+import type { ByteReader } from "../runs/ports.ts";
 
 /** An encoded file; adaptive video has many, the master playlist last. */
 export interface EncodedFile {

@@ -1,4 +1,4 @@
-import type { ByteReader } from "../core/ports.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { MIB } from "../util/bytes.ts";
 import { type Bytes, createGatherer } from "./mp4-boxes.ts";
 import { createExtentReader } from "./mp4-file.ts";

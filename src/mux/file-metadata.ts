@@ -1,9 +1,9 @@
 import { ALL_FORMATS, CustomSource, Input, type MetadataTags, RichImageData } from "mediabunny";
-import type { ByteReader } from "../core/ports.ts";
 import { COVER_CODECS, type Tags, tagPlace } from "../core/tags.ts";
 import type { Plan } from "../plan/plan.ts";
 import { readId3 } from "../probe/mp3.ts";
 import { boundReader } from "../probe/reader.ts";
+import type { ByteReader } from "../runs/ports.ts";
 
 export interface Cover {
   mime: string;

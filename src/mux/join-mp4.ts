@@ -1,7 +1,7 @@
-import type { ByteReader } from "../core/ports.ts";
 import type { JoinFault } from "../media/features/concat.ts";
 import type { CopiedPart, CopyJoin } from "../media/features/concat-plan.ts";
 import { listBoxes } from "../probe/mp4-boxes.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
 import type { FileMetadata } from "./file-metadata.ts";
 import { box, letters } from "./mp4-boxes.ts";

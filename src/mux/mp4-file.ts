@@ -1,6 +1,6 @@
-import type { ByteReader } from "../core/ports.ts";
 import { COVER_CODECS, tagPlace } from "../core/tags.ts";
 import { type Box, listBoxes } from "../probe/mp4-boxes.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { KIB, MIB, viewOf } from "../util/bytes.ts";
 import { type FileMetadata, NUMBERED, numbersOf } from "./file-metadata.ts";
 import {

@@ -1,5 +1,4 @@
 import { MediaError } from "../core/errors.ts";
-import type { ByteReader } from "../core/ports.ts";
 import { readMovieIndex } from "../probe/mp4.ts";
 import {
   type Box,
@@ -11,6 +10,7 @@ import {
   readTimescale,
   readTrackId,
 } from "../probe/mp4-boxes.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { KIB } from "../util/bytes.ts";
 import { type Bytes, box, fullBox, u32, u64 } from "./mp4-boxes.ts";
 

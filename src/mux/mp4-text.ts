@@ -1,7 +1,7 @@
 import type { Chapter } from "../core/chapters/chapters.ts";
-import type { ByteReader } from "../core/ports.ts";
 import { findMovieIndex } from "../probe/mp4.ts";
 import { findBox, listBoxes, readBoxHeader, readTimescale } from "../probe/mp4-boxes.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { flattenCues } from "../subtitles/cue.ts";
 import { writeTimedText } from "../subtitles/timed-text.ts";
 import type { SubtitleTrack } from "../subtitles/track.ts";

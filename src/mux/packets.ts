@@ -12,7 +12,7 @@ import {
   type VideoCodec,
 } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
-import type { ByteReader } from "../core/ports.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, toHex } from "../util/bytes.ts";
 
 /** An encoded stretch of video, and its start in the output in seconds. */

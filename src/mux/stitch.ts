@@ -11,9 +11,9 @@ import {
 } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
 import type { VideoFormat } from "../core/formats.ts";
-import type { ByteReader } from "../core/ports.ts";
 import { CREATION_TIME } from "../core/tags.ts";
 import { MOVIE_EPOCH } from "../probe/mp4.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { type FileMetadata, muxerTags } from "./file-metadata.ts";
 import { planJoin, planMp4 } from "./join-mp4.ts";

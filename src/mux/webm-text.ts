@@ -1,5 +1,4 @@
 import type { Chapter } from "../core/chapters/chapters.ts";
-import type { ByteReader } from "../core/ports.ts";
 import {
   EBML,
   type Element,
@@ -9,6 +8,7 @@ import {
   readUint,
   writeElement,
 } from "../probe/ebml.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import type { Cue } from "../subtitles/cue.ts";
 import { writeWebvttBlock } from "../subtitles/text-formats.ts";
 import type { SubtitleTrack } from "../subtitles/track.ts";

@@ -18,11 +18,11 @@ import {
   WEBM,
 } from "mediabunny";
 import { type FoundChapter, readChapters, readCommentChapters } from "../core/chapters/chapters.ts";
-import type { ByteReader } from "../core/ports.ts";
 import type { Source, SourceColor, SourceStream } from "../core/source.ts";
 import { COVER_CODECS, readTags, type Tags } from "../core/tags.ts";
 import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
 import { displayedSize } from "../plan/size.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
 import { type Pixels, readPixels } from "./codec-headers.ts";
 import {

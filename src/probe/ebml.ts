@@ -1,4 +1,4 @@
-import type { ByteReader } from "../core/ports.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { toHex } from "../util/bytes.ts";
 
 /** One element of a Matroska file (RFC 8794, 4 to 6) within bytes in memory. */

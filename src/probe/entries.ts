@@ -6,9 +6,9 @@ import {
   Input,
   type InputVideoTrack,
 } from "mediabunny";
-import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { containerOf } from "../media/containers.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, KIB } from "../util/bytes.ts";
 import { h264Entry, isShown } from "./codec-headers.ts";
 import { readCueTimes } from "./matroska.ts";

@@ -1,7 +1,7 @@
 import { CHAPTER_LIMITS, type FoundChapter } from "../core/chapters/chapters.ts";
-import type { ByteReader } from "../core/ports.ts";
 import type { SourceStream } from "../core/source.ts";
 import { CREATION_TIME } from "../core/tags.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { timestamp } from "./durations.ts";
 import { EBML, type Element, listElements, readElement, readElementAt, readHex, readUint } from "./ebml.ts";

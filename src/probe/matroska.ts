@@ -1,4 +1,4 @@
-import type { ByteRange, ByteReader } from "../core/ports.ts";
+import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { KIB, MIB } from "../util/bytes.ts";
 import {
   EBML,

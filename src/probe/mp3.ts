@@ -1,6 +1,6 @@
 import { CHAPTER_LIMITS, type FoundChapter } from "../core/chapters/chapters.ts";
-import type { ByteReader } from "../core/ports.ts";
 import { COVER_CODECS } from "../core/tags.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { KIB, viewOf } from "../util/bytes.ts";
 import { type FileStart, limitReader, memoryReader } from "./reader.ts";
 

@@ -1,4 +1,4 @@
-import type { ByteReader } from "../core/ports.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { hideDamage } from "./matroska.ts";
 import { readMovieIndex } from "./mp4.ts";
 import { boundReader } from "./reader.ts";

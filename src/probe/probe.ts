@@ -1,9 +1,9 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
 import { BOUNDS } from "../core/formats.ts";
-import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { parseFfprobe } from "../ffmpeg/parse-ffprobe.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { microseconds } from "./durations.ts";

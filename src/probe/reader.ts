@@ -1,4 +1,4 @@
-import type { ByteReader } from "../core/ports.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { KIB } from "../util/bytes.ts";
 
 /** How much of a file a probe may read. */

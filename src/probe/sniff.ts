@@ -1,6 +1,6 @@
 import { ADTS, FLAC, type InputFormat, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
-import type { ByteReader } from "../core/ports.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { findSvgRoot } from "./svg-root.ts";
 

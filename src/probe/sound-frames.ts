@@ -1,4 +1,4 @@
-import type { ByteReader } from "../core/ports.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { MIB, viewOf } from "../util/bytes.ts";
 
 // mediabunny (1.61) and ffprobe multiply the file's size by the bitrate of its start; test/probe/sound-frames has files of uneven

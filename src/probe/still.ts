@@ -1,4 +1,4 @@
-import type { ByteReader } from "../core/ports.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 
 /** ffprobe's report on a still, as its JSON writer names things. */

@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
-import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { unsupported } from "./sniff.ts";
 import { endOfTag, findSvgRoot, type SvgRoot, svgSize } from "./svg-root.ts";
 

@@ -1,4 +1,4 @@
-import type { Storage, StoredInfo } from "../core/ports.ts";
+import type { Storage, StoredInfo } from "../runs/ports.ts";
 import { sha256Hex } from "../util/bytes.ts";
 import { readAll, requirePrefix, streamOf } from "./storage.ts";
 

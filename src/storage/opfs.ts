@@ -1,5 +1,5 @@
 import { MediaError } from "../core/errors.ts";
-import type { Storage, StoredInfo } from "../core/ports.ts";
+import type { Storage, StoredInfo } from "../runs/ports.ts";
 import { toHex } from "../util/bytes.ts";
 import { requirePrefix } from "./storage.ts";
 

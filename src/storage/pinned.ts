@@ -1,4 +1,4 @@
-import type { ByteRange, Storage, StoredInfo } from "../core/ports.ts";
+import type { ByteRange, Storage, StoredInfo } from "../runs/ports.ts";
 import { sideBySide } from "../util/async.ts";
 import { KIB, MIB } from "../util/bytes.ts";
 import type { ByteSource } from "./byte-source.ts";

@@ -1,5 +1,5 @@
 import { MediaError } from "../core/errors.ts";
-import type { ByteRange, ByteReader, Storage } from "../core/ports.ts";
+import type { ByteRange, ByteReader, Storage } from "../runs/ports.ts";
 import { KIB, MIB, sha256Hex } from "../util/bytes.ts";
 import { readAll } from "./storage.ts";
 

@@ -1,7 +1,7 @@
 import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from "idb";
-import type { JobHead } from "../core/jobs/job.ts";
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
+import type { JobHead } from "../runs/job.ts";
+import type { Step } from "../runs/step.ts";
+import type { Task } from "../runs/task.ts";
 
 /** What is stored about the visitor's file that a run works on. */
 export interface InputRecord {

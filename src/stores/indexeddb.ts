@@ -1,9 +1,9 @@
 import { openDB } from "idb";
 import { type ErrorKind, MediaError } from "../core/errors.ts";
-import type { ListPage, ListQuery } from "../core/lists.ts";
-import type { Store } from "../core/ports.ts";
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
+import type { ListPage, ListQuery } from "../runs/lists.ts";
+import type { Store } from "../runs/ports.ts";
+import type { Step } from "../runs/step.ts";
+import type { Task } from "../runs/task.ts";
 import {
   type Database,
   type InputRecord,

@@ -1,4 +1,4 @@
-import type { Store } from "../core/ports.ts";
+import type { Store } from "../runs/ports.ts";
 
 /** The part of a key-value namespace that a store needs; Cloudflare's KV has this shape. */
 export interface KvNamespace {

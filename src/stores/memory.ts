@@ -1,6 +1,6 @@
-import type { Store } from "../core/ports.ts";
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
+import type { Store } from "../runs/ports.ts";
+import type { Step } from "../runs/step.ts";
+import type { Task } from "../runs/task.ts";
 
 /** Creates a store in memory, lost with the process; records are copied on the way in and out. */
 export function createMemoryStore<T extends { id: string } = Task | Step>(): Store<T> {

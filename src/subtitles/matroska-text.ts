@@ -1,4 +1,3 @@
-import type { ByteReader } from "../core/ports.ts";
 import {
   EBML,
   type Element,
@@ -8,6 +7,7 @@ import {
   readUint,
   readVint,
 } from "../probe/ebml.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { readAll } from "../storage/storage.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
 import { readAssBlock } from "./ass.ts";

@@ -1,7 +1,7 @@
 import { MediaError } from "../core/errors.ts";
-import type { ByteReader } from "../core/ports.ts";
 import type { SubtitleFacts } from "../media/features/subtitles.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { ByteReader } from "../runs/ports.ts";
 import { MIB } from "../util/bytes.ts";
 import { type Cue, LONGEST_TEXT, type Shown } from "./cue.ts";
 import { decodeSubtitles, readSubtitleFile, type SubtitleFormat } from "./text-formats.ts";

@@ -1,6 +1,6 @@
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { MediaError } from "../core/errors.ts";
-import { WebhookEvent } from "../core/webhook.ts";
+import { WebhookEvent } from "../runs/webhook-events.ts";
 
 /** Headers of a request, as the web platform or Node provides them. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Update } from "../../src/client/client.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { createIds } from "../../src/core/ids.ts";
-import type { ListQuery } from "../../src/core/lists.ts";
-import { createStep } from "../../src/core/step.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import type { ListQuery } from "../../src/runs/lists.ts";
+import { createStep } from "../../src/runs/step.ts";
+import { createTask, type Task } from "../../src/runs/task.ts";
 import { openIndexedDb } from "../../src/stores/indexeddb.ts";
 import { STORE_CONTRACT } from "../stores/contract.ts";
 import { type Cases, casesOf } from "./cases.ts";

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 test("a page can import the repository's modules and their packages", async () => {
   const kinds = await lab.page.evaluate(async () => {
-    const { Task } = await import("../../src/core/task.ts");
+    const { Task } = await import("../../src/runs/task.ts");
     const { probeMedia } = await import("../../src/probe/probe.ts");
     return [typeof Task.parse, typeof probeMedia];
   });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NewTask } from "../../src/client/client.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
 import { type Malformed, makeMalformed } from "../fixtures/malformed.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { mirror } from "../../src/browser/media-worker/delegate.ts";
 import { progressOf } from "../../src/client/progress.ts";
-import { createIds } from "../../src/core/ids.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
-import { applyToTask, type RunEvent } from "../../src/core/transitions.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { createTask, type Task } from "../../src/runs/task.ts";
+import { applyToTask, type RunEvent } from "../../src/runs/transitions.ts";
 
 const newId = createIds(Math.random);
 const REFUSALS = [{ encoder: "wasm", code: "output_codec", codec: "h265" }] as const;

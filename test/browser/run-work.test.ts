@@ -3,11 +3,11 @@ import { createConnections } from "../../src/browser/connections.ts";
 import { createInputFiles, createLocalUrls } from "../../src/browser/media-worker/local-files.ts";
 import { createRunUploads } from "../../src/browser/media-worker/run-upload.ts";
 import { createRunWork } from "../../src/browser/media-worker/run-work.ts";
-import { createIds } from "../../src/core/ids.ts";
-import type { StepContext } from "../../src/core/ports.ts";
-import type { TaskRequest } from "../../src/core/requests.ts";
-import { createTask } from "../../src/core/task.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import type { StepContext } from "../../src/runs/ports.ts";
+import type { TaskRequest } from "../../src/runs/requests.ts";
 import { sourceKey } from "../../src/runs/steps/media-keys.ts";
+import { createTask } from "../../src/runs/task.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { videoSource } from "../plan/source.ts";
 

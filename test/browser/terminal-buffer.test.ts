@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { Run } from "../../src/browser/media-api.ts";
 import { bufferTerminal, type RunStores } from "../../src/browser/media-worker/run-records.ts";
 import { MediaError } from "../../src/core/errors.ts";
-import { createIds } from "../../src/core/ids.ts";
-import { createTask } from "../../src/core/task.ts";
-import { applyToTask } from "../../src/core/transitions.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { createTask } from "../../src/runs/task.ts";
+import { applyToTask } from "../../src/runs/transitions.ts";
 
 const newId = createIds(() => 0.5);
 

@@ -1,9 +1,9 @@
 import type { NewStep, Update } from "../../src/client/client.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import type { Source } from "../../src/core/source.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import { deepEqual, equal, match, ok, rejects } from "../browser/assert.ts";
 import { type ClientCase, type ClientClauses, createSilent } from "./contract-case.ts";
 

@@ -1,6 +1,6 @@
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
 import { type ClientClauses, createSilent } from "./contract-case.ts";
 

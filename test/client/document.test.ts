@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRemoteClient } from "../../src/client/remote/remote.ts";
 import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import { SUCCEEDED_STEP } from "../../worker/api/steps.ts";
 import { SUCCEEDED_TASK } from "../../worker/api/tasks.ts";
 import { createMemoryApi } from "../worker/api/memory-api.ts";

@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
 import { followJob } from "../../src/client/progress.ts";
 import { MediaError } from "../../src/core/errors.ts";
-import { createIds } from "../../src/core/ids.ts";
-import { describeJob } from "../../src/core/jobs/describe-job.ts";
-import { createJobTasks } from "../../src/core/jobs/job.ts";
-import { parseJobRequest } from "../../src/core/jobs/job-request.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { createJobTasks, describeJob, parseJobRequest } from "../../src/runs/job.ts";
 import { streamJob } from "../../worker/jobs/job-events.ts";
 
 function twoTasks() {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createPace } from "../../src/client/progress.ts";
-import { createIds } from "../../src/core/ids.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
-import { applyToTask } from "../../src/core/transitions.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { createTask, type Task } from "../../src/runs/task.ts";
+import { applyToTask } from "../../src/runs/transitions.ts";
 import { finish, history, move, SOURCE, start } from "./records.ts";
 
 const START = 1_000_000;

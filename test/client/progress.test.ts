@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { progressOf, updateOf } from "../../src/client/progress.ts";
-import { createIds } from "../../src/core/ids.ts";
-import { createStep } from "../../src/core/step.ts";
-import { applyToTask } from "../../src/core/transitions.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { createStep } from "../../src/runs/step.ts";
+import { applyToTask } from "../../src/runs/transitions.ts";
 import { EVENTS, finish, history, move, NOW, QUEUED, SOURCE } from "./records.ts";
 
 test("a task's percent weights its steps, and is 100 only on success", () => {

@@ -1,7 +1,7 @@
-import { createIds } from "../../src/core/ids.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
-import { applyToTask, type RunEvent } from "../../src/core/transitions.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { createTask, type Task } from "../../src/runs/task.ts";
+import { applyToTask, type RunEvent } from "../../src/runs/transitions.ts";
 
 /** Creation time of {@link QUEUED}. */
 export const NOW = 1_795_170_600_000;

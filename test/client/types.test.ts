@@ -5,7 +5,7 @@ import { createRemoteClient } from "../../src/client/remote/remote.ts";
 import type { MediaError } from "../../src/core/errors.ts";
 import type { AudioFormat } from "../../src/core/formats.ts";
 import type { Source } from "../../src/core/source.ts";
-import type { RunError } from "../../src/core/step.ts";
+import type { RunError } from "../../src/runs/step.ts";
 
 test("types requests by kind, and records by status and kind", () => {
   expectTypeOf(createRemoteClient).returns.toExtend<Client>();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createRemoteClient } from "../../src/client/remote/remote.ts";
 import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
-import type { Upload } from "../../src/core/upload.ts";
+import type { Upload } from "../../src/runs/upload.ts";
 import { UPLOAD } from "../../worker/api/uploads.ts";
 import { QUEUED } from "./records.ts";
 import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";

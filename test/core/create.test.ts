@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createStep } from "../../src/core/step.ts";
-import { createTask } from "../../src/core/task.ts";
+import { createStep } from "../../src/runs/step.ts";
+import { createTask } from "../../src/runs/task.ts";
 
 const ids = () => {
   let count = 0;

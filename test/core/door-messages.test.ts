@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
-import { parseStepRequest, parseTaskRequest } from "../../src/core/requests.ts";
+import { parseStepRequest, parseTaskRequest } from "../../src/runs/requests.ts";
 
 const input = "https://example.com/a.mp4";
 const video = (options: unknown) => ({ input, kind: "video", options });

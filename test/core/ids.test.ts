@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createIds, isId } from "../../src/core/ids.ts";
+import { createIds, isId } from "../../src/runs/ids.ts";
 
 test("an id is a prefix and a lower-case ULID of its time", () => {
   const id = createIds(() => 0);

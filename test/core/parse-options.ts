@@ -1,5 +1,5 @@
 import type { EncodeKind } from "../../src/core/formats.ts";
-import { parseTaskRequest } from "../../src/core/requests.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
 
 export function parseOptions(kind: EncodeKind, options: unknown) {
   return parseTaskRequest({ input: "https://example.com/a", kind, options }).options;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
-import { createIds } from "../../src/core/ids.ts";
-import { RunOver, runTask } from "../../src/core/pipeline.ts";
-import type { Durably, StepWork } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
-import { applyToTask, type RunEvent } from "../../src/core/transitions.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { RunOver, runTask } from "../../src/runs/pipeline.ts";
+import type { Durably, StepWork } from "../../src/runs/ports.ts";
+import { createTask, type Task } from "../../src/runs/task.ts";
+import { applyToTask, type RunEvent } from "../../src/runs/transitions.ts";
 
 const request = {
   input: "https://example.com/a.mp4",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseStepRequest } from "../../src/core/requests.ts";
+import { parseStepRequest } from "../../src/runs/requests.ts";
 import { faultOf } from "./fault.ts";
 
 const url = "https://example.com/a.mp4";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
-import { parseTaskRequest } from "../../src/core/requests.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { faultOf } from "./fault.ts";
 
 const right = { input: "https://example.com/a.mp4", kind: "video" };

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { createIds } from "../../src/core/ids.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createStep, type Step, type StepStatus } from "../../src/core/step.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { createStep, type Step, type StepStatus } from "../../src/runs/step.ts";
+import { createTask, type Task } from "../../src/runs/task.ts";
 import {
   applyToStep,
   applyToTask,
   failOpenStep,
   isFinished,
   type RunEvent,
-} from "../../src/core/transitions.ts";
+} from "../../src/runs/transitions.ts";
 import { faultOf } from "./fault.ts";
 
 const id = createIds(() => 0.5);

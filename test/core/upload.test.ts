@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseUploadCompletion, parseUploadRequest, partSizes } from "../../src/core/upload.ts";
+import { parseUploadCompletion, parseUploadRequest, partSizes } from "../../src/runs/upload.ts";
 
 const MIB = 2 ** 20;
 const valid = { size: 1, content_type: "video/mp4" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseTaskRequest } from "../../src/core/requests.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
 
 const parse = (options: object) =>
   parseTaskRequest({ input: "https://e.org/a", kind: "waveform", options }).options;

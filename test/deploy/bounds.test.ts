@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { BOUNDS } from "../../src/core/formats.ts";
-import { createIds } from "../../src/core/ids.ts";
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-estimate.ts";
 import { MOST_SOURCE_BYTES } from "../../src/probe/probe.ts";
+import { createIds } from "../../src/runs/ids.ts";
 import { runFolder } from "../../src/runs/steps/media-keys.ts";
 import { outputStem } from "../../src/runs/steps/upload.ts";
 import { LANES } from "../../src/storage/pinned.ts";

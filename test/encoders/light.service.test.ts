@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
-import type { ByteReader } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import type { LightLimits } from "../../src/encoders/light/light-estimate.ts";
@@ -13,6 +12,7 @@ import {
   readLightRequest,
 } from "../../src/encoders/light/light-wire.ts";
 import { FRAME_MIME, frameHead, readFrames } from "../../src/encoders/wire-frame.ts";
+import type { ByteReader } from "../../src/runs/ports.ts";
 import { hugeMp4 } from "../fixtures/huge.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 

@@ -4,7 +4,6 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import type { ByteReader, Durably, Storage } from "../../src/core/ports.ts";
 import type { ChunkJob, EncodedFile, Encoder, WrittenFile } from "../../src/encoders/encoder.ts";
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
@@ -13,6 +12,7 @@ import { outputFile } from "../../src/ffmpeg/output.ts";
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { readSegment } from "../../src/mux/contents.ts";
+import type { ByteReader, Durably, Storage } from "../../src/runs/ports.ts";
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 /** Stitches the same part many times: `node stitch-child.ts <format> <part> <times> <seconds> <sound> <output>`. */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import type { VideoFormat } from "../../src/core/formats.ts";
-import type { ByteReader } from "../../src/core/ports.ts";
 import { stitch } from "../../src/mux/stitch.ts";
+import type { ByteReader } from "../../src/runs/ports.ts";
 
 const [, , format, part = "", times, seconds, sound = "", output = ""] = process.argv;
 const MIB = 1_048_576;

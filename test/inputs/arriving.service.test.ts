@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Job } from "../../src/core/jobs/job.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Job } from "../../src/runs/job.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import type { Answer } from "../fixtures/origin.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExpectStatic } from "vitest";
 import type { RunErrorKind } from "../../src/core/errors.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { CLEANUPS_MS } from "../../worker/run/schedule.ts";
 import { storedBytes } from "../fixtures/stored-media.ts";
 import type { Rig } from "../judge/rig.ts";

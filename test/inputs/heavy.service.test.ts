@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { expectFailure } from "./check.ts";

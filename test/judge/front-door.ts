@@ -5,8 +5,8 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EncodeKind, StepKind } from "../../src/core/formats.ts";
 import type { Source } from "../../src/core/source.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 
 /** A response of the service. */
 export interface Answer<T> {

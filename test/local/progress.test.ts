@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { createIds } from "../../src/core/ids.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
-import { applyToTask } from "../../src/core/transitions.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { createTask, type Task } from "../../src/runs/task.ts";
+import { applyToTask } from "../../src/runs/transitions.ts";
 import { createProgress, percentOf } from "../../worker/local/progress.ts";
 import { describeTask } from "../../worker/local/report.ts";
 

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { parseTaskRequest } from "../../src/core/requests.ts";
 import { createAvifEncoder } from "../../src/encoders/images/avif.ts";
 import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
@@ -8,6 +7,7 @@ import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { optionControl } from "../../src/media/option-groups.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { describeRefusal } from "../../src/words/refusal-words.ts";
 import { describeWishes } from "../../web/words/wish-words.ts";
 import { parseJob } from "../../worker/container/parse-job.ts";

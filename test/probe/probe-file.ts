@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
 import { MediaError } from "../../src/core/errors.ts";
-import type { ByteReader } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
 import { ffprobeArgs } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { probeMedia, type RunFfprobe } from "../../src/probe/probe.ts";
+import type { ByteReader } from "../../src/runs/ports.ts";
 import { runFfprobeWith } from "../fixtures/make-clip.ts";
 
 /** Native ffprobe in place of the light encoder's: same arguments, same report, same error for files that are not media. */

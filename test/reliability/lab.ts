@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { dataOf, type Service, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { openDatabases } from "../fixtures/databases.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type Lab, startLab } from "./lab.ts";

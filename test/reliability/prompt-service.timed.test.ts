@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { type Service, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { clip } from "../fixtures/clips.ts";

@@ -1,13 +1,13 @@
 import { expect, test, vi } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
-import { createIds } from "../../src/core/ids.ts";
-import { runTask } from "../../src/core/pipeline.ts";
-import { createTask } from "../../src/core/task.ts";
-import { applyToTask } from "../../src/core/transitions.ts";
 import type { Encoder } from "../../src/encoders/encoder.ts";
 import * as planning from "../../src/plan/create-plan.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { runTask } from "../../src/runs/pipeline.ts";
 import { openStored } from "../../src/runs/steps/inputs.ts";
 import { createStepWork } from "../../src/runs/steps/step-work.ts";
+import { createTask } from "../../src/runs/task.ts";
+import { applyToTask } from "../../src/runs/transitions.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { storageReader } from "../../src/storage/readers.ts";
 import { videoSource } from "../plan/source.ts";

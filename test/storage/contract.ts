@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Storage } from "../../src/core/ports.ts";
+import type { Storage } from "../../src/runs/ports.ts";
 import { readAll, streamOf } from "../../src/storage/storage.ts";
 import type { Clause } from "../fixtures/contract.ts";
 

@@ -1,7 +1,7 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import type { ByteRange, Storage } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
+import type { ByteRange, Storage } from "../../src/runs/ports.ts";
 import { runIngest } from "../../src/runs/steps/inputs.ts";
 import { createHostGuard, type HostRules } from "../../src/storage/http/host-guard.ts";
 import { openHttp } from "../../src/storage/http/reader.ts";

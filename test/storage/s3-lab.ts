@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Storage } from "../../src/core/ports.ts";
+import type { Storage } from "../../src/runs/ports.ts";
 import { createS3Storage, type S3Options } from "../../src/storage/s3/s3.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { type Ceph, startCeph } from "../s3/ceph.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { ByteRange } from "../../src/core/ports.ts";
+import type { ByteRange } from "../../src/runs/ports.ts";
 import { createByteSource } from "../../src/storage/byte-source.ts";
 import { createExtents, createSparseFile, type FetchTurns } from "../../src/storage/pinned.ts";
 import { MIB } from "../../src/util/bytes.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ByteRange, Storage } from "../../src/core/ports.ts";
+import type { ByteRange, Storage } from "../../src/runs/ports.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { storageReader } from "../../src/storage/readers.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { createIds } from "../../src/core/ids.ts";
-import type { Store } from "../../src/core/ports.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import type { Store } from "../../src/runs/ports.ts";
+import { createTask, type Task } from "../../src/runs/task.ts";
 import type { Clause } from "../fixtures/contract.ts";
 
 const id = createIds(() => 0.5);

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { createMemoryStore } from "../../src/stores/memory.ts";
 import { STORE_CONTRACT } from "./contract.ts";
 

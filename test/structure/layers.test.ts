@@ -10,8 +10,8 @@ test("every import respects the layers", () => {
 });
 
 test.for([
-  ["src/core/task.ts", 'import { plan } from "../plan/plan.ts";'],
-  ["src/core/task.ts", 'import { Hono } from "hono";'],
+  ["src/runs/task.ts", 'import { plan } from "../plan/plan.ts";'],
+  ["src/runs/task.ts", 'import { Hono } from "hono";'],
   ["src/util/bytes.ts", 'import { MediaError } from "../core/errors.ts";'],
   ["src/util/bytes.ts", 'import { z } from "zod";'],
   ["src/plan/rate.ts", 'import { readFileSync } from "node:fs";'],
@@ -31,7 +31,7 @@ test.for([
   expect(findWrongImports([{ path: path ?? "", text: text ?? "" }])).toHaveLength(1);
 });
 
-test.for(["src/core/task.ts", "src/webhooks/verify.ts", "worker/api/tasks.ts", "web/page.ts"])(
+test.for(["src/runs/task.ts", "src/webhooks/verify.ts", "worker/api/tasks.ts", "web/page.ts"])(
   "%s may import src/util",
   (path) => {
     const name = posix.relative(posix.dirname(path), "src/util/bytes.ts");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LocalClient } from "../../src/browser/index.ts";
-import { createTask } from "../../src/core/task.ts";
 import type { Client, EncoderChoice, Task, Update } from "../../src/index.ts";
+import { createTask } from "../../src/runs/task.ts";
 import { createItem } from "./create-item.ts";
 import { createFollower } from "./follow.ts";
 import type { Item } from "./item.ts";

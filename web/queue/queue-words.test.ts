@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createTask } from "../../src/core/task.ts";
 import type { Source, TaskStatus } from "../../src/index.ts";
+import { createTask } from "../../src/runs/task.ts";
 import { announce } from "./announcements.ts";
 import { createItem } from "./create-item.ts";
 import type { Item } from "./item.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createTask } from "../../src/core/task.ts";
 import type { Task } from "../../src/index.ts";
+import { createTask } from "../../src/runs/task.ts";
 import { createItem } from "../queue/create-item.ts";
 import type { Item } from "../queue/item.ts";
 import { describeEncoder, describePlace } from "./place-words.ts";

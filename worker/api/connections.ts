@@ -1,3 +1,4 @@
+import { toMediaError } from "../../src/core/errors.ts";
 import {
   CONNECTION_KINDS,
   type Connection,
@@ -14,8 +15,7 @@ import {
   type SignedRequest,
   type SigningRule,
   type SignRequest,
-} from "../../src/core/connection.ts";
-import { toMediaError } from "../../src/core/errors.ts";
+} from "../../src/runs/connection.ts";
 import { checkSigning, signRequest } from "../connections/sign-request.ts";
 import { testConnection } from "../connections/test-connection.ts";
 import { errors } from "../errors.ts";

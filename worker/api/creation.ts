@@ -1,5 +1,5 @@
 import type { Context, Handler } from "hono";
-import type { IdSort } from "../../src/core/ids.ts";
+import type { IdSort } from "../../src/runs/ids.ts";
 import { toHex } from "../../src/util/bytes.ts";
 import { digest } from "../auth/keys.ts";
 import type { Seal } from "../connections/seal.ts";

@@ -1,11 +1,15 @@
 import type { Context } from "hono";
-import { createIds } from "../../src/core/ids.ts";
-import { describeJob } from "../../src/core/jobs/describe-job.ts";
-import { createJobTasks, type Job } from "../../src/core/jobs/job.ts";
-import { type JobRequest, parseJobRequest } from "../../src/core/jobs/job-request.ts";
-import type { Task } from "../../src/core/task.ts";
-import { applyToTask } from "../../src/core/transitions.ts";
 import { keyIn } from "../../src/media/features/encryption.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import {
+  createJobTasks,
+  describeJob,
+  type Job,
+  type JobRequest,
+  parseJobRequest,
+} from "../../src/runs/job.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { applyToTask } from "../../src/runs/transitions.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";

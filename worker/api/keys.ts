@@ -1,5 +1,5 @@
-import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/runs/key.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import { OPERATOR } from "../auth/key-ring.ts";
 import { PROJECTS_PATH } from "../auth/operator.ts";
 import { errors } from "../errors.ts";

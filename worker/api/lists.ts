@@ -7,7 +7,7 @@ import {
   type ListQuery,
   type ListSort,
   parseListQuery,
-} from "../../src/core/lists.ts";
+} from "../../src/runs/lists.ts";
 import type { Parameter } from "./openapi.ts";
 
 /** The query parameters of a list. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { MediaError, RequestErrorKind } from "../../src/core/errors.ts";
-import type { IdSort } from "../../src/core/ids.ts";
+import type { IdSort } from "../../src/runs/ids.ts";
 import { scopeOf } from "../auth/scopes.ts";
 import { errors } from "../errors.ts";
 import { MAX_BODY_BYTES } from "../http/body.ts";

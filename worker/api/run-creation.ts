@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import type { StepRequest, TaskRequest } from "../../src/core/requests.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
 import { extraInputs } from "../../src/media/extra-inputs.ts";
+import type { StepRequest, TaskRequest } from "../../src/runs/requests.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { type ConnectionUser, errors } from "../errors.ts";
 import { type ApiEnv, baseUrl } from "../http/context.ts";
 import { takeRoom } from "../limits/enforce.ts";

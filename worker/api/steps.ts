@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { STEP_KINDS, type StepKind } from "../../src/core/formats.ts";
-import { parseStepRequest } from "../../src/core/requests.ts";
-import { createStep, STEP_STATUSES, type Step } from "../../src/core/step.ts";
-import { applyToStep } from "../../src/core/transitions.ts";
 import { keyIn } from "../../src/media/features/encryption.ts";
+import { parseStepRequest } from "../../src/runs/requests.ts";
+import { createStep, STEP_STATUSES, type Step } from "../../src/runs/step.ts";
+import { applyToStep } from "../../src/runs/transitions.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";

@@ -1,12 +1,12 @@
 import type { Context } from "hono";
 import { ENCODE_KINDS, type EncodeKind } from "../../src/core/formats.ts";
-import { type CreateId, createIds } from "../../src/core/ids.ts";
-import { awaitedBy, neverMade } from "../../src/core/jobs/after.ts";
-import { parseTaskRequest, type TaskRequest } from "../../src/core/requests.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/core/task.ts";
-import { applyToTask, isFinished } from "../../src/core/transitions.ts";
 import { isEncrypted, keyIn, withKey } from "../../src/media/features/encryption.ts";
+import { type CreateId, createIds } from "../../src/runs/ids.ts";
+import { awaitedBy, neverMade } from "../../src/runs/job.ts";
+import { parseTaskRequest, type TaskRequest } from "../../src/runs/requests.ts";
+import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/runs/task.ts";
+import { applyToTask, isFinished } from "../../src/runs/transitions.ts";
 import { openKey } from "../connections/content-key.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";

@@ -5,7 +5,7 @@ import {
   type Upload,
   type UploadCompletion,
   type UploadRequest,
-} from "../../src/core/upload.ts";
+} from "../../src/runs/upload.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, serve } from "../http/context.ts";

@@ -14,7 +14,7 @@ import {
   type WebhookEndpointRequest,
   type WebhookEvent,
   type WebhookSecret,
-} from "../../src/core/webhook.ts";
+} from "../../src/runs/webhook-events.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";

@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from "../../src/core/key.ts";
+import { SCOPES, type Scope } from "../../src/runs/key.ts";
 import { toHex } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";

@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from "../../src/core/key.ts";
+import { SCOPES, type Scope } from "../../src/runs/key.ts";
 import type { Sql } from "../sql.ts";
 
 /** What is stored of a key, beside the hashes of its secrets. */

@@ -4,7 +4,7 @@ import {
   type KeyRequest,
   type NewApiKey,
   USUAL_SCOPES,
-} from "../../src/core/key.ts";
+} from "../../src/runs/key.ts";
 import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
 import type { Principal } from "./key-ring.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { SCOPES } from "../../src/core/key.ts";
+import { SCOPES } from "../../src/runs/key.ts";
 import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { OPERATOR, type Principal } from "./key-ring.ts";

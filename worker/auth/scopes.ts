@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Scope } from "../../src/core/key.ts";
+import type { Scope } from "../../src/runs/key.ts";
 import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { Principal } from "./key-ring.ts";

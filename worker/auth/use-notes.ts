@@ -1,4 +1,4 @@
-import { isId } from "../../src/core/ids.ts";
+import { isId } from "../../src/runs/ids.ts";
 import { logFault } from "../observability/log.ts";
 
 /** Milliseconds between two notes of a key's last use. */

@@ -1,6 +1,6 @@
-import type { Connection, ConnectionChange, Reencryption } from "../../src/core/connection.ts";
 import { MediaError } from "../../src/core/errors.ts";
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { Connection, ConnectionChange, Reencryption } from "../../src/runs/connection.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
 import type { Seal } from "./seal.ts";

@@ -4,7 +4,7 @@ import {
   type SignedRequest,
   type SigningRule,
   type SignRequest,
-} from "../../src/core/connection.ts";
+} from "../../src/runs/connection.ts";
 import { presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import { errors } from "../errors.ts";
 import type { OpenConnection } from "./connections.ts";

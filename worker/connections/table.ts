@@ -1,5 +1,5 @@
-import { type Connection, type ConnectionChange, changeConnection } from "../../src/core/connection.ts";
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import { type Connection, type ConnectionChange, changeConnection } from "../../src/runs/connection.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import { whereOf } from "../list-sql.ts";
 import type { Sql } from "../sql.ts";
 

@@ -1,6 +1,6 @@
-import type { ConnectionTest } from "../../src/core/connection.ts";
 import { toMediaError } from "../../src/core/errors.ts";
-import type { Storage } from "../../src/core/ports.ts";
+import type { ConnectionTest } from "../../src/runs/connection.ts";
+import type { Storage } from "../../src/runs/ports.ts";
 import { createS3Bucket } from "../../src/storage/s3/bucket.ts";
 import { storageOf } from "../../src/storage/s3/s3.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";

@@ -1,6 +1,6 @@
 import { toMediaError } from "../../src/core/errors.ts";
-import type { ByteRange } from "../../src/core/ports.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
+import type { ByteRange } from "../../src/runs/ports.ts";
 import { type Filling, fillExactly } from "../../src/storage/http/reader.ts";
 import {
   contentLength,

@@ -1,6 +1,6 @@
 import type { Context, Handler, Hono } from "hono";
-import { isId } from "../../src/core/ids.ts";
-import type { ListSort } from "../../src/core/lists.ts";
+import { isId } from "../../src/runs/ids.ts";
+import type { ListSort } from "../../src/runs/lists.ts";
 import type { HostRules } from "../../src/storage/http/host-guard.ts";
 import type { Principal } from "../auth/key-ring.ts";
 import { errors } from "../errors.ts";

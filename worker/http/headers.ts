@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
-import type { CreateId } from "../../src/core/ids.ts";
+import type { CreateId } from "../../src/runs/ids.ts";
 import type { ApiEnv } from "./context.ts";
 
 // What is set for every answer is set in its own headers, once it is there. With `c.header` Hono makes a new answer each time, whose body is a

@@ -1,4 +1,4 @@
-import type { ByteReader, Storage } from "../../src/core/ports.ts";
+import type { ByteReader, Storage } from "../../src/runs/ports.ts";
 import { storageReader } from "../../src/storage/readers.ts";
 import { KIB, MIB } from "../../src/util/bytes.ts";
 

@@ -1,5 +1,5 @@
-import type { Storage } from "../../src/core/ports.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-estimate.ts";
+import type { Storage } from "../../src/runs/ports.ts";
 import { readSource, toStream } from "../../src/storage/byte-source.ts";
 import type { HostGuard } from "../../src/storage/http/host-guard.ts";
 import { checkSize, createHttpSource } from "../../src/storage/http/reader.ts";

@@ -1,6 +1,6 @@
 import { RpcTarget } from "cloudflare:workers";
-import type { RunError } from "../../src/core/step.ts";
-import { failOpenStep, type RunEvent } from "../../src/core/transitions.ts";
+import type { RunError } from "../../src/runs/step.ts";
+import { failOpenStep, type RunEvent } from "../../src/runs/transitions.ts";
 import type { Admission } from "../run/admission.ts";
 import { isHeld, type RunRow } from "../run/run-row.ts";
 import type { RunRows } from "../run/run-rows.ts";

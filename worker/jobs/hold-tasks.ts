@@ -1,5 +1,5 @@
-import { runErrorOf } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import { runErrorOf } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { errorFor } from "../../src/words/reason-words.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { patiently } from "../network/retry-object-call.ts";

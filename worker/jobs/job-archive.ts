@@ -1,4 +1,4 @@
-import type { JobHead } from "../../src/core/jobs/job.ts";
+import type { JobHead } from "../../src/runs/job.ts";
 import type { Archive } from "../run/archive.ts";
 import type { JobState } from "./job-state.ts";
 

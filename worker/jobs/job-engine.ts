@@ -1,9 +1,8 @@
 import { toMediaError } from "../../src/core/errors.ts";
-import { isId } from "../../src/core/ids.ts";
-import { describeJob } from "../../src/core/jobs/describe-job.ts";
-import type { Job } from "../../src/core/jobs/job.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import { isId } from "../../src/runs/ids.ts";
+import { describeJob, type Job } from "../../src/runs/job.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import type { Env } from "../env.ts";
 import { errors } from "../errors.ts";
 import { mediaBucket } from "../network/media-bucket.ts";

@@ -1,9 +1,9 @@
 import { followJob } from "../../src/client/progress.ts";
 import { readEvents } from "../../src/client/remote/read-events.ts";
 import type { Update } from "../../src/client/update.ts";
-import type { Job } from "../../src/core/jobs/job.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import type { Job } from "../../src/runs/job.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import { logFault } from "../observability/log.ts";
 import { createChanges } from "../run/changes.ts";
 import { type RunEventBytes, streamEvents } from "../run/event-stream.ts";

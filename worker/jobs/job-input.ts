@@ -1,7 +1,7 @@
 import { RpcTarget } from "cloudflare:workers";
 import type { EncodeRequest } from "../../src/core/options.ts";
-import type { ByteRange } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
+import type { ByteRange } from "../../src/runs/ports.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
 import { createChanges } from "../run/changes.ts";
 import type { RunPinned } from "../run/run-pin.ts";

@@ -1,9 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
-import type { TaskEnd } from "../../src/core/jobs/after.ts";
-import type { JobHead } from "../../src/core/jobs/job.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import type { JobHead, TaskEnd } from "../../src/runs/job.ts";
 import { clearMedia } from "../../src/runs/steps/media-keys.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import { everyOne } from "../../src/util/async.ts";
 import { errors } from "../errors.ts";
 import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";

@@ -1,8 +1,7 @@
-import { releaseAfter, type TaskEnd } from "../../src/core/jobs/after.ts";
-import type { JobHead } from "../../src/core/jobs/job.ts";
 import type { EncodeRequest } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
-import type { Task } from "../../src/core/task.ts";
+import { type JobHead, releaseAfter, type TaskEnd } from "../../src/runs/job.ts";
+import type { Task } from "../../src/runs/task.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
 import type { Made } from "../run/runs.ts";
 import { CLEANUPS_MS } from "../run/schedule.ts";

@@ -1,9 +1,8 @@
-import { describeJob } from "../../src/core/jobs/describe-job.ts";
-import type { Job, JobHead } from "../../src/core/jobs/job.ts";
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { jobEndKind } from "../../src/core/webhook.ts";
+import { describeJob, type Job, type JobHead } from "../../src/runs/job.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { jobEndKind } from "../../src/runs/webhook-events.ts";
 import { whereOf } from "../list-sql.ts";
 import type { RunIndex } from "../run/run-index.ts";
 import type { Sql } from "../sql.ts";

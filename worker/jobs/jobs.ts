@@ -1,5 +1,5 @@
-import type { Job } from "../../src/core/jobs/job.ts";
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { Job } from "../../src/runs/job.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { NewJob } from "./job-state.ts";
 
 /** The jobs, each in its project. Ids of other projects are unknown. */

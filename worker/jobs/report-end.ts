@@ -1,6 +1,6 @@
-import type { TaskEnd } from "../../src/core/jobs/after.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { TaskEnd } from "../../src/runs/job.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 

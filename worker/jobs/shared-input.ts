@@ -1,5 +1,5 @@
-import type { Task } from "../../src/core/task.ts";
 import type { SharedInput } from "../../src/runs/steps/inputs.ts";
+import type { Task } from "../../src/runs/task.ts";
 import type { Env } from "../env.ts";
 import { patiently } from "../network/retry-object-call.ts";
 

@@ -1,4 +1,4 @@
-import { RunOver } from "../../src/core/pipeline.ts";
+import { RunOver } from "../../src/runs/pipeline.ts";
 import { WAKE } from "../instance.ts";
 import { patiently } from "../network/retry-object-call.ts";
 

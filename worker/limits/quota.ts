@@ -1,6 +1,6 @@
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Step } from "../../src/runs/step.ts";
 import { destinationOf } from "../../src/runs/steps/upload.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { errors } from "../errors.ts";
 import type { Sql } from "../sql.ts";
 

@@ -1,4 +1,4 @@
-import { isFinished } from "../../src/core/transitions.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import type { RunRows } from "../run/run-rows.ts";
 import { ASK_MS } from "../run/schedule.ts";
 import type { Load, QueuedRun } from "./run-queue.ts";

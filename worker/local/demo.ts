@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, extname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { Source } from "../../src/core/source.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { createApi } from "./api.ts";
 import { runMain, stopSignal } from "./cli.ts";
 import { DEMO_USAGE, type DemoWish, parseDemoArgs } from "./demo-args.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { createIds } from "../../src/core/ids.ts";
-import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
+import { createIds } from "../../src/runs/ids.ts";
+import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/runs/key.ts";
 import { runMain } from "./cli.ts";
 import { errors } from "./errors.ts";
 import { createOperator, type Operator } from "./operator.ts";

@@ -1,5 +1,5 @@
 import type { ErrorKind, MediaError } from "../../src/core/errors.ts";
-import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../src/core/key.ts";
+import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../src/runs/key.ts";
 import { PROJECT_HEADER, PROJECTS_PATH } from "../auth/operator.ts";
 import { errors } from "./errors.ts";
 

@@ -1,4 +1,4 @@
-import type { Task } from "../../src/core/task.ts";
+import type { Task } from "../../src/runs/task.ts";
 
 /** Shows the progress of a task. */
 export interface Progress {

@@ -1,6 +1,6 @@
 import type { Source } from "../../src/core/source.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 
 /** Describes a finished task in a few lines: its output, how long it took and which encoder ran. */
 export function describeTask(task: Task, path: string, files: number, bytes: number): string[] {

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Storage, StoredInfo } from "../../src/core/ports.ts";
+import type { Storage, StoredInfo } from "../../src/runs/ports.ts";
 import { errors } from "../errors.ts";
 import { isFresh, isSameVersion, parseRange } from "./range.ts";
 import type { Grant } from "./signer.ts";

@@ -1,4 +1,4 @@
-import type { Storage } from "../../src/core/ports.ts";
+import type { Storage } from "../../src/runs/ports.ts";
 import { readAll, streamOf } from "../../src/storage/storage.ts";
 import { errors } from "../errors.ts";
 import { UPLOAD_LIMITS, type UploadedPart, type Uploads } from "./uploads.ts";

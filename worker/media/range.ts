@@ -1,4 +1,4 @@
-import type { ByteRange } from "../../src/core/ports.ts";
+import type { ByteRange } from "../../src/runs/ports.ts";
 
 /** Reads a Range header for an object of `size` bytes: one range, `unsatisfiable`, or null to send the whole (https://www.rfc-editor.org/rfc/rfc9110#section-14). */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | null {

@@ -1,4 +1,4 @@
-import { isId } from "../../src/core/ids.ts";
+import { isId } from "../../src/runs/ids.ts";
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 import { createMac } from "./mac.ts";

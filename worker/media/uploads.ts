@@ -1,4 +1,4 @@
-import type { StoredInfo } from "../../src/core/ports.ts";
+import type { StoredInfo } from "../../src/runs/ports.ts";
 import { MIB } from "../../src/util/bytes.ts";
 
 /** Bytes that a file put in one piece, or a part of one, may have; a part but the last has at least `part_least`. */

@@ -1,4 +1,4 @@
-import type { Storage } from "../../src/core/ports.ts";
+import type { Storage } from "../../src/runs/ports.ts";
 import { createDiskBucket } from "./disk-bucket.ts";
 import { createR2Storage } from "./r2-storage.ts";
 

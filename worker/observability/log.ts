@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 import { encoderOf } from "./observe-end.ts";

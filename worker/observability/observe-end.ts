@@ -1,5 +1,5 @@
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 import type { Observation } from "./metrics.ts";
 
 /** Returns the measurements of a finished task or standalone step, its steps included. */

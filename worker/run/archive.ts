@@ -1,6 +1,6 @@
 import type { R2Bucket, R2Conditional } from "@cloudflare/workers-types";
 import { decodeTime, encodeTime } from "ulid";
-import { ID_PREFIX } from "../../src/core/ids.ts";
+import { ID_PREFIX } from "../../src/runs/ids.ts";
 import type { ArchivedRecord, RunKind } from "./run-index.ts";
 
 /** The types of records in an archive. */

@@ -1,6 +1,6 @@
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Step } from "../../src/runs/step.ts";
 import { clearMedia, type MediaFolder } from "../../src/runs/steps/media-keys.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { terminateInstance } from "../instance.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
 import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";

@@ -1,8 +1,8 @@
 import type { WorkflowStep } from "cloudflare:workers";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { RunOver } from "../../src/core/pipeline.ts";
-import type { Durably } from "../../src/core/ports.ts";
-import { type RunError, runErrorOf } from "../../src/core/step.ts";
+import { RunOver } from "../../src/runs/pipeline.ts";
+import type { Durably } from "../../src/runs/ports.ts";
+import { type RunError, runErrorOf } from "../../src/runs/step.ts";
 import type { Env } from "../env.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { ATTEMPTS } from "./schedule.ts";

@@ -1,6 +1,6 @@
-import { isId } from "../../src/core/ids.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import { isId } from "../../src/runs/ids.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 import type { Env } from "../env.ts";
 import { errors } from "../errors.ts";
 import { mediaBucket } from "../network/media-bucket.ts";

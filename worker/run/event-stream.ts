@@ -1,7 +1,7 @@
 import { createPace, type Pace, updateOf } from "../../src/client/progress.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import type { Changes } from "./changes.ts";
 import type { Versioned } from "./runs.ts";
 

@@ -1,4 +1,4 @@
-import type { ByteRange, Storage } from "../../src/core/ports.ts";
+import type { ByteRange, Storage } from "../../src/runs/ports.ts";
 import { type Inputs, type OpenInput, openStored } from "../../src/runs/steps/inputs.ts";
 import type { ByteSource } from "../../src/storage/byte-source.ts";
 import { createHostGuard } from "../../src/storage/http/host-guard.ts";

@@ -1,6 +1,6 @@
 import { waitUntil } from "cloudflare:workers";
-import { isId } from "../../src/core/ids.ts";
-import type { Storage } from "../../src/core/ports.ts";
+import { isId } from "../../src/runs/ids.ts";
+import type { Storage } from "../../src/runs/ports.ts";
 import { runFolder, runOf, sourceKey } from "../../src/runs/steps/media-keys.ts";
 import { createExtents, createPinnedStorage, type FetchTurns, type Pin } from "../../src/storage/pinned.ts";
 import { toBase64Url } from "../../src/util/bytes.ts";

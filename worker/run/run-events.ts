@@ -1,5 +1,5 @@
 import { createPace } from "../../src/client/progress.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import { createChanges } from "./changes.ts";
 import { type RunEventBytes, streamEvents, writeEvent } from "./event-stream.ts";
 import type { RunRow } from "./run-row.ts";

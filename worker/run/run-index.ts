@@ -1,7 +1,7 @@
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import { whereOf } from "../list-sql.ts";
 import { type Packed, pack, unpack } from "../pack.ts";
 import type { Sql } from "../sql.ts";

@@ -1,5 +1,5 @@
 import { RpcTarget } from "cloudflare:workers";
-import { isFinished } from "../../src/core/transitions.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
 import type { RunRows } from "./run-rows.ts";
 

@@ -1,6 +1,6 @@
 import type { EncoderChoice } from "../../src/core/choice.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 
 /**
  * Where a run stands: its job is still being created; its job holds it back; it has not entered the queue; it waits there; it runs;

@@ -1,12 +1,12 @@
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { parseBlock } from "../../src/media/features/encryption.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
+import type { Step } from "../../src/runs/step.ts";
 import type { StepTools } from "../../src/runs/steps/step-tools.ts";
 import { destinationOf, outputStem } from "../../src/runs/steps/upload.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { storageReader } from "../../src/storage/readers.ts";
 import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { openKey } from "../connections/content-key.ts";

@@ -1,7 +1,7 @@
 import type { EncoderChoice } from "../../src/core/choice.ts";
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 
 /** What a run was created with. */
 export interface Made {

@@ -1,6 +1,6 @@
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { isFinished } from "../../src/core/transitions.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
 import { isHeld, type RunRow } from "./run-row.ts";
 
 /** Milliseconds between two mirrors of a record: KV takes one write a second on a key. */

@@ -1,8 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/core/transitions.ts";
+import type { Step } from "../../src/runs/step.ts";
 import { clearMedia } from "../../src/runs/steps/media-keys.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
 import { deleteInstance, startInstance, wakeInstance } from "../instance.ts";
 import { HeldRun } from "../jobs/held-run.ts";
 import { reportEnd } from "../jobs/report-end.ts";

@@ -1,6 +1,6 @@
 import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
-import { runStep, runTask } from "../../src/core/pipeline.ts";
-import type { Report } from "../../src/core/ports.ts";
+import { runStep, runTask } from "../../src/runs/pipeline.ts";
+import type { Report } from "../../src/runs/ports.ts";
 import { createStepWork } from "../../src/runs/steps/step-work.ts";
 import { readEnv } from "../env.ts";
 import { createHeavyTurn } from "../limits/heavy-turn.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
-import type { Storage } from "../../src/core/ports.ts";
-import { partSizes } from "../../src/core/upload.ts";
+import type { Storage } from "../../src/runs/ports.ts";
+import { partSizes } from "../../src/runs/upload.ts";
 import { errors } from "../errors.ts";
 import { UPLOAD_LIMITS, type Uploads } from "../media/uploads.ts";
 import type { PartGrant, PartSigner } from "./part-signer.ts";

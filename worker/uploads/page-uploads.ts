@@ -1,5 +1,5 @@
-import { isId } from "../../src/core/ids.ts";
-import { UPLOAD_SECONDS, type Upload, type UploadRequest } from "../../src/core/upload.ts";
+import { isId } from "../../src/runs/ids.ts";
+import { UPLOAD_SECONDS, type Upload, type UploadRequest } from "../../src/runs/upload.ts";
 import { errors } from "../errors.ts";
 import type { UploadedPart, Uploads } from "../media/uploads.ts";
 import type { PartSigner } from "./part-signer.ts";

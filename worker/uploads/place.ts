@@ -1,4 +1,4 @@
-import type { Upload, UploadPart } from "../../src/core/upload.ts";
+import type { Upload, UploadPart } from "../../src/runs/upload.ts";
 import type { UploadedPart } from "../media/uploads.ts";
 
 /** Storage that uploads go to. It rejects with errors of requests only. */

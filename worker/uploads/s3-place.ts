@@ -1,5 +1,5 @@
 import { MediaError } from "../../src/core/errors.ts";
-import { partSizes, type UploadPart } from "../../src/core/upload.ts";
+import { partSizes, type UploadPart } from "../../src/runs/upload.ts";
 import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/bucket.ts";
 import {
   abortUpload,

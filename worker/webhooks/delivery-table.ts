@@ -1,5 +1,5 @@
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
-import type { DeliveryStatus, WebhookDelivery } from "../../src/core/webhook.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
+import type { DeliveryStatus, WebhookDelivery } from "../../src/runs/webhook-events.ts";
 import { whereOf } from "../list-sql.ts";
 import { type Packed, pack, unpack } from "../pack.ts";
 import type { Sql } from "../sql.ts";

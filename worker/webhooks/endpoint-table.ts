@@ -1,10 +1,10 @@
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import {
   changeEndpoint,
   WEBHOOK_BOUNDS,
   type WebhookEndpoint,
   type WebhookEndpointChange,
-} from "../../src/core/webhook.ts";
+} from "../../src/runs/webhook-events.ts";
 import { whereOf } from "../list-sql.ts";
 import type { Sql } from "../sql.ts";
 

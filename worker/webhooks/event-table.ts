@@ -1,8 +1,8 @@
-import type { CreateId } from "../../src/core/ids.ts";
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import type { EventKind } from "../../src/core/webhook.ts";
+import type { CreateId } from "../../src/runs/ids.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import type { EventKind } from "../../src/runs/webhook-events.ts";
 import { whereOf } from "../list-sql.ts";
 import { type Packed, pack, unpack } from "../pack.ts";
 import type { Sql } from "../sql.ts";

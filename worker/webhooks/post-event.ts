@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { MediaError } from "../../src/core/errors.ts";
-import type { DeliveryAttempt } from "../../src/core/webhook.ts";
+import type { DeliveryAttempt } from "../../src/runs/webhook-events.ts";
 import { deliveryErrors } from "../errors.ts";
 
 /** What is posted, and where to. */

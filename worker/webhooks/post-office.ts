@@ -1,12 +1,12 @@
-import type { CreateId } from "../../src/core/ids.ts";
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { CreateId } from "../../src/runs/ids.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import {
   type DeliveryAttempt,
   type EventKind,
   type WebhookDelivery,
   type WebhookEndpoint,
   wants,
-} from "../../src/core/webhook.ts";
+} from "../../src/runs/webhook-events.ts";
 import { deliveryErrors } from "../errors.ts";
 import type { Sql } from "../sql.ts";
 import { createDeliveryTable } from "./delivery-table.ts";

@@ -1,6 +1,6 @@
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
-import { eventKindOf, type WebhookDelivery } from "../../src/core/webhook.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { eventKindOf, type WebhookDelivery } from "../../src/runs/webhook-events.ts";
 import { createSealOf } from "../connections/seal-of.ts";
 import { type Env, readEnv } from "../env.ts";
 import { createOutsideOf } from "../network/outside-of.ts";

@@ -1,4 +1,4 @@
-import type { DeliveryAttempt, EventKind } from "../../src/core/webhook.ts";
+import type { DeliveryAttempt, EventKind } from "../../src/runs/webhook-events.ts";
 import type { Posted } from "./post-event.ts";
 
 /** A change of a run that events are made of. */

@@ -1,4 +1,4 @@
-import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type {
   NewWebhookEndpoint,
   WebhookDelivery,
@@ -6,7 +6,7 @@ import type {
   WebhookEndpointChange,
   WebhookEvent,
   WebhookSecret,
-} from "../../src/core/webhook.ts";
+} from "../../src/runs/webhook-events.ts";
 import { toBase64 } from "../../src/util/bytes.ts";
 import type { Seal } from "../connections/seal.ts";
 import { errors } from "../errors.ts";

@@ -6,7 +6,7 @@ import {
 import type { NewStep, NewTask } from "../../../src/client/client.ts";
 import type { EncodeKind } from "../../../src/core/formats.ts";
 import type { Source } from "../../../src/core/source.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { chosenFile, chosenFiles, nextClick } from "./chosen.ts";
 
 /** The result of a run on the page's own machine. */

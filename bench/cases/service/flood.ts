@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Task } from "../../../src/core/task.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { clip } from "../../../test/fixtures/clips.ts";
 import { startOrigin } from "../../../test/fixtures/origin.ts";
 import type { Benchmark, Contest } from "../../benchmark.ts";

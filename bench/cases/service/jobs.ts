@@ -1,6 +1,6 @@
 import { createRemoteClient } from "../../../src/client/remote/remote.ts";
-import type { Job } from "../../../src/core/jobs/job.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Job } from "../../../src/runs/job.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import type { Benchmark, Contest, Sample } from "../../benchmark.ts";
 import { makeFilm } from "../../film.ts";
 import { KEY, openLab } from "../../lab.ts";

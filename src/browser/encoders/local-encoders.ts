@@ -1,6 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
 import { BOUNDS } from "../../core/formats.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import { createCopyEncoder } from "../../encoders/copy.ts";
@@ -19,6 +18,7 @@ import { drawnPlan } from "../../plan/image/drawn.ts";
 import type { Plan } from "../../plan/index.ts";
 import { sourceSeconds } from "../../plan/plan.ts";
 import { sizeSvg } from "../../probe/svg-root.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import type { MediaSettings } from "../media-api.ts";
 import type { PageAsks } from "../media-worker/page-requests.ts";

@@ -1,8 +1,8 @@
 import { toMediaError } from "../../core/errors.ts";
-import { isId } from "../../core/ids.ts";
-import { isFinished } from "../../core/transitions.ts";
 import { CORE_CACHE } from "../../encoders/wasm/load-core.ts";
+import { isId } from "../../runs/ids.ts";
 import { clearMedia, runOf } from "../../runs/steps/media-keys.ts";
+import { isFinished } from "../../runs/transitions.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { LocalUsage, MediaApi, MediaSettings, Run } from "../media-api.ts";

@@ -1,9 +1,9 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
-import { RunOver, runStep, runTask } from "../../core/pipeline.ts";
-import type { Durably, Report, StepWork } from "../../core/ports.ts";
 import type { Refusal } from "../../core/refusal.ts";
-import { runErrorOf } from "../../core/step.ts";
-import { failOpenStep, isFinished, type RunEvent } from "../../core/transitions.ts";
+import { RunOver, runStep, runTask } from "../../runs/pipeline.ts";
+import type { Durably, Report, StepWork } from "../../runs/ports.ts";
+import { runErrorOf } from "../../runs/step.ts";
+import { failOpenStep, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { sleep } from "../../util/async.ts";
 import type { Run } from "../media-api.ts";

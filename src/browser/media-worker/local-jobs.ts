@@ -1,16 +1,22 @@
 import type { Page } from "../../client/client.ts";
 import { nameOf } from "../../client/media-input.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
-import { type CreateId, isId } from "../../core/ids.ts";
-import { awaitedBy, neverMade, releaseAfter, type TaskEnd } from "../../core/jobs/after.ts";
-import { describeJob } from "../../core/jobs/describe-job.ts";
-import { createJobTasks, type Job } from "../../core/jobs/job.ts";
-import { runErrorOf } from "../../core/step.ts";
-import type { Task } from "../../core/task.ts";
-import { failOpenStep, isFinished } from "../../core/transitions.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
+import { type CreateId, isId } from "../../runs/ids.ts";
+import {
+  awaitedBy,
+  createJobTasks,
+  describeJob,
+  type Job,
+  neverMade,
+  releaseAfter,
+  type TaskEnd,
+} from "../../runs/job.ts";
+import { runErrorOf } from "../../runs/step.ts";
 import { clearMedia } from "../../runs/steps/media-keys.ts";
+import type { Task } from "../../runs/task.ts";
+import { failOpenStep, isFinished } from "../../runs/transitions.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
 import { errorFor } from "../../words/reason-words.ts";

@@ -1,14 +1,14 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../core/formats.ts";
-import { type JobRequest, parseJobRequest } from "../../core/jobs/job-request.ts";
-import { type ListQuery, type ListSort, parseListQuery } from "../../core/lists.ts";
+import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
+import { type JobRequest, parseJobRequest } from "../../runs/job.ts";
+import { type ListQuery, type ListSort, parseListQuery } from "../../runs/lists.ts";
 import {
   parseStepRequest,
   parseTaskRequest,
   type StepRequest,
   type TaskRequest,
-} from "../../core/requests.ts";
-import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
+} from "../../runs/requests.ts";
 import { checkHost, type HostRules } from "../../storage/http/host-guard.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { Connections } from "../connections.ts";

@@ -3,14 +3,14 @@ import { nameOf } from "../../client/media-input.ts";
 import { outputSource } from "../../client/methods.ts";
 import type { WaitingFile } from "../../client/update.ts";
 import { MediaError } from "../../core/errors.ts";
-import { createIds, isId } from "../../core/ids.ts";
-import { RunOver } from "../../core/pipeline.ts";
-import { createStep } from "../../core/step.ts";
-import { createTask, requestOf, type Task } from "../../core/task.ts";
-import { isFinished } from "../../core/transitions.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
+import { createIds, isId } from "../../runs/ids.ts";
+import { RunOver } from "../../runs/pipeline.ts";
+import { createStep } from "../../runs/step.ts";
 import { clearMedia, runFolder } from "../../runs/steps/media-keys.ts";
+import { createTask, requestOf, type Task } from "../../runs/task.ts";
+import { isFinished } from "../../runs/transitions.ts";
 import type {
   LocalFile,
   MediaApi,

@@ -1,7 +1,7 @@
-import type { ByteReader } from "../../core/ports.ts";
 import { loadFont } from "../../encoders/wasm/load-core.ts";
 import { probeMedia } from "../../probe/probe.ts";
 import { readStill } from "../../probe/still.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 import { createOpfsStorage } from "../../storage/opfs.ts";
 import { createRangeCache, type FetchRange } from "../../storage/readers.ts";
 import { type IndexedDbStores, openIndexedDb } from "../../stores/indexeddb.ts";

@@ -3,8 +3,8 @@ import type { UploadProgress } from "../../client/update.ts";
 import type { EncoderChoice } from "../../core/choice.ts";
 import { MediaError } from "../../core/errors.ts";
 import { FORMATS } from "../../core/formats.ts";
-import type { ListQuery } from "../../core/lists.ts";
-import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../core/transitions.ts";
+import type { ListQuery } from "../../runs/lists.ts";
+import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import type { InputStore, JobStore, PieceStore } from "../../stores/indexeddb.ts";
 import { channelOf, type RecordType, type Run, type Standing } from "../media-api.ts";
 

@@ -1,9 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
-import type { StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import type { Task } from "../../core/task.ts";
+import type { StepContext } from "../../runs/ports.ts";
 import { runFolder } from "../../runs/steps/media-keys.ts";
 import { destinationOf, type OutputFile, uploadFiles } from "../../runs/steps/upload.ts";
+import type { Task } from "../../runs/task.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import { createBlobReader } from "../../storage/readers.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { EncodeRequest } from "../../core/options.ts";
-import type { ByteReader, StepContext, StepWork, Storage, StoredInfo } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
+import type { ByteReader, StepContext, StepWork, Storage, StoredInfo } from "../../runs/ports.ts";
 import type { Hosts } from "../../runs/steps/decide-encode.ts";
 import {
   type Inputs,

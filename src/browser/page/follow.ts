@@ -1,8 +1,8 @@
 import type { Client, CreateOptions, NewTask } from "../../client/client.ts";
 import type { UploadProgress } from "../../client/update.ts";
 import { toMediaError } from "../../core/errors.ts";
-import type { Task } from "../../core/task.ts";
-import { isFinished } from "../../core/transitions.ts";
+import type { Task } from "../../runs/task.ts";
+import { isFinished } from "../../runs/transitions.ts";
 import { throttle } from "../../util/async.ts";
 import type { MediaApi, MediaEvent } from "../media-api.ts";
 

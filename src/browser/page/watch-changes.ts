@@ -10,7 +10,7 @@ import {
   type Watched,
 } from "../../client/watch.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
-import { isFinished } from "../../core/transitions.ts";
+import { isFinished } from "../../runs/transitions.ts";
 import type { Run, Standing } from "../media-api.ts";
 
 /** A {@link Watch} that receives changes and does not poll. */

@@ -1,3 +1,5 @@
+import type { ImageUrlRequest } from "../../core/images/image-url.ts";
+import type { ImageUrl } from "../../core/images/signed-image-url.ts";
 import type {
   Connection,
   ConnectionChange,
@@ -7,11 +9,9 @@ import type {
   Reencryption,
   SignedRequest,
   SignRequest,
-} from "../../core/connection.ts";
-import type { ImageUrlRequest } from "../../core/images/image-url.ts";
-import type { ImageUrl } from "../../core/images/signed-image-url.ts";
-import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../core/key.ts";
-import type { Upload, UploadCompletion, UploadRequest } from "../../core/upload.ts";
+} from "../../runs/connection.ts";
+import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../runs/key.ts";
+import type { Upload, UploadCompletion, UploadRequest } from "../../runs/upload.ts";
 import type {
   DeliveryStatus,
   EventKind,
@@ -23,7 +23,7 @@ import type {
   WebhookEndpointRequest,
   WebhookEvent,
   WebhookSecret,
-} from "../../core/webhook.ts";
+} from "../../runs/webhook-events.ts";
 import type { Client, EachOptions, ListOptions, Page, ReadOptions, SendOptions } from "../client.ts";
 
 /** Credentials of S3-compatible storage that a service keeps. */

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
-import { isId } from "../../core/ids.ts";
-import { Upload, type UploadCompletion, type UploadPart } from "../../core/upload.ts";
+import { isId } from "../../runs/ids.ts";
+import { Upload, type UploadCompletion, type UploadPart } from "../../runs/upload.ts";
 import {
   NewWebhookEndpoint,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookEvent,
   WebhookSecret,
-} from "../../core/webhook.ts";
+} from "../../runs/webhook-events.ts";
 import { doubling, isTransient, retry, sideBySide } from "../../util/async.ts";
 import type { ListOptions, Page, SendOptions } from "../client.ts";
 import { openFile } from "../media-input.ts";

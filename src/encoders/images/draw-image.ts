@@ -1,8 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { uprightGeometry } from "../../plan/image/decoded.ts";
 import type { Geometry, ImagePlan, Plan } from "../../plan/plan.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 import { sampleAt } from "../webcodecs/frames.ts";
 import { openInput, openPicturesOf } from "../webcodecs/input.ts";
 import { drawPicture } from "../webcodecs/painter.ts";

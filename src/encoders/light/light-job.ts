@@ -1,5 +1,4 @@
 import { MediaError } from "../../core/errors.ts";
-import type { ByteRange } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { chunkArgs } from "../../ffmpeg/chunk-args.ts";
 import { readLists } from "../../ffmpeg/listing.ts";
@@ -10,6 +9,7 @@ import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { extraFilesOf } from "../../media/extra-inputs.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
+import type { ByteRange } from "../../runs/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import {

@@ -1,6 +1,6 @@
 import { ERROR_KINDS, type ErrorKind, MediaError } from "../../core/errors.ts";
-import type { ByteRange } from "../../core/ports.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
+import type { ByteRange } from "../../runs/ports.ts";
 import type { Page } from "../wasm/core-files.ts";
 import { type FrameReader, frameHead } from "../wire-frame.ts";
 import { type LightAnswer, type LightJob, wholeSize } from "./light-job.ts";

@@ -1,9 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
-import type { ByteRange, ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import { findMovieIndex } from "../../probe/mp4.ts";
+import type { ByteRange, ByteReader } from "../../runs/ports.ts";
 import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { takeSound } from "../copy.ts";

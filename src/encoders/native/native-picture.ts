@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { FRAME_MIME, type FramePart, writeFrame } from "../wire-frame.ts";

@@ -1,6 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
 import type { AdaptiveFormat } from "../../core/formats.ts";
-import type { Storage } from "../../core/ports.ts";
 import type { Counts, Source } from "../../core/source.ts";
 import { nameTracks } from "../../core/streams/track-names.ts";
 import { dashPeriods } from "../../ffmpeg/manifests/dash-manifest.ts";
@@ -17,6 +16,7 @@ import { AAC_FRAME, type Contents } from "../../mux/contents.ts";
 import { exactFps } from "../../plan/index.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
+import type { Storage } from "../../runs/ports.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";
 import type { EncodedFile, Written, WrittenFile } from "../encoder.ts";

@@ -1,6 +1,6 @@
-import type { Storage } from "../../core/ports.ts";
 import { segmentIv } from "../../ffmpeg/manifests/media-playlist.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { Storage } from "../../runs/ports.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import type { WrittenFile } from "../encoder.ts";

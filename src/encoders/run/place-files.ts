@@ -1,8 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
-import type { Storage } from "../../core/ports.ts";
 import type { WaveformFacts } from "../../core/source.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { readSegment } from "../../mux/contents.ts";
+import type { Storage } from "../../runs/ports.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
 
 type Encoded = EncodedFile[] | ReadableStream<Uint8Array> | Written;

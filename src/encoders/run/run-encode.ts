@@ -1,9 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
-import { RunOver } from "../../core/pipeline.ts";
 import { outputFile, spriteName } from "../../ffmpeg/output.ts";
 import { joinsByCopy } from "../../media/features/concat-plan.ts";
 import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-graph.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
+import { RunOver } from "../../runs/pipeline.ts";
 import { sideBySide } from "../../util/async.ts";
 import type { WrittenFile } from "../encoder.ts";
 import { type Counted, encodeCounted, sumCounts } from "./encode-chunk.ts";

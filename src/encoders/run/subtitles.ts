@@ -1,6 +1,5 @@
 import type { Chapter } from "../../core/chapters/chapters.ts";
 import type { VideoFormat } from "../../core/formats.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { nameTracks } from "../../core/streams/track-names.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
@@ -10,6 +9,7 @@ import { type Editing, editFile } from "../../mux/file-edit.ts";
 import { addToMp4 } from "../../mux/mp4-text.ts";
 import { addToWebm } from "../../mux/webm-text.ts";
 import { type Plan, sourceEnd } from "../../plan/plan.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
 import { readMatroskaCues } from "../../subtitles/matroska-text.ts";
 import { writeWebvtt } from "../../subtitles/text-formats.ts";

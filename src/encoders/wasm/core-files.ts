@@ -1,4 +1,4 @@
-import type { ByteRange } from "../../core/ports.ts";
+import type { ByteRange } from "../../runs/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 
 export interface Page {

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import { outputSeconds } from "../../plan/plan.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf } from "../../storage/readers.ts";
 import { untilAborted } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";

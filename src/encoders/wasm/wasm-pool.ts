@@ -1,9 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
 import type { VideoCodec } from "../../core/formats.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { FAST_TOOLS, VP9_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 import { GIB, MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";

@@ -1,9 +1,9 @@
 import { ALL_FORMATS, BlobSource, CustomSource, Input, type InputVideoTrack } from "mediabunny";
 import { MediaError } from "../../core/errors.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import { containerOf } from "../../media/containers.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 
 export interface OpenPictures {
   track: InputVideoTrack;

@@ -1,7 +1,6 @@
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { MediaError } from "../../core/errors.ts";
 import type { VideoFormat } from "../../core/formats.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
@@ -13,6 +12,7 @@ import { readStart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
 import { shownEnd } from "../../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { ByteReader } from "../../runs/ports.ts";
 import { readAll } from "../../storage/storage.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";

@@ -1,6 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
 import type { EncodeRequest } from "../../core/options.ts";
-import type { ByteReader, StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { graphicsWhite } from "../../ffmpeg/color.ts";
 import { BURN_FONT, burntInput, firstSubtitles } from "../../media/features/subtitles.ts";
@@ -9,6 +8,7 @@ import { writeAss } from "../../subtitles/ass.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import { readTextFile, shownBy } from "../../subtitles/track.ts";
 import { viewOf } from "../../util/bytes.ts";
+import type { ByteReader, StepContext } from "../ports.ts";
 import { naming } from "./extra-inputs.ts";
 import { furtherKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";

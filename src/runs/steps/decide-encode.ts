@@ -1,7 +1,6 @@
 import type { Decision } from "../../core/choice.ts";
 import { MediaError } from "../../core/errors.ts";
 import type { EncodeRequest } from "../../core/options.ts";
-import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Encoder } from "../../encoders/encoder.ts";
 import { containerOf } from "../../media/containers.ts";
@@ -15,6 +14,7 @@ import { decideBeside } from "../../route/beside.ts";
 import { decide } from "../../route/decide.ts";
 import type { Offer } from "../../route/offer.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
+import type { ByteReader } from "../ports.ts";
 
 /** The encoders of a host. */
 export interface Hosts {

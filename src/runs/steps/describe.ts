@@ -1,5 +1,4 @@
 import type { EncodeRequest } from "../../core/options.ts";
-import type { Storage } from "../../core/ports.ts";
 import type { Source, WaveformFacts } from "../../core/source.ts";
 import { parseDash } from "../../ffmpeg/manifests/dash-manifest.ts";
 import { parseMasterPlaylist } from "../../ffmpeg/manifests/master-playlist.ts";
@@ -8,6 +7,7 @@ import type { Sprite } from "../../media/features/storyboard.ts";
 import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
 import { type Plan, pictureSize } from "../../plan/plan.ts";
 import { requireEncoded } from "../../storage/storage.ts";
+import type { Storage } from "../ports.ts";
 
 /**
  * Describes a storyboard or several stills: a Source of its pictures, with the URL of its WebVTT, or of the first still, and a list

@@ -1,10 +1,10 @@
 import { MediaError } from "../../core/errors.ts";
 import type { EncodeRequest } from "../../core/options.ts";
-import type { StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { runEncode } from "../../encoders/run/run-encode.ts";
 import type { PlanHints } from "../../plan/create-plan.ts";
 import { describeDecision } from "../../words/decision-words.ts";
+import type { StepContext } from "../ports.ts";
 import { furtherKeys } from "./burn.ts";
 import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
 import { furtherKey, runFolder } from "./media-keys.ts";

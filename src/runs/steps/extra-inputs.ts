@@ -1,11 +1,11 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import type { EncodeRequest } from "../../core/options.ts";
-import type { ByteReader, StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { type ExtraInput, extraInputs, type InputRole } from "../../media/extra-inputs.ts";
 import { refuseFile } from "../../media/option-groups.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import { throttle } from "../../util/async.ts";
+import type { ByteReader, StepContext } from "../ports.ts";
 import { runIngest } from "./inputs.ts";
 import { furtherKey } from "./media-keys.ts";
 import type { Given, StepTools } from "./step-tools.ts";

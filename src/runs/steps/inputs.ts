@@ -1,10 +1,10 @@
 import { MediaError } from "../../core/errors.ts";
 import type { EncodeRequest } from "../../core/options.ts";
-import type { ByteReader, StepContext, Storage, StoredInfo } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { HttpFile, Watch } from "../../storage/http/reader.ts";
 import type { Pin } from "../../storage/pinned.ts";
 import { MIB } from "../../util/bytes.ts";
+import type { ByteReader, StepContext, Storage, StoredInfo } from "../ports.ts";
 
 export interface Inputs {
   /** Opens a URL that the host can read; rejects as `openHttp` does. */

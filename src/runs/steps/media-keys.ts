@@ -1,4 +1,4 @@
-import type { Storage } from "../../core/ports.ts";
+import type { Storage } from "../ports.ts";
 
 /** The folders of a run: working files and output. */
 export type MediaFolder = "work" | "out";

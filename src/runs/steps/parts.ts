@@ -1,11 +1,11 @@
 import type { EncodeRequest } from "../../core/options.ts";
-import type { ByteReader, StepContext } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import { type ExtraInput, extraInputs } from "../../media/extra-inputs.ts";
 import { type CopyJoin, canJoinByCopy } from "../../media/features/concat-plan.ts";
 import { readCopyJoin } from "../../mux/join-mp4.ts";
 import { createPlan } from "../../plan/index.ts";
 import { throttle } from "../../util/async.ts";
+import type { ByteReader, StepContext } from "../ports.ts";
 import { decideEncode } from "./decide-encode.ts";
 import { naming, probeFurther } from "./extra-inputs.ts";
 import { furtherKey } from "./media-keys.ts";

@@ -1,7 +1,7 @@
-import type { ByteReader, Storage } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Encoder } from "../../encoders/encoder.ts";
 import type { Pin } from "../../storage/pinned.ts";
+import type { ByteReader, Storage } from "../ports.ts";
 import type { Hosts } from "./decide-encode.ts";
 import type { Inputs, SharedInput } from "./inputs.ts";
 import type { Destination } from "./upload.ts";

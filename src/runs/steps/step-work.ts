@@ -1,6 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
 import type { EncodeRequest, ProbeOptions } from "../../core/options.ts";
-import type { ByteReader, StepContext, StepWork } from "../../core/ports.ts";
 import type { Counts, Source } from "../../core/source.ts";
 import { readPlaceholder } from "../../encoders/images/placeholder.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
@@ -8,6 +7,7 @@ import { listDropped } from "../../plan/index.ts";
 import { constantFps, type Plan } from "../../plan/plan.ts";
 import { measureWhole } from "../../probe/probe.ts";
 import { throttle } from "../../util/async.ts";
+import type { ByteReader, StepContext, StepWork } from "../ports.ts";
 import { describeSprites, describeStream, describeWaveform, placeholderRequest } from "./describe.ts";
 import { decideOnce, encodeInput } from "./encode.ts";
 import { createFurtherIngest, longest } from "./extra-inputs.ts";

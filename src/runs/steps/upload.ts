@@ -1,8 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import type { StepContext, Storage, StoredInfo } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import type { Step } from "../../core/step.ts";
-import type { Task } from "../../core/task.ts";
 import { manifestsOf } from "../../ffmpeg/manifests/manifest-entries.ts";
 import { namedIn } from "../../ffmpeg/manifests/media-playlist.ts";
 import type { FileBody } from "../../storage/http/writer.ts";
@@ -10,6 +7,9 @@ import type { S3Bucket } from "../../storage/s3/bucket.ts";
 import { putS3File, type UploadMemory } from "../../storage/s3/upload.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
 import { sideBySide, throttle } from "../../util/async.ts";
+import type { StepContext, Storage, StoredInfo } from "../ports.ts";
+import type { Step } from "../step.ts";
+import type { Task } from "../task.ts";
 
 /** The caller's own storage for the output of a run. */
 export interface Destination {

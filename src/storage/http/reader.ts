@@ -1,5 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import type { ByteRange, ByteReader } from "../../core/ports.ts";
+import type { ByteRange, ByteReader } from "../../runs/ports.ts";
 import { sleep } from "../../util/async.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import { type ByteSource, createByteSource, readSource, toStream } from "../byte-source.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
-import type { ByteRange } from "../../core/ports.ts";
+import type { ByteRange } from "../../runs/ports.ts";
 import { doubling, isTransient, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { errorFor } from "../../words/reason-words.ts";

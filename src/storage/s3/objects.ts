@@ -1,5 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import type { StoredInfo } from "../../core/ports.ts";
+import type { StoredInfo } from "../../runs/ports.ts";
 import { sideBySide } from "../../util/async.ts";
 import { type HttpFile, openHttp } from "../http/reader.ts";
 import { discard, type HttpOptions } from "../http/request.ts";

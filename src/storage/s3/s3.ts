@@ -1,5 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import type { Storage, StoredInfo, StoredObject } from "../../core/ports.ts";
+import type { Storage, StoredInfo, StoredObject } from "../../runs/ports.ts";
 import { contentLength, discard, parseContentRange } from "../http/request.ts";
 import { streamOf } from "../storage.ts";
 import { createS3Bucket, type S3Bucket, type S3SendOptions } from "./bucket.ts";

@@ -1,5 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import type { StoredInfo } from "../../core/ports.ts";
+import type { StoredInfo } from "../../runs/ports.ts";
 import { sideBySide } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { createPartReader, type PartReader } from "../byte-source.ts";

@@ -1,5 +1,5 @@
 import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
-import { Task } from "../../../src/core/task.ts";
+import { Task } from "../../../src/runs/task.ts";
 import { createKvStore } from "../../../src/stores/kv.ts";
 import { createDiskBucket, type DiskService } from "../../../worker/network/disk-bucket.ts";
 import { createR2Storage } from "../../../worker/network/r2-storage.ts";

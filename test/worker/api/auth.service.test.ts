@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { NewApiKey } from "../../../src/core/key.ts";
+import type { NewApiKey } from "../../../src/runs/key.ts";
 import { createKey, hashKey, locatorOf } from "../../../worker/auth/keys.ts";
 import { OPERATOR_KEY, startService } from "./service.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Connection, SignedRequest } from "../../../src/core/connection.ts";
-import type { NewApiKey } from "../../../src/core/key.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Connection, SignedRequest } from "../../../src/runs/connection.ts";
+import type { NewApiKey } from "../../../src/runs/key.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { type ApiHost, HOSTS, KEYS, type Refusal } from "./hosts.ts";
 
 const SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";

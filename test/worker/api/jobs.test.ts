@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Job } from "../../../src/core/jobs/job.ts";
+import type { Job } from "../../../src/runs/job.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 
 const input = "https://example.com/clip.mov";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ApiKey, NewApiKey } from "../../../src/core/key.ts";
+import type { ApiKey, NewApiKey } from "../../../src/runs/key.ts";
 import { startService } from "./service.ts";
 
 const OWNER = "key-of-the-owner";

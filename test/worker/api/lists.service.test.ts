@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { type ApiHost, HOSTS } from "./hosts.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 

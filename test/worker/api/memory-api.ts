@@ -1,9 +1,9 @@
 import { MediaError } from "../../../src/core/errors.ts";
-import { createIds } from "../../../src/core/ids.ts";
-import type { StoredObject } from "../../../src/core/ports.ts";
-import type { Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
-import { isFinished } from "../../../src/core/transitions.ts";
+import { createIds } from "../../../src/runs/ids.ts";
+import type { StoredObject } from "../../../src/runs/ports.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
+import { isFinished } from "../../../src/runs/transitions.ts";
 import { createMemoryStorage } from "../../../src/storage/memory.ts";
 import { readAll } from "../../../src/storage/storage.ts";
 import { createApp } from "../../../worker/app.ts";

@@ -1,8 +1,7 @@
 import { MediaError } from "../../../src/core/errors.ts";
-import { describeJob } from "../../../src/core/jobs/describe-job.ts";
-import type { Job } from "../../../src/core/jobs/job.ts";
-import type { Task } from "../../../src/core/task.ts";
-import { isFinished } from "../../../src/core/transitions.ts";
+import { describeJob, type Job } from "../../../src/runs/job.ts";
+import type { Task } from "../../../src/runs/task.ts";
+import { isFinished } from "../../../src/runs/transitions.ts";
 import { streamJob } from "../../../worker/jobs/job-events.ts";
 import type { NewJob } from "../../../worker/jobs/job-state.ts";
 import type { Jobs } from "../../../worker/jobs/jobs.ts";

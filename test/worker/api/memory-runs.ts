@@ -1,7 +1,7 @@
 import { MediaError } from "../../../src/core/errors.ts";
-import type { Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
-import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../../src/core/transitions.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
+import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../../src/runs/transitions.ts";
 import { createChanges } from "../../../worker/run/changes.ts";
 import { streamEvents, writeEvent } from "../../../worker/run/event-stream.ts";
 import type { FindStep, Runs } from "../../../worker/run/runs.ts";

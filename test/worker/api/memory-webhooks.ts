@@ -1,4 +1,4 @@
-import { createIds } from "../../../src/core/ids.ts";
+import { createIds } from "../../../src/runs/ids.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { createPostOffice, type PostOffice } from "../../../worker/webhooks/post-office.ts";
 import { createWebhooks, type WebhookHome, type Webhooks } from "../../../worker/webhooks/webhooks.ts";

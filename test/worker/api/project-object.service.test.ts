@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Connection } from "../../../src/core/connection.ts";
-import type { NewWebhookEndpoint } from "../../../src/core/webhook.ts";
+import type { Connection } from "../../../src/runs/connection.ts";
+import type { NewWebhookEndpoint } from "../../../src/runs/webhook-events.ts";
 import { startService } from "./service.ts";
 
 const KEY = randomUUID();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Task } from "../../../src/core/task.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { type ApiHost, HOSTS, KEYS } from "./hosts.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { type NewApiKey, SCOPES, type Scope } from "../../../src/core/key.ts";
+import { type NewApiKey, SCOPES, type Scope } from "../../../src/runs/key.ts";
 import { createMemoryApi } from "./memory-api.ts";
 
 interface Operation {

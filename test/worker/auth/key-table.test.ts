@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SCOPES } from "../../../src/core/key.ts";
+import { SCOPES } from "../../../src/runs/key.ts";
 import { createKeyTable } from "../../../worker/auth/key-table.ts";
 import { hashKey } from "../../../worker/auth/keys.ts";
 import { createKeys } from "../../../worker/auth/manage-keys.ts";

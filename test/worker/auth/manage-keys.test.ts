@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ApiKey, NewApiKey } from "../../../src/core/key.ts";
+import type { ApiKey, NewApiKey } from "../../../src/runs/key.ts";
 import { createMemoryApi } from "../api/memory-api.ts";
 import { createKeyHomes, type MemoryLimits } from "../api/memory-keys.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Connection, createConnection } from "../../../src/core/connection.ts";
-import { createIds } from "../../../src/core/ids.ts";
+import { type Connection, createConnection } from "../../../src/runs/connection.ts";
+import { createIds } from "../../../src/runs/ids.ts";
 import { createConnections } from "../../../worker/connections/connections.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { createMemoryHome, createMemoryTable } from "../api/memory-connections.ts";

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createTestHarness } from "wrangler";
 import type { EncodeKind } from "../../../src/core/formats.ts";
-import type { ByteReader } from "../../../src/core/ports.ts";
 import type { Source } from "../../../src/core/source.ts";
 import type { EncodedFile } from "../../../src/encoders/encoder.ts";
 import { createLightEncoder, type LightEncoderOptions } from "../../../src/encoders/light/light.ts";
 import { parseFfprobe } from "../../../src/ffmpeg/parse-ffprobe.ts";
 import { type ChunkHints, createPlan } from "../../../src/plan/index.ts";
+import type { ByteReader } from "../../../src/runs/ports.ts";
 import { diskFile, type VirtualFile } from "../../fixtures/virtual-file.ts";
 
 /** A reader that counts what is read through it. */

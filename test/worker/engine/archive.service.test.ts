@@ -1,11 +1,11 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { R2Bucket } from "@cloudflare/workers-types";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createIds } from "../../../src/core/ids.ts";
-import type { Job } from "../../../src/core/jobs/job.ts";
-import type { Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
-import { isFinished } from "../../../src/core/transitions.ts";
+import { createIds } from "../../../src/runs/ids.ts";
+import type { Job } from "../../../src/runs/job.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
+import { isFinished } from "../../../src/runs/transitions.ts";
 import { createJobArchive } from "../../../worker/jobs/job-archive.ts";
 import { createArchive } from "../../../worker/run/archive.ts";
 import { createRetirement } from "../../../worker/run/retirement.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Task } from "../../../src/core/task.ts";
-import type { WebhookDelivery, WebhookEndpoint, WebhookEvent } from "../../../src/core/webhook.ts";
+import type { Task } from "../../../src/runs/task.ts";
+import type { WebhookDelivery, WebhookEndpoint, WebhookEvent } from "../../../src/runs/webhook-events.ts";
 import { instanceStatus } from "../../../worker/instance.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { ENGINES, instanceStatus, startInstance, terminateInstance } from "../../../worker/instance.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { hugeMp4 } from "../../fixtures/huge.ts";

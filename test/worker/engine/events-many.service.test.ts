@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestHarness } from "wrangler";
 import { readEvents } from "../../../src/client/remote/read-events.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
 const LISTENERS = 1000;

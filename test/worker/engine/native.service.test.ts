@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Job } from "../../../src/core/jobs/job.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Job } from "../../../src/runs/job.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
 import { MOVING_TIMES, movingWebp } from "../../fixtures/moving-webp.ts";

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { MAX_RESUMES } from "../../../src/storage/http/reader.ts";
 import { runFfmpeg } from "../../fixtures/make-clip.ts";
 import type { Answer, Origin } from "../../fixtures/origin.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createIds } from "../../../src/core/ids.ts";
-import type { Task } from "../../../src/core/task.ts";
+import { createIds } from "../../../src/runs/ids.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "./rig.ts";

@@ -1,7 +1,7 @@
 import type { DurableObjectNamespace } from "@cloudflare/workers-types";
 import { createTestHarness } from "wrangler";
-import type { Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import type { RunBinding } from "../../../worker/instance.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 

@@ -1,6 +1,6 @@
-import { createIds } from "../../../src/core/ids.ts";
-import { createTask } from "../../../src/core/task.ts";
-import { isFinished } from "../../../src/core/transitions.ts";
+import { createIds } from "../../../src/runs/ids.ts";
+import { createTask } from "../../../src/runs/task.ts";
+import { isFinished } from "../../../src/runs/transitions.ts";
 import type { RunRow } from "../../../worker/run/run-row.ts";
 
 /** A task that was just created. */

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Job } from "../../../src/core/jobs/job.ts";
-import { isFinished } from "../../../src/core/transitions.ts";
+import type { Job } from "../../../src/runs/job.ts";
+import { isFinished } from "../../../src/runs/transitions.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";

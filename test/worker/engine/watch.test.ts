@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Task } from "../../../src/core/task.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import type { RunRow } from "../../../worker/run/run-row.ts";
 import { judgeRun } from "../../../worker/run/watch/watch.ts";
 import { QUEUED, rowWith } from "./run-row.ts";

@@ -1,14 +1,14 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import type {
   NewWebhookEndpoint,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookEvent,
   WebhookSecret,
-} from "../../../src/core/webhook.ts";
+} from "../../../src/runs/webhook-events.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Received, type Receiver, startReceiver } from "../webhooks/receiver.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Connection } from "../../../src/core/connection.ts";
+import type { Connection } from "../../../src/runs/connection.ts";
 import { createLookUp } from "../../../worker/local/look-up.ts";
 import { createDnsOverHttps } from "../../../worker/network/dns-over-https.ts";
 import { type NameServer, startNameServer } from "../../fixtures/dns.ts";

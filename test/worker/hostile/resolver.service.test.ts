@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Task } from "../../../src/core/task.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { ROOT } from "../../../worker/local/settings.ts";
 import { openState } from "../../../worker/local/state.ts";
 import { createHost } from "../../../worker/local/supervisor.ts";

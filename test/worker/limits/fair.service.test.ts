@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Task } from "../../../src/core/task.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 import { type Rig, startRig } from "../../judge/rig.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { NewApiKey } from "../../../src/core/key.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { NewApiKey } from "../../../src/runs/key.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { instanceStatus } from "../../../worker/instance.ts";
 import { QUEUE_NAME } from "../../../worker/limits/queue-name.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";

@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { deflateSync } from "fflate";
 import { expect, test } from "vitest";
-import type { ListQuery } from "../../../src/core/lists.ts";
-import { createStep, type Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
+import type { ListQuery } from "../../../src/runs/lists.ts";
+import { createStep, type Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
 import { createJobTable } from "../../../worker/jobs/job-table.ts";
 import { unpack } from "../../../worker/pack.ts";
 import { createRunIndex } from "../../../worker/run/run-index.ts";

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { createIds } from "../../../src/core/ids.ts";
-import { parseTaskRequest } from "../../../src/core/requests.ts";
-import { createTask, type Task } from "../../../src/core/task.ts";
-import { applyToTask, type RunEvent } from "../../../src/core/transitions.ts";
+import { createIds } from "../../../src/runs/ids.ts";
+import { parseTaskRequest } from "../../../src/runs/requests.ts";
+import { createTask, type Task } from "../../../src/runs/task.ts";
+import { applyToTask, type RunEvent } from "../../../src/runs/transitions.ts";
 import { writePoints } from "../../../worker/observability/analytics.ts";
 import { createMetricTable } from "../../../worker/observability/metric-table.ts";
 import { observeEnd } from "../../../worker/observability/observe-end.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { Connection } from "../../../src/core/connection.ts";
-import type { UploadPart } from "../../../src/core/upload.ts";
+import type { Connection } from "../../../src/runs/connection.ts";
+import type { UploadPart } from "../../../src/runs/upload.ts";
 import { createS3Bucket } from "../../../src/storage/s3/bucket.ts";
 import { completeUpload } from "../../../src/storage/s3/objects.ts";
 import { createS3Signer } from "../../../src/storage/s3/s3-sign.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Connection } from "../../../src/core/connection.ts";
-import type { Upload, UploadPart } from "../../../src/core/upload.ts";
+import type { Connection } from "../../../src/runs/connection.ts";
+import type { Upload, UploadPart } from "../../../src/runs/upload.ts";
 import { begin, ceph, connectionOf, create, MIB, post, put, rig, stored } from "./upload-lab.ts";
 
 test("an upload that is never sent or completed is removed when it expires", async () => {

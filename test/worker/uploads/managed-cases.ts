@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { UploadPart } from "../../../src/core/upload.ts";
+import type { UploadPart } from "../../../src/runs/upload.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { begin, bytes, env, ingest, MIB, post, put, putAll, read, rig, stored } from "./upload-lab.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Upload } from "../../../src/core/upload.ts";
+import type { Upload } from "../../../src/runs/upload.ts";
 import { startOrigin } from "../../fixtures/origin.ts";
 import { startBrowser } from "../api/browser.ts";
 import { base, MIB, rig } from "./upload-lab.ts";

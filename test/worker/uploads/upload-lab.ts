@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { Connection } from "../../../src/core/connection.ts";
-import type { Step } from "../../../src/core/step.ts";
-import type { Upload, UploadPart } from "../../../src/core/upload.ts";
+import type { Connection } from "../../../src/runs/connection.ts";
+import type { Step } from "../../../src/runs/step.ts";
+import type { Upload, UploadPart } from "../../../src/runs/upload.ts";
 import { type Ceph, startCeph } from "../../s3/ceph.ts";
 import { type Bindings, createRig } from "../engine/rig.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createIds } from "../../../src/core/ids.ts";
-import type { WebhookDelivery } from "../../../src/core/webhook.ts";
+import { createIds } from "../../../src/runs/ids.ts";
+import type { WebhookDelivery } from "../../../src/runs/webhook-events.ts";
 import { createOutside } from "../../../worker/network/outside.ts";
 import { createCourier } from "../../../worker/webhooks/courier.ts";
 import { createOutbox } from "../../../worker/webhooks/outbox.ts";

@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from "vitest";
-import { createIds } from "../../../src/core/ids.ts";
+import { createIds } from "../../../src/runs/ids.ts";
 import {
   createEndpoint,
   type DeliveryAttempt,
   type EventKind,
   type Topic,
-} from "../../../src/core/webhook.ts";
+} from "../../../src/runs/webhook-events.ts";
 import { createPostOffice, type PostOffice } from "../../../worker/webhooks/post-office.ts";
 import type { ChangeSet } from "../../../worker/webhooks/shipment.ts";
 import { createMemorySql } from "../api/memory-connections.ts";

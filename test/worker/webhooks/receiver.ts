@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { WebhookEvent } from "../../../src/core/webhook.ts";
+import type { WebhookEvent } from "../../../src/runs/webhook-events.ts";
 
 /** How a receiver answers: a status, nothing, a broken connection or a redirect. */
 export type Taking = number | "hang" | "reset" | { redirect: string };

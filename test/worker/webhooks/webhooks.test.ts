@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createIds } from "../../../src/core/ids.ts";
-import { createEndpoint } from "../../../src/core/webhook.ts";
+import { createIds } from "../../../src/runs/ids.ts";
+import { createEndpoint } from "../../../src/runs/webhook-events.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { createWebhooks, openSecret, ownerOf } from "../../../worker/webhooks/webhooks.ts";
 import { createMemoryHome, createMemoryPostOffice } from "../api/memory-webhooks.ts";

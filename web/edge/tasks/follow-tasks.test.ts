@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createIds } from "../../../src/core/ids.ts";
-import { createTask } from "../../../src/core/task.ts";
 import type { Task, TaskStatus, Update } from "../../../src/index.ts";
+import { createIds } from "../../../src/runs/ids.ts";
+import { createTask } from "../../../src/runs/task.ts";
 import { createPaged } from "../shared/paged.ts";
 import { toFault } from "../shared/service.ts";
 import { createFollower } from "./follow-tasks.ts";

@@ -1,5 +1,5 @@
 import type { MediaError } from "../../../src/core/errors.ts";
-import { isFinished, type RunEvent } from "../../../src/core/transitions.ts";
+import { isFinished, type RunEvent } from "../../../src/runs/transitions.ts";
 import { errors } from "../../errors.ts";
 import { instanceStatus, UNKNOWN, wakeInstance } from "../../instance.ts";
 import { serviceSettings } from "../../settings/service-settings.ts";

@@ -1,7 +1,7 @@
 import type { MediaError } from "../../../src/core/errors.ts";
-import { runErrorOf, type Step } from "../../../src/core/step.ts";
-import type { Task } from "../../../src/core/task.ts";
-import { failOpenStep, isFinished, type RunEvent } from "../../../src/core/transitions.ts";
+import { runErrorOf, type Step } from "../../../src/runs/step.ts";
+import type { Task } from "../../../src/runs/task.ts";
+import { failOpenStep, isFinished, type RunEvent } from "../../../src/runs/transitions.ts";
 import type { ServiceSettings } from "../../settings/schema.ts";
 import type { RunRow } from "../run-row.ts";
 import { ASK_MS } from "../schedule.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { brokenS3, closed, ruled, wholeWithin } from "../core/fields.ts";
+import { parseBody } from "../core/parse-body.ts";
 import { MIB } from "../util/bytes.ts";
-import { brokenS3, closed, ruled, wholeWithin } from "./fields.ts";
-import { parseBody } from "./parse-body.ts";
 
 /** The states of an upload: waiting for parts, or stored as a whole. */
 const UPLOAD_STATUSES = ["waiting", "stored"] as const;

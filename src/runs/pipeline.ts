@@ -1,7 +1,7 @@
-import { MediaError, toMediaError } from "./errors.ts";
-import type { EncodeRequest } from "./options.ts";
+import { MediaError, toMediaError } from "../core/errors.ts";
+import type { EncodeRequest } from "../core/options.ts";
+import type { ExternalFile, Source } from "../core/source.ts";
 import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
-import type { ExternalFile, Source } from "./source.ts";
 import { runErrorOf, type Step } from "./step.ts";
 import type { Task } from "./task.ts";
 

@@ -1,6 +1,6 @@
-import type { EncoderChoice } from "./choice.ts";
-import type { EncodeRequest } from "./options.ts";
-import type { Source } from "./source.ts";
+import type { EncoderChoice } from "../core/choice.ts";
+import type { EncodeRequest } from "../core/options.ts";
+import type { Source } from "../core/source.ts";
 import type { Step } from "./step.ts";
 import type { Task } from "./task.ts";
 import type { RunEvent } from "./transitions.ts";

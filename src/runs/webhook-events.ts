@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { brokenWebhook, closed, ruled, wholeWithin } from "../core/fields.ts";
+import { BOUNDS } from "../core/formats.ts";
+import { parseBody } from "../core/parse-body.ts";
 import { quote } from "../util/quote.ts";
-import { brokenWebhook, closed, ruled, wholeWithin } from "./fields.ts";
-import { BOUNDS } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
-import { Job } from "./jobs/job.ts";
-import { parseBody } from "./parse-body.ts";
+import { Job } from "./job.ts";
 import { Step } from "./step.ts";
 import { Task } from "./task.ts";
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
+import { closed, oneOf, wholeWithin } from "../core/fields.ts";
+import { ENCODE_KINDS, STEP_KINDS } from "../core/formats.ts";
+import { parseBody } from "../core/parse-body.ts";
 import { CONNECTION_KINDS } from "./connection.ts";
-import { closed, oneOf, wholeWithin } from "./fields.ts";
-import { ENCODE_KINDS, STEP_KINDS } from "./formats.ts";
 import { type IdSort, isId } from "./ids.ts";
-import { parseBody } from "./parse-body.ts";
 import { STEP_STATUSES } from "./step.ts";
 import { TASK_STATUSES } from "./task.ts";
-import { DELIVERY_STATUSES, ENDPOINT_STATUSES, EVENT_KINDS } from "./webhook.ts";
+import { DELIVERY_STATUSES, ENDPOINT_STATUSES, EVENT_KINDS } from "./webhook-events.ts";
 
 /** Records per page: the default, and the bounds of `limit`. */
 export const LIST_LIMIT = { default: 20, min: 1, max: 100 } as const;

@@ -1,6 +1,6 @@
-import type { EncoderChoice } from "./choice.ts";
-import { MediaError } from "./errors.ts";
-import type { Source } from "./source.ts";
+import type { EncoderChoice } from "../core/choice.ts";
+import { MediaError } from "../core/errors.ts";
+import type { Source } from "../core/source.ts";
 import type { RunError, Step } from "./step.ts";
 import type { Task } from "./task.ts";
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ERROR_KINDS } from "./errors.ts";
-import { closed, ruled, textUpTo, wholeWithin } from "./fields.ts";
-import { BOUNDS } from "./formats.ts";
+import { ERROR_KINDS } from "../core/errors.ts";
+import { closed, ruled, textUpTo, wholeWithin } from "../core/fields.ts";
+import { BOUNDS } from "../core/formats.ts";
+import { parseBody } from "../core/parse-body.ts";
 import type { CreateId } from "./ids.ts";
-import { parseBody } from "./parse-body.ts";
 
 /** The kinds of connections. */
 export const CONNECTION_KINDS = ["s3"] as const;

@@ -1,12 +1,12 @@
 import { z } from "zod";
+import { ErrorReason } from "../core/error-reason.ts";
+import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "../core/errors.ts";
+import { STEP_KINDS, type StepKind } from "../core/formats.ts";
+import type { OptionsOf } from "../core/options.ts";
+import { Refusal } from "../core/refusal.ts";
+import { ExternalFile, Source } from "../core/source.ts";
 import { withoutKey } from "../media/features/encryption.ts";
-import { ErrorReason } from "./error-reason.ts";
-import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "./errors.ts";
-import { STEP_KINDS, type StepKind } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
-import type { OptionsOf } from "./options.ts";
-import { Refusal } from "./refusal.ts";
-import { ExternalFile, Source } from "./source.ts";
 
 /** The states of a step; the last three are terminal. */
 export const STEP_STATUSES = ["waiting", "processing", "succeeded", "failed", "cancelled"] as const;

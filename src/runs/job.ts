@@ -1,9 +1,98 @@
 import { z } from "zod";
-import { MediaError } from "../errors.ts";
-import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../fields.ts";
-import { DEFAULT_FORMAT, type EncodeKind } from "../formats.ts";
-import { parseBody } from "../parse-body.ts";
-import { parseTaskRequest, TaskRequest } from "../requests.ts";
+import { MediaError } from "../core/errors.ts";
+import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../core/fields.ts";
+import { DEFAULT_FORMAT, type EncodeKind } from "../core/formats.ts";
+import { parseBody } from "../core/parse-body.ts";
+import type { CreateId } from "./ids.ts";
+import { parseTaskRequest, TaskRequest } from "./requests.ts";
+import { createTask, TASK_STATUSES, Task, type TaskStatus } from "./task.ts";
+import { isFinished } from "./transitions.ts";
+
+const milliseconds = z
+  .int()
+  .meta({ description: "Milliseconds since the Unix epoch.", example: 1795170600000 });
+
+/** Several outputs of one input: a task for each, in the order of the request. */
+export const Job = z
+  .object({
+    id: z.string().meta({ example: "job_01kbb1d3x4e8v0t6m9q2y5z7av" }),
+    object: z.literal("job"),
+    input: z.string().meta({ example: "https://example.com/clip.mov" }),
+    status: z.enum(TASK_STATUSES).meta({
+      description:
+        "queued until a task starts; at the end, succeeded when every task has, failed when one has, else cancelled.",
+    }),
+    tasks: z.array(Task).meta({ description: "A task for each output, in their order; less those deleted." }),
+    created_at: milliseconds,
+    started_at: milliseconds.nullable(),
+    finished_at: milliseconds.nullable(),
+    updated_at: milliseconds,
+  })
+  .meta({ id: "Job" });
+/** Several outputs of one input: a task for each, in the order of the request. */
+export type Job = z.infer<typeof Job>;
+
+/** What is stored of a job: its state is that of its tasks. */
+export interface JobHead {
+  id: string;
+  input: string;
+  created_at: number;
+}
+
+/** Creates the queued tasks of a job, in the order of its outputs. */
+export function createJobTasks({ id, created_at }: JobHead, { outputs }: JobRequest, ids: CreateId): Task[] {
+  const made = outputs.map(({ request }) => createTask(request, ids, created_at));
+  return made.map((task, index) => {
+    const { name, after = null } = outputs[index] ?? {};
+    const before = after === null ? undefined : made[after]?.id;
+    return { ...task, job: { id, ...(name !== undefined && { name }), ...(before && { after: before }) } };
+  });
+}
+
+/** How a task ended that another waits for, or that it is gone. */
+export type TaskEnd = "succeeded" | "failed" | "cancelled" | "deleted";
+
+/** The end of a wait: the input that was waited for, or how the task ended that should have made it. */
+export type Release = { input: string | null } | { ended: Exclude<TaskEnd, "succeeded"> };
+
+/** Returns what ends the wait for a task; null while it runs. */
+export function releaseAfter(
+  before: { ended: TaskEnd | null; output: string | null } | null | undefined,
+): Release | null {
+  if (!before) return { ended: "deleted" };
+  if (before.ended === null) return null;
+  return before.ended === "succeeded" ? { input: before.output } : { ended: before.ended };
+}
+
+/** Returns the id of the task whose output a task that did not start may still wait for; null when it waits for none. */
+export function awaitedBy({ job, started_at }: Task): string | null {
+  return started_at === null ? (job?.after ?? null) : null;
+}
+
+/** Creates the error of a retry whose input would have been the output of another task. */
+export function neverMade(after: string): MediaError {
+  const message = `The input is the output of ${after}, which was never made; create the task again with an input of its own.`;
+  return new MediaError("invalid_input", message, { param: "input" });
+}
+
+/** Returns a job as its tasks stand. */
+export function describeJob({ id, input, created_at }: JobHead, tasks: readonly Task[]): Job {
+  const status = statusOf(tasks);
+  const started = tasks.flatMap(({ started_at }) => started_at ?? []);
+  const finished = tasks.flatMap(({ finished_at }) => finished_at ?? []);
+  return {
+    ...{ id, object: "job", input, status, tasks: [...tasks], created_at },
+    started_at: started.length > 0 ? Math.min(...started) : null,
+    finished_at: isFinished({ status }) && finished.length > 0 ? Math.max(...finished) : null,
+    updated_at: Math.max(created_at, ...tasks.map(({ updated_at }) => updated_at)),
+  };
+}
+
+function statusOf(tasks: readonly Task[]): TaskStatus {
+  const all = new Set(tasks.map(({ status }) => status));
+  if (!tasks.every(isFinished)) return all.size === 1 && all.has("queued") ? "queued" : "processing";
+  return all.has("failed") ? "failed" : all.has("cancelled") ? "cancelled" : "succeeded";
+}
 
 /** How many outputs a job has. */
 const JOB_OUTPUTS = { min: 1, max: 10 } as const;
