@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
-import type { Source } from "../src/core/source.ts";
 import { parseFfprobe } from "../src/ffmpeg/parse-ffprobe.ts";
+import type { Source } from "../src/media/source.ts";
 import { makeClip, runFfprobe } from "../test/fixtures/make-clip.ts";
 
 /** A clip on this machine, and ffprobe's report on it. */

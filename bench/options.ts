@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { MediaError } from "../src/core/errors.ts";
+import { MediaError } from "../src/media/errors.ts";
 
 /** The command-line options of `npm run bench`. */
 export interface BenchOptions {

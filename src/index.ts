@@ -1,7 +1,7 @@
 export type * from "./client/client.ts";
-export type { Chapter } from "./core/chapters/chapters.ts";
-export type { EncoderChoice } from "./core/choice.ts";
-export type { ErrorReason } from "./core/error-reason.ts";
+export { manifestEntries, manifestsOf } from "./ffmpeg/manifests/manifest-entries.ts";
+export type { Chapter } from "./media/chapters.ts";
+export type { ErrorReason } from "./media/errors.ts";
 export {
   ERROR_KINDS,
   type ErrorKind,
@@ -11,7 +11,11 @@ export {
   type MediaErrorOptions,
   type RequestErrorKind,
   type RunErrorKind,
-} from "./core/errors.ts";
+} from "./media/errors.ts";
+export { TARGET_LUFS } from "./media/features/audio-filters.ts";
+export { SAMPLE_RATES } from "./media/features/audio-format.ts";
+export { exactFps } from "./media/features/fps.ts";
+export { dropped, type Forecast, forecast } from "./media/forecast.ts";
 export {
   type AdaptiveFormat,
   ANIMATION_DEFAULTS,
@@ -43,7 +47,16 @@ export {
   type VideoCodec,
   type VideoFormat,
   type WaveformFormat,
-} from "./core/formats.ts";
+} from "./media/formats.ts";
+export type {
+  ConcatOption,
+  CropOption,
+  EncryptionOption,
+  ImageOverlayOption,
+  OverlayOption,
+  SizeOption,
+  SubtitleOption,
+} from "./media/option-shapes.ts";
 export type {
   AdaptiveVideoOptions,
   AnimationOptions,
@@ -55,17 +68,10 @@ export type {
   UploadOptions,
   VideoOptions,
   WaveformOptions,
-} from "./core/option-types.ts";
-export type {
-  ConcatOption,
-  CropOption,
-  EncryptionOption,
-  ImageOverlayOption,
-  OverlayOption,
-  SizeOption,
-  SubtitleOption,
-} from "./core/options/option-shapes.ts";
-export type { Refusal } from "./core/refusal.ts";
+} from "./media/option-types.ts";
+export type { Size } from "./media/picture-geometry.ts";
+export { type View, viewOf } from "./media/picture-geometry.ts";
+export type { EncoderChoice, Refusal } from "./media/refusal.ts";
 export type {
   Dropped,
   ExternalFile,
@@ -73,20 +79,12 @@ export type {
   SourceColor,
   SourceStream,
   WaveformFacts,
-} from "./core/source.ts";
-export { METADATA_MODES, type MetadataMode } from "./core/tags.ts";
-export { manifestEntries, manifestsOf } from "./ffmpeg/manifests/manifest-entries.ts";
-export { TARGET_LUFS } from "./media/features/audio-filters.ts";
-export { SAMPLE_RATES } from "./media/features/audio-format.ts";
-export { exactFps } from "./media/features/fps.ts";
-export { dropped } from "./plan/dropped.ts";
-export { type Forecast, forecast } from "./plan/forecast.ts";
-export type { Size } from "./plan/size.ts";
-export { optionsForSize } from "./plan/target-size.ts";
-export { type View, viewOf } from "./plan/view.ts";
+} from "./media/source.ts";
+export { METADATA_MODES, type MetadataMode } from "./media/tags.ts";
+export { optionsForSize } from "./media/target-size.ts";
+export { describeRefusal, explainRefusals } from "./media/words.ts";
 export type { ByteRange, ByteReader, Storage, Store, StoredInfo, StoredObject } from "./runs/ports.ts";
 export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./runs/requests.ts";
 export { type RunError, STEP_STATUSES, type StepStatus } from "./runs/step.ts";
 export { TASK_STATUSES, type TaskStatus } from "./runs/task.ts";
 export { isFinished } from "./runs/transitions.ts";
-export { describeRefusal, explainRefusals } from "./words/refusal-words.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../src/core/errors.ts";
+import { MediaError } from "../src/media/errors.ts";
 import type { Scope } from "../src/runs/key.ts";
 import type { ListSort } from "../src/runs/lists.ts";
 

@@ -1,8 +1,8 @@
-import type { VideoOptions } from "../../src/core/options.ts";
 import { poolTools, WORKER_MEMORY } from "../../src/encoders/wasm/wasm-pool-cost.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import { createPlan } from "../../src/media/index.ts";
+import type { VideoOptions } from "../../src/media/options.ts";
 import type { Sample } from "../benchmark.ts";
 import { type Footage, makeFootage } from "../footage.ts";
 import { medianOf } from "../measure.ts";

@@ -1,10 +1,10 @@
 import { link, mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ImageFormat } from "../../src/core/formats.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import type { ImageFormat } from "../../src/media/formats.ts";
+import { createPlan } from "../../src/media/index.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { medianOf } from "../measure.ts";

@@ -1,4 +1,4 @@
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { similarities } from "../similarity.ts";

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { OptionsOf } from "../../src/core/options.ts";
-import type { Source } from "../../src/core/source.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
+import type { Source } from "../../src/media/source.ts";
 import { serveFile } from "../../worker/local/file-server.ts";
 import type { Footage } from "../footage.ts";
 import { type Lab, openLab } from "../lab.ts";

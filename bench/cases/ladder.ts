@@ -1,8 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Rendition } from "../../src/plan/index.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import { createPlan, type Rendition } from "../../src/media/index.ts";
 import { runFfprobeWith } from "../../test/fixtures/make-clip.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";

@@ -1,7 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { OptionsOf } from "../../src/core/options.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { lightTools } from "../../src/encoders/light/light-estimate.ts";
 import { readLightMessage } from "../../src/encoders/light/light-wire.ts";
@@ -9,7 +7,9 @@ import { readFrames } from "../../src/encoders/wire-frame.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import { createPlan } from "../../src/media/index.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
 import { clip } from "../../test/fixtures/clips.ts";
 import { WORKERS } from "../../worker/local/service.ts";
 import { ROOT } from "../../worker/local/settings.ts";

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import { createPlan } from "../../src/media/index.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { median, medianOf } from "../measure.ts";

@@ -1,4 +1,4 @@
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { makeFilm } from "../film.ts";
 import { openLab } from "../lab.ts";

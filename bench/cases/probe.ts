@@ -1,4 +1,4 @@
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import { hugeMp3, hugeMp4, hugeWebm } from "../../test/fixtures/huge.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
 import type { VirtualFile } from "../../test/fixtures/virtual-file.ts";

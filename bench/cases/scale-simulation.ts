@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Source } from "../../src/core/source.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { type Chunk, createPlan, type Plan } from "../../src/media/index.ts";
+import type { Source } from "../../src/media/source.ts";
 import { stitch } from "../../src/mux/stitch.ts";
-import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { nativeOffer } from "../../src/route/native-offer.ts";
 import { openFile } from "../../test/encoders/native-encoder.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";

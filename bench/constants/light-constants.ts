@@ -1,7 +1,6 @@
 /** Prints what work costs the light encoder's core, beside the estimates: `node bench/constants/light-constants.ts [stock | fast]`. */
 import { readFile, stat } from "node:fs/promises";
 import { findBuilt } from "../../core/cache.ts";
-import type { EncodeKind } from "../../src/core/formats.ts";
 import { heapOf, secondsOf } from "../../src/encoders/light/light-cost.ts";
 import { chooseLevel, coreOf, LIGHT_LIMITS, lightTools } from "../../src/encoders/light/light-estimate.ts";
 import { runChunk } from "../../src/encoders/light/light-job.ts";
@@ -10,7 +9,8 @@ import { createFastCore } from "../../src/encoders/wasm/fast-core.ts";
 import { createWasmCore } from "../../src/encoders/wasm/stock-core.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { FAST_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import { createPlan } from "../../src/media/index.ts";
 import { stockCore } from "../../test/encoders/stock-core.ts";
 import { makeClip, runFfprobe } from "../../test/fixtures/make-clip.ts";
 

@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import { createS3Bucket, type S3Bucket } from "../storage/s3/bucket.ts";
 import type { S3Connection } from "../storage/s3/s3-connection.ts";
 import {

@@ -1,9 +1,9 @@
 import type { ListOptions, Page } from "../client/client.ts";
 import type { UploadProgress, Waiting, WaitingFile } from "../client/update.ts";
-import type { EncoderChoice } from "../core/choice.ts";
-import { MediaError } from "../core/errors.ts";
-import type { Source } from "../core/source.ts";
-import type { Size } from "../plan/size.ts";
+import { MediaError } from "../media/errors.ts";
+import type { Size } from "../media/picture-geometry.ts";
+import type { EncoderChoice } from "../media/refusal.ts";
+import type { Source } from "../media/source.ts";
 import type { Job } from "../runs/job.ts";
 import type { RunError, Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";

@@ -1,6 +1,5 @@
-import type { ErrorReason } from "../core/error-reason.ts";
-import { type ErrorKind, MediaError, toMediaError } from "../core/errors.ts";
-import type { Refusal } from "../core/refusal.ts";
+import { type ErrorKind, type ErrorReason, MediaError, toMediaError } from "../media/errors.ts";
+import type { Refusal } from "../media/refusal.ts";
 import type { PageAnswer } from "./media-api.ts";
 
 /** Either end of a channel between a page and its worker: a `Worker`, or the worker's own scope. */

@@ -1,7 +1,7 @@
-import type { MediaError } from "../core/errors.ts";
-import type { EncodeKind, StepKind } from "../core/formats.ts";
-import type { ProbeOptions } from "../core/option-types.ts";
-import type { Source } from "../core/source.ts";
+import type { MediaError } from "../media/errors.ts";
+import type { EncodeKind, StepKind } from "../media/formats.ts";
+import type { ProbeOptions } from "../media/option-types.ts";
+import type { Source } from "../media/source.ts";
 import type { StepStatus } from "../runs/step.ts";
 import type { TaskStatus } from "../runs/task.ts";
 import type { Jobs } from "./jobs.ts";

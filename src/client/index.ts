@@ -1,5 +1,4 @@
-export type { ImageUrlOptions, ImageUrlRequest } from "../core/images/image-url.ts";
-export type { ImageUrl } from "../core/images/signed-image-url.ts";
+export type { ImageUrl, ImageUrlOptions, ImageUrlRequest } from "../media/image-url.ts";
 export {
   type Connection,
   type ConnectionChange,

@@ -1,5 +1,5 @@
-import { toMediaError } from "../core/errors.ts";
-import type { EncodeKind } from "../core/formats.ts";
+import { toMediaError } from "../media/errors.ts";
+import type { EncodeKind } from "../media/formats.ts";
 import type { Job as JobRecord } from "../runs/job.ts";
 import type { JobUpdate as JobUpdateRecord } from "../runs/job-update.ts";
 import type { AnyMedia } from "./media-input.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import { mapExtraInputs } from "../media/extra-inputs.ts";
 
 /** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a visitor's file. */

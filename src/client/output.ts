@@ -1,5 +1,5 @@
-import { MediaError } from "../core/errors.ts";
-import type { Source } from "../core/source.ts";
+import { MediaError } from "../media/errors.ts";
+import type { Source } from "../media/source.ts";
 import { limitTime } from "../util/async.ts";
 import type { Output } from "./client.ts";
 import type { ReadOptions } from "./records.ts";

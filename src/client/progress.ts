@@ -1,6 +1,6 @@
-import type { EncoderChoice } from "../core/choice.ts";
-import { MediaError, toMediaError } from "../core/errors.ts";
-import { ENCODE_KINDS, type StepKind } from "../core/formats.ts";
+import { MediaError, toMediaError } from "../media/errors.ts";
+import { ENCODE_KINDS, type StepKind } from "../media/formats.ts";
+import type { EncoderChoice } from "../media/refusal.ts";
 import { describeJob, type Job } from "../runs/job.ts";
 import type { JobUpdate } from "../runs/job-update.ts";
 import type { Step } from "../runs/step.ts";

@@ -1,7 +1,7 @@
-import type { EncodeKind, StepKind } from "../core/formats.ts";
-import type { OptionsOf } from "../core/option-types.ts";
-import type { ExternalFile, Source } from "../core/source.ts";
 import type { InputRole } from "../media/extra-inputs.ts";
+import type { EncodeKind, StepKind } from "../media/formats.ts";
+import type { OptionsOf } from "../media/option-types.ts";
+import type { ExternalFile, Source } from "../media/source.ts";
 import type { RunError, Step as StepRecord } from "../runs/step.ts";
 import type { Task as TaskRecord } from "../runs/task.ts";
 import type { UploadRequest } from "../runs/upload.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EncoderChoice } from "../core/choice.ts";
+import { EncoderChoice } from "../media/refusal.ts";
 import type { RunError } from "../runs/step.ts";
 import { Task } from "../runs/task.ts";
 

@@ -1,4 +1,4 @@
-import { MediaError, toMediaError } from "../core/errors.ts";
+import { MediaError, toMediaError } from "../media/errors.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";

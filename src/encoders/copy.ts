@@ -7,16 +7,16 @@ import {
   MovOutputFormat,
   Output,
 } from "mediabunny";
-import type { VideoFormat } from "../core/formats.ts";
-import type { Source } from "../core/source.ts";
 import type { Tally } from "../ffmpeg/tally.ts";
 import { containerOf } from "../media/containers.ts";
+import type { VideoFormat } from "../media/formats.ts";
+import type { Plan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
+import { picturesEnd } from "../media/timeline.ts";
 import { countContents } from "../mux/contents.ts";
 import { readCover, readMetadata } from "../mux/file-metadata.ts";
 import { createOpener, openSound, readStart } from "../mux/packets.ts";
 import { stitch } from "../mux/stitch.ts";
-import { picturesEnd } from "../plan/pictures-end.ts";
-import type { Plan } from "../plan/plan.ts";
 import { openSource } from "../probe/open-source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import type { Encoder } from "./encoder.ts";

@@ -1,7 +1,7 @@
-import type { RefusalReason } from "../core/refusal.ts";
-import type { Source } from "../core/source.ts";
 import type { Tally } from "../ffmpeg/tally.ts";
-import type { Chunk, Plan } from "../plan/plan.ts";
+import type { Chunk, Plan } from "../media/plan.ts";
+import type { RefusalReason } from "../media/refusal.ts";
+import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 
 /** An encoded file; adaptive video has many, the master playlist last. */

@@ -1,4 +1,4 @@
-import { type ErrorKind, MediaError } from "../core/errors.ts";
+import { type ErrorKind, MediaError } from "../media/errors.ts";
 
 /** MIME type of a message written by {@link writeFrame}. */
 export const FRAME_MIME = "application/vnd.framewright.frame";

@@ -1,7 +1,7 @@
-import type { Source } from "../core/source.ts";
 import { audioFilterChain, type Gain, keepsLayout } from "../media/features/audio-filters-graph.ts";
 import { soundFilters } from "../media/features.ts";
-import type { AudioPlan } from "../plan/plan.ts";
+import type { AudioPlan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 

@@ -1,4 +1,3 @@
-import type { Source } from "../core/source.ts";
 import { extraFilesOf, isFfmpegInput } from "../media/extra-inputs.ts";
 import type { Filter } from "../media/feature.ts";
 import type { Gain } from "../media/features/audio-filters-graph.ts";
@@ -7,9 +6,10 @@ import { placedParts } from "../media/features/concat-plan.ts";
 import { metadataArgs } from "../media/features/metadata.ts";
 import { storyboardArgs } from "../media/features/storyboard-graph.ts";
 import { sourceForTrack } from "../media/features/track.ts";
-import { isCopy } from "../plan/copied.ts";
-import { shownEnd } from "../plan/pictures-end.ts";
-import type { Chunk, Plan } from "../plan/plan.ts";
+import type { Chunk, Plan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
+import { shownEnd } from "../media/timeline.ts";
+import { isCopy } from "../media/video-plan.ts";
 import { audioArgs, sampleArgs } from "./audio-args.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";

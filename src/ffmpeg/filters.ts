@@ -1,8 +1,8 @@
-import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
 import { ntscRate } from "../media/features/fps.ts";
-import type { Geometry } from "../plan/plan.ts";
-import type { Size } from "../plan/size.ts";
+import type { Size } from "../media/picture-geometry.ts";
+import type { Geometry } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 import { isRgb } from "./color.ts";
 
 /** What to fix in pictures before they are sized. */

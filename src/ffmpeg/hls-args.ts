@@ -1,11 +1,10 @@
-import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
 import type { Gain } from "../media/features/audio-filters-graph.ts";
 import { DEFAULT_FPS, isEven } from "../media/features/fps.ts";
 import { sourceForTrack } from "../media/features/track.ts";
-import { SEGMENT_SECONDS } from "../plan/chunks.ts";
-import { freezePictures, SLACK, shownEnd, trackEnd } from "../plan/pictures-end.ts";
-import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../plan/plan.ts";
+import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
+import { freezePictures, SEGMENT_SECONDS, SLACK, shownEnd, trackEnd } from "../media/timeline.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import { chain } from "./filters.ts";

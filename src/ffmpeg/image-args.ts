@@ -1,9 +1,9 @@
-import type { ImageFormat } from "../core/formats.ts";
-import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
 import { paletteFilter } from "../media/features/animation-graph.ts";
 import { overFilters, pictureFilters } from "../media/features.ts";
-import type { ImagePlan, Plan } from "../plan/plan.ts";
+import type { ImageFormat } from "../media/formats.ts";
+import type { ImagePlan, Plan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 import { filterContext, isRgb, sourceColor } from "./color.ts";
 import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";

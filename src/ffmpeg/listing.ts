@@ -1,6 +1,6 @@
-import type { Source } from "../core/source.ts";
 import { type PlacedPart, placedParts } from "../media/features/concat-plan.ts";
-import type { Chunk, Plan } from "../plan/plan.ts";
+import type { Chunk, Plan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 import { type Cut, createCut, soundStream } from "./span.ts";
 import {
   type ListedPackets,

@@ -1,5 +1,5 @@
-import { FORMATS } from "../core/formats.ts";
-import type { Chunk, Plan } from "../plan/plan.ts";
+import { FORMATS } from "../media/formats.ts";
+import type { Chunk, Plan } from "../media/plan.ts";
 
 /** The file of a chunk; for adaptive video, its master playlist. */
 export interface OutputFile {

@@ -1,8 +1,8 @@
-import { type Chapter, readChapters } from "../core/chapters/chapters.ts";
-import { MediaError } from "../core/errors.ts";
-import type { Source, SourceColor, SourceStream } from "../core/source.ts";
-import { readTags, type Tags } from "../core/tags.ts";
-import { displayedSize, parsePixelAspect, toRightAngle } from "../plan/size.ts";
+import { type Chapter, readChapters } from "../media/chapters.ts";
+import { MediaError } from "../media/errors.ts";
+import { displayedSize, parsePixelAspect, toRightAngle } from "../media/picture-geometry.ts";
+import type { Source, SourceColor, SourceStream } from "../media/source.ts";
+import { readTags, type Tags } from "../media/tags.ts";
 import { mimeOf, nameCodec, nameFormat } from "./ffprobe-names.ts";
 
 /** What is known about a file without ffprobe. */

@@ -1,7 +1,7 @@
-import { MediaError } from "../core/errors.ts";
-import type { Source } from "../core/source.ts";
+import { MediaError } from "../media/errors.ts";
 import { sourceForTrack } from "../media/features/track.ts";
-import type { Chunk, Plan } from "../plan/plan.ts";
+import type { Chunk, Plan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 import { parseProgress } from "./progress.ts";
 
 /**

@@ -1,10 +1,10 @@
-import type { ImageFormat } from "../core/formats.ts";
-import type { RefusalReason } from "../core/refusal.ts";
-import type { Source } from "../core/source.ts";
+import { refuseDecoding } from "../media/decoded-pictures.ts";
 import { refuseFeatures } from "../media/features.ts";
-import { decodedSounds } from "../plan/audio.ts";
-import { refuseDecoding } from "../plan/image/decoded.ts";
-import { type Plan, plannedOf } from "../plan/plan.ts";
+import type { ImageFormat } from "../media/formats.ts";
+import { type Plan, plannedOf } from "../media/plan.ts";
+import type { RefusalReason } from "../media/refusal.ts";
+import { decodedSounds } from "../media/sound-plan.ts";
+import type { Source } from "../media/source.ts";
 import { filterContext } from "./color.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
 

@@ -1,6 +1,6 @@
-import type { Source } from "../core/source.ts";
-import type { Geometry, Plan } from "../plan/plan.ts";
-import { storedPicture } from "../plan/size.ts";
+import { storedPicture } from "../media/picture-geometry.ts";
+import type { Geometry, Plan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 
 // Half as large again as the target, it has nearly all that scaling keeps: against scaling from the whole, SSIM is 0.993 in noise.
 const LEAST = 1.5;

@@ -1,8 +1,8 @@
-import type { Source } from "../core/source.ts";
 import { CLOCK } from "../media/clock.ts";
 import { containerOf } from "../media/containers.ts";
-import { picturesEnd } from "../plan/pictures-end.ts";
-import { type Chunk, constantFps, type Plan } from "../plan/plan.ts";
+import { type Chunk, constantFps, type Plan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
+import { picturesEnd } from "../media/timeline.ts";
 
 /** Cuts a stretch out of the source: where to seek, and the filters that keep exactly its frames. */
 export interface Cut {

@@ -1,5 +1,5 @@
-import type { Source } from "../core/source.ts";
-import type { Chunk } from "../plan/plan.ts";
+import type { Chunk } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 
 /** What an encoder found in a chunk's span of the source; a part is absent when the chunk has no such track. */
 export interface Tally {

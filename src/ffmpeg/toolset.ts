@@ -1,9 +1,9 @@
-import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
 import { containersWith } from "../media/containers.ts";
 import type { Engine } from "../media/feature.ts";
 import type { FeatureName } from "../media/features.ts";
-import type { ImagePlan } from "../plan/plan.ts";
-import type { Size } from "../plan/size.ts";
+import type { AudioCodec, ImageFormat, VideoCodec } from "../media/formats.ts";
+import type { Size } from "../media/picture-geometry.ts";
+import type { ImagePlan } from "../media/plan.ts";
 
 /** One of ffmpeg's encoders, with its arguments besides rate and size. */
 export interface Tool {

@@ -1,9 +1,9 @@
-import type { VideoCodec } from "../core/formats.ts";
-import type { Source } from "../core/source.ts";
 import type { Filter } from "../media/feature.ts";
 import { DEFAULT_FPS, exactFps, isEven } from "../media/features/fps.ts";
 import { overFilters, pictureFilters } from "../media/features.ts";
-import type { Chunk, Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
+import type { VideoCodec } from "../media/formats.ts";
+import type { Chunk, Geometry, Plan, Rate, VideoPlan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 import {
   assumedColor,
   colorArgs,

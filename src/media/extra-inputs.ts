@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { plainName } from "../core/fields.ts";
+import { plainName } from "./fields.ts";
 
 /** The options that name extra inputs, in the order in which a run numbers them; files that only other steps read come last. */
 export const INPUT_ROLES = ["overlay", "concat", "subtitles"] as const;

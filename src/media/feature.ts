@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { EncodeKind } from "../core/formats.ts";
-import type { SourceFacts } from "../core/source-facts.ts";
+import type { EncodeKind } from "./formats.ts";
+import type { SourceFacts } from "./source-facts.ts";
 
 /** What carries features out: the builds of ffmpeg, and the browser's own encoders. */
 export type Engine = "native" | "stock" | "fast" | "webcodecs" | "canvas" | "avif";

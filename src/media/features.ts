@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import type { SourceFacts } from "../core/source-facts.ts";
 import {
   changesDefault,
   type Engine,
@@ -19,6 +18,7 @@ import { overlay } from "./features/overlay.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
+import type { SourceFacts } from "./source-facts.ts";
 
 /** What engines do, by the names of parts of the plan; within a stage, filters have this order. */
 export const FEATURES = { speed, deinterlace, denoise, tone_map, overlay, burn, concat } as const;

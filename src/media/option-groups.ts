@@ -1,6 +1,4 @@
 import type { z } from "zod";
-import type { EncodeKind } from "../core/formats.ts";
-import type { SourceFacts } from "../core/source-facts.ts";
 import type { InputRole } from "./extra-inputs.ts";
 import { changesDefault as differs, type Option, type OptionGroup } from "./feature.ts";
 import { animation } from "./features/animation.ts";
@@ -22,6 +20,8 @@ import { storyboard } from "./features/storyboard.ts";
 import { burn } from "./features/subtitles.ts";
 import { track } from "./features/track.ts";
 import { peaks, waveformPicture } from "./features/waveform.ts";
+import type { EncodeKind } from "./formats.ts";
+import type { SourceFacts } from "./source-facts.ts";
 
 /** All options, in the order in which requests and documents list them. */
 const OPTION_GROUPS = [

@@ -1,6 +1,6 @@
 import { ALL_FORMATS, CustomSource, Input, type MetadataTags, RichImageData } from "mediabunny";
-import { COVER_CODECS, type Tags, tagPlace } from "../core/tags.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan } from "../media/plan.ts";
+import { COVER_CODECS, type Tags, tagPlace } from "../media/tags.ts";
 import { readId3 } from "../probe/mp3.ts";
 import { boundReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";

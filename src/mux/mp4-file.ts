@@ -1,4 +1,4 @@
-import { COVER_CODECS, tagPlace } from "../core/tags.ts";
+import { COVER_CODECS, tagPlace } from "../media/tags.ts";
 import { type Box, listBoxes } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, MIB, viewOf } from "../util/bytes.ts";

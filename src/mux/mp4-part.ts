@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import { readMovieIndex } from "../probe/mp4.ts";
 import {
   type Box,

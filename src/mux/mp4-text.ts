@@ -1,4 +1,4 @@
-import type { Chapter } from "../core/chapters/chapters.ts";
+import type { Chapter } from "../media/chapters.ts";
 import { findMovieIndex } from "../probe/mp4.ts";
 import { findBox, listBoxes, readBoxHeader, readTimescale } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import { concatBytes, toBase64, viewOf } from "../util/bytes.ts";
 import type { Cover } from "./file-metadata.ts";
 

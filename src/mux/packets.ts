@@ -11,7 +11,7 @@ import {
   type PacketRetrievalOptions,
   type VideoCodec,
 } from "mediabunny";
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, toHex } from "../util/bytes.ts";
 

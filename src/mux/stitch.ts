@@ -9,9 +9,9 @@ import {
   type StreamTargetChunk,
   WebMOutputFormat,
 } from "mediabunny";
-import { MediaError } from "../core/errors.ts";
-import type { VideoFormat } from "../core/formats.ts";
-import { CREATION_TIME } from "../core/tags.ts";
+import { MediaError } from "../media/errors.ts";
+import type { VideoFormat } from "../media/formats.ts";
+import { CREATION_TIME } from "../media/tags.ts";
 import { MOVIE_EPOCH } from "../probe/mp4.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";

@@ -1,4 +1,4 @@
-import type { Chapter } from "../core/chapters/chapters.ts";
+import type { Chapter } from "../media/chapters.ts";
 import {
   EBML,
   type Element,

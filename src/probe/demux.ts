@@ -17,11 +17,11 @@ import {
   WAVE,
   WEBM,
 } from "mediabunny";
-import { type FoundChapter, readChapters, readCommentChapters } from "../core/chapters/chapters.ts";
-import type { Source, SourceColor, SourceStream } from "../core/source.ts";
-import { COVER_CODECS, readTags, type Tags } from "../core/tags.ts";
 import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
-import { displayedSize } from "../plan/size.ts";
+import { type FoundChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
+import { displayedSize } from "../media/picture-geometry.ts";
+import type { Source, SourceColor, SourceStream } from "../media/source.ts";
+import { COVER_CODECS, readTags, type Tags } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
 import { type Pixels, readPixels } from "./codec-headers.ts";

@@ -1,5 +1,5 @@
 import { EncodedPacketSink, type Input, type InputTrack } from "mediabunny";
-import type { SourceStream } from "../core/source.ts";
+import type { SourceStream } from "../media/source.ts";
 import { MIB } from "../util/bytes.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
 import { type FileStart, withinBounds } from "./reader.ts";

@@ -6,8 +6,8 @@ import {
   Input,
   type InputVideoTrack,
 } from "mediabunny";
-import type { Source } from "../core/source.ts";
 import { containerOf } from "../media/containers.ts";
+import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, KIB } from "../util/bytes.ts";
 import { h264Entry, isShown } from "./codec-headers.ts";

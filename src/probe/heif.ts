@@ -1,4 +1,4 @@
-import type { Size } from "../plan/size.ts";
+import type { Size } from "../media/picture-geometry.ts";
 import { MIB, viewOf } from "../util/bytes.ts";
 import { type Box, findBox, listBoxes, readBoxHeader, readTrackId, readTracks } from "./mp4-boxes.ts";
 

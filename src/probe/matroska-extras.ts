@@ -1,6 +1,6 @@
-import { CHAPTER_LIMITS, type FoundChapter } from "../core/chapters/chapters.ts";
-import type { SourceStream } from "../core/source.ts";
-import { CREATION_TIME } from "../core/tags.ts";
+import { CHAPTER_LIMITS, type FoundChapter } from "../media/chapters.ts";
+import type { SourceStream } from "../media/source.ts";
+import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { timestamp } from "./durations.ts";

@@ -1,5 +1,5 @@
-import { CHAPTER_LIMITS, type FoundChapter } from "../core/chapters/chapters.ts";
-import { COVER_CODECS } from "../core/tags.ts";
+import { CHAPTER_LIMITS, type FoundChapter } from "../media/chapters.ts";
+import { COVER_CODECS } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, viewOf } from "../util/bytes.ts";
 import { type FileStart, limitReader, memoryReader } from "./reader.ts";

@@ -1,8 +1,8 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
-import { MediaError } from "../core/errors.ts";
-import { BOUNDS } from "../core/formats.ts";
-import type { Source } from "../core/source.ts";
 import { parseFfprobe } from "../ffmpeg/parse-ffprobe.ts";
+import { MediaError } from "../media/errors.ts";
+import { BOUNDS } from "../media/formats.ts";
+import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";

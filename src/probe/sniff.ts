@@ -1,7 +1,7 @@
 import { ADTS, FLAC, type InputFormat, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from "mediabunny";
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
+import { errorFor } from "../media/reasons.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { errorFor } from "../words/reason-words.ts";
 import { findSvgRoot } from "./svg-root.ts";
 
 const HEAD = 4096;

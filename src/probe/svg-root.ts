@@ -1,4 +1,4 @@
-import type { Size } from "../plan/size.ts";
+import type { Size } from "../media/picture-geometry.ts";
 
 /** The start tag of an SVG's root element. */
 export interface SvgRoot {

@@ -1,5 +1,5 @@
-import { MediaError } from "../core/errors.ts";
-import type { Source } from "../core/source.ts";
+import { MediaError } from "../media/errors.ts";
+import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { unsupported } from "./sniff.ts";
 import { endOfTag, findSvgRoot, type SvgRoot, svgSize } from "./svg-root.ts";

@@ -1,7 +1,7 @@
-import type { Decision } from "../core/choice.ts";
-import { MediaError } from "../core/errors.ts";
-import { isCopy } from "../plan/copied.ts";
-import type { Plan } from "../plan/plan.ts";
+import { MediaError } from "../media/errors.ts";
+import type { Plan } from "../media/plan.ts";
+import type { Decision } from "../media/refusal.ts";
+import { isCopy } from "../media/video-plan.ts";
 import { decodeKey } from "../plan/together/decode-key.ts";
 import { decide, KEEP_SECONDS } from "./decide.ts";
 import type { Offer } from "./offer.ts";

@@ -1,10 +1,9 @@
-import type { Decision, DecisionReason } from "../core/choice.ts";
-import { MediaError } from "../core/errors.ts";
-import { OTHER_WORK, type Refusal } from "../core/refusal.ts";
+import { MediaError } from "../media/errors.ts";
 import { joinsByCopy } from "../media/features/concat-plan.ts";
-import { isCopy } from "../plan/copied.ts";
-import type { Plan } from "../plan/plan.ts";
-import { describeRefusals } from "../words/refusal-words.ts";
+import type { Plan } from "../media/plan.ts";
+import { type Decision, type DecisionReason, OTHER_WORK, type Refusal } from "../media/refusal.ts";
+import { isCopy } from "../media/video-plan.ts";
+import { describeRefusals } from "../media/words.ts";
 import type { Offer } from "./offer.ts";
 
 /**

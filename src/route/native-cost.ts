@@ -1,7 +1,7 @@
-import type { Source } from "../core/source.ts";
+import { estimateWork } from "../media/estimate.ts";
 import { featureCost } from "../media/features.ts";
-import { estimateWork } from "../plan/estimate.ts";
-import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../plan/plan.ts";
+import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
 import { GIB, MIB } from "../util/bytes.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { RefusalReason } from "../core/refusal.ts";
-import type { Source } from "../core/source.ts";
-import { isCopy } from "../plan/copied.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan } from "../media/plan.ts";
+import type { RefusalReason } from "../media/refusal.ts";
+import type { Source } from "../media/source.ts";
+import { isCopy } from "../media/video-plan.ts";
 import { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
 import { bestCut, type NativeHost, type NativeTime, slotsFor, uncutTime } from "./native-time.ts";
 import type { Offer } from "./offer.ts";

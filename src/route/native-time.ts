@@ -1,5 +1,5 @@
-import { cutPlan, SEGMENT_SECONDS } from "../plan/chunks.ts";
-import { outputSeconds, type Plan } from "../plan/plan.ts";
+import { outputSeconds, type Plan } from "../media/plan.ts";
+import { cutPlan, SEGMENT_SECONDS } from "../media/timeline.ts";
 import { NATIVE_COST, type NativeWork } from "./native-cost.ts";
 
 /** The number and size of a host's native encoders. */

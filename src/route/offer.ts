@@ -1,4 +1,4 @@
-import type { RefusalReason } from "../core/refusal.ts";
+import type { RefusalReason } from "../media/refusal.ts";
 
 /** What one encoder would do with an uncut plan. */
 export interface Offer {

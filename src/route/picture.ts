@@ -1,6 +1,6 @@
-import type { RefusalReason } from "../core/refusal.ts";
-import type { Source } from "../core/source.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan } from "../media/plan.ts";
+import type { RefusalReason } from "../media/refusal.ts";
+import type { Source } from "../media/source.ts";
 import { GIB } from "../util/bytes.ts";
 import { decide } from "./decide.ts";
 import { nativeWork } from "./native-cost.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ERROR_KINDS } from "../core/errors.ts";
-import { closed, ruled, textUpTo, wholeWithin } from "../core/fields.ts";
-import { BOUNDS } from "../core/formats.ts";
-import { parseBody } from "../core/parse-body.ts";
+import { ERROR_KINDS } from "../media/errors.ts";
+import { closed, ruled, textUpTo, wholeWithin } from "../media/fields.ts";
+import { BOUNDS } from "../media/formats.ts";
+import { parseBody } from "../media/parse-body.ts";
 import type { CreateId } from "./ids.ts";
 
 /** The kinds of connections. */

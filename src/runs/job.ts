@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { MediaError } from "../core/errors.ts";
-import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../core/fields.ts";
-import { DEFAULT_FORMAT, type EncodeKind } from "../core/formats.ts";
-import { parseBody } from "../core/parse-body.ts";
+import { MediaError } from "../media/errors.ts";
+import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../media/fields.ts";
+import { DEFAULT_FORMAT, type EncodeKind } from "../media/formats.ts";
+import { parseBody } from "../media/parse-body.ts";
 import type { CreateId } from "./ids.ts";
 import { parseTaskRequest, TaskRequest } from "./requests.ts";
 import { createTask, TASK_STATUSES, Task, type TaskStatus } from "./task.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { closed, wholeWithin } from "../core/fields.ts";
-import { parseBody } from "../core/parse-body.ts";
+import { closed, wholeWithin } from "../media/fields.ts";
+import { parseBody } from "../media/parse-body.ts";
 
 /**
  * The permissions of keys, none of which includes another: to read, to change, to manage keys and see the service's figures, to sign

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { closed, oneOf, wholeWithin } from "../core/fields.ts";
-import { ENCODE_KINDS, STEP_KINDS } from "../core/formats.ts";
-import { parseBody } from "../core/parse-body.ts";
+import { closed, oneOf, wholeWithin } from "../media/fields.ts";
+import { ENCODE_KINDS, STEP_KINDS } from "../media/formats.ts";
+import { parseBody } from "../media/parse-body.ts";
 import { CONNECTION_KINDS } from "./connection.ts";
 import { type IdSort, isId } from "./ids.ts";
 import { STEP_STATUSES } from "./step.ts";

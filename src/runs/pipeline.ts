@@ -1,6 +1,6 @@
-import { MediaError, toMediaError } from "../core/errors.ts";
-import type { EncodeRequest } from "../core/options.ts";
-import type { ExternalFile, Source } from "../core/source.ts";
+import { MediaError, toMediaError } from "../media/errors.ts";
+import type { EncodeRequest } from "../media/options.ts";
+import type { ExternalFile, Source } from "../media/source.ts";
 import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
 import { runErrorOf, type Step } from "./step.ts";
 import type { Task } from "./task.ts";

@@ -1,6 +1,6 @@
-import type { EncoderChoice } from "../core/choice.ts";
-import type { EncodeRequest } from "../core/options.ts";
-import type { Source } from "../core/source.ts";
+import type { EncodeRequest } from "../media/options.ts";
+import type { EncoderChoice } from "../media/refusal.ts";
+import type { Source } from "../media/source.ts";
 import type { Step } from "./step.ts";
 import type { Task } from "./task.ts";
 import type { RunEvent } from "./transitions.ts";

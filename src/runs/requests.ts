@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { closed, inputUrl, kindFrom, nullable, s3Url, webhookUrl } from "../core/fields.ts";
-import { BOUNDS, ENCODE_KINDS, type EncodeKind, STEP_KINDS, type StepKind } from "../core/formats.ts";
-import { OPTIONS } from "../core/options.ts";
-import { parseBody } from "../core/parse-body.ts";
-import { Source } from "../core/source.ts";
+import { closed, inputUrl, kindFrom, nullable, s3Url, webhookUrl } from "../media/fields.ts";
+import { BOUNDS, ENCODE_KINDS, type EncodeKind, STEP_KINDS, type StepKind } from "../media/formats.ts";
+import { OPTIONS } from "../media/options.ts";
+import { parseBody } from "../media/parse-body.ts";
+import { Source } from "../media/source.ts";
 
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { ErrorReason } from "../core/error-reason.ts";
-import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "../core/errors.ts";
-import { STEP_KINDS, type StepKind } from "../core/formats.ts";
-import type { OptionsOf } from "../core/options.ts";
-import { Refusal } from "../core/refusal.ts";
-import { ExternalFile, Source } from "../core/source.ts";
+import { ERROR_KINDS, ErrorReason, FALLBACK_FAULTS, type MediaError } from "../media/errors.ts";
 import { withoutKey } from "../media/features/encryption.ts";
+import { STEP_KINDS, type StepKind } from "../media/formats.ts";
+import type { OptionsOf } from "../media/options.ts";
+import { Refusal } from "../media/refusal.ts";
+import { ExternalFile, Source } from "../media/source.ts";
 import type { CreateId } from "./ids.ts";
 
 /** The states of a step; the last three are terminal. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { ENCODE_KINDS, type StepKind } from "../core/formats.ts";
-import type { EncodeRequest } from "../core/options.ts";
 import { withoutKey } from "../media/features/encryption.ts";
+import { ENCODE_KINDS, type StepKind } from "../media/formats.ts";
+import type { EncodeRequest } from "../media/options.ts";
 import type { CreateId } from "./ids.ts";
 import type { TaskRequest } from "./requests.ts";
 import { createStep, RunError, Step } from "./step.ts";

@@ -1,6 +1,6 @@
-import type { EncoderChoice } from "../core/choice.ts";
-import { MediaError } from "../core/errors.ts";
-import type { Source } from "../core/source.ts";
+import { MediaError } from "../media/errors.ts";
+import type { EncoderChoice } from "../media/refusal.ts";
+import type { Source } from "../media/source.ts";
 import type { RunError, Step } from "./step.ts";
 import type { Task } from "./task.ts";
 

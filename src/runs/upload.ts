@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { brokenS3, closed, ruled, wholeWithin } from "../core/fields.ts";
-import { parseBody } from "../core/parse-body.ts";
+import { brokenS3, closed, ruled, wholeWithin } from "../media/fields.ts";
+import { parseBody } from "../media/parse-body.ts";
 import { MIB } from "../util/bytes.ts";
 
 /** The states of an upload: waiting for parts, or stored as a whole. */

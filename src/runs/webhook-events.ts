@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { brokenWebhook, closed, ruled, wholeWithin } from "../core/fields.ts";
-import { BOUNDS } from "../core/formats.ts";
-import { parseBody } from "../core/parse-body.ts";
+import { brokenWebhook, closed, ruled, wholeWithin } from "../media/fields.ts";
+import { BOUNDS } from "../media/formats.ts";
+import { parseBody } from "../media/parse-body.ts";
 import { quote } from "../util/quote.ts";
 import type { CreateId } from "./ids.ts";
 import { Job } from "./job.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import type { Storage, StoredInfo } from "../runs/ports.ts";
 import { toHex } from "../util/bytes.ts";
 import { requirePrefix } from "./storage.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import type { ByteRange, ByteReader, Storage } from "../runs/ports.ts";
 import { KIB, MIB, sha256Hex } from "../util/bytes.ts";
 import { readAll } from "./storage.ts";

@@ -1,5 +1,5 @@
 import { openDB } from "idb";
-import { type ErrorKind, MediaError } from "../core/errors.ts";
+import { type ErrorKind, MediaError } from "../media/errors.ts";
 import type { ListPage, ListQuery } from "../runs/lists.ts";
 import type { Store } from "../runs/ports.ts";
 import type { Step } from "../runs/step.ts";

@@ -1,6 +1,6 @@
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import type { SubtitleFacts } from "../media/features/subtitles.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan } from "../media/plan.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { MIB } from "../util/bytes.ts";
 import { type Cue, LONGEST_TEXT, type Shown } from "./cue.ts";

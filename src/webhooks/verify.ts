@@ -1,5 +1,5 @@
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
-import { MediaError } from "../core/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import { WebhookEvent } from "../runs/webhook-events.ts";
 
 /** Headers of a request, as the web platform or Node provides them. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { callOver, type Port, serveOver } from "../../src/browser/rpc.ts";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 
 interface Adder {
   add(a: number, b: number): Promise<number>;

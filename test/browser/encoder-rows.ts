@@ -1,6 +1,6 @@
 import { findBuilt } from "../../core/cache.ts";
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { OptionsOf } from "../../src/core/options.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 

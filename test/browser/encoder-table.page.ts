@@ -1,10 +1,10 @@
 import { createLocalEncoders } from "../../src/browser/encoders/local-encoders.ts";
 import { drawSvg } from "../../src/browser/page/draw-svg.ts";
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { OptionsOf } from "../../src/core/options.ts";
-import type { Source } from "../../src/core/source.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import { createPlan } from "../../src/media/index.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
+import type { Source } from "../../src/media/source.ts";
 import type { Durably } from "../../src/runs/ports.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { createBlobReader } from "../../src/storage/readers.ts";

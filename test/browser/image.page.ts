@@ -1,9 +1,9 @@
-import type { RefusalReason } from "../../src/core/refusal.ts";
-import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
 import { createAvifEncoder } from "../../src/encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../src/encoders/images/canvas.ts";
-import type { Plan } from "../../src/plan/index.ts";
+import type { Plan } from "../../src/media/index.ts";
+import type { RefusalReason } from "../../src/media/refusal.ts";
+import type { Source } from "../../src/media/source.ts";
 
 /** A request to the worker. */
 export interface ImageWish {

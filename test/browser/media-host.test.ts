@@ -3,7 +3,7 @@ import { createConnections } from "../../src/browser/connections.ts";
 import type { Run } from "../../src/browser/media-api.ts";
 import { createLocalUrls } from "../../src/browser/media-worker/local-files.ts";
 import { createMediaHost } from "../../src/browser/media-worker/media-host.ts";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import type { InputRecord } from "../../src/stores/indexeddb-schema.ts";

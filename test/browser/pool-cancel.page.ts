@@ -1,5 +1,5 @@
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import { createPlan } from "../../src/media/index.ts";
 import { openClip, openPool } from "./pool.page.ts";
 
 declare global {

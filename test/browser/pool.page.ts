@@ -1,10 +1,10 @@
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { OptionsOf } from "../../src/core/options.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { type CoreLoadOptions, type LoadedCore, loadCore } from "../../src/encoders/wasm/load-core.ts";
 import { createWasmPool, type WasmPool } from "../../src/encoders/wasm/wasm-pool.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import { createPlan } from "../../src/media/index.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
 import type { ByteReader, Durably } from "../../src/runs/ports.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { readAll } from "../../src/storage/storage.ts";

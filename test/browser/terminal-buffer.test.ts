@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Run } from "../../src/browser/media-api.ts";
 import { bufferTerminal, type RunStores } from "../../src/browser/media-worker/run-records.ts";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createTask } from "../../src/runs/task.ts";
 import { applyToTask } from "../../src/runs/transitions.ts";

@@ -1,8 +1,8 @@
-import type { RefusalReason } from "../../src/core/refusal.ts";
-import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
-import type { Chunk, Plan } from "../../src/plan/index.ts";
+import type { Chunk, Plan } from "../../src/media/index.ts";
+import type { RefusalReason } from "../../src/media/refusal.ts";
+import type { Source } from "../../src/media/source.ts";
 import { createBlobReader } from "../../src/storage/readers.ts";
 
 /** A request to the worker. */

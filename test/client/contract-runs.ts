@@ -1,6 +1,6 @@
 import type { NewStep, Update } from "../../src/client/client.ts";
-import { MediaError } from "../../src/core/errors.ts";
-import type { Source } from "../../src/core/source.ts";
+import { MediaError } from "../../src/media/errors.ts";
+import type { Source } from "../../src/media/source.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
 import { createRemoteClient } from "../../src/client/remote/remote.ts";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { history, QUEUED } from "./records.ts";
 import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";
 

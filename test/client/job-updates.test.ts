@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { followJob } from "../../src/client/progress.ts";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createJobTasks, describeJob, parseJobRequest } from "../../src/runs/job.ts";
 import { streamJob } from "../../worker/jobs/job-events.ts";

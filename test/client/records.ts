@@ -1,4 +1,4 @@
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createTask, type Task } from "../../src/runs/task.ts";
 import { applyToTask, type RunEvent } from "../../src/runs/transitions.ts";

@@ -2,9 +2,9 @@ import { expectTypeOf, test } from "vitest";
 import type { Client, Page, Step, Task, Update } from "../../src/client/client.ts";
 import type { Job } from "../../src/client/jobs.ts";
 import { createRemoteClient } from "../../src/client/remote/remote.ts";
-import type { MediaError } from "../../src/core/errors.ts";
-import type { AudioFormat } from "../../src/core/formats.ts";
-import type { Source } from "../../src/core/source.ts";
+import type { MediaError } from "../../src/media/errors.ts";
+import type { AudioFormat } from "../../src/media/formats.ts";
+import type { Source } from "../../src/media/source.ts";
 import type { RunError } from "../../src/runs/step.ts";
 
 test("types requests by kind, and records by status and kind", () => {

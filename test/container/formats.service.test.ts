@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import type { AudioFormat, ImageFormat, VideoFormat } from "../../src/core/formats.ts";
-import { FORMATS } from "../../src/core/formats.ts";
+import { type AudioFormat, FORMATS, type ImageFormat, type VideoFormat } from "../../src/media/formats.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";
 import { readBoxes, readContainer } from "../judge/container.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Source } from "../../src/core/source.ts";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { frameHead } from "../../src/encoders/wire-frame.ts";
+import type { Source } from "../../src/media/source.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { createJobs, type Jobs } from "../../worker/container/jobs.ts";
 import { createMemory } from "../../worker/container/memory.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { parseStepRequest, parseTaskRequest } from "../../src/runs/requests.ts";
 
 const input = "https://example.com/a.mp4";

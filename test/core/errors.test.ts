@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ERROR_KINDS, MediaError, toMediaError } from "../../src/core/errors.ts";
+import { ERROR_KINDS, MediaError, toMediaError } from "../../src/media/errors.ts";
 
 test("an error carries its kind, message, param and cause", () => {
   const cause = new Error("why");

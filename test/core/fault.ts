@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 
 /** Returns the kind and param of the MediaError that a call throws, or the value it returns. */
 export function faultOf(call: () => unknown): unknown {

@@ -9,7 +9,7 @@ import {
   QUALITIES,
   STEP_KINDS,
   VIDEO_CODECS,
-} from "../../src/core/formats.ts";
+} from "../../src/media/formats.ts";
 
 test("the tables list the documented formats, codecs and bounds", () => {
   expect(ENCODE_KINDS).toEqual([

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "../../src/core/formats.ts";
+import { FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "../../src/media/formats.ts";
 import { faultOf } from "./fault.ts";
 import { parseOptions } from "./parse-options.ts";
 

@@ -1,4 +1,4 @@
-import type { EncodeKind } from "../../src/core/formats.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
 
 export function parseOptions(kind: EncodeKind, options: unknown) {

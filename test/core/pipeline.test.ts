@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
-import type { Source } from "../../src/core/source.ts";
+import { MediaError } from "../../src/media/errors.ts";
+import type { Source } from "../../src/media/source.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { RunOver, runTask } from "../../src/runs/pipeline.ts";
 import type { Durably, StepWork } from "../../src/runs/ports.ts";

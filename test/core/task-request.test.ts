@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { faultOf } from "./fault.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createStep, type Step, type StepStatus } from "../../src/runs/step.ts";
 import { createTask, type Task } from "../../src/runs/task.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { BOUNDS } from "../../src/core/formats.ts";
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-estimate.ts";
+import { BOUNDS } from "../../src/media/formats.ts";
 import { MOST_SOURCE_BYTES } from "../../src/probe/probe.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { runFolder } from "../../src/runs/steps/media-keys.ts";

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { ImageOptions } from "../../src/core/options.ts";
+import type { ImageOptions } from "../../src/media/options.ts";
 import type { ImageAnswer } from "../browser/image.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { encode, probe } from "../ffmpeg/native-encode.ts";

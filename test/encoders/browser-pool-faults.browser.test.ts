@@ -57,7 +57,7 @@ test("refuses work beyond the memory, and reports out_of_memory when it is run a
   const url = await rig.serve(await clip("png", { size: "1280x720" }));
   const seen = await rig.lab.page.evaluate(async (url) => {
     const { encodeInPool, openClip, openPool } = await import("../browser/pool.page.ts");
-    const { createPlan } = await import("../../src/plan/index.ts");
+    const { createPlan } = await import("../../src/media/index.ts");
     const { parseFfprobe } = await import("../../src/ffmpeg/parse-ffprobe.ts");
     const pool = openPool({ workers: 1 });
     const input = await openClip(url);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import type { EncodeKind } from "../../src/core/formats.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
 import { buildCore } from "../../worker/local/build/build-core.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import type { PoolResult, PoolTask } from "../browser/pool.page.ts";

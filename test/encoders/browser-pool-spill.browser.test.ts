@@ -22,7 +22,7 @@ test.skipIf(!CORE)("a core writes a file larger than its memory", { timeout: 120
       const { openClip } = await import("../browser/pool.page.ts");
       const { createWasmPool } = await import("../../src/encoders/wasm/wasm-pool.ts");
       const { loadFastCore } = await import("../../src/encoders/wasm/load-core.ts");
-      const { createPlan } = await import("../../src/plan/index.ts");
+      const { createPlan } = await import("../../src/media/index.ts");
       const input = await openClip(clip);
       const plan = createPlan(source, "audio", { format: "wav" });
       const [chunk] = plan.chunks;

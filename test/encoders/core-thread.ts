@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { MediaError } from "../../src/core/errors.ts";
 import { createPagedFile } from "../../src/encoders/wasm/core-files.ts";
 import { reuseInstance } from "../../src/encoders/wasm/core-module.ts";
 import { createWasmCore, type WasmCore } from "../../src/encoders/wasm/stock-core.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { stockCore } from "./stock-core.ts";
 
 /** Runs of ffmpeg, or with `probe` ffprobe, on one input at `/in/input` that write to `/out`. */

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
 import { createEncodeProgress } from "../../src/encoders/run/encoding.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
-import type { Chunk } from "../../src/plan/plan.ts";
+import { MediaError } from "../../src/media/errors.ts";
+import type { Chunk } from "../../src/media/plan.ts";
 import { clip } from "../fixtures/clips.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { videoSource } from "../plan/source.ts";

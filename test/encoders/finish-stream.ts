@@ -1,9 +1,9 @@
-import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
 import { joinStream } from "../../src/encoders/run/encode-stream.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import type { Plan } from "../../src/media/plan.ts";
+import type { Source } from "../../src/media/source.ts";
 import { readSegment } from "../../src/mux/contents.ts";
-import type { Plan } from "../../src/plan/plan.ts";
 
 /**
  * Returns the files of adaptive video encoded in one pass in the order of writing: segments, playlists, then a master

@@ -1,6 +1,4 @@
 import { expect, test } from "vitest";
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { Source } from "../../src/core/source.ts";
 import { X264_LEVELS } from "../../src/encoders/light/light-cost.ts";
 import {
   chooseLevel,
@@ -10,6 +8,8 @@ import {
   lightChunkSeconds,
   refuseLight,
 } from "../../src/encoders/light/light-estimate.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import type { Source } from "../../src/media/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 
 const MB = 1_000_000;

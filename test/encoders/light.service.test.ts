@@ -2,8 +2,6 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { afterEach, expect, test } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
-import type { Source } from "../../src/core/source.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import type { LightLimits } from "../../src/encoders/light/light-estimate.ts";
 import {
@@ -12,6 +10,8 @@ import {
   readLightRequest,
 } from "../../src/encoders/light/light-wire.ts";
 import { FRAME_MIME, frameHead, readFrames } from "../../src/encoders/wire-frame.ts";
+import { MediaError } from "../../src/media/errors.ts";
+import type { Source } from "../../src/media/source.ts";
 import type { ByteReader } from "../../src/runs/ports.ts";
 import { hugeMp4 } from "../fixtures/huge.ts";
 import { createPlan } from "../plan/strict-plan.ts";

@@ -1,8 +1,8 @@
 import { afterAll } from "vitest";
-import type { Source } from "../../src/core/source.ts";
 import type { ChunkJob } from "../../src/encoders/encoder.ts";
 import { createNativeEncoder, type NativeEncoderOptions } from "../../src/encoders/native/native.ts";
 import type { NativeState } from "../../src/encoders/native/native-wire.ts";
+import type { Source } from "../../src/media/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { type Script, type ScriptedNative, startScripted } from "./scripted-native.ts";
 

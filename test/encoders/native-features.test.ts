@@ -3,7 +3,7 @@ import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
 import { engineFeatures } from "../../src/media/features.ts";
-import type { Plan } from "../../src/plan/plan.ts";
+import type { Plan } from "../../src/media/plan.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 

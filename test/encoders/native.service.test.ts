@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Source } from "../../src/core/source.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
+import type { Source } from "../../src/media/source.ts";
 import { startRig } from "../container/rig.ts";
 import { clip } from "../fixtures/clips.ts";
 import { createPlan } from "../plan/strict-plan.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { clip } from "../fixtures/clips.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { createHolding, encoderOf, trial } from "./encode-trial.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { FORMATS } from "../../src/core/formats.ts";
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
+import { FORMATS } from "../../src/media/formats.ts";
 import { clip } from "../fixtures/clips.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";

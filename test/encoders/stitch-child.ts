@@ -1,6 +1,6 @@
 /** Stitches the same part many times: `node stitch-child.ts <format> <part> <times> <seconds> <sound> <output>`. */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import type { VideoFormat } from "../../src/core/formats.ts";
+import type { VideoFormat } from "../../src/media/formats.ts";
 import { stitch } from "../../src/mux/stitch.ts";
 import type { ByteReader } from "../../src/runs/ports.ts";
 

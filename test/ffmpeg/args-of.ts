@@ -1,8 +1,8 @@
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { Source } from "../../src/core/source.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
-import type { ChunkHints } from "../../src/plan/index.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import type { ChunkHints } from "../../src/media/index.ts";
+import type { Source } from "../../src/media/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 
 export interface ArgsOptions extends ChunkHints {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { audioArgs } from "../../src/ffmpeg/audio-args.ts";
 import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { SAMPLE_RATES } from "../../src/media/features/audio-format.ts";
-import { createAudioPlan } from "../../src/plan/audio.ts";
+import { createAudioPlan } from "../../src/media/sound-plan.ts";
 import { audioSource } from "../plan/source.ts";
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { togetherArgs } from "../../src/ffmpeg/together/together-args.ts";
 import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import type { Chunk } from "../../src/plan/index.ts";
+import type { Chunk } from "../../src/media/index.ts";
 import { audioSource, videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { argsOf, BT709, CLEAN, COPIED_SOUND, PIN, SILENT, tags, ticks } from "./args-of.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type AudioFormat, FORMATS, type ImageFormat, type VideoFormat } from "../../src/core/formats.ts";
 import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { type AudioFormat, FORMATS, type ImageFormat, type VideoFormat } from "../../src/media/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { noiseSound } from "../judge/clips.ts";

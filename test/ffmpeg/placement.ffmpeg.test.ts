@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { FITS, type Fit, POSITIONS, type Position, type Quality } from "../../src/core/formats.ts";
 import type { GeometryOptions } from "../../src/media/features/geometry.ts";
+import { FITS, type Fit, POSITIONS, type Position, type Quality } from "../../src/media/formats.ts";
 import { hdrQuadrantClip, quadrantClip, quadrantPng, wideQuadrantClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Picture, readPicture } from "../judge/picture.ts";

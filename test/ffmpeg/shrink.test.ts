@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { OptionsOf } from "../../src/core/options.ts";
-import type { Source } from "../../src/core/source.ts";
 import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
-import { estimateWork } from "../../src/plan/estimate.ts";
+import { estimateWork } from "../../src/media/estimate.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
+import type { Source } from "../../src/media/source.ts";
 import { imageSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 

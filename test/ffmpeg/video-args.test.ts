@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Source } from "../../src/core/source.ts";
 import { fpsText } from "../../src/ffmpeg/filters.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, type Toolset, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import type { Source } from "../../src/media/source.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
 import {
   argsOf,

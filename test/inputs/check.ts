@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExpectStatic } from "vitest";
-import type { RunErrorKind } from "../../src/core/errors.ts";
+import type { RunErrorKind } from "../../src/media/errors.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { CLEANUPS_MS } from "../../worker/run/schedule.ts";
 import { storedBytes } from "../fixtures/stored-media.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RunErrorKind } from "../../src/core/errors.ts";
-import type { EncodeKind } from "../../src/core/formats.ts";
+import type { RunErrorKind } from "../../src/media/errors.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { reaching } from "../fixtures/svg.ts";

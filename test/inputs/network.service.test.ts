@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RunErrorKind } from "../../src/core/errors.ts";
+import type { RunErrorKind } from "../../src/media/errors.ts";
 import { clip } from "../fixtures/clips.ts";
 import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
 import { noise, virtualFile } from "../fixtures/virtual-file.ts";

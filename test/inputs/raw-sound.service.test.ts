@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound } from "../judge/sound.ts";

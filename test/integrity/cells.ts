@@ -1,4 +1,4 @@
-import type { EncodeKind } from "../../src/core/formats.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
 import type { Span } from "./judge.ts";
 import type { Container } from "./numbered.ts";
 import { INTEGRITY_SOURCES, type IntegritySource, type IntegritySourceName } from "./sources.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { z } from "zod";
-import { SLACK } from "../../src/plan/pictures-end.ts";
+import { SLACK } from "../../src/media/timeline.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { remember } from "../judge/remember.ts";
 import { PICTURE } from "./numbered.ts";

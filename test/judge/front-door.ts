@@ -3,8 +3,8 @@ import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EncodeKind, StepKind } from "../../src/core/formats.ts";
-import type { Source } from "../../src/core/source.ts";
+import type { EncodeKind, StepKind } from "../../src/media/formats.ts";
+import type { Source } from "../../src/media/source.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 

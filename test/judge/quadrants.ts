@@ -1,4 +1,4 @@
-import type { Fit, Position } from "../../src/core/formats.ts";
+import type { Fit, Position } from "../../src/media/formats.ts";
 import { QUADRANT_COLORS } from "./clips.ts";
 import { colorDistance, type Picture, type Rgba } from "./picture.ts";
 

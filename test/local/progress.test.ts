@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createTask, type Task } from "../../src/runs/task.ts";
 import { applyToTask } from "../../src/runs/transitions.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from "vitest";
-import { type AudioFormat, FORMATS } from "../../src/core/formats.ts";
+import { type AudioFormat, FORMATS } from "../../src/media/formats.ts";
 import { clip } from "../fixtures/clips.ts";
 import { heAacClip } from "../fixtures/he-aac.ts";
 import { makeClip } from "../fixtures/make-clip.ts";

@@ -11,7 +11,7 @@ import {
   type Quality,
   type VideoCodec,
   type VideoFormat,
-} from "../../src/core/formats.ts";
+} from "../../src/media/formats.ts";
 import { coverPairs, type Dimensions, type Forbids, type Row, thinRows, wholeProduct } from "./pairs.ts";
 
 /** The source of every cell with video: 160x96, 40 frames at 25 fps, with sound. */

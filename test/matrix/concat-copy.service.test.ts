@@ -1,7 +1,7 @@
 import { appendFile, copyFile, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Source } from "../../src/core/source.ts";
 import { canJoinByCopy } from "../../src/media/features/concat-plan.ts";
+import type { Source } from "../../src/media/source.ts";
 import { readCopyJoin, startsClean } from "../../src/mux/join-mp4.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import type { Source } from "../../src/core/source.ts";
-import { createPlan, listDropped } from "../../src/plan/index.ts";
+import { createPlan, listDropped } from "../../src/media/index.ts";
+import type { Source } from "../../src/media/source.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FORMATS } from "../../src/core/formats.ts";
+import { FORMATS } from "../../src/media/formats.ts";
 import { parseOptions } from "../core/parse-options.ts";
 import {
   allCells,

@@ -1,4 +1,4 @@
-import type { Fit } from "../../src/core/formats.ts";
+import type { Fit } from "../../src/media/formats.ts";
 import type { Placing } from "../judge/quadrants.ts";
 import { BUSY_SECONDS, type Cell, SHOWN } from "./cells.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, type expect, test } from "vitest";
-import { FITS, type Fit, POSITIONS, type Position } from "../../src/core/formats.ts";
+import { FITS, type Fit, POSITIONS, type Position } from "../../src/media/formats.ts";
 import { hdrQuadrantClip, quadrantClip, quadrantPng, wideQuadrantClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Picture, readPicture } from "../judge/picture.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from "vitest";
-import { FORMATS } from "../../src/core/formats.ts";
+import { FORMATS } from "../../src/media/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { grayPng } from "../inputs/png.ts";

@@ -1,5 +1,5 @@
 import type { expect as Expect } from "vitest";
-import { type AudioFormat, FORMATS, type ImageFormat, type VideoFormat } from "../../src/core/formats.ts";
+import { type AudioFormat, FORMATS, type ImageFormat, type VideoFormat } from "../../src/media/formats.ts";
 import { endlessSound, markedClip, markedGif, markedStill, noiseSound } from "../judge/clips.ts";
 import { readBoxes, readContainer, readWebpAnimation } from "../judge/container.ts";
 import { countPacketBytes, readFacts } from "../judge/facts.ts";

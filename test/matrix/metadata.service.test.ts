@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from "vitest";
-import type { Dropped } from "../../src/core/source.ts";
+import type { Dropped } from "../../src/media/source.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { overfullVideo, readCues } from "../judge/cues.ts";
 import { id3Sound } from "../judge/id3.ts";

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, test } from "vitest";
-import type { EncodeKind } from "../../src/core/formats.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { type Container, numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ImageOptions } from "../../src/core/options.ts";
+import type { ImageOptions } from "../../src/media/options.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { movingWebp } from "../fixtures/moving-webp.ts";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { afterAll, beforeAll, test } from "vitest";
-import { QUALITIES } from "../../src/core/formats.ts";
+import { QUALITIES } from "../../src/media/formats.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { noiseSound } from "../judge/clips.ts";

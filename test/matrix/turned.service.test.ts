@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from "vitest";
-import type { ImageOptions, VideoOptions } from "../../src/core/option-types.ts";
+import type { ImageOptions, VideoOptions } from "../../src/media/option-types.ts";
 import { quadrantClip, quadrantPng } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";

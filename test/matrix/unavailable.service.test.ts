@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from "vitest";
-import type { EncodeKind } from "../../src/core/formats.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { type Rig, startRig } from "../judge/rig.ts";

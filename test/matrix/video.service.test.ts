@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, type expect, test } from "vitest";
-import { FORMATS, type VideoCodec, type VideoFormat } from "../../src/core/formats.ts";
+import { FORMATS, type VideoCodec, type VideoFormat } from "../../src/media/formats.ts";
 import { readBoxes, readContainer } from "../judge/container.ts";
 import { type Facts, readFacts, recallFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { AudioCodec } from "../../src/core/formats.ts";
 import { SAMPLE_RATES } from "../../src/media/features/audio-format.ts";
-import { createAudioPlan, maxBitrate, sampleRate } from "../../src/plan/audio.ts";
+import type { AudioCodec } from "../../src/media/formats.ts";
+import { createAudioPlan, maxBitrate, sampleRate } from "../../src/media/sound-plan.ts";
 import { audioSource } from "./source.ts";
 
 const source = (codec: string, channels = 2, sample_rate = 48_000, format = "mp4") =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CHUNK_SECONDS, type ChunkHints, type ChunkNeeds, createChunks } from "../../src/plan/chunks.ts";
+import { CHUNK_SECONDS, type ChunkHints, type ChunkNeeds, createChunks } from "../../src/media/timeline.ts";
 
 const needs = (changes: Partial<ChunkNeeds> = {}): ChunkNeeds => ({
   start: 0,

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { AdaptiveVideoOptions, VideoOptions } from "../../src/core/options.ts";
-import type { Source } from "../../src/core/source.ts";
-import { needsProbe } from "../../src/plan/create-plan.ts";
-import { listDropped } from "../../src/plan/dropped.ts";
+import { needsProbe } from "../../src/media/create-plan.ts";
+import { listDropped } from "../../src/media/forecast.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import type { AdaptiveVideoOptions, VideoOptions } from "../../src/media/options.ts";
+import type { Source } from "../../src/media/source.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 

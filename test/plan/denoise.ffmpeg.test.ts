@@ -6,9 +6,9 @@ import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.t
 import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { optionControl } from "../../src/media/option-groups.ts";
+import { describeRefusal } from "../../src/media/words.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
-import { describeRefusal } from "../../src/words/refusal-words.ts";
 import { describeWishes } from "../../web/words/wish-words.ts";
 import { parseJob } from "../../worker/container/parse-job.ts";
 import { argsOf } from "../ffmpeg/args-of.ts";

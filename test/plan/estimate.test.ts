@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { estimateWork } from "../../src/plan/index.ts";
+import { estimateWork } from "../../src/media/index.ts";
 import { audioSource, imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { forecast } from "../../src/plan/index.ts";
+import { forecast } from "../../src/media/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
 const nothing = {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { POSITIONS } from "../../src/core/formats.ts";
-import { createGeometry } from "../../src/plan/geometry.ts";
-import type { Geometry } from "../../src/plan/plan.ts";
-import type { StoredPicture } from "../../src/plan/size.ts";
+import { POSITIONS } from "../../src/media/formats.ts";
+import { createGeometry, type StoredPicture } from "../../src/media/picture-geometry.ts";
+import type { Geometry } from "../../src/media/plan.ts";
 
 const VIDEO = { even: true, alpha: false };
 const PNG = { even: false, alpha: true };

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { POSITIONS, type Position } from "../../src/core/formats.ts";
 import type { GeometryOptions } from "../../src/media/features/geometry.ts";
-import { createGeometry } from "../../src/plan/geometry.ts";
-import type { Geometry } from "../../src/plan/plan.ts";
-import type { StoredPicture } from "../../src/plan/size.ts";
+import { POSITIONS, type Position } from "../../src/media/formats.ts";
+import { createGeometry, type StoredPicture } from "../../src/media/picture-geometry.ts";
+import type { Geometry } from "../../src/media/plan.ts";
 
 const VIDEO = { even: true, alpha: false };
 const PNG = { even: false, alpha: true };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { OptionsOf } from "../../src/core/options.ts";
-import type { Source } from "../../src/core/source.ts";
+import { estimateWork } from "../../src/media/estimate.ts";
 import { keyframesSuffice } from "../../src/media/features/storyboard.ts";
-import { estimateWork } from "../../src/plan/estimate.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
+import type { Source } from "../../src/media/source.ts";
 import { imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 

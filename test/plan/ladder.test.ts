@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLadder, maxrateFor, RUNGS } from "../../src/plan/ladder.ts";
+import { createLadder, maxrateFor, RUNGS } from "../../src/media/rates.ts";
 import { faultOf } from "./source.ts";
 
 const plain = (width: number, height: number) => ({ width, height, pixel_aspect: 1, rotate: 0 }) as const;

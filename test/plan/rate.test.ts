@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { QUALITIES } from "../../src/core/formats.ts";
 import { exactFps, ntscRate } from "../../src/media/features/fps.ts";
+import { QUALITIES } from "../../src/media/formats.ts";
 import {
   AUDIO_BITRATE,
   audioBitrate,
@@ -8,7 +8,7 @@ import {
   IMAGE_QUALITY,
   imageQuality,
   videoRate,
-} from "../../src/plan/rate.ts";
+} from "../../src/media/rates.ts";
 
 // From very_low to very_high.
 test.for([

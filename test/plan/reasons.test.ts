@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
-import { optionsForSize } from "../../src/plan/target-size.ts";
+import { MediaError } from "../../src/media/errors.ts";
+import { optionsForSize } from "../../src/media/target-size.ts";
 import { parseOptions } from "../core/parse-options.ts";
 import { audioSource, imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";

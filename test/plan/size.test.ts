@@ -6,7 +6,7 @@ import {
   storedPicture,
   targetSize,
   toRightAngle,
-} from "../../src/plan/size.ts";
+} from "../../src/media/picture-geometry.ts";
 import { faultOf, videoSource } from "./source.ts";
 
 test.for([

@@ -1,4 +1,4 @@
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 
 /** A plain MP4 of H.264 and AAC, 1920x1080 at 25 fps, 10 seconds, with a test's changes. */
 export function videoSource(changes: Partial<Source> = {}): Source {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSpan } from "../../src/plan/span.ts";
+import { createSpan } from "../../src/media/timeline.ts";
 import { faultOf } from "./source.ts";
 
 test.for([

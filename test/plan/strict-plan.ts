@@ -1,5 +1,5 @@
-import { createPlan as create } from "../../src/plan/create-plan.ts";
-import { CheckedPlan } from "../../src/plan/plan-schema.ts";
+import { createPlan as create } from "../../src/media/create-plan.ts";
+import { CheckedPlan } from "../../src/media/plan-schema.ts";
 
 /** `createPlan`, which also checks that a container would accept the plan as it comes over the wire. */
 export const createPlan: typeof create = (...request) => {

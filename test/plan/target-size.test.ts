@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { AudioOptions, VideoOptions } from "../../src/core/option-types.ts";
-import type { Source } from "../../src/core/source.ts";
-import { forecast, optionsForSize } from "../../src/plan/index.ts";
+import { forecast, optionsForSize } from "../../src/media/index.ts";
+import type { AudioOptions, VideoOptions } from "../../src/media/option-types.ts";
+import type { Source } from "../../src/media/source.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 

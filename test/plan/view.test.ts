@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import type { GeometryOptions } from "../../src/media/features/geometry.ts";
-import { createGeometry } from "../../src/plan/geometry.ts";
-import { createLadder } from "../../src/plan/ladder.ts";
-import type { StoredPicture } from "../../src/plan/size.ts";
-import { createView } from "../../src/plan/view.ts";
+import { createGeometry, createView, type StoredPicture } from "../../src/media/picture-geometry.ts";
+import { createLadder } from "../../src/media/rates.ts";
 
 const stored = (more: Partial<StoredPicture> = {}): StoredPicture => ({
   ...{ width: 1920, height: 1080, pixel_aspect: 1, rotate: 0 },

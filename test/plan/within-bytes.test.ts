@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { OptionsOf } from "../../src/core/options.ts";
 import {
   bestTrial,
   type ImageTrial,
   nextTrial,
   type TriedImage,
   trialPlan,
-} from "../../src/plan/image/within-bytes.ts";
+} from "../../src/media/image-trials.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
 import { imageSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
 import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";

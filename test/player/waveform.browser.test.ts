@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import WaveformData from "waveform-data";
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
 import { measurePeaks } from "../judge/peaks.ts";

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { MediaError } from "../../src/core/errors.ts";
+import type { MediaError } from "../../src/media/errors.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";

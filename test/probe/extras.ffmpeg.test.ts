@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { readChapters } from "../../src/core/chapters/chapters.ts";
-import type { Source } from "../../src/core/source.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
-import { dropped } from "../../src/plan/dropped.ts";
+import { readChapters } from "../../src/media/chapters.ts";
+import { dropped } from "../../src/media/forecast.ts";
+import type { Source } from "../../src/media/source.ts";
 import { readId3 } from "../../src/probe/mp3.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { ID3_KINDS, id3Sound } from "../judge/id3.ts";

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { Logging } from "mediabunny";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { bytesReader } from "./probe-file.ts";
 

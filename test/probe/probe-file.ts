@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
-import { MediaError } from "../../src/core/errors.ts";
-import type { Source } from "../../src/core/source.ts";
 import { ffprobeArgs } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { MediaError } from "../../src/media/errors.ts";
+import type { Source } from "../../src/media/source.ts";
 import { probeMedia, type RunFfprobe } from "../../src/probe/probe.ts";
 import type { ByteReader } from "../../src/runs/ports.ts";
 import { runFfprobeWith } from "../fixtures/make-clip.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
-import type { Source } from "../../src/core/source.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { type ErrorKind, MediaError } from "../../src/media/errors.ts";
+import type { Source } from "../../src/media/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";
 import { heAacClip } from "../fixtures/he-aac.ts";

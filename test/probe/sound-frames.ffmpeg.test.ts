@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { createPlan } from "../../src/plan/index.ts";
+import { createPlan } from "../../src/media/index.ts";
 import { measureFrames } from "../../src/probe/sound-frames.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { bytesReader, probeFile } from "./probe-file.ts";

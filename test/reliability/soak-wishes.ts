@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { EncodeKind } from "../../src/core/formats.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
 import { readFacts } from "../judge/facts.ts";
 import type { FrontDoor } from "../judge/front-door.ts";
 import { parseMaster } from "../judge/playlists.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Decision } from "../../src/core/choice.ts";
-import type { EncodeRequest } from "../../src/core/options.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
+import type { EncodeRequest } from "../../src/media/options.ts";
+import type { Decision } from "../../src/media/refusal.ts";
+import { describeDecision } from "../../src/media/words.ts";
 import { decideEncode } from "../../src/runs/steps/decide-encode.ts";
-import { describeDecision } from "../../src/words/decision-words.ts";
 import { createOffers } from "../../worker/run/offers.ts";
 import { video } from "./sources.ts";
 

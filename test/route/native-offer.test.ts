@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { EncodeKind } from "../../src/core/formats.ts";
-import type { Source } from "../../src/core/source.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import type { Source } from "../../src/media/source.ts";
 import { nativeOffer } from "../../src/route/native-offer.ts";
 import { imageSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";

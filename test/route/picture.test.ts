@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
-import type { RefusalReason } from "../../src/core/refusal.ts";
-import type { Source } from "../../src/core/source.ts";
 import { refuseScans } from "../../src/encoders/light/light-estimate.ts";
+import { MediaError } from "../../src/media/errors.ts";
+import type { RefusalReason } from "../../src/media/refusal.ts";
+import type { Source } from "../../src/media/source.ts";
 import { choosePictureEncoder } from "../../src/route/picture.ts";
 import { imageSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";

@@ -1,4 +1,4 @@
-import type { Source } from "../../src/core/source.ts";
+import type { Source } from "../../src/media/source.ts";
 import { videoSource } from "../plan/source.ts";
 
 export const MB = 1_000_000;

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { MediaError } from "../../src/core/errors.ts";
 import type { Encoder } from "../../src/encoders/encoder.ts";
-import * as planning from "../../src/plan/create-plan.ts";
+import * as planning from "../../src/media/create-plan.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { runTask } from "../../src/runs/pipeline.ts";
 import { openStored } from "../../src/runs/steps/inputs.ts";
@@ -14,7 +14,7 @@ import { videoSource } from "../plan/source.ts";
 
 // Fast tests share modules; a module that another file loaded could not be mocked.
 vi.hoisted(() => vi.resetModules());
-vi.mock("../../src/plan/create-plan.ts", { spy: true });
+vi.mock("../../src/media/create-plan.ts", { spy: true });
 
 test.each([{ width: 320 }, { width: 320, target_size: 500_000 }])("a run plans once: %j", async (options) => {
   vi.mocked(planning.createPlan).mockClear();

@@ -1,5 +1,5 @@
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import type { Source } from "../../src/core/source.ts";
+import { MediaError, toMediaError } from "../../src/media/errors.ts";
+import type { Source } from "../../src/media/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import type { ByteRange, Storage } from "../../src/runs/ports.ts";
 import { runIngest } from "../../src/runs/steps/inputs.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, expect, onTestFinished, test, vi } from "vitest";
-import type { ErrorKind } from "../../src/core/errors.ts";
+import type { ErrorKind } from "../../src/media/errors.ts";
 import {
   type FileBody,
   MAX_PUT_BYTES,

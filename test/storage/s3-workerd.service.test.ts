@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { MediaError } from "../../src/core/errors.ts";
+import type { MediaError } from "../../src/media/errors.ts";
 import { createS3Bucket } from "../../src/storage/s3/bucket.ts";
 import { createS3Storage, type S3Options } from "../../src/storage/s3/s3.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";

@@ -1,4 +1,4 @@
-import { toMediaError } from "../../src/core/errors.ts";
+import { toMediaError } from "../../src/media/errors.ts";
 import {
   CONNECTION_KINDS,
   type Connection,

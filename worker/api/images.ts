@@ -1,13 +1,13 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
+import { type ErrorKind, MediaError, toMediaError } from "../../src/media/errors.ts";
 import {
   IMAGE_URL_SECONDS,
+  ImageUrl,
   parseImageOptions,
   parseImageUrlRequest,
   writeImageOptions,
-} from "../../src/core/images/image-url.ts";
-import { ImageUrl } from "../../src/core/images/signed-image-url.ts";
+} from "../../src/media/image-url.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";

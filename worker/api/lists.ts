@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { invalid } from "../../src/core/errors.ts";
+import { invalid } from "../../src/media/errors.ts";
 import {
   LIST_LIMIT,
   LIST_PARAMETERS,

@@ -1,6 +1,6 @@
 import type { Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
+import { type ErrorKind, MediaError } from "../../src/media/errors.ts";
 import { runOf } from "../../src/runs/steps/media-keys.ts";
 import { errors } from "../errors.ts";
 import type { Api, ApiEnv } from "../http/context.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { MediaError, RequestErrorKind } from "../../src/core/errors.ts";
+import type { MediaError, RequestErrorKind } from "../../src/media/errors.ts";
 import type { IdSort } from "../../src/runs/ids.ts";
 import { scopeOf } from "../auth/scopes.ts";
 import { errors } from "../errors.ts";

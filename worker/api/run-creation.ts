@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { MediaError, toMediaError } from "../../src/media/errors.ts";
 import { extraInputs } from "../../src/media/extra-inputs.ts";
 import type { StepRequest, TaskRequest } from "../../src/runs/requests.ts";
 import type { Step } from "../../src/runs/step.ts";

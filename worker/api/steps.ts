@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { STEP_KINDS, type StepKind } from "../../src/core/formats.ts";
 import { keyIn } from "../../src/media/features/encryption.ts";
+import { STEP_KINDS, type StepKind } from "../../src/media/formats.ts";
 import { parseStepRequest } from "../../src/runs/requests.ts";
 import { createStep, STEP_STATUSES, type Step } from "../../src/runs/step.ts";
 import { applyToStep } from "../../src/runs/transitions.ts";

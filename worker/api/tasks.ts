@@ -1,7 +1,7 @@
 import type { Context } from "hono";
-import { ENCODE_KINDS, type EncodeKind } from "../../src/core/formats.ts";
-import type { Source } from "../../src/core/source.ts";
 import { isEncrypted, keyIn, withKey } from "../../src/media/features/encryption.ts";
+import { ENCODE_KINDS, type EncodeKind } from "../../src/media/formats.ts";
+import type { Source } from "../../src/media/source.ts";
 import { type CreateId, createIds } from "../../src/runs/ids.ts";
 import { awaitedBy, neverMade } from "../../src/runs/job.ts";
 import { parseTaskRequest, type TaskRequest } from "../../src/runs/requests.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import type { Connection, ConnectionChange, Reencryption } from "../../src/runs/connection.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import { errors } from "../errors.ts";

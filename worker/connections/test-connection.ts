@@ -1,4 +1,4 @@
-import { toMediaError } from "../../src/core/errors.ts";
+import { toMediaError } from "../../src/media/errors.ts";
 import type { ConnectionTest } from "../../src/runs/connection.ts";
 import type { Storage } from "../../src/runs/ports.ts";
 import { createS3Bucket } from "../../src/storage/s3/bucket.ts";

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
 import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
+import { type ErrorKind, MediaError, toMediaError } from "../../src/media/errors.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { errors } from "./errors.ts";
 import type { Jobs } from "./jobs.ts";

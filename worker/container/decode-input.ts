@@ -1,7 +1,7 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { decodedPlan, decodedSource, needsDecoder } from "../../src/plan/image/decoded.ts";
+import { decodedPlan, decodedSource, needsDecoder } from "../../src/media/decoded-pictures.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { decodeWebp } from "./decode-webp.ts";
 import { errors } from "./errors.ts";

@@ -10,7 +10,7 @@ import { checkRun, type RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import type { Tally } from "../../src/ffmpeg/tally.ts";
 import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-inputs.ts";
 import { findGain } from "../../src/media/features/audio-filters-graph.ts";
-import { outputSeconds } from "../../src/plan/plan.ts";
+import { outputSeconds } from "../../src/media/plan.ts";
 import { finishedSegments } from "./check-segments.ts";
 import { demuxersFor } from "./demuxers.ts";
 import { errors } from "./errors.ts";

@@ -1,7 +1,7 @@
-import { MediaError, type MediaErrorOptions } from "../../src/core/errors.ts";
-import type { Refusal } from "../../src/core/refusal.ts";
+import { MediaError, type MediaErrorOptions } from "../../src/media/errors.ts";
+import type { Refusal } from "../../src/media/refusal.ts";
+import { describeRefusals } from "../../src/media/words.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import { describeRefusals } from "../../src/words/refusal-words.ts";
 
 type Cause = Pick<MediaErrorOptions, "cause">;
 

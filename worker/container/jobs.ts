@@ -1,5 +1,5 @@
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
+import { MediaError, toMediaError } from "../../src/media/errors.ts";
 import { nativeWork } from "../../src/route/native-cost.ts";
 import { sleep, within } from "../../src/util/async.ts";
 import { errors } from "./errors.ts";

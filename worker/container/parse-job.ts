@@ -6,8 +6,8 @@ import {
   type NativePicture,
 } from "../../src/encoders/native/native-wire.ts";
 import { extraFilesOf } from "../../src/media/extra-inputs.ts";
-import { hasManyFiles } from "../../src/plan/plan.ts";
-import { CheckedPlan, Chunk, NamedSource } from "../../src/plan/plan-schema.ts";
+import { hasManyFiles } from "../../src/media/plan.ts";
+import { CheckedPlan, Chunk, NamedSource } from "../../src/media/plan-schema.ts";
 import { errors, rules } from "./errors.ts";
 
 const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);

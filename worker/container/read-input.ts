@@ -1,5 +1,5 @@
-import { toMediaError } from "../../src/core/errors.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
+import { toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import { type Filling, fillExactly } from "../../src/storage/http/reader.ts";
 import {

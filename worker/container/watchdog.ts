@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { MediaError } from "../../src/core/errors.ts";
+import type { MediaError } from "../../src/media/errors.ts";
 import { errors } from "./errors.ts";
 import type { RunningFfmpeg } from "./run-ffmpeg.ts";
 

@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 
 /** The errors of the light encoder: the kind and the English of each, with its facts as parameters. */
 export const errors = {

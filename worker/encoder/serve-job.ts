@@ -1,4 +1,3 @@
-import { type MediaError, toMediaError } from "../../src/core/errors.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-estimate.ts";
 import { type LightHost, runLightJob } from "../../src/encoders/light/light-job.ts";
 import {
@@ -10,6 +9,7 @@ import {
   readPages,
 } from "../../src/encoders/light/light-wire.ts";
 import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/wire-frame.ts";
+import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import { within } from "../../src/util/async.ts";
 import { errors } from "./errors.ts";
 import type { Place, Turns } from "./turns.ts";

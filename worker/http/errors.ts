@@ -2,13 +2,13 @@ import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { z } from "zod";
-import { ErrorReason } from "../../src/core/error-reason.ts";
 import {
   type ErrorKind,
+  ErrorReason,
   MediaError,
   REQUEST_ERROR_KINDS,
   type RequestErrorKind,
-} from "../../src/core/errors.ts";
+} from "../../src/media/errors.ts";
 import { errors } from "../errors.ts";
 import { logFault } from "../observability/log.ts";
 import type { ApiEnv } from "./context.ts";

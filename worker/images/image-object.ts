@@ -1,8 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
-import { type ErrorKind, toMediaError } from "../../src/core/errors.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { MAX_PICTURE_INPUT } from "../../src/encoders/native/native-wire.ts";
+import { type ErrorKind, toMediaError } from "../../src/media/errors.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, readEnv } from "../env.ts";
 import { errors } from "../errors.ts";

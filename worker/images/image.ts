@@ -1,5 +1,5 @@
-import type { ImageFormat } from "../../src/core/formats.ts";
-import type { ImageUrlOptions } from "../../src/core/images/image-url.ts";
+import type { ImageFormat } from "../../src/media/formats.ts";
+import type { ImageUrlOptions } from "../../src/media/image-url.ts";
 
 /** Where a picture comes from, and who pays for it. */
 export interface ImagePlace {

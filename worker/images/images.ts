@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { sha256Hex } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";

@@ -1,5 +1,5 @@
-import type { ImageFormat } from "../../src/core/formats.ts";
 import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import type { ImageFormat } from "../../src/media/formats.ts";
 
 // Smallest files first. A browser that names none of them gets what every one shows.
 const MODERN = ["avif", "webp"] as const satisfies readonly ImageFormat[];

@@ -1,6 +1,6 @@
+import { errorFor } from "../../src/media/reasons.ts";
 import { runErrorOf } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
-import { errorFor } from "../../src/words/reason-words.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";

@@ -1,4 +1,4 @@
-import { toMediaError } from "../../src/core/errors.ts";
+import { toMediaError } from "../../src/media/errors.ts";
 import { isId } from "../../src/runs/ids.ts";
 import { describeJob, type Job } from "../../src/runs/job.ts";
 import type { Task } from "../../src/runs/task.ts";

@@ -1,6 +1,6 @@
 import { RpcTarget } from "cloudflare:workers";
-import type { EncodeRequest } from "../../src/core/options.ts";
-import type { Source } from "../../src/core/source.ts";
+import type { EncodeRequest } from "../../src/media/options.ts";
+import type { Source } from "../../src/media/source.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
 import { createChanges } from "../run/changes.ts";

@@ -1,5 +1,5 @@
-import type { EncodeRequest } from "../../src/core/options.ts";
-import type { Source } from "../../src/core/source.ts";
+import type { EncodeRequest } from "../../src/media/options.ts";
+import type { Source } from "../../src/media/source.ts";
 import { type JobHead, releaseAfter, type TaskEnd } from "../../src/runs/job.ts";
 import type { Task } from "../../src/runs/task.ts";
 import type { Pin } from "../../src/storage/pinned.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 
 /** Runs a command and exits with code 1 if it fails: an expected error prints one line, any other its stack trace. */
 export function runMain(main: () => Promise<void>): void {

@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { parseArgs } from "node:util";
-import { type EncodeKind, FORMATS } from "../../src/core/formats.ts";
+import { type EncodeKind, FORMATS } from "../../src/media/formats.ts";
 import { errors } from "./errors.ts";
 
 /** The parsed arguments of the demo. */

@@ -1,4 +1,4 @@
-import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
+import { type ErrorKind, MediaError } from "../../src/media/errors.ts";
 
 const argument = (message: string, param?: string) => new MediaError("request_invalid", message, { param });
 const unavailable = (message: string, cause?: unknown) =>

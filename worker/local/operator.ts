@@ -1,4 +1,4 @@
-import type { ErrorKind, MediaError } from "../../src/core/errors.ts";
+import type { ErrorKind, MediaError } from "../../src/media/errors.ts";
 import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../src/runs/key.ts";
 import { PROJECT_HEADER, PROJECTS_PATH } from "../auth/operator.ts";
 import { errors } from "./errors.ts";

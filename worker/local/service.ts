@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import type { MediaError } from "../../src/core/errors.ts";
+import type { MediaError } from "../../src/media/errors.ts";
 import { buildAssets } from "./build/build-assets.ts";
 import { buildFastCore, buildFont } from "./build/build-core.ts";
 import { buildPage } from "./build/build-page.ts";

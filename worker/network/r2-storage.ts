@@ -1,5 +1,5 @@
 import type { R2Bucket, R2MultipartUpload, R2Object, R2UploadedPart } from "@cloudflare/workers-types";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import type { ByteRange, Storage, StoredInfo, StoredObject } from "../../src/runs/ports.ts";
 import { createPartReader } from "../../src/storage/byte-source.ts";
 import { requirePrefix, streamOf } from "../../src/storage/storage.ts";

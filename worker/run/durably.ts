@@ -1,5 +1,5 @@
 import type { WorkflowStep } from "cloudflare:workers";
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { MediaError, toMediaError } from "../../src/media/errors.ts";
 import { RunOver } from "../../src/runs/pipeline.ts";
 import type { Durably } from "../../src/runs/ports.ts";
 import { type RunError, runErrorOf } from "../../src/runs/step.ts";

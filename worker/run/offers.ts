@@ -1,7 +1,7 @@
-import type { Source } from "../../src/core/source.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import type { NativeEncoder } from "../../src/encoders/native/native.ts";
-import { cutPlan, type Plan } from "../../src/plan/index.ts";
+import { cutPlan, type Plan } from "../../src/media/index.ts";
+import type { Source } from "../../src/media/source.ts";
 import { keepsWork } from "../../src/route/decide.ts";
 import { nativeOffer } from "../../src/route/native-offer.ts";
 import type { NativeHost } from "../../src/route/native-time.ts";

@@ -1,4 +1,4 @@
-import type { EncoderChoice } from "../../src/core/choice.ts";
+import type { EncoderChoice } from "../../src/media/refusal.ts";
 import type { RunRow, Turn } from "./run-row.ts";
 
 const SCHEMA = `

@@ -1,4 +1,4 @@
-import type { EncoderChoice } from "../../src/core/choice.ts";
+import type { EncoderChoice } from "../../src/media/refusal.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { FACTS, type SettingFacts } from "./fields.ts";
 
 /** The variables of a host: texts, though `wrangler.toml` also knows numbers and booleans. */

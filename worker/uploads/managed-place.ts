@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import type { Storage } from "../../src/runs/ports.ts";
 import { partSizes } from "../../src/runs/upload.ts";
 import { errors } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import { partSizes, type UploadPart } from "../../src/runs/upload.ts";
 import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/bucket.ts";
 import {

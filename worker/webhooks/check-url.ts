@@ -1,4 +1,4 @@
-import { invalid, toMediaError } from "../../src/core/errors.ts";
+import { invalid, toMediaError } from "../../src/media/errors.ts";
 import { isTrusted } from "../../src/storage/http/host-guard.ts";
 import { errors } from "../errors.ts";
 import type { Services } from "../services.ts";

@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError } from "../../src/media/errors.ts";
 import type { DeliveryAttempt } from "../../src/runs/webhook-events.ts";
 import { deliveryErrors } from "../errors.ts";
 

@@ -4,8 +4,8 @@ import {
   type LocalClientOptions,
 } from "../../../src/browser/page/local-client.ts";
 import type { NewStep, NewTask } from "../../../src/client/client.ts";
-import type { EncodeKind } from "../../../src/core/formats.ts";
-import type { Source } from "../../../src/core/source.ts";
+import type { EncodeKind } from "../../../src/media/formats.ts";
+import type { Source } from "../../../src/media/source.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { chosenFile, chosenFiles, nextClick } from "./chosen.ts";
 

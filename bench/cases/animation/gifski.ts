@@ -1,10 +1,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { AnimationOptions } from "../../../src/core/options.ts";
 import { chunkArgs } from "../../../src/ffmpeg/chunk-args.ts";
 import { parseFfprobe } from "../../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS } from "../../../src/ffmpeg/toolset.ts";
-import { createPlan } from "../../../src/plan/index.ts";
+import { createPlan } from "../../../src/media/index.ts";
+import type { AnimationOptions } from "../../../src/media/options.ts";
 import { makeClip, runFfprobe } from "../../../test/fixtures/make-clip.ts";
 import type { Benchmark, Contest, Sample } from "../../benchmark.ts";
 import { makeFootage } from "../../footage.ts";

@@ -7,7 +7,7 @@ import { chunkArgs } from "../../../src/ffmpeg/chunk-args.ts";
 import { parseFfprobe } from "../../../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS } from "../../../src/ffmpeg/toolset.ts";
 import { type Segment, segmentsOf } from "../../../src/media/features/waveform-segments.ts";
-import { createPlan } from "../../../src/plan/index.ts";
+import { createPlan } from "../../../src/media/index.ts";
 import { makeClip, runFfprobe } from "../../../test/fixtures/make-clip.ts";
 import { findInstalled } from "../../../worker/container/installed.ts";
 import { PIPE, runFfmpeg } from "../../../worker/container/run-ffmpeg.ts";

@@ -1,6 +1,6 @@
-import { MediaError } from "../../core/errors.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../../encoders/encoder.ts";
 import { startLiving } from "../../encoders/wasm/worker-protocol.ts";
+import { MediaError } from "../../media/errors.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import { type Caller, callOver, type Port, serveOver } from "../rpc.ts";
 import type { LocalEncoder } from "./local-offers.ts";

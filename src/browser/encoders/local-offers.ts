@@ -1,6 +1,6 @@
-import type { Source } from "../../core/source.ts";
 import type { Encoder } from "../../encoders/encoder.ts";
-import { cutPlan, type Plan } from "../../plan/index.ts";
+import { cutPlan, type Plan } from "../../media/index.ts";
+import type { Source } from "../../media/source.ts";
 import type { Offer } from "../../route/offer.ts";
 
 /** An encoder of this machine, and how to split work for it. */

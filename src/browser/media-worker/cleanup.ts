@@ -1,5 +1,5 @@
-import { toMediaError } from "../../core/errors.ts";
 import { CORE_CACHE } from "../../encoders/wasm/load-core.ts";
+import { toMediaError } from "../../media/errors.ts";
 import { isId } from "../../runs/ids.ts";
 import { clearMedia, runOf } from "../../runs/steps/media-keys.ts";
 import { isFinished } from "../../runs/transitions.ts";

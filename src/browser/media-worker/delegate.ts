@@ -1,13 +1,13 @@
 import type { UploadProgress } from "../../client/update.ts";
-import type { FallbackFault } from "../../core/errors.ts";
-import type { Refusal } from "../../core/refusal.ts";
+import type { FallbackFault } from "../../media/errors.ts";
 import { mapExtraInputs } from "../../media/extra-inputs.ts";
 import { isEncrypted } from "../../media/features/encryption.ts";
+import type { Refusal } from "../../media/refusal.ts";
+import { describeRefusals } from "../../media/words.ts";
 import type { RunError, Step } from "../../runs/step.ts";
 import { requestOf, type Task } from "../../runs/task.ts";
 import { failOpenStep, isFinished } from "../../runs/transitions.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
-import { describeRefusals } from "../../words/refusal-words.ts";
 import type { MediaApi, MediaEvent, Run } from "../media-api.ts";
 import type { RunRecords } from "./run-records.ts";
 

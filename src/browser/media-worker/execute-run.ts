@@ -1,5 +1,5 @@
-import { MediaError, toMediaError } from "../../core/errors.ts";
-import type { Refusal } from "../../core/refusal.ts";
+import { MediaError, toMediaError } from "../../media/errors.ts";
+import type { Refusal } from "../../media/refusal.ts";
 import { RunOver, runStep, runTask } from "../../runs/pipeline.ts";
 import type { Durably, Report, StepWork } from "../../runs/ports.ts";
 import { runErrorOf } from "../../runs/step.ts";

@@ -1,6 +1,6 @@
 import { nameOf, openFile } from "../../client/media-input.ts";
 import type { WaitingFile } from "../../client/update.ts";
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import { fingerprintOf } from "../../storage/readers.ts";
 import type { InputStore } from "../../stores/indexeddb.ts";

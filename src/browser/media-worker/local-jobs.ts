@@ -1,8 +1,9 @@
 import type { Page } from "../../client/client.ts";
 import { nameOf } from "../../client/media-input.ts";
-import { MediaError, toMediaError } from "../../core/errors.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
+import { MediaError, toMediaError } from "../../media/errors.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
+import { errorFor } from "../../media/reasons.ts";
 import { type CreateId, isId } from "../../runs/ids.ts";
 import {
   awaitedBy,
@@ -19,7 +20,6 @@ import type { Task } from "../../runs/task.ts";
 import { failOpenStep, isFinished } from "../../runs/transitions.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
-import { errorFor } from "../../words/reason-words.ts";
 import type { LocalFile, MediaApi, Run } from "../media-api.ts";
 import {
   fileUrl,

@@ -1,6 +1,6 @@
-import { MediaError, toMediaError } from "../../core/errors.ts";
-import { ENCODE_KINDS, type EncodeKind } from "../../core/formats.ts";
+import { MediaError, toMediaError } from "../../media/errors.ts";
 import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
+import { ENCODE_KINDS, type EncodeKind } from "../../media/formats.ts";
 import { type JobRequest, parseJobRequest } from "../../runs/job.ts";
 import { type ListQuery, type ListSort, parseListQuery } from "../../runs/lists.ts";
 import {

@@ -1,5 +1,5 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Size } from "../../plan/size.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Size } from "../../media/picture-geometry.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import { within } from "../../util/async.ts";
 import { createTurns } from "../../util/slot-queue.ts";

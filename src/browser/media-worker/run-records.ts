@@ -1,8 +1,8 @@
 import type { Page } from "../../client/client.ts";
 import type { UploadProgress } from "../../client/update.ts";
-import type { EncoderChoice } from "../../core/choice.ts";
-import { MediaError } from "../../core/errors.ts";
-import { FORMATS } from "../../core/formats.ts";
+import { MediaError } from "../../media/errors.ts";
+import { FORMATS } from "../../media/formats.ts";
+import type { EncoderChoice } from "../../media/refusal.ts";
 import type { ListQuery } from "../../runs/lists.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import type { InputStore, JobStore, PieceStore } from "../../stores/indexeddb.ts";

@@ -1,5 +1,5 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Source } from "../../media/source.ts";
 import type { StepContext } from "../../runs/ports.ts";
 import { runFolder } from "../../runs/steps/media-keys.ts";
 import { destinationOf, type OutputFile, uploadFiles } from "../../runs/steps/upload.ts";

@@ -1,6 +1,6 @@
-import { MediaError } from "../../core/errors.ts";
-import type { EncodeRequest } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import type { Source } from "../../media/source.ts";
 import type { ByteReader, StepContext, StepWork, Storage, StoredInfo } from "../../runs/ports.ts";
 import type { Hosts } from "../../runs/steps/decide-encode.ts";
 import {

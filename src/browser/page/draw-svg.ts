@@ -1,5 +1,5 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Size } from "../../plan/size.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Size } from "../../media/picture-geometry.ts";
 import { DRAW_MS, type PageAnswer, slowDrawing } from "../media-api.ts";
 import { answerOf } from "../rpc.ts";
 

@@ -1,6 +1,6 @@
 import type { Client, CreateOptions, NewTask } from "../../client/client.ts";
 import type { UploadProgress } from "../../client/update.ts";
-import { toMediaError } from "../../core/errors.ts";
+import { toMediaError } from "../../media/errors.ts";
 import type { Task } from "../../runs/task.ts";
 import { isFinished } from "../../runs/transitions.ts";
 import { throttle } from "../../util/async.ts";

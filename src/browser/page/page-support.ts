@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 
 const NEEDED = ["Worker", "indexedDB"] as const;
 

@@ -9,7 +9,7 @@ import {
   type Watch,
   type Watched,
 } from "../../client/watch.ts";
-import { MediaError, toMediaError } from "../../core/errors.ts";
+import { MediaError, toMediaError } from "../../media/errors.ts";
 import { isFinished } from "../../runs/transitions.ts";
 import type { Run, Standing } from "../media-api.ts";
 

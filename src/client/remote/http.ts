@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { ErrorReason } from "../../core/error-reason.ts";
-import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
+import { ERROR_KINDS, ErrorReason, MediaError } from "../../media/errors.ts";
 import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
 
 /** The platform's fetch, or one with its signature. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import { isId } from "../../runs/ids.ts";
 import { Upload, type UploadCompletion, type UploadPart } from "../../runs/upload.ts";
 import {

@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { Frame } from "./png.ts";
 

@@ -1,9 +1,9 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
 import { filterContext } from "../../ffmpeg/color.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
+import { MediaError } from "../../media/errors.ts";
 import { refuseFeatures } from "../../media/features.ts";
-import { type Plan, plannedOf } from "../../plan/plan.ts";
+import { type Plan, plannedOf } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
 import { checkReadable, createDecoders } from "../webcodecs/input.ts";
 import { DECODED, drawImage } from "./draw-image.ts";

@@ -1,11 +1,11 @@
-import { MediaError } from "../../core/errors.ts";
-import { FORMATS, type ImageFormat } from "../../core/formats.ts";
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Source } from "../../core/source.ts";
 import { filterContext } from "../../ffmpeg/color.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
+import { MediaError } from "../../media/errors.ts";
 import { refuseFeatures } from "../../media/features.ts";
-import { type Plan, plannedOf } from "../../plan/plan.ts";
+import { FORMATS, type ImageFormat } from "../../media/formats.ts";
+import { type Plan, plannedOf } from "../../media/plan.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
 import { checkReadable } from "../webcodecs/input.ts";
 import { drawImage } from "./draw-image.ts";

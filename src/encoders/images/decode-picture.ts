@@ -1,7 +1,7 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
-import type { DecodedFormat } from "../../plan/image/decoded.ts";
-import type { Size } from "../../plan/size.ts";
+import type { DecodedFormat } from "../../media/decoded-pictures.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Size } from "../../media/picture-geometry.ts";
+import type { Source } from "../../media/source.ts";
 import { type HeifLayers, readLayers } from "../../probe/heif.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";

@@ -1,7 +1,7 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
-import { uprightGeometry } from "../../plan/image/decoded.ts";
-import type { Geometry, ImagePlan, Plan } from "../../plan/plan.ts";
+import { uprightGeometry } from "../../media/decoded-pictures.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Geometry, ImagePlan, Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { sampleAt } from "../webcodecs/frames.ts";
 import { openInput, openPicturesOf } from "../webcodecs/input.ts";

@@ -1,8 +1,8 @@
 import { unzlibSync } from "fflate";
 import { rgbaToThumbHash } from "thumbhash";
-import { MediaError } from "../../core/errors.ts";
-import type { ProbeOptions } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { ProbeOptions } from "../../media/options.ts";
+import type { Source } from "../../media/source.ts";
 import { concatBytes, toBase64, toHex, viewOf } from "../../util/bytes.ts";
 import { PNG_SIGNATURE } from "./png.ts";
 

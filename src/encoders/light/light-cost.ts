@@ -1,8 +1,7 @@
-import type { AudioCodec, ImageFormat } from "../../core/formats.ts";
-import type { Source } from "../../core/source.ts";
 import type { Tool } from "../../ffmpeg/toolset.ts";
+import { estimateWork } from "../../media/estimate.ts";
 import { featureCost } from "../../media/features.ts";
-import { estimateWork } from "../../plan/estimate.ts";
+import type { AudioCodec, ImageFormat } from "../../media/formats.ts";
 import {
   type AudioPlan,
   type Geometry,
@@ -10,7 +9,8 @@ import {
   pictureSize,
   plannedOf,
   sourceSeconds,
-} from "../../plan/plan.ts";
+} from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 
 /** A core of ffmpeg: the stock one, or the fast one of this project. */
 export type CoreName = "stock" | "fast";

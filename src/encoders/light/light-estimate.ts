@@ -1,13 +1,13 @@
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { estimateWork } from "../../media/estimate.ts";
 import { extraBytes } from "../../media/extra-inputs.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { samplesPerPixel } from "../../media/features/waveform-zoom.ts";
-import { CHUNK_SECONDS } from "../../plan/chunks.ts";
-import { estimateWork } from "../../plan/estimate.ts";
-import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../plan/plan.ts";
+import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../media/plan.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
+import { CHUNK_SECONDS } from "../../media/timeline.ts";
 import { MIB, viewOf } from "../../util/bytes.ts";
 import {
   type CoreName,

@@ -1,14 +1,14 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
 import { chunkArgs } from "../../ffmpeg/chunk-args.ts";
 import { readLists } from "../../ffmpeg/listing.ts";
 import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { MediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-inputs.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
-import { type Chunk, hasManyFiles, type Plan } from "../../plan/plan.ts";
+import { type Chunk, hasManyFiles, type Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";

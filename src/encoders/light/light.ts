@@ -1,6 +1,6 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Chunk, Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import { findMovieIndex } from "../../probe/mp4.ts";
 import type { ByteRange, ByteReader } from "../../runs/ports.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { NATIVE_TOOLS, type Toolset } from "../../ffmpeg/toolset.ts";
 import { engineFeatures, type FeatureName, neededFeatures } from "../../media/features.ts";
-import { type Plan, plannedOf } from "../../plan/plan.ts";
+import { type Plan, plannedOf } from "../../media/plan.ts";
 import { callNative, type NativeInstance, parseJson } from "./native-job.ts";
 
 /** What the native encoders of a host can do, as their `GET /health` says. An encoder that has not answered counts as able. */

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { ErrorReason } from "../../core/error-reason.ts";
-import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
+import { ERROR_KINDS, ErrorReason, MediaError } from "../../media/errors.ts";
 import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";

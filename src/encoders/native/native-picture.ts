@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
+import type { Plan } from "../../media/plan.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";

@@ -1,8 +1,7 @@
-import type { ErrorReason } from "../../core/error-reason.ts";
-import type { ErrorKind } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { ErrorKind, ErrorReason } from "../../media/errors.ts";
+import type { Chunk, Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { RemoteFiles, TogetherJobs, WrittenFile } from "../encoder.ts";
 

@@ -1,10 +1,10 @@
-import { MediaError } from "../../core/errors.ts";
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Plan } from "../../media/plan.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
+import { describeRefusals } from "../../media/words.ts";
 import { sleep } from "../../util/async.ts";
-import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import {

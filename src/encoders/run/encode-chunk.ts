@@ -1,11 +1,10 @@
-import { MediaError, toMediaError } from "../../core/errors.ts";
-import type { Counts, Source } from "../../core/source.ts";
 import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
+import { MediaError, toMediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-inputs.ts";
+import { type Chunk, constantFps, type Plan } from "../../media/plan.ts";
+import type { Counts, Source } from "../../media/source.ts";
+import { freezePictures, planOfChunk, trackEnd } from "../../media/timeline.ts";
 import type { Contents } from "../../mux/contents.ts";
-import { planOfChunk } from "../../plan/chunks.ts";
-import { freezePictures, trackEnd } from "../../plan/pictures-end.ts";
-import { type Chunk, constantFps, type Plan } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
 

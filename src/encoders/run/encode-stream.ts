@@ -1,6 +1,3 @@
-import { MediaError } from "../../core/errors.ts";
-import type { AdaptiveFormat } from "../../core/formats.ts";
-import type { Counts, Source } from "../../core/source.ts";
 import { nameTracks } from "../../core/streams/track-names.ts";
 import { dashPeriods } from "../../ffmpeg/manifests/dash-manifest.ts";
 import {
@@ -11,11 +8,14 @@ import {
 import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/manifests/media-playlist.ts";
 import { writeManifests } from "../../ffmpeg/manifests/write-manifests.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
+import { MediaError } from "../../media/errors.ts";
 import { languageOf } from "../../media/features/track.ts";
+import type { AdaptiveFormat } from "../../media/formats.ts";
+import { exactFps } from "../../media/index.ts";
+import { type Chunk, type Plan, soundFolder, soundsOf } from "../../media/plan.ts";
+import type { Counts, Source } from "../../media/source.ts";
+import { shownEnd } from "../../media/timeline.ts";
 import { AAC_FRAME, type Contents } from "../../mux/contents.ts";
-import { exactFps } from "../../plan/index.ts";
-import { shownEnd } from "../../plan/pictures-end.ts";
-import { type Chunk, type Plan, soundFolder, soundsOf } from "../../plan/plan.ts";
 import type { Storage } from "../../runs/ports.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";

@@ -1,5 +1,5 @@
-import type { Counts, Source, WaveformFacts } from "../../core/source.ts";
-import { type Chunk, outputSeconds, type Plan } from "../../plan/plan.ts";
+import { type Chunk, outputSeconds, type Plan } from "../../media/plan.ts";
+import type { Counts, Source, WaveformFacts } from "../../media/source.ts";
 import type { ByteReader, Durably, Storage } from "../../runs/ports.ts";
 import type { Encoder, RemoteFiles, TogetherJobs } from "../encoder.ts";
 import { secondsOf, X264_AMPLE } from "../light/light-cost.ts";

@@ -1,5 +1,5 @@
 import { segmentIv } from "../../ffmpeg/manifests/media-playlist.ts";
-import type { Plan } from "../../plan/plan.ts";
+import type { Plan } from "../../media/plan.ts";
 import type { Storage } from "../../runs/ports.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import { concatBytes } from "../../util/bytes.ts";

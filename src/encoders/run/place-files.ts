@@ -1,6 +1,6 @@
-import { MediaError } from "../../core/errors.ts";
-import type { WaveformFacts } from "../../core/source.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { WaveformFacts } from "../../media/source.ts";
 import { readSegment } from "../../mux/contents.ts";
 import type { Storage } from "../../runs/ports.ts";
 import type { EncodedFile, Written } from "../encoder.ts";

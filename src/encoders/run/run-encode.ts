@@ -1,8 +1,8 @@
-import { MediaError } from "../../core/errors.ts";
 import { outputFile, spriteName } from "../../ffmpeg/output.ts";
+import { MediaError } from "../../media/errors.ts";
 import { joinsByCopy } from "../../media/features/concat-plan.ts";
 import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-graph.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { Chunk, Plan } from "../../media/plan.ts";
 import { RunOver } from "../../runs/pipeline.ts";
 import { sideBySide } from "../../util/async.ts";
 import type { WrittenFile } from "../encoder.ts";

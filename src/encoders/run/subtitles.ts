@@ -1,14 +1,14 @@
-import type { Chapter } from "../../core/chapters/chapters.ts";
-import type { VideoFormat } from "../../core/formats.ts";
-import type { Source } from "../../core/source.ts";
 import { nameTracks } from "../../core/streams/track-names.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { periodText, type StreamText } from "../../ffmpeg/text/stream-text.ts";
+import type { Chapter } from "../../media/chapters.ts";
 import { canonicalLanguage } from "../../media/features/track.ts";
+import type { VideoFormat } from "../../media/formats.ts";
+import { type Plan, sourceEnd } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import { type Editing, editFile } from "../../mux/file-edit.ts";
 import { addToMp4 } from "../../mux/mp4-text.ts";
 import { addToWebm } from "../../mux/webm-text.ts";
-import { type Plan, sourceEnd } from "../../plan/plan.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { type Cue, flattenCues, shiftCues } from "../../subtitles/cue.ts";
 import { readMatroskaCues } from "../../subtitles/matroska-text.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 
 /**
  * The minified names in `@ffmpeg/core` 0.12.10 (single-threaded, ESM) that the driver uses. A test reads them back from the

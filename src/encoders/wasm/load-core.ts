@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import { BURN_FONT } from "../../media/features/subtitles.ts";
 import { limitTime } from "../../util/async.ts";
 import { sha256Hex } from "../../util/bytes.ts";

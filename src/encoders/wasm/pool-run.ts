@@ -1,5 +1,5 @@
-import { MediaError } from "../../core/errors.ts";
-import { outputSeconds } from "../../plan/plan.ts";
+import { MediaError } from "../../media/errors.ts";
+import { outputSeconds } from "../../media/plan.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf } from "../../storage/readers.ts";
 import { untilAborted } from "../../util/async.ts";

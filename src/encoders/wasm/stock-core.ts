@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import { MIB } from "../../util/bytes.ts";
 import { PageMiss, type SyncFile } from "./core-files.ts";
 import {

@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import { type CoreImports, type CreateCore, isExit, startCore } from "./core-module.ts";
 import { createRunLog, mountFile, type RunResult, takeFiles, type WasmCore } from "./stock-core.ts";
 

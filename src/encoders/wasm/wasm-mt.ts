@@ -1,9 +1,9 @@
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import { type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
-import { estimateWork } from "../../plan/estimate.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { estimateWork } from "../../media/estimate.ts";
+import type { Plan } from "../../media/plan.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { loadMtCore, type MtCoreLoadOptions } from "./load-core.ts";

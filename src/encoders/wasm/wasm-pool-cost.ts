@@ -1,9 +1,9 @@
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Source } from "../../core/source.ts";
 import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import { type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
-import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
-import { type Chunk, type Plan, sourceEnd, sourceSeconds } from "../../plan/plan.ts";
+import { type Chunk, type Plan, sourceEnd, sourceSeconds } from "../../media/plan.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
+import { SEGMENT_SECONDS } from "../../media/timeline.ts";
 import { MIB } from "../../util/bytes.ts";
 import {
   heapOf,

@@ -1,8 +1,8 @@
-import { MediaError } from "../../core/errors.ts";
-import type { VideoCodec } from "../../core/formats.ts";
-import type { Source } from "../../core/source.ts";
 import { FAST_TOOLS, VP9_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { VideoCodec } from "../../media/formats.ts";
+import type { Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { GIB, MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";

@@ -1,8 +1,8 @@
-import { type ErrorKind, MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Toolset } from "../../ffmpeg/toolset.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import { type ErrorKind, MediaError } from "../../media/errors.ts";
+import type { Chunk, Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import type { LoadedCore } from "./load-core.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { MAX_POINTS, samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";

@@ -1,8 +1,8 @@
 import { zlibSync } from "fflate";
-import { MediaError } from "../../core/errors.ts";
-import type { WaveformFormat } from "../../core/formats.ts";
-import type { WaveformFacts } from "../../core/source.ts";
+import { MediaError } from "../../media/errors.ts";
 import type { WaveformPicture, WaveformPlan } from "../../media/features/waveform.ts";
+import type { WaveformFormat } from "../../media/formats.ts";
+import type { WaveformFacts } from "../../media/source.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import { PNG_SIGNATURE, pngChunk, u32 } from "../images/png.ts";
 import { PEAKS_HEADER, type PeaksHeader, readPeaksHeader } from "./peak-meter.ts";

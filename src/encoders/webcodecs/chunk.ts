@@ -9,16 +9,16 @@ import {
   type VideoCodec as PacketCodec,
   WebMOutputFormat,
 } from "mediabunny";
-import { MediaError } from "../../core/errors.ts";
-import type { VideoCodec, VideoFormat } from "../../core/formats.ts";
-import type { Source } from "../../core/source.ts";
 import { sourceColor } from "../../ffmpeg/color.ts";
 import { tallyPictures, tallyRules } from "../../ffmpeg/tally.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
+import { MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
-import { sourceBits } from "../../plan/bits.ts";
-import { freezePictures, picturesEnd } from "../../plan/pictures-end.ts";
-import { outputSeconds, type Plan } from "../../plan/plan.ts";
+import type { VideoCodec, VideoFormat } from "../../media/formats.ts";
+import { outputSeconds, type Plan } from "../../media/plan.ts";
+import { sourceBits } from "../../media/rates.ts";
+import type { Source } from "../../media/source.ts";
+import { freezePictures, picturesEnd } from "../../media/timeline.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { listTimes, timedSamples } from "./frames.ts";

@@ -1,8 +1,8 @@
 import { ALL_FORMATS, BlobSource, CustomSource, Input, type InputVideoTrack } from "mediabunny";
-import { MediaError } from "../../core/errors.ts";
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Source } from "../../core/source.ts";
 import { containerOf } from "../../media/containers.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 
 export interface OpenPictures {

@@ -1,6 +1,6 @@
 import type { VideoSample } from "mediabunny";
-import type { Geometry } from "../../plan/plan.ts";
-import type { Size } from "../../plan/size.ts";
+import type { Size } from "../../media/picture-geometry.ts";
+import type { Geometry } from "../../media/plan.ts";
 
 /** How to bring pictures to the output's size. */
 export interface PictureNeeds {

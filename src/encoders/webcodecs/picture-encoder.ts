@@ -1,9 +1,9 @@
 import { EncodedPacket } from "mediabunny";
-import { MediaError } from "../../core/errors.ts";
-import type { VideoCodec } from "../../core/formats.ts";
-import { type Anchors, between, bitsFor } from "../../plan/bits.ts";
-import type { Rate } from "../../plan/plan.ts";
-import type { Size } from "../../plan/size.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { VideoCodec } from "../../media/formats.ts";
+import type { Size } from "../../media/picture-geometry.ts";
+import type { Rate } from "../../media/plan.ts";
+import { type Anchors, between, bitsFor } from "../../media/rates.ts";
 import { MIB } from "../../util/bytes.ts";
 
 export interface PictureEncoding {

@@ -1,12 +1,11 @@
 import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, NullTarget, Output } from "mediabunny";
-import { MediaError } from "../../core/errors.ts";
 import { measureStream, writeMaster } from "../../ffmpeg/manifests/master-playlist.ts";
 import { PLAYLIST, type SegmentRun, writeMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
 import { adaptiveMime, MASTER } from "../../ffmpeg/output.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
-import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
-import { shownEnd } from "../../plan/pictures-end.ts";
-import type { Rendition } from "../../plan/plan.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Rendition } from "../../media/plan.ts";
+import { SEGMENT_SECONDS, shownEnd } from "../../media/timeline.ts";
 import { findBox } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";

@@ -1,6 +1,6 @@
-import type { VideoCodec } from "../../core/formats.ts";
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Size } from "../../plan/size.ts";
+import type { VideoCodec } from "../../media/formats.ts";
+import type { Size } from "../../media/picture-geometry.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
 import { within } from "../../util/async.ts";
 import { codecConfig, LAYERED, type PictureOptions, quantizerOptions } from "./picture-encoder.ts";
 

@@ -1,12 +1,12 @@
-import { MediaError } from "../../core/errors.ts";
-import type { RefusalReason } from "../../core/refusal.ts";
-import type { Source } from "../../core/source.ts";
 import { filterContext } from "../../ffmpeg/color.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
+import { MediaError } from "../../media/errors.ts";
 import { refuseFeatures } from "../../media/features.ts";
-import { type Plan, plannedOf } from "../../plan/plan.ts";
-import { describeRefusals } from "../../words/refusal-words.ts";
+import { type Plan, plannedOf } from "../../media/plan.ts";
+import type { RefusalReason } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
+import { describeRefusals } from "../../media/words.ts";
 import type { Encoder } from "../encoder.ts";
 import { encodePictures } from "./chunk.ts";
 import { createDecoders } from "./input.ts";

@@ -1,4 +1,4 @@
-import { type AdaptiveFormat, FORMATS } from "../../core/formats.ts";
+import { type AdaptiveFormat, FORMATS } from "../../media/formats.ts";
 
 /** Lists the URIs in an HLS playlist or a DASH manifest that Framewright wrote, each once and as written. */
 export function manifestEntries(text: string): string[] {

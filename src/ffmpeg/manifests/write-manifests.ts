@@ -1,4 +1,4 @@
-import { type AdaptiveFormat, FORMATS } from "../../core/formats.ts";
+import { type AdaptiveFormat, FORMATS } from "../../media/formats.ts";
 import { MANIFEST, MASTER } from "../output.ts";
 import { type DashFacts, writeDash } from "./dash-manifest.ts";
 import { measureStream, writeMaster } from "./master-playlist.ts";

@@ -1,5 +1,5 @@
-import type { Source } from "../../core/source.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { Chunk, Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import { type ChunkFiles, chunkArgs } from "../chunk-args.ts";
 import type { Toolset } from "../toolset.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { wholeWithin } from "../../core/fields.ts";
-import { ANIMATION_DEFAULTS, type AnimationFormat, BOUNDS, type Quality } from "../../core/formats.ts";
-import type { SourceFacts } from "../../core/source-facts.ts";
 import { option, optionGroup } from "../feature.ts";
+import { wholeWithin } from "../fields.ts";
+import { ANIMATION_DEFAULTS, type AnimationFormat, BOUNDS, type Quality } from "../formats.ts";
+import type { SourceFacts } from "../source-facts.ts";
 import { exactFps } from "./fps.ts";
 
 /** Moving pictures without sound. */

@@ -1,9 +1,9 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
 import { createCut, soundStream } from "../../ffmpeg/span.ts";
 import type { Toolset } from "../../ffmpeg/toolset.ts";
-import type { AudioPlan, Chunk, Plan } from "../../plan/plan.ts";
+import { MediaError } from "../errors.ts";
 import { soundFilters } from "../features.ts";
+import type { AudioPlan, Chunk, Plan } from "../plan.ts";
+import type { Source } from "../source.ts";
 import { isLossless } from "./audio-format.ts";
 import { sourceForTrack } from "./track.ts";
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { invalid } from "../../core/errors.ts";
-import { issue, type Report, within } from "../../core/fields.ts";
-import { BOUNDS } from "../../core/formats.ts";
-import type { SourceFacts } from "../../core/source-facts.ts";
+import { invalid } from "../errors.ts";
 import { changesDefault, type OptionValues, option, optionGroup } from "../feature.ts";
+import { issue, type Report, within } from "../fields.ts";
+import { BOUNDS } from "../formats.ts";
+import type { SourceFacts } from "../source-facts.ts";
 import { audioCodec, audioFormat, SOUND_KINDS } from "./audio-format.ts";
 import { track } from "./track.ts";
 

@@ -1,4 +1,5 @@
-import { heldCodecs, issue, oneOf, type Report, wholeWithin } from "../../core/fields.ts";
+import { type OptionValues, option, optionGroup } from "../feature.ts";
+import { heldCodecs, issue, oneOf, type Report, wholeWithin } from "../fields.ts";
 import {
   type AudioCodec,
   type AudioFormat,
@@ -7,8 +8,7 @@ import {
   FORMATS,
   SOUND_CODECS,
   type VideoFormat,
-} from "../../core/formats.ts";
-import { type OptionValues, option, optionGroup } from "../feature.ts";
+} from "../formats.ts";
 
 /** The kinds whose outputs have sound. */
 export const SOUND_KINDS = ["video", "audio", "adaptive_video"] as const;

@@ -1,4 +1,3 @@
-import type { Source } from "../../core/source.ts";
 import { audioArgs } from "../../ffmpeg/audio-args.ts";
 import { assumedColor, isRgb, scaleMatrix, videoColor } from "../../ffmpeg/color.ts";
 import { chain, fpsText } from "../../ffmpeg/filters.ts";
@@ -6,8 +5,9 @@ import { listHeard, listInput, listPictures, listPrefix } from "../../ffmpeg/lis
 import { type Cut, createCut, inputArgs } from "../../ffmpeg/span.ts";
 import type { Toolset } from "../../ffmpeg/toolset.ts";
 import { videoArgs, videoCleanup, videoScaling } from "../../ffmpeg/video-args.ts";
-import type { Chunk, ConcatPart, Plan } from "../../plan/plan.ts";
 import type { Filter } from "../feature.ts";
+import type { Chunk, ConcatPart, Plan } from "../plan.ts";
+import type { Source } from "../source.ts";
 import { audioFilterChain } from "./audio-filters-graph.ts";
 import { type PlacedPart, placedParts } from "./concat-plan.ts";
 

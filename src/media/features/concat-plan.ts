@@ -1,14 +1,13 @@
-import { MediaError } from "../../core/errors.ts";
-import { FORMATS, type VideoFormat } from "../../core/formats.ts";
-import type { VideoOptions } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
-import { refuseCopy, videoFormat } from "../../plan/copied.ts";
-import { createGeometry } from "../../plan/geometry.ts";
-import { movingPicture } from "../../plan/image/pictures.ts";
-import type { ConcatPart, Plan, VideoPlan } from "../../plan/plan.ts";
-import { audibleTrack } from "../../plan/sound/plan-sound.ts";
-import { copiesPictures, pictureNeeds } from "../../plan/video.ts";
+import { movingPicture } from "../decoded-pictures.ts";
+import { MediaError } from "../errors.ts";
 import { extraInputs } from "../extra-inputs.ts";
+import { FORMATS, type VideoFormat } from "../formats.ts";
+import type { VideoOptions } from "../options.ts";
+import { createGeometry } from "../picture-geometry.ts";
+import type { ConcatPart, Plan, VideoPlan } from "../plan.ts";
+import { audibleTrack } from "../sound-plan.ts";
+import type { Source } from "../source.ts";
+import { copiesPictures, pictureNeeds, refuseCopy, videoFormat } from "../video-plan.ts";
 import { describeJoinFault, hasLength, JOINED_SOUND, type JoinFault, NO_LENGTH } from "./concat.ts";
 import { sourceForTrack } from "./track.ts";
 

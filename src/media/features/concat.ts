@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { closed, fileUrl } from "../../core/fields.ts";
-import type { SourceFacts } from "../../core/source-facts.ts";
 import { feature, option } from "../feature.ts";
+import { closed, fileUrl } from "../fields.ts";
+import type { SourceFacts } from "../source-facts.ts";
 
 /** Most videos that play after the first one. */
 export const MAX_CONCAT = 9;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { oneOf } from "../../core/fields.ts";
 import { feature, option } from "../feature.ts";
+import { oneOf } from "../fields.ts";
 
 const STRENGTHS = ["light", "medium", "strong"] as const;
 type ByStrength = Readonly<Record<(typeof STRENGTHS)[number], string>>;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { closed, issue, oneOf, type Report, ruled } from "../../core/fields.ts";
-import { BOUNDS } from "../../core/formats.ts";
 import { toHex } from "../../util/bytes.ts";
 import { option, optionGroup } from "../feature.ts";
+import { closed, issue, oneOf, type Report, ruled } from "../fields.ts";
+import { BOUNDS } from "../formats.ts";
 
 const BYTES = "16 bytes, as 32 hexadecimal digits or in base64.";
 const BASE64 = "[A-Za-z0-9+/]{21}[AQgw]==";

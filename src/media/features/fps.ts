@@ -1,6 +1,6 @@
-import { within } from "../../core/fields.ts";
-import { ANIMATION_DEFAULTS, BOUNDS } from "../../core/formats.ts";
 import { option, optionGroup } from "../feature.ts";
+import { within } from "../fields.ts";
+import { ANIMATION_DEFAULTS, BOUNDS } from "../formats.ts";
 
 /** Frames per second of an output; the timeline of its plan counts them. */
 export const fps = optionGroup({

@@ -1,16 +1,7 @@
 import { z } from "zod";
-import { hexColor, issue, offset, oneOf, type Report, size } from "../../core/fields.ts";
-import {
-  FITS,
-  type Fit,
-  FLIPS,
-  type Flip,
-  POSITIONS,
-  type Position,
-  TURNS,
-  type Turn,
-} from "../../core/formats.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
+import { hexColor, issue, offset, oneOf, type Report, size } from "../fields.ts";
+import { FITS, type Fit, FLIPS, type Flip, POSITIONS, type Position, TURNS, type Turn } from "../formats.ts";
 
 const KINDS = ["video", "image", "animation", "adaptive_video"] as const;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { issue, type Report } from "../../core/fields.ts";
 import { option, optionGroup } from "../feature.ts";
+import { issue, type Report } from "../fields.ts";
 
 /** I-frame playlists, from which players show pictures while a viewer seeks. */
 export const iFrames = optionGroup({

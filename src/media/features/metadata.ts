@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { moveChapters, writeCommentChapters } from "../../core/chapters/chapters.ts";
-import { oneOf } from "../../core/fields.ts";
-import type { SourceFacts } from "../../core/source-facts.ts";
+import { moveChapters, writeCommentChapters } from "../chapters.ts";
+import { option, optionGroup } from "../feature.ts";
+import { oneOf } from "../fields.ts";
+import type { SourceFacts } from "../source-facts.ts";
 import {
   CHAPTER_PLACES,
   COVER_CODECS,
@@ -10,8 +11,7 @@ import {
   isDescriptive,
   METADATA_MODES,
   type MetadataMode,
-} from "../../core/tags.ts";
-import { option, optionGroup } from "../feature.ts";
+} from "../tags.ts";
 
 const MODE_NAMES = {
   keep: "Keep all",

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { closed, fileUrl, issue, offset, oneOf, seconds, size, toPixels, within } from "../../core/fields.ts";
-import { ANCHORS, BOUNDS, POSITIONS } from "../../core/formats.ts";
-import type { SourceFacts } from "../../core/source-facts.ts";
 import { EPSILON_SECONDS } from "../clock.ts";
 import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
+import { closed, fileUrl, issue, offset, oneOf, seconds, size, toPixels, within } from "../fields.ts";
+import { ANCHORS, BOUNDS, POSITIONS } from "../formats.ts";
+import type { SourceFacts } from "../source-facts.ts";
 
 const POSITION = `must be one of ${POSITIONS.join(", ")}, or { x, y } in pixels or percentages of the picture.`;
 

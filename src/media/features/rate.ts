@@ -1,6 +1,6 @@
-import { issue, oneOf, type Report, wholeWithin } from "../../core/fields.ts";
-import { BOUNDS, QUALITIES, type Quality } from "../../core/formats.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
+import { issue, oneOf, type Report, wholeWithin } from "../fields.ts";
+import { BOUNDS, QUALITIES, type Quality } from "../formats.ts";
 
 const BITS = "a whole number of bits per second";
 

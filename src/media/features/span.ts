@@ -1,5 +1,5 @@
-import { issue, type Report, seconds } from "../../core/fields.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
+import { issue, type Report, seconds } from "../fields.ts";
 
 /** The part of the source that an output has; the timeline of its plan follows from it. */
 export const span = optionGroup({

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { within } from "../../core/fields.ts";
-import { BOUNDS } from "../../core/formats.ts";
 import { CLOCK } from "../clock.ts";
 import { feature, option } from "../feature.ts";
+import { within } from "../fields.ts";
+import { BOUNDS } from "../formats.ts";
 
 /** Pictures and sound play faster or slower; voices keep their pitch. What it does to times is planned with the timeline. */
 export const speed = feature({

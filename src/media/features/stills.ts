@@ -1,7 +1,7 @@
-import { invalid, MediaError } from "../../core/errors.ts";
-import { issue, type Report, wholeWithin, within } from "../../core/fields.ts";
-import { BOUNDS, FORMATS, type ImageFormat, STILL_FORMATS } from "../../core/formats.ts";
+import { invalid, MediaError } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
+import { issue, type Report, wholeWithin, within } from "../fields.ts";
+import { BOUNDS, FORMATS, type ImageFormat, STILL_FORMATS } from "../formats.ts";
 import { countTiles, describeInterval, type Sprite } from "./storyboard.ts";
 
 const MAX_STILLS = BOUNDS.stills.max;

@@ -1,12 +1,12 @@
-import type { Source } from "../../core/source.ts";
 import { filterContext } from "../../ffmpeg/color.ts";
 import { chain, cleanupFilters } from "../../ffmpeg/filters.ts";
 import { imageArgs, imageScaling } from "../../ffmpeg/image-args.ts";
 import { spriteName, spritePattern } from "../../ffmpeg/output.ts";
 import type { Cut } from "../../ffmpeg/span.ts";
 import type { Toolset } from "../../ffmpeg/toolset.ts";
-import type { Chunk, ImagePlan, Plan } from "../../plan/plan.ts";
 import { pictureFilters } from "../features.ts";
+import type { Chunk, ImagePlan, Plan } from "../plan.ts";
+import type { Source } from "../source.ts";
 import type { Sprite } from "./storyboard.ts";
 
 /** Names of the files of a storyboard besides its sprites; the first is the one to open. */

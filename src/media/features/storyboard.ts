@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { invalid, MediaError } from "../../core/errors.ts";
-import { size, wholeWithin, within } from "../../core/fields.ts";
-import { BOUNDS, STORYBOARD_DEFAULTS } from "../../core/formats.ts";
+import { invalid, MediaError } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
+import { size, wholeWithin, within } from "../fields.ts";
+import { BOUNDS, STORYBOARD_DEFAULTS } from "../formats.ts";
 
 const TILES = "a whole number of tiles";
 const MAX_TILES = BOUNDS.storyboard_tiles.max;

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { closed, fileUrl, issue, type Report } from "../../core/fields.ts";
-import { BOUNDS } from "../../core/formats.ts";
-import type { SourceFacts, SourceStream } from "../../core/source-facts.ts";
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { type ExtraFile, extraInputs } from "../extra-inputs.ts";
 import { feature, type OverContext, option } from "../feature.ts";
+import { closed, fileUrl, issue, type Report } from "../fields.ts";
+import { BOUNDS } from "../formats.ts";
+import type { SourceFacts, SourceStream } from "../source-facts.ts";
 
 const LANGUAGE = `must be a language as in BCP 47, such as "en" or "pt-BR".`;
 const LABEL = `must be a text of 1 to ${BOUNDS.label.max} characters, without control characters.`;

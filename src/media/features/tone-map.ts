@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { VideoCodec } from "../../core/formats.ts";
-import type { SourceFacts } from "../../core/source-facts.ts";
 import { type FilterContext, feature } from "../feature.ts";
+import type { VideoCodec } from "../formats.ts";
+import type { SourceFacts } from "../source-facts.ts";
 
 // These codecs keep HDR, in 10 bits; the others get SDR.
 const HDR_CODECS: ReadonlySet<string | null> = new Set(["h265", "av1"] satisfies VideoCodec[]);

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { invalid } from "../../core/errors.ts";
-import { BOUNDS } from "../../core/formats.ts";
-import type { SourceFacts, SourceStream } from "../../core/source-facts.ts";
+import { invalid } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
+import { BOUNDS } from "../formats.ts";
+import type { SourceFacts, SourceStream } from "../source-facts.ts";
 
 const RULE = `must be the index of a sound track, from 0, or a language such as "en".`;
 const FAULTS = {

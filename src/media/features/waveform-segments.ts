@@ -1,5 +1,5 @@
-import type { Source } from "../../core/source.ts";
-import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { Chunk, Plan } from "../plan.ts";
+import type { Source } from "../source.ts";
 import { samplesPerPixel } from "./waveform-zoom.ts";
 
 /** A segment of a waveform's sound, and how many points come before it. */

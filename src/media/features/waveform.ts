@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { invalid } from "../../core/errors.ts";
-import { hexColor, issue, type Report, wholeWithin } from "../../core/fields.ts";
-import { BOUNDS, DEFAULT_FORMAT, WAVEFORM_DEFAULTS, type WaveformFormat } from "../../core/formats.ts";
-import type { SourceFacts } from "../../core/source-facts.ts";
-import { parseColor } from "../../plan/color.ts";
+import { invalid } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
+import { hexColor, issue, type Report, wholeWithin } from "../fields.ts";
+import { BOUNDS, DEFAULT_FORMAT, WAVEFORM_DEFAULTS, type WaveformFormat } from "../formats.ts";
+import { parseColor } from "../picture-geometry.ts";
+import type { SourceFacts } from "../source-facts.ts";
 import { MAX_POINTS, MIN_SAMPLES, samplesPerPixel } from "./waveform-zoom.ts";
 
 const FAULTS = {

@@ -1,4 +1,4 @@
-import type { Chunk, Plan } from "../plan.ts";
+import type { Chunk, Plan } from "../../media/plan.ts";
 
 /**
  * Names what ffmpeg decodes for a chunk: chunks of one source that have the same key can be encoded by one run, which decodes its

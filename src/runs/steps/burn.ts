@@ -1,9 +1,9 @@
-import { MediaError } from "../../core/errors.ts";
-import type { EncodeRequest } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
 import { graphicsWhite } from "../../ffmpeg/color.ts";
+import { MediaError } from "../../media/errors.ts";
 import { BURN_FONT, burntInput, firstSubtitles } from "../../media/features/subtitles.ts";
-import type { Plan } from "../../plan/plan.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import type { Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
 import { writeAss } from "../../subtitles/ass.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import { readTextFile, shownBy } from "../../subtitles/track.ts";

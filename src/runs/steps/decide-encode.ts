@@ -1,19 +1,19 @@
-import type { Decision } from "../../core/choice.ts";
-import { MediaError } from "../../core/errors.ts";
-import type { EncodeRequest } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
 import type { Encoder } from "../../encoders/encoder.ts";
 import { containerOf } from "../../media/containers.ts";
+import type { PlanHints } from "../../media/create-plan.ts";
+import { MediaError } from "../../media/errors.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import { keyframesSuffice } from "../../media/features/storyboard.ts";
-import type { PlanHints } from "../../plan/create-plan.ts";
-import { type Chunk, createPlan, cutPlan, type Plan } from "../../plan/index.ts";
-import { sourceEnd } from "../../plan/plan.ts";
+import { type Chunk, createPlan, cutPlan, type Plan } from "../../media/index.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import { sourceEnd } from "../../media/plan.ts";
+import type { Decision } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
+import { describeRefusals } from "../../media/words.ts";
 import { type Finder, hasEntries, readKeyframes, withEntries } from "../../probe/entries.ts";
 import { decideBeside } from "../../route/beside.ts";
 import { decide } from "../../route/decide.ts";
 import type { Offer } from "../../route/offer.ts";
-import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ByteReader } from "../ports.ts";
 
 /** The encoders of a host. */

@@ -1,11 +1,11 @@
-import type { EncodeRequest } from "../../core/options.ts";
-import type { Source, WaveformFacts } from "../../core/source.ts";
 import { parseDash } from "../../ffmpeg/manifests/dash-manifest.ts";
 import { parseMasterPlaylist } from "../../ffmpeg/manifests/master-playlist.ts";
 import { spriteName } from "../../ffmpeg/output.ts";
 import type { Sprite } from "../../media/features/storyboard.ts";
 import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
-import { type Plan, pictureSize } from "../../plan/plan.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import { type Plan, pictureSize } from "../../media/plan.ts";
+import type { Source, WaveformFacts } from "../../media/source.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import type { Storage } from "../ports.ts";
 

@@ -1,9 +1,9 @@
-import { MediaError } from "../../core/errors.ts";
-import type { EncodeRequest } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
 import { runEncode } from "../../encoders/run/run-encode.ts";
-import type { PlanHints } from "../../plan/create-plan.ts";
-import { describeDecision } from "../../words/decision-words.ts";
+import type { PlanHints } from "../../media/create-plan.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import type { Source } from "../../media/source.ts";
+import { describeDecision } from "../../media/words.ts";
 import type { StepContext } from "../ports.ts";
 import { furtherKeys } from "./burn.ts";
 import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";

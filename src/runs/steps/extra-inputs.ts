@@ -1,8 +1,8 @@
-import { MediaError, toMediaError } from "../../core/errors.ts";
-import type { EncodeRequest } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
+import { MediaError, toMediaError } from "../../media/errors.ts";
 import { type ExtraInput, extraInputs, type InputRole } from "../../media/extra-inputs.ts";
 import { refuseFile } from "../../media/option-groups.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import type { Source } from "../../media/source.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext } from "../ports.ts";

@@ -1,6 +1,6 @@
-import { MediaError } from "../../core/errors.ts";
-import type { EncodeRequest } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import type { Source } from "../../media/source.ts";
 import type { HttpFile, Watch } from "../../storage/http/reader.ts";
 import type { Pin } from "../../storage/pinned.ts";
 import { MIB } from "../../util/bytes.ts";

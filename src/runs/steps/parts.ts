@@ -1,9 +1,9 @@
-import type { EncodeRequest } from "../../core/options.ts";
-import type { Source } from "../../core/source.ts";
 import { type ExtraInput, extraInputs } from "../../media/extra-inputs.ts";
 import { type CopyJoin, canJoinByCopy } from "../../media/features/concat-plan.ts";
+import { createPlan } from "../../media/index.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import type { Source } from "../../media/source.ts";
 import { readCopyJoin } from "../../mux/join-mp4.ts";
-import { createPlan } from "../../plan/index.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
 import { decideEncode } from "./decide-encode.ts";

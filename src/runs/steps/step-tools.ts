@@ -1,5 +1,5 @@
-import type { Source } from "../../core/source.ts";
 import type { Encoder } from "../../encoders/encoder.ts";
+import type { Source } from "../../media/source.ts";
 import type { Pin } from "../../storage/pinned.ts";
 import type { ByteReader, Storage } from "../ports.ts";
 import type { Hosts } from "./decide-encode.ts";

@@ -1,10 +1,10 @@
-import { MediaError } from "../../core/errors.ts";
-import type { EncodeRequest, ProbeOptions } from "../../core/options.ts";
-import type { Counts, Source } from "../../core/source.ts";
 import { readPlaceholder } from "../../encoders/images/placeholder.ts";
+import { MediaError } from "../../media/errors.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
-import { listDropped } from "../../plan/index.ts";
-import { constantFps, type Plan } from "../../plan/plan.ts";
+import { listDropped } from "../../media/index.ts";
+import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
+import { constantFps, type Plan } from "../../media/plan.ts";
+import type { Counts, Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext, StepWork } from "../ports.ts";

@@ -1,7 +1,7 @@
-import { MediaError } from "../../core/errors.ts";
-import type { Source } from "../../core/source.ts";
 import { manifestsOf } from "../../ffmpeg/manifests/manifest-entries.ts";
 import { namedIn } from "../../ffmpeg/manifests/media-playlist.ts";
+import { MediaError } from "../../media/errors.ts";
+import type { Source } from "../../media/source.ts";
 import type { FileBody } from "../../storage/http/writer.ts";
 import type { S3Bucket } from "../../storage/s3/bucket.ts";
 import { putS3File, type UploadMemory } from "../../storage/s3/upload.ts";

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 
 /** Which hosts may be contacted besides public ones. */
 export interface HostRules {

@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import type { ByteRange, ByteReader } from "../../runs/ports.ts";
 import { sleep } from "../../util/async.ts";
 import { KIB, MIB } from "../../util/bytes.ts";

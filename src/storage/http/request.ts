@@ -1,6 +1,6 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
+import { errorFor } from "../../media/reasons.ts";
 import { isTransient, limitTime } from "../../util/async.ts";
-import { errorFor } from "../../words/reason-words.ts";
 import type { HostGuard } from "./host-guard.ts";
 
 /** Timeouts for a source, in milliseconds. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
+import { errorFor } from "../../media/reasons.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import { doubling, isTransient, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
-import { errorFor } from "../../words/reason-words.ts";
 import { discard } from "./request.ts";
 
 /** A file of known size to upload. */

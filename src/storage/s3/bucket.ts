@@ -1,6 +1,6 @@
-import { type ErrorKind, MediaError } from "../../core/errors.ts";
+import { type ErrorKind, MediaError } from "../../media/errors.ts";
+import { errorFor } from "../../media/reasons.ts";
 import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
-import { errorFor } from "../../words/reason-words.ts";
 import { readSome, streamOf } from "../storage.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 

@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 
 /** Location and keys of S3 storage: the fields of a stored connection. */
 export interface S3Connection {

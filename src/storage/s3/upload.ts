@@ -1,4 +1,4 @@
-import { MediaError } from "../../core/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import type { StoredInfo } from "../../runs/ports.ts";
 import { sideBySide } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";

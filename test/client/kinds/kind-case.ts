@@ -1,7 +1,7 @@
 import type { Client, RunResult } from "../../../src/client/client.ts";
-import type { EncodeKind } from "../../../src/core/formats.ts";
-import type { OptionsOf } from "../../../src/core/option-types.ts";
-import type { Source } from "../../../src/core/source.ts";
+import type { EncodeKind } from "../../../src/media/formats.ts";
+import type { OptionsOf } from "../../../src/media/option-types.ts";
+import type { Source } from "../../../src/media/source.ts";
 import { deepEqual, equal, ok } from "../../browser/assert.ts";
 import type { ClientCase, ClientClauses } from "../contract-case.ts";
 

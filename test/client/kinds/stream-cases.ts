@@ -1,5 +1,5 @@
 import type { Output } from "../../../src/client/client.ts";
-import type { OptionsOf } from "../../../src/core/option-types.ts";
+import type { OptionsOf } from "../../../src/media/option-types.ts";
 import { deepEqual, equal, match, ok } from "../../browser/assert.ts";
 import type { KindCase } from "./kind-case.ts";
 import { TO_BLUE } from "./picture-cases.ts";

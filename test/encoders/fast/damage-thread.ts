@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { MediaError } from "../../../src/core/errors.ts";
 import { createFastCore } from "../../../src/encoders/wasm/fast-core.ts";
+import { MediaError } from "../../../src/media/errors.ts";
 import { damage } from "./damage.ts";
 
 /** Runs of the fast core on damaged copies of one input, one for each seed. */

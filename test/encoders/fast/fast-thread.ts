@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { MediaError } from "../../../src/core/errors.ts";
-import type { Source } from "../../../src/core/source.ts";
 import { type EncodedChunk, runChunk } from "../../../src/encoders/light/light-job.ts";
 import { createPagedFile, PageMiss, type Spill } from "../../../src/encoders/wasm/core-files.ts";
 import { createFastCore } from "../../../src/encoders/wasm/fast-core.ts";
 import type { WrittenFile } from "../../../src/encoders/wasm/stock-core.ts";
 import { FAST_TOOLS, VP9_TOOLS } from "../../../src/ffmpeg/toolset.ts";
-import type { Plan } from "../../../src/plan/plan.ts";
+import { MediaError } from "../../../src/media/errors.ts";
+import type { Plan } from "../../../src/media/plan.ts";
+import type { Source } from "../../../src/media/source.ts";
 import { damage } from "./damage.ts";
 
 /** Work for the fast core, over one input at `/in/input`. */

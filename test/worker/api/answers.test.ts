@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { ERROR_KINDS, MediaError, RUN_ERROR_KINDS } from "../../../src/core/errors.ts";
+import { ERROR_KINDS, MediaError, RUN_ERROR_KINDS } from "../../../src/media/errors.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 
 const ID = "task_01kbb1d3x4e8v0t6m9q2y5z7av";

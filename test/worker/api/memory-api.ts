@@ -1,4 +1,4 @@
-import { MediaError } from "../../../src/core/errors.ts";
+import { MediaError } from "../../../src/media/errors.ts";
 import { createIds } from "../../../src/runs/ids.ts";
 import type { StoredObject } from "../../../src/runs/ports.ts";
 import type { Step } from "../../../src/runs/step.ts";

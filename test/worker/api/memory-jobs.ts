@@ -1,4 +1,4 @@
-import { MediaError } from "../../../src/core/errors.ts";
+import { MediaError } from "../../../src/media/errors.ts";
 import { describeJob, type Job } from "../../../src/runs/job.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { isFinished } from "../../../src/runs/transitions.ts";

@@ -1,4 +1,4 @@
-import { MediaError } from "../../../src/core/errors.ts";
+import { MediaError } from "../../../src/media/errors.ts";
 import type { Step } from "../../../src/runs/step.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../../src/runs/transitions.ts";

@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { OPTIONS } from "../../../src/core/options.ts";
+import { OPTIONS } from "../../../src/media/options.ts";
 import { writeOptionTypes } from "../../../worker/local/build/write-option-types.ts";
 import { ROOT } from "../../structure/source-files.ts";
 import type { Document } from "./document-shape.ts";
 import { createMemoryApi } from "./memory-api.ts";
 
-const FILE = join("src", "core", "option-types.ts");
+const FILE = join("src", "media", "option-types.ts");
 const text = readFileSync(join(ROOT, FILE), "utf8");
 
 test("the option types match the output of npm run docs:options", () => {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { EncodeKind } from "../../../src/core/formats.ts";
-import { createPlan } from "../../../src/plan/index.ts";
+import type { EncodeKind } from "../../../src/media/formats.ts";
+import { createPlan } from "../../../src/media/index.ts";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { noiseBytes, virtualFile } from "../../fixtures/virtual-file.ts";
 import { type EncoderRig, openReader, startEncoder } from "./rig.ts";

@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createTestHarness } from "wrangler";
-import type { EncodeKind } from "../../../src/core/formats.ts";
-import type { Source } from "../../../src/core/source.ts";
 import type { EncodedFile } from "../../../src/encoders/encoder.ts";
 import { createLightEncoder, type LightEncoderOptions } from "../../../src/encoders/light/light.ts";
 import { parseFfprobe } from "../../../src/ffmpeg/parse-ffprobe.ts";
-import { type ChunkHints, createPlan } from "../../../src/plan/index.ts";
+import type { EncodeKind } from "../../../src/media/formats.ts";
+import { type ChunkHints, createPlan } from "../../../src/media/index.ts";
+import type { Source } from "../../../src/media/source.ts";
 import type { ByteReader } from "../../../src/runs/ports.ts";
 import { diskFile, type VirtualFile } from "../../fixtures/virtual-file.ts";
 

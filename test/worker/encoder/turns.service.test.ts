@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findBuilt } from "../../../core/cache.ts";
 import { FRAME_MIME, frameHead, readFrames } from "../../../src/encoders/wire-frame.ts";
-import { createPlan } from "../../../src/plan/index.ts";
+import { createPlan } from "../../../src/media/index.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type EncoderRig, openReader, startEncoder } from "./rig.ts";
 

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { EncodeKind } from "../../../src/core/formats.ts";
+import type { EncodeKind } from "../../../src/media/formats.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { createRig } from "./rig.ts";

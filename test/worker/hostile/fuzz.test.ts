@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { REQUEST_ERROR_KINDS } from "../../../src/core/errors.ts";
+import { REQUEST_ERROR_KINDS } from "../../../src/media/errors.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 import { drawBody, drawBytes, type Recipe, type Schema } from "./bodies.ts";
 import { NASTY } from "./nasty.ts";

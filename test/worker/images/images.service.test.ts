@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRemoteClient } from "../../../src/client/remote/remote.ts";
-import type { ImageUrlRequest } from "../../../src/core/images/image-url.ts";
+import type { ImageUrlRequest } from "../../../src/media/image-url.ts";
 import { createImageSigner } from "../../../worker/images/image-signer.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";

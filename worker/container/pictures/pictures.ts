@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { MediaError } from "../../../src/core/errors.ts";
 import {
   MAX_PICTURE_BYTES,
   MAX_PICTURE_SECONDS,
   type NativePicture,
 } from "../../../src/encoders/native/native-wire.ts";
 import { type FrameReader, readFrames } from "../../../src/encoders/wire-frame.ts";
+import { MediaError } from "../../../src/media/errors.ts";
 import { nativeWork } from "../../../src/route/native-cost.ts";
 import { limitTime, within } from "../../../src/util/async.ts";
 import { errors } from "../errors.ts";

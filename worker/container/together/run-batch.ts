@@ -4,7 +4,7 @@ import { parseProgress } from "../../../src/ffmpeg/progress.ts";
 import { checkRun } from "../../../src/ffmpeg/read-failure.ts";
 import { togetherArgs } from "../../../src/ffmpeg/together/together-args.ts";
 import type { Toolset } from "../../../src/ffmpeg/toolset.ts";
-import { outputSeconds } from "../../../src/plan/plan.ts";
+import { outputSeconds } from "../../../src/media/plan.ts";
 import type { JobContext } from "../encode-job.ts";
 import { runFfmpeg } from "../run-ffmpeg.ts";
 import { type Watchdog, watch } from "../watchdog.ts";

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { BOUNDS, FORMATS, STEP_KINDS, type StepKind } from "../../../src/core/formats.ts";
-import { OPTIONS } from "../../../src/core/options.ts";
+import { BOUNDS, FORMATS, STEP_KINDS, type StepKind } from "../../../src/media/formats.ts";
+import { OPTIONS } from "../../../src/media/options.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
@@ -66,7 +66,7 @@ const TYPES: Readonly<Record<string, string>> = {
   height: "SizeOption",
 };
 
-/** Writes the TypeScript of `src/core/option-types.ts`: the options of every kind, with the descriptions, bounds and defaults of their schemas. */
+/** Writes the TypeScript of `src/media/option-types.ts`: the options of every kind, with the descriptions, bounds and defaults of their schemas. */
 export function writeOptionTypes(): string {
   const types = STEP_KINDS.map(typeOf);
   return `${HEADER}\n${types.join("\n")}${FOOTER}`;
@@ -136,7 +136,7 @@ function schemaOf(kind: StepKind): OptionsSchema {
 // npm run docs:options: generates the types of options, as editors show them, from the schemas.
 if (import.meta.main)
   runMain(async () => {
-    const path = join(ROOT, "src", "core", "option-types.ts");
+    const path = join(ROOT, "src", "media", "option-types.ts");
     await writeFile(path, writeOptionTypes());
     const biome = join(ROOT, "node_modules", ".bin", "biome");
     await promisify(execFile)(biome, ["check", "--write", path], { cwd: ROOT });

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 import { createRemoteClient, type RemoteClient, type Task } from "../../../src/client/index.ts";
-import { toMediaError } from "../../../src/core/errors.ts";
+import { toMediaError } from "../../../src/media/errors.ts";
 import type { Finding } from "./finding.ts";
 
 /** What each encoder is tried with: a picture of which only that encoder makes the format. */

@@ -1,4 +1,4 @@
-import type { MediaError } from "../../../src/core/errors.ts";
+import type { MediaError } from "../../../src/media/errors.ts";
 import { isFinished, type RunEvent } from "../../../src/runs/transitions.ts";
 import { errors } from "../../errors.ts";
 import { instanceStatus, UNKNOWN, wakeInstance } from "../../instance.ts";

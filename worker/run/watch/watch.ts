@@ -1,4 +1,4 @@
-import type { MediaError } from "../../../src/core/errors.ts";
+import type { MediaError } from "../../../src/media/errors.ts";
 import { runErrorOf, type Step } from "../../../src/runs/step.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../../src/runs/transitions.ts";

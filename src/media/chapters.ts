@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { BOUNDS } from "./formats.ts";
+
+const chapter = z
+  .object({
+    start: z.number().min(0).meta({ description: "Seconds." }),
+    end: z.number().min(0).meta({ description: "Seconds." }),
+    title: z.string().meta({ description: "Empty where it has none." }),
+  })
+  .meta({ id: "Chapter" });
+
+/** A named stretch of a video or sound. */
+export type Chapter = z.infer<typeof chapter>;
+/** The chapters of a Source, in order of time. */
+export const Chapters = z.array(chapter);
+
+/** A chapter as a file states it; where it has no end, it lasts until the next one. */
+export interface FoundChapter {
+  start: number;
+  end?: number | undefined;
+  title: string;
+}
+
+/** The most chapters of a Source, and characters of a title. MP4 holds no more chapters. */
+export const CHAPTER_LIMITS = { chapters: 255, title: 255 } as const;
+
+/**
+ * Orders the chapters that a file of `duration` seconds states, and bounds them; undefined when there are none. Their times then
+ * count from the first picture or sound, which is at `origin` seconds.
+ */
+export function readChapters(
+  found: readonly FoundChapter[],
+  duration: number | null | undefined,
+  origin = 0,
+): Chapter[] | undefined {
+  const stated = found
+    .filter(({ start, end = start }) => start >= 0 && start <= BOUNDS.seconds.max && end >= start)
+    .sort((a, b) => a.start - b.start)
+    .slice(0, CHAPTER_LIMITS.chapters);
+  const listed = stated.map(({ start, end, title }, index) => ({
+    start: microseconds(start),
+    end: microseconds(end ?? stated[index + 1]?.start ?? Math.max(start, duration ?? start)),
+    title: [...title.slice(0, 2 * CHAPTER_LIMITS.title).replaceAll("\0", "")]
+      .slice(0, CHAPTER_LIMITS.title)
+      .join(""),
+  }));
+  const chapters = origin > 0 ? moveChapters(listed, { start: origin, duration: null }) : listed;
+  return chapters.length > 0 ? chapters : undefined;
+}
+
+// A file may state an end that no number of JSON holds.
+function microseconds(seconds: number): number {
+  return Math.round(Math.min(seconds, BOUNDS.seconds.max) * 1e6) / 1e6;
+}
+
+// OGM's names, which Ogg and FLAC use: CHAPTER001=00:00:01.500 and CHAPTER001NAME=Part.
+const TIMED = /^chapter(\d{3})$/i;
+const CLOCK = /^(\d+):(\d+):(\d+(?:\.\d+)?)$/;
+
+/** Reads the chapters among the comments of Ogg or FLAC. */
+export function readCommentChapters(comments: readonly (readonly [string, string])[]): FoundChapter[] {
+  const values = new Map(comments.map(([name, value]) => [name.toLowerCase(), value]));
+  return comments.flatMap(([name, value]) => {
+    const number = TIMED.exec(name)?.[1];
+    const [, hours, minutes, seconds] = CLOCK.exec(value.trim()) ?? [];
+    if (number === undefined || seconds === undefined) return [];
+    const start = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+    return [{ start, title: values.get(`chapter${number}name`) ?? "" }];
+  });
+}
+
+/** Moves chapters to where an output has them that begins at `start` of its source, and cuts them to its length. */
+export function moveChapters(
+  chapters: readonly Chapter[],
+  { start, duration, speed = 1 }: { start: number; duration: number | null; speed?: number },
+): Chapter[] {
+  const place = (time: number) =>
+    microseconds(Math.min(Math.max(0, (time - start) / speed), duration ?? Number.POSITIVE_INFINITY));
+  return chapters
+    .map((chapter) => ({ ...chapter, start: place(chapter.start), end: place(chapter.end) }))
+    .filter(({ start: from, end }) => end > from);
+}
+
+/** Writes chapters as comments of Ogg or FLAC. */
+export function writeCommentChapters(chapters: readonly Chapter[]): Record<string, string> {
+  const comments = chapters.flatMap(({ start, title }, index) => {
+    const name = `CHAPTER${String(index).padStart(3, "0")}`;
+    return [[name, clock(start)] as const, [`${name}NAME`, title] as const];
+  });
+  return Object.fromEntries(comments);
+}
+
+function clock(seconds: number): string {
+  const all = Math.round(seconds * 1000);
+  const [hours, minutes, rest] = [Math.floor(all / 3_600_000), Math.floor(all / 60_000) % 60, all % 60_000];
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${two(hours)}:${two(minutes)}:${(rest / 1000).toFixed(3).padStart(6, "0")}`;
+}

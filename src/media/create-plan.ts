@@ -1,0 +1,350 @@
+import { NO_LANGUAGE, threeLetters } from "../util/language.ts";
+import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
+import { MediaError } from "./errors.ts";
+import { type ExtraFile, extraInputs } from "./extra-inputs.ts";
+import { planMotion } from "./features/animation.ts";
+import {
+  type CopyJoin,
+  checkCopyJoin,
+  joinsByCopy,
+  joinVideos,
+  refuseJoinedSound,
+} from "./features/concat-plan.ts";
+import { planEncryption } from "./features/encryption.ts";
+import type { GeometryOptions } from "./features/geometry.ts";
+import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
+import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
+import { planSprite } from "./features/storyboard.ts";
+import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
+import { findTrack, languageOf, sourceForTrack } from "./features/track.ts";
+import { planWaveform } from "./features/waveform.ts";
+import { planPictures } from "./features.ts";
+import {
+  ANIMATION_DEFAULTS,
+  DEFAULT_FORMAT,
+  type EncodeKind,
+  FORMATS,
+  type ImageFormat,
+  STORYBOARD_DEFAULTS,
+} from "./formats.ts";
+import type {
+  AdaptiveVideoOptions,
+  AnimationOptions,
+  AudioOptions,
+  ImageOptions,
+  OptionsOf,
+  StoryboardOptions,
+  VideoOptions,
+  WaveformOptions,
+} from "./options.ts";
+import { createGeometry, createView, type StoredPicture, storedPicture } from "./picture-geometry.ts";
+import type { ImagePlan, Plan, VideoPlan } from "./plan.ts";
+import { createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
+import { errorFor } from "./reasons.ts";
+import { soundPlan, streamSounds } from "./sound-plan.ts";
+import type { Source } from "./source.ts";
+import { type ChunkHints, createSpan, cutPlan, planFreeze, played, type Span } from "./timeline.ts";
+import {
+  copyPictures,
+  copySound,
+  copySoundAlone,
+  createVideoPlan,
+  matteFor,
+  pictureNeeds,
+  soundFormat,
+  videoFormat,
+} from "./video-plan.ts";
+
+/** WebP's longest side in pixels; the other formats go up to the options' limit. */
+const WEBP_MAX = 16_383;
+
+/** Plans how the pictures of a source become images of a format. */
+function createImage(
+  source: Source,
+  stored: StoredPicture,
+  format: ImageFormat,
+  options: GeometryOptions & Pick<ImageOptions, "quality">,
+  even = false,
+): Omit<ImagePlan, "animated"> {
+  const facts = FORMATS.image[format];
+  const rules = {
+    even,
+    // Transparent padding was not requested, and not every encoder can write it in AVIF.
+    alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
+    max: format === "webp" ? WEBP_MAX : Number.POSITIVE_INFINITY,
+  };
+  const geometry = createGeometry(stored, options, rules);
+  const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);
+  return {
+    geometry,
+    quality: imageQuality(format, options.quality),
+    alpha,
+    ...planPictures(options, source, null, geometry),
+    matte: alpha ? null : matteFor(source, options.background),
+  };
+}
+
+/** What is known besides the source and the options. */
+export interface PlanHints extends ChunkHints {
+  /** The extra inputs as probed, in their order; absent before they are read. */
+  extra?: readonly Source[] | undefined;
+  /** Whether the pictures of joined videos can be copied; null or absent where they are encoded anyway. */
+  copyJoin?: CopyJoin | null | undefined;
+}
+
+/** Returns whether a source states too little for a plan, because it was written by hand, and must be probed first. */
+export function needsProbe(source: Source): boolean {
+  if (source.codecs === undefined) return true;
+  return source.codecs.video !== null && storedPicture(source) === null;
+}
+
+/**
+ * Decides everything to be done with a probed source, before any work starts.
+ *
+ * @throws `input_no_video`, `input_no_audio` or `input_unsupported` when the source lacks what the kind needs, and
+ * `invalid_options` when the options do not suit the source.
+ */
+export function createPlan<K extends EncodeKind>(
+  source: Source,
+  kind: K,
+  options: OptionsOf<K>,
+  hints: PlanHints = {},
+): Plan {
+  if (!Object.hasOwn(PLANS, kind)) {
+    throw new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`);
+  }
+  return PLANS[kind](source, options, hints);
+}
+
+const PLANS: {
+  readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: PlanHints) => Plan;
+} = {
+  video: videoPlan,
+  audio: audioPlan,
+  image: imagePlan,
+  animation: animationPlan,
+  storyboard: storyboardPlan,
+  waveform: waveformPlan,
+  adaptive_video: adaptivePlan,
+};
+
+function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Plan {
+  const { target_size } = options;
+  if (target_size === undefined) return planVideo(source, options, hints);
+  // The rest of the file's size follows from a plan; the pictures get what is left.
+  const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { extra: hints.extra });
+  const text = subtitleBytes(options, hints.extra) + ownTextBytes(plan, source);
+  const bitrate = videoBitsWithin(target_size - text - chapterBytes(plan, source), plan, source);
+  return { ...planVideo(source, { ...options, bitrate }, hints), target_size };
+}
+
+function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Plan {
+  const stored = movingPicture(source);
+  const format = videoFormat(options, source);
+  const copies = options.mode === "copy";
+  const facts = FORMATS.video[format];
+  const own = createSpan(options, source.duration, source.duration_estimated);
+  const { speed = 1 } = options;
+  const trimmed = isTrimmed(own) || speed !== 1 || options.concat !== undefined;
+  if (copies) checkCopyJoin(hints.copyJoin);
+  const planned =
+    copies || (hints.copyJoin && "parts" in hints.copyJoin)
+      ? copyPictures(source, stored, format, options)
+      : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
+  const joined = joinVideos(source, planned, options, hints);
+  const { video = planned, span = own, concat } = joined ?? {};
+  // `bitrate` is that of the pictures.
+  const soundOptions = { ...options, bitrate: options.audio_bitrate };
+  const soundCodec = options.audio_codec ?? facts.audio;
+  const sound = soundPlan(joined?.heard ?? source, soundCodec, soundOptions, span, trimmed);
+  if (copies && sound.audio) {
+    if (options.concat) throw refuseJoinedSound();
+    sound.audio = copySound(sourceForTrack(source, sound), format);
+  }
+  const fps = video.mode === "encode" ? video.fps : null;
+  // At a constant rate, faster pictures are fewer.
+  const frames = joined?.frames ?? frameCount(source, fps === null ? span : played(span, speed), fps);
+  const base = blank("video", format, span, speed);
+  const plan = {
+    ...base,
+    ...planTags(source, format, options.metadata),
+    ...planSubtitles(options.concat ? { ...source, streams: [] } : source, options),
+    ...(options.concat ? {} : planChapters(source, format, options.metadata, base)),
+    frames,
+    video,
+    ...sound,
+    ...(joined && sound.audio && joined.sound_track > 0 && { sound_track: joined.sound_track }),
+    ...languageFact(joined?.heard ?? source, sound),
+    ...(concat && { concat }),
+    ...extraFiles(options, hints.extra),
+  };
+  // Only the sound is encoded, and the pictures need no encoder.
+  const sounds =
+    plan.audio?.mode === "encode" ? [{ index: 0, track: "audio" as const, start: 0, end: null }] : [];
+  return joinsByCopy(plan) ? { ...plan, chunks: sounds } : cutPlan(plan, hints);
+}
+
+function audioPlan(source: Source, options: AudioOptions): Plan {
+  const copies = options.mode === "copy";
+  const own = copies ? sourceForTrack(source, { sound_track: findTrack(source, options.track) }) : source;
+  const format = soundFormat(options, own);
+  const span = createSpan(options, source.duration, source.duration_estimated);
+  const { codec } = FORMATS.audio[format];
+  const { speed = 1 } = options;
+  const sound = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
+  if (!sound.audio) throw errorFor("input_no_audio", { code: "no_sound" });
+  if (copies) sound.audio = copySoundAlone(own, format, span);
+  const plan = blank("audio", format, span, speed);
+  return {
+    ...plan,
+    ...planTags(source, format, options.metadata, plan),
+    ...planChapters(source, format, options.metadata, plan),
+    ...sound,
+  };
+}
+
+function languageFact(source: Source, { audio, sound_track = 0 }: Pick<Plan, "audio" | "sound_track">) {
+  const language = audio ? threeLetters(languageOf(source, sound_track)) : NO_LANGUAGE;
+  return language === NO_LANGUAGE ? {} : { language };
+}
+
+function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Plan {
+  const stored = anyPicture(source, "image");
+  const format = options.format ?? ownFormat(source, options) ?? DEFAULT_FORMAT.image;
+  // A start time selects one frame, so only an animation used whole stays animated.
+  const animated = source.animated === true && FORMATS.image[format].animated && options.start === undefined;
+  const still = source.kind === "image" && source.animated !== true;
+  if (still) checkStillImage(options);
+  const span = still
+    ? { start: 0, end: null, duration: null }
+    : createSpan({ start: options.start }, source.duration);
+  const { max_bytes } = options;
+  const limit = max_bytes !== undefined && { max_bytes };
+  const pictures = createImage(source, stored, format, options);
+  const image = { ...pictures, animated, ...limit };
+  const plan = { ...blank("image", format, span), still, image, ...extraFiles(options, hints.extra) };
+  if (isSeries(options)) {
+    const sheet = planSeries(span.duration, options);
+    return { ...plan, frames: sheet.sheets, image: { ...image, animated: true, sheet } };
+  }
+  if (animated) return { ...plan, frames: frameCount(source, span, null) };
+  return { ...plan, duration: null, frames: 1 };
+}
+
+function animationPlan(source: Source, options: AnimationOptions): Plan {
+  const stored = movingPicture(source, "animation");
+  const format = options.format ?? DEFAULT_FORMAT.animation;
+  const span = createSpan(options, source.duration, source.duration_estimated);
+  const motion = planMotion(source, format, options);
+  const image = createImage(source, stored, format, withDefaultWidth(stored, options));
+  return {
+    ...blank("animation", format, span),
+    frames: frameCount(source, span, motion.fps),
+    image: { ...image, animated: true, motion },
+  };
+}
+
+function withDefaultWidth(stored: StoredPicture, options: AnimationOptions): AnimationOptions {
+  if (options.width !== undefined || options.height !== undefined) return options;
+  const { shown } = createView(stored, options);
+  return { ...options, width: Math.min(shown.width, ANIMATION_DEFAULTS.width) };
+}
+
+function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
+  const stored = movingPicture(source, "storyboard");
+  const format = options.format ?? DEFAULT_FORMAT.storyboard;
+  const span = createSpan(options, source.duration, source.duration_estimated);
+  const { width = STORYBOARD_DEFAULTS.width, quality } = options;
+  // At odd sizes, neighboring tiles would share chroma samples.
+  const tile = createImage(source, stored, format, { width, quality }, true);
+  const sheet = planSprite(span.duration, options, tile.geometry);
+  return {
+    ...blank("storyboard", format, span),
+    frames: sheet.sheets,
+    image: { ...tile, alpha: false, matte: matteFor(source, undefined), animated: true, sheet },
+  };
+}
+
+// Never cut: a lossy decoder may return other samples after a cut than it would without one.
+function waveformPlan(source: Source, options: WaveformOptions): Plan {
+  const format = options.format ?? DEFAULT_FORMAT.waveform;
+  const span = createSpan(options, source.duration, source.duration_estimated);
+  const sound = soundPlan(source, "pcm_s16le", options, span, true);
+  if (!sound.audio) throw errorFor("input_no_audio", { code: "no_sound" });
+  const waveform = planWaveform(sourceForTrack(source, sound), options, span.duration);
+  return { ...blank("waveform", format, span), ...sound, waveform };
+}
+
+function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: PlanHints): Plan {
+  const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
+  const span = createSpan(options, source.duration, source.duration_estimated);
+  // Copied packets may change layout between sources; HLS requires a uniform one.
+  const sound = streamSounds(source, options, span);
+  const { audio } = sound;
+  const i_frames = options.i_frames && ({ i_frames: true } as const);
+  const encryption = options.encryption && { encryption: planEncryption(options.encryption) };
+  const plan = { ...blank("adaptive_video", format, span), ...sound, ...i_frames, ...encryption };
+  if (!hasVideo(source) && audio && !options.subtitles?.length) return plan;
+  const renditions = createLadder(movingPicture(source), options);
+  const [best] = renditions;
+  if (!best) throw new MediaError("input_unsupported", "The source's pictures are too small to stream.");
+  const video: VideoPlan = {
+    mode: "encode",
+    codec: "h264",
+    geometry: best.geometry,
+    rate: best.rate,
+    fps: null,
+    ...pictureNeeds(source, "h264", options, best.geometry),
+  };
+  const frames = frameCount(source, span, null);
+  const freeze = planFreeze(source, plan);
+  // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
+  const whole = { chunk_seconds: Number.POSITIVE_INFINITY };
+  const stream = {
+    ...plan,
+    ...planSubtitles(source, options),
+    ...extraFiles(options, hints.extra),
+    frames,
+    video,
+    renditions,
+    ...(freeze && { held: freeze }),
+  };
+  return cutPlan(stream, hints.chunk_seconds === undefined ? whole : hints);
+}
+
+// The files that encoders read in addition to the source; extra inputs that are not probed yet are of unknown format.
+function extraFiles(options: object, sources: readonly Source[] = []): { further?: ExtraFile[] } {
+  const inputs = extraInputs({ options }).filter(({ role }) => role !== "subtitles");
+  const files = inputs.map(({ role }, at): ExtraFile => {
+    const { format = "unknown", filesize = 0, width = 0, height = 0 } = sources[at] ?? {};
+    return { role, format, size: filesize, pixels: width * height };
+  });
+  const further = [...files, ...burnFiles(options, sources)];
+  return further.length > 0 ? { further } : {};
+}
+
+function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {
+  return {
+    kind,
+    format,
+    still: false,
+    ...played(span, speed),
+    ...(speed !== 1 && { speed }),
+    frames: null,
+    video: null,
+    audio: null,
+    image: null,
+    renditions: [],
+    chunks: [{ index: 0, track: "all", start: span.start, end: span.end }],
+  };
+}
+
+function frameCount(source: Source, span: Span, fps: number | null): number | null {
+  const rate = fps ?? source.fps;
+  if (rate === undefined || span.duration === null) return null;
+  return Math.max(1, Math.round(span.duration * rate));
+}
+
+function isTrimmed(span: Span): boolean {
+  return span.start > 0 || span.end !== null;
+}

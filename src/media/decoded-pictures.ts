@@ -1,0 +1,153 @@
+import { type ErrorReason, MediaError } from "./errors.ts";
+import { type Size, type StoredPicture, storedPicture } from "./picture-geometry.ts";
+import type { Geometry, Plan } from "./plan.ts";
+import { errorFor } from "./reasons.ts";
+import type { RefusalReason } from "./refusal.ts";
+import type { Source } from "./source.ts";
+
+/** What a host's own decoder writes for ffmpeg to read. */
+export type DecodedFormat = "png" | "bmp";
+
+/**
+ * Returns whether ffmpeg (5.1) misreads a source's pictures or cannot read them: of HEIC it takes a tile for the whole, of AVIF
+ * it loses transparency, mirroring and tiles, and it reads neither an animated WebP nor an SVG. A host's own decoder then reads them first.
+ */
+export function needsDecoder({ kind, format, animated, color }: Source): boolean {
+  if (kind !== "image") return false;
+  // What those decoders write holds no HDR, and ffmpeg maps that of an AVIF.
+  if (format === "webp") return animated === true;
+  return (
+    format === "heic" || format === "svg" || (format === "avif" && animated !== true && color?.hdr !== true)
+  );
+}
+
+/** Returns the source that a decoder's output is: upright, in RGB. */
+export function decodedSource(source: Source, format: DecodedFormat): Source {
+  const { mirrored: _, transparent_color: __, ...rest } = source;
+  const { width, height, has_alpha, color } = source;
+  // Of a sequence in HEIC, a page decodes the picture that stands for it.
+  const animated = source.animated === true && source.format !== "heic";
+  const { primaries, transfer, hdr = false } = color ?? {};
+  return {
+    ...rest,
+    format,
+    mime: `image/${format}`,
+    ...(source.animated !== undefined && { animated }),
+    codecs: { video: animated ? "apng" : format, audio: null },
+    rotation: 0,
+    ...(width && height && { coded_width: width, coded_height: height }),
+    pixel_format: has_alpha ? "rgba" : "rgb24",
+    color: {
+      ...(primaries && { primaries }),
+      ...(transfer && { transfer }),
+      range: "full",
+      bit_depth: 8,
+      hdr,
+    },
+  };
+}
+
+/** Returns the plan for a decoder's output, which it has turned upright. */
+export function decodedPlan(plan: Plan, source: Source): Plan {
+  const { image } = plan;
+  if (!image) return plan;
+  return { ...plan, image: { ...image, geometry: uprightGeometry(image.geometry, source) } };
+}
+
+/** Returns the geometry that remains after a decoder has applied the source's own rotation and mirroring. */
+export function uprightGeometry(geometry: Geometry, { mirrored }: Source): Geometry {
+  return { ...geometry, rotate: geometry.turn, mirror: geometry.mirror !== (mirrored === true) };
+}
+
+/** Returns why a host whose decoders read these formats cannot decode the pictures of a plan; null when it can. */
+export function refuseDecoding(
+  plan: Plan,
+  source: Source,
+  decoded: ReadonlySet<string>,
+): RefusalReason | null {
+  const { format, animated, has_alpha, color } = source;
+  // ffmpeg, which reads it for its HDR, loses the transparency of a still.
+  if (format === "avif" && !animated && color?.hdr && has_alpha) return { code: "input_transparent" };
+  if (!needsDecoder(source)) return null;
+  // heif-convert 1.15 refuses sequences.
+  if (!decoded.has(format) || (format === "heic" && animated)) {
+    return { code: "input_format", format: animated ? `animated ${format}` : format };
+  }
+  return plan.image?.tone_map ? { code: "tone_mapping" } : null;
+}
+
+/** Limits of a drawn picture. */
+export interface DrawnLimits {
+  pixels: number;
+  side: number;
+}
+
+/**
+ * Returns at which size to draw a vector source for a plan, so that its output is as sharp as its pixels allow, and the plan for a
+ * source of that size.
+ */
+export function drawnPlan(plan: Plan, source: Source, limits: DrawnLimits): { plan: Plan; size: Size } {
+  const { image } = plan;
+  const own = { width: source.width ?? 1, height: source.height ?? 1 };
+  if (!image?.geometry.scale) return { plan, size: own };
+  const { size, crop } = scaled(own, image.geometry, image.geometry.scale, limits);
+  return { plan: { ...plan, image: { ...image, geometry: { ...image.geometry, crop } } }, size };
+}
+
+function scaled(own: Size, { rotate, crop }: Geometry, scale: Size, limits: DrawnLimits) {
+  const lies = rotate % 180 !== 0;
+  const turned = lies ? { width: own.height, height: own.width } : own;
+  const kept = crop ?? turned;
+  const wanted = {
+    width: (turned.width * scale.width) / kept.width,
+    height: (turned.height * scale.height) / kept.height,
+  };
+  const { pixels, side } = limits;
+  const share = Math.min(
+    1,
+    Math.sqrt(pixels / (wanted.width * wanted.height)),
+    side / Math.max(wanted.width, wanted.height),
+  );
+  const drawn = {
+    width: length(wanted.width * share),
+    height: length(wanted.height * share),
+  };
+  const [across, down] = [drawn.width / turned.width, drawn.height / turned.height];
+  return {
+    size: lies ? { width: drawn.height, height: drawn.width } : drawn,
+    crop: crop && {
+      ...{ x: Math.floor(crop.x * across), y: Math.floor(crop.y * down) },
+      ...{ width: length(crop.width * across), height: length(crop.height * down) },
+    },
+  };
+}
+
+// Not longer than what is drawn, since the start is rounded down too.
+function length(pixels: number): number {
+  return Math.max(1, Math.floor(pixels + 1e-6));
+}
+
+type Pictured = Extract<ErrorReason, { code: "no_pictures" }>["kind"];
+
+/** Returns the pictures of a source, which may be one alone; throws `input_no_video` or `input_unsupported`. */
+export function anyPicture(source: Source, kind: Pictured): StoredPicture {
+  if (!hasVideo(source)) {
+    throw errorFor("input_no_video", { code: "no_pictures", kind });
+  }
+  const stored = storedPicture(source);
+  if (stored) return stored;
+  throw new MediaError("input_unsupported", "The size of the source's pictures could not be read.");
+}
+
+/** Returns the pictures of a video or an animation; throws as {@link anyPicture} does. */
+export function movingPicture(source: Source, kind: Pictured = "video"): StoredPicture {
+  if (source.kind === "image" && source.animated !== true) {
+    throw errorFor("input_no_video", { code: "still_image" });
+  }
+  return anyPicture(source, kind);
+}
+
+/** Returns whether a source has pictures. */
+export function hasVideo(source: Source): boolean {
+  return source.codecs ? source.codecs.video !== null : source.kind !== "audio";
+}

@@ -1,0 +1,188 @@
+import { z } from "zod";
+import type { Refusal } from "./refusal.ts";
+
+/** Errors of a request: answered at once, nothing is created. */
+export const REQUEST_ERROR_KINDS = [
+  "request_invalid",
+  "input_required",
+  "invalid_input",
+  "invalid_kind",
+  "invalid_format",
+  "invalid_codec",
+  "invalid_options",
+  "invalid_output",
+  "connection_required",
+  "token_missing",
+  "token_invalid",
+  "forbidden",
+  "task_not_found",
+  "step_not_found",
+  "job_not_found",
+  "connection_not_found",
+  "endpoint_not_found",
+  "delivery_not_found",
+  "event_not_found",
+  "key_not_found",
+  "media_not_found",
+  "route_not_found",
+  "task_finished",
+  "step_finished",
+  "job_finished",
+  "task_running",
+  "step_running",
+  "job_running",
+  "connection_in_use",
+  "endpoint_disabled",
+  "idempotency_conflict",
+  "idempotency_mismatch",
+  "payload_too_large",
+  "rate_limited",
+  "quota_exceeded",
+  "internal_error",
+  "service_unavailable",
+] as const;
+
+/**
+ * Why the local client's `fallback` did not do what no encoder in the page can: `standalone_step`, it takes only tasks; `missing`, the page
+ * no longer has one; `failed`, it could not be reached, refused the task or did not get its file.
+ */
+export const FALLBACK_FAULTS = ["standalone_step", "missing", "failed"] as const;
+/** Why the local client's `fallback` did not do what no encoder in the page can. */
+export type FallbackFault = (typeof FALLBACK_FAULTS)[number];
+
+/** Errors of a running step: kept in the `error` field of the step and its task. */
+export const RUN_ERROR_KINDS = [
+  "input_not_found",
+  "input_forbidden",
+  "input_unreachable",
+  "input_too_large",
+  "input_changed",
+  "input_unsupported",
+  "input_no_video",
+  "input_no_audio",
+  "probe_failed",
+  "encoder_unavailable",
+  "encode_failed",
+  "encode_incomplete",
+  "out_of_memory",
+  "timeout",
+  "stalled",
+  "upload_failed",
+  "upload_forbidden",
+  "storage_full",
+  "worker_lost",
+] as const;
+
+/** Every kind of error that Framewright reports. */
+export const ERROR_KINDS = [...REQUEST_ERROR_KINDS, ...RUN_ERROR_KINDS] as const;
+
+/** The kind of an error of a request. */
+export type RequestErrorKind = (typeof REQUEST_ERROR_KINDS)[number];
+/** The kind of an error of a running step. */
+export type RunErrorKind = (typeof RUN_ERROR_KINDS)[number];
+/** Every kind of error that Framewright reports. */
+export type ErrorKind = RequestErrorKind | RunErrorKind;
+
+// Faults of the machinery, not of the media: another attempt may succeed.
+const RETRYABLE: ReadonlySet<ErrorKind> = new Set([
+  "input_unreachable",
+  "timeout",
+  "stalled",
+  "upload_failed",
+  "worker_lost",
+  "idempotency_conflict",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+]);
+
+/** Options of a {@link MediaError}. */
+export interface MediaErrorOptions extends ErrorOptions {
+  /** Dotted path of the one field at fault, such as `options.fps`. */
+  param?: string | undefined;
+  /** Whether another attempt may succeed; by default this follows from the kind. */
+  retryable?: boolean | undefined;
+  /** What sets the error apart from others of its kind. */
+  reason?: ErrorReason | undefined;
+  /** Why each encoder refused the work, where none does it. */
+  refusals?: readonly Refusal[] | undefined;
+}
+
+/** The one error class of Framewright: branch on `kind`; `message` says what is wrong and how to fix it. */
+export class MediaError extends Error {
+  override readonly name = "MediaError";
+  /** What went wrong, from a closed set. */
+  readonly kind: ErrorKind;
+  /** Dotted path of the field at fault, where one field is. */
+  readonly param: string | undefined;
+  /** True when another attempt may succeed. */
+  readonly retryable: boolean;
+  /** What sets the error apart from others of its kind, for code to branch on. */
+  readonly reason: ErrorReason | undefined;
+  /** Why each encoder refused the work, where none does it; empty otherwise. */
+  readonly refusals: readonly Refusal[];
+
+  constructor(kind: ErrorKind, message: string, options: MediaErrorOptions = {}) {
+    super(message, options);
+    this.kind = kind;
+    this.param = options.param;
+    this.retryable = options.retryable ?? RETRYABLE.has(kind);
+    this.reason = options.reason;
+    this.refusals = options.refusals ?? [];
+  }
+}
+
+/** Converts anything thrown to a {@link MediaError}; an unknown error becomes a retryable `fallback` whose message reveals nothing. */
+export function toMediaError(thrown: unknown, fallback: ErrorKind = "internal_error"): MediaError {
+  if (thrown instanceof MediaError) return thrown;
+  return new MediaError(fallback, "Something failed on our side; try again.", {
+    cause: thrown,
+    retryable: true,
+  });
+}
+
+/** Creates the error of one field at fault, such as `url` with "must be a string.". */
+export function invalid(param: string, rule: string, kind: ErrorKind = "request_invalid"): MediaError {
+  const reason = { code: "field", field: param, rule } as const;
+  return new MediaError(kind, `${param} ${rule}`, { param, reason });
+}
+
+function reason<const C extends string, F extends z.core.$ZodLooseShape>(code: C, facts: F) {
+  return z.object({ code: z.literal(code), ...facts });
+}
+
+/** What makes an error of one kind differ from others of that kind: a code from a closed set, with its facts. */
+export const ErrorReason = z
+  .discriminatedUnion("code", [
+    // The request.
+    reason("field", {
+      field: z.string().meta({ description: "Dotted path of the field at fault." }),
+      rule: z.string().meta({ description: "The rule that its value breaks, for a form to show beside it." }),
+    }),
+    // The source.
+    reason("playlist", {}),
+    reason("no_sound", {}),
+    reason("no_pictures", { kind: z.enum(["video", "image", "animation", "storyboard"]) }),
+    reason("still_image", {}),
+    reason("start_beyond_end", { start: z.number(), duration: z.number() }),
+    reason("after", {
+      task: z.string().meta({ description: "The task whose output is the input." }),
+      ended: z.enum(["failed", "cancelled", "deleted"]),
+    }),
+    // A size to stay within.
+    reason("size_not_positive", {}),
+    reason("size_unbounded", {}),
+    reason("size_lossless", { format: z.string() }),
+    reason("size_unknown_duration", {}),
+    reason("bytes_too_few", { max_bytes: z.number(), least_bytes: z.number() }),
+    reason("size_too_small", { bytes: z.number(), duration: z.number() }),
+    // The network: a browser reports an answer that the page may not read the same way.
+    reason("no_answer", { from: z.enum(["source", "output", "storage"]), host: z.string() }),
+  ])
+  .meta({
+    id: "ErrorReason",
+    description:
+      "What makes an error of one kind differ from others of that kind: a code from a closed set, with its facts.",
+  });
+/** What makes an error of one kind differ from others of that kind: a code from a closed set, with its facts. */
+export type ErrorReason = z.infer<typeof ErrorReason>;

@@ -1,0 +1,239 @@
+import { createPlan } from "./create-plan.ts";
+import { isPictured } from "./features/subtitles.ts";
+import { sourceForTrack } from "./features/track.ts";
+import type { EncodeKind, Quality } from "./formats.ts";
+import type { OptionsOf } from "./options.ts";
+import { displayedSize, storedPicture } from "./picture-geometry.ts";
+import { type Geometry, type Plan, soundsOf } from "./plan.ts";
+import { CONTAINER_BYTES, packetBits, streamBits, usualQuality } from "./rates.ts";
+import { audibleTrack } from "./sound-plan.ts";
+import type { Dropped, Source, SourceStream } from "./source.ts";
+import { CHAPTER_PLACES, holdsCover, holdsTag, isDescriptive, type MetadataMode } from "./tags.ts";
+
+/** What the output will be, as far as it is certain before the work starts. */
+export interface Forecast {
+  /** Output format, a key of FORMATS. */
+  format: string;
+  /** Width in pixels, of the best rendition for adaptive video; null for sound alone. */
+  width: number | null;
+  /** Height in pixels, likewise. */
+  height: number | null;
+  /** Duration in seconds; null for a still, and when unknown. */
+  duration: number | null;
+  /** Whether pictures become larger than the source's, which adds no detail; never for an SVG. */
+  enlarged: boolean;
+  /** Whether pictures and sound are copied losslessly. */
+  copied: boolean;
+  /** Short sides of the renditions of adaptive video in pixels, best first. */
+  renditions: number[];
+  /** How many pictures a storyboard or several stills have; null for any other output. */
+  pictures: number | null;
+  /** Size in bytes when the rates determine it; null when it depends on the pictures. */
+  bytes: number | null;
+  /**
+   * The quality level that a bitrate corresponds to for typical pictures, `poor` below the lowest; null when no bitrate
+   * applies.
+   */
+  quality: Quality | "poor" | null;
+}
+
+/**
+ * Predicts the output of a source with the options of a kind.
+ *
+ * @throws what `createPlan` throws: the source lacks what the kind needs, or the options do not suit it.
+ */
+export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Forecast {
+  const plan = createPlan(source, kind, options);
+  const geometry = geometryOf(plan);
+  const drawn = geometry ?? plan.waveform?.picture ?? null;
+  const size = drawn ?? (plan.video?.mode === "copy" ? shownSize(source) : null);
+  const tracks = [plan.video, plan.audio].filter((track) => track !== null);
+  return {
+    format: plan.format,
+    width: size?.width ?? null,
+    height: size?.height ?? null,
+    duration: plan.duration,
+    enlarged: geometry !== null && source.format !== "svg" && isEnlarged(geometry, source),
+    copied: tracks.length > 0 && tracks.every(({ mode }) => mode === "copy"),
+    renditions: plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height)),
+    pictures: plan.image?.sheet?.tiles ?? null,
+    bytes: bytesOf(plan, source),
+    quality: usualQuality(plan.video, source),
+  };
+}
+
+function geometryOf({ image, video, renditions }: Plan): Geometry | null {
+  if (image) return image.geometry;
+  if (renditions[0]) return renditions[0].geometry;
+  return video?.mode === "encode" ? video.geometry : null;
+}
+
+function shownSize(source: Source) {
+  const stored = storedPicture(source);
+  return stored && displayedSize(stored);
+}
+
+function isEnlarged({ crop, scale, rotate, width, height }: Geometry, source: Source): boolean {
+  const stored = storedPicture(source);
+  if (!stored || !scale) return false;
+  const shown = displayedSize({ ...stored, rotate });
+  const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
+  const kept = crop
+    ? {
+        width: (crop.width * shown.width) / turned.width,
+        height: (crop.height * shown.height) / turned.height,
+      }
+    : shown;
+  const made = { width: Math.min(scale.width, width), height: Math.min(scale.height, height) };
+  // One pixel more is rounding.
+  return made.width > kept.width + 1 || made.height > kept.height + 1;
+}
+
+const DEFAULT_SAMPLE_RATE = 48_000;
+
+function bytesOf({ kind, format, duration, frames, video, audio }: Plan, source: Source): number | null {
+  if (duration === null || (kind !== "video" && kind !== "audio")) return null;
+  const pictures = video ? trackBits(video, source, "video") : 0;
+  const sound = audio ? trackBits(audio, source, "audio") : 0;
+  if (pictures === null || sound === null) return null;
+  const sample_rate = audio?.mode === "encode" ? audio.sample_rate : source.audio?.sample_rate;
+  const packets = audio ? (duration * packetBits(sample_rate ?? DEFAULT_SAMPLE_RATE)) / 8 : 0;
+  const beside =
+    format === "wav" ? 44 : CONTAINER_BYTES[kind] + (frames ?? 0) * CONTAINER_BYTES.picture + packets;
+  return Math.round(((pictures + sound) * duration) / 8 + beside);
+}
+
+function trackBits(
+  track: NonNullable<Plan["video"] | Plan["audio"]>,
+  source: Source,
+  kind: "video" | "audio",
+): number | null {
+  if (track.mode === "copy") return streamBits(source, kind);
+  if ("rate" in track) return "bitrate" in track.rate ? track.rate.bitrate : null;
+  if (track.codec === "pcm_s16le") return 16 * track.channels * track.sample_rate;
+  return track.bitrate;
+}
+
+/**
+ * Lists what the output of these options would lack of a source.
+ *
+ * @throws what {@link createPlan} throws.
+ */
+export function dropped<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Dropped[] {
+  const metadata = "metadata" in options ? options.metadata : undefined;
+  return listDropped(createPlan(source, kind, options), source, metadata);
+}
+
+/** Lists what a plan leaves out of a source. */
+export function listDropped(plan: Plan, source: Source, metadata: MetadataMode = "clean"): Dropped[] {
+  const others = plan.concat?.slice(1) ?? [];
+  return [
+    ...listOwn(plan, source, metadata),
+    ...others.flatMap((part) =>
+      listOwn(planOfPart(plan, part.source), part.source, metadata).map((lost) => ({
+        ...lost,
+        part: part.input,
+      })),
+    ),
+  ];
+}
+
+// Of the later videos of a joined one, the output has only the pictures and one sound track.
+function planOfPart({ tags, cover, subtitles, sound_track, ...plan }: Plan, part: Source): Plan {
+  // A tag that all of them have is not lost.
+  const shared = Object.entries(tags ?? {}).filter(([name, value]) => part.tags?.[name] === value);
+  const track = audibleTrack(part) ?? 0;
+  return { ...plan, tags: Object.fromEntries(shared), ...(track > 0 && { sound_track: track }) };
+}
+
+function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
+  const streams = source.streams ?? [];
+  return [
+    ...streams.flatMap((stream): Dropped[] => {
+      const reason = reasonOf(stream, plan, streams, metadata);
+      const { kind, index, language } = stream;
+      return reason === null ? [] : [{ kind, index, ...(language && { language }), reason }];
+    }),
+    ...mixedChannels(plan, source),
+    ...lostChapters(plan, source, metadata),
+    ...lostTags(plan, source, metadata),
+  ];
+}
+
+function reasonOf(
+  stream: SourceStream,
+  plan: Plan,
+  streams: readonly SourceStream[],
+  metadata: MetadataMode,
+): Dropped["reason"] | null {
+  const { kind, index, codec } = stream;
+  switch (kind) {
+    case "video":
+    case "audio": {
+      const asked = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
+      const taken = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [0];
+      const isTaken = asked && taken.includes(streams.filter((other) => other.kind === kind).indexOf(stream));
+      // The sound of joined videos may be another's alone.
+      const isSilent = kind === "audio" && codec === null && joins(plan);
+      if (isTaken && !isSilent) return null;
+      if (kind === "audio" && codec === null) return unsupported(plan);
+      return asked ? "one_track" : "asked";
+    }
+    case "cover":
+      if (plan.cover === index) return null;
+      if (isAlone(plan) || metadata === "strip") return "asked";
+      if (!holdsCover(plan.format)) return "no_place_in_format";
+      return plan.cover === undefined ? "not_supported" : "one_track";
+    case "subtitle":
+      if (plan.subtitles?.some((track) => track.stream === index)) return null;
+      return plan.video && isPictured(stream) ? "no_place_in_format" : unsupported(plan);
+    default:
+      return unsupported(plan);
+  }
+}
+
+function unsupported(plan: Plan): Dropped["reason"] {
+  return isAlone(plan) ? "asked" : "not_supported";
+}
+
+// A request for a picture or a waveform excludes everything else.
+function isAlone({ image, waveform }: Plan): boolean {
+  return image !== null || waveform !== undefined;
+}
+
+// The other videos may not have been probed yet.
+function joins({ further = [] }: Plan): boolean {
+  return further.some(({ role }) => role === "concat");
+}
+
+function mixedChannels(plan: Plan, source: Source): Dropped[] {
+  if (plan.waveform) return [];
+  return soundsOf(plan).flatMap(({ track, audio }): Dropped[] => {
+    const heard = sourceForTrack(source, { sound_track: track });
+    const stream = heard.streams?.find(({ kind }) => kind === "audio");
+    if (audio.mode !== "encode" || audio.channels >= (heard.audio?.channels ?? 0)) return [];
+    return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
+  });
+}
+
+function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
+  if (!source.chapters) return [];
+  if (plan.kind !== "video" && plan.kind !== "audio")
+    return [{ kind: "chapters", reason: unsupported(plan) }];
+  if (metadata === "strip") return [{ kind: "chapters", reason: "asked" }];
+  if (joins(plan)) return [{ kind: "chapters", reason: "not_supported" }];
+  return CHAPTER_PLACES.has(plan.format) ? [] : [{ kind: "chapters", reason: "no_place_in_format" }];
+}
+
+function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
+  const names = Object.keys(source.tags ?? {}).filter((name) => plan.tags?.[name] === undefined);
+  if (names.length === 0) return [];
+  if (isAlone(plan) || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
+  const wanted = (name: string) => metadata === "keep" || isDescriptive(name);
+  const reasons = names.map((name) => {
+    if (!wanted(name)) return "private";
+    // Only those of a later video of a joined one are left out for no reason of their own.
+    return holdsTag(plan.format, name) ? "not_supported" : "no_place_in_format";
+  });
+  return [...new Set(reasons)].sort().map((reason) => ({ kind: "tags", reason }));
+}

@@ -1,0 +1,101 @@
+import type { FORMATS, Position, VideoFormat } from "./formats.ts";
+
+/** A width or height in pixels, or as percent of the source's, such as `"50%"`. */
+export type SizeOption = number | `${number}%`;
+
+/** A part of a picture: the largest one with a ratio of sides such as `"16:9"`, or a rectangle within it. */
+export type CropOption =
+  | `${number}:${number}`
+  | {
+      /**
+       * Left edge.
+       *
+       * @default 0
+       */
+      x?: SizeOption | undefined;
+      /**
+       * Upper edge.
+       *
+       * @default 0
+       */
+      y?: SizeOption | undefined;
+      /** Width of the rectangle. */
+      width: SizeOption;
+      /** Height of the rectangle. */
+      height: SizeOption;
+    };
+
+/** A video that plays after the input. */
+export interface ConcatOption {
+  /** URL of the video: http://, https:// or s3://. The clients take a file in its place. */
+  url: string;
+}
+
+/** A picture that is laid over a video. */
+export interface OverlayOption {
+  /** URL of the picture: http://, https:// or s3://. The clients take a file in its place. */
+  url: string;
+  /**
+   * A side, a corner or the center, or the place of its upper left corner in pixels or percentages of the picture.
+   *
+   * @default "center"
+   */
+  position?: Position | { x?: SizeOption | undefined; y?: SizeOption | undefined } | undefined;
+  /** Width in pixels, or as percent of the output's; its own when absent. */
+  width?: SizeOption | undefined;
+  /**
+   * From 0, invisible, to 1.
+   *
+   * @default 1
+   */
+  opacity?: number | undefined;
+  /**
+   * When it appears, in seconds of the output.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /** When it disappears, in seconds of the output; never when absent. */
+  end?: number | undefined;
+}
+
+/** A picture that is laid over an image. */
+export type ImageOverlayOption = Omit<OverlayOption, "start" | "end">;
+
+/** A file of subtitles that becomes a text track, or is drawn into the pictures. */
+export interface SubtitleOption {
+  /** URL of the file, in SRT, WebVTT, ASS or SSA: http://, https:// or s3://. The clients take a file in its place. */
+  url: string;
+  /** Language of the text, as in BCP 47, such as `"en"` or `"pt-BR"`. */
+  language?: string | undefined;
+  /** Name of the track in a player's menu, of at most 100 characters. */
+  label?: string | undefined;
+  /**
+   * Whether players show it by default; then no track of the source is shown. One file alone can be.
+   *
+   * @default false
+   */
+  default?: boolean | undefined;
+  /**
+   * Whether its text is drawn into the pictures, in DejaVu Sans, in place of becoming a track. One file alone can be, without a
+   * label and `default`.
+   *
+   * @default false
+   */
+  burn?: boolean | undefined;
+}
+
+/** How the segments of HLS are encrypted, with a key of yours: 16 bytes in hexadecimal or base64, which no record shows. */
+export type EncryptionOption = {
+  /** Whole segments by AES-128 in CBC mode, as in RFC 8216. */
+  method: "aes-128";
+  /** The key: 16 bytes, in hexadecimal or base64. No response, event or log contains it. */
+  key: string;
+  /** Where players get the key, as its 16 bytes; in every playlist. */
+  key_url: string;
+  /** The initialization vector of all segments, 16 bytes in hexadecimal or base64. The number of each segment when absent. */
+  iv?: string | undefined;
+};
+
+/** The codecs of a format of video. */
+export type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];

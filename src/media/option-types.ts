@@ -1,0 +1,717 @@
+// Written by `npm run docs:options` from the schemas of options.ts; a test compares.
+import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
+import type {
+  CodecOf,
+  ConcatOption,
+  CropOption,
+  EncryptionOption,
+  ImageOverlayOption,
+  OverlayOption,
+  SizeOption,
+  SubtitleOption,
+} from "./option-shapes.ts";
+import type { MetadataMode } from "./tags.ts";
+
+/** Options of the kind `probe`. */
+export type ProbeOptions = {
+  /**
+   * Adds the ThumbHash of the picture, or of a frame of the video, to show in its place while it loads.
+   *
+   * @default false
+   */
+  thumbhash?: boolean | undefined;
+  /**
+   * Adds the color that most of the picture, or of a frame of the video, has.
+   *
+   * @default false
+   */
+  dominant_color?: boolean | undefined;
+};
+
+/** Options of the kind `ingest`: none. */
+export type NoOptions = Record<string, never>;
+
+/** Options of the kind `video`. */
+export type VideoOptions = (
+  | {
+      /** The container. */
+      format?: "mp4" | undefined;
+      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      codec?: CodecOf<"mp4"> | undefined;
+    }
+  | {
+      /** The container. */
+      format: "webm";
+      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      codec?: CodecOf<"webm"> | undefined;
+    }
+  | {
+      /** The container. */
+      format: "mov";
+      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      codec?: CodecOf<"mov"> | undefined;
+    }
+) & {
+  /**
+   * Auto encodes what an option changes. Copy encodes nothing: start moves back to a keyframe, and the output's cut says what it holds.
+   *
+   * @default "auto"
+   */
+  mode?: "auto" | "copy" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Clockwise degrees to turn the picture by, from how players show it.
+   */
+  rotate?: Turn | undefined;
+  /**
+   * How to mirror the turned picture: left to right, top to bottom, or both.
+   */
+  flip?: Flip | undefined;
+  /**
+   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   */
+  crop?: CropOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  width?: SizeOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  height?: SizeOption | undefined;
+  /**
+   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   */
+  fit?: Fit | undefined;
+  /**
+   * Where the picture sits between its bars, or which part of it is kept.
+   *
+   * @default "center"
+   */
+  position?: Position | undefined;
+  /**
+   * Hex color of the bars; valid only with fit contain.
+   */
+  background?: string | undefined;
+  /**
+   * Frames per second; those of the source when absent. 1 to 60.
+   */
+  fps?: number | undefined;
+  /**
+   * Bits per second; wins over quality. 300,000 to 60,000,000.
+   */
+  bitrate?: number | undefined;
+  /**
+   * Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound. 1,000 to 1,000,000,000,000.
+   */
+  target_size?: number | undefined;
+  /**
+   * The codec of the sound: mp4 holds aac, mp3 or opus, webm holds opus or vorbis, mov holds aac or mp3; the first one of the format when absent.
+   */
+  audio_codec?: "aac" | "mp3" | "opus" | "vorbis" | undefined;
+  /**
+   * Bits per second of the sound; that of quality when absent. 32,000 to 320,000.
+   */
+  audio_bitrate?: number | undefined;
+  /**
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
+   *
+   * @default 0
+   */
+  track?: number | string | undefined;
+  /**
+   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   */
+  channels?: number | undefined;
+  /**
+   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   */
+  sample_rate?: number | undefined;
+  /**
+   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   *
+   * @default 1
+   */
+  volume?: number | undefined;
+  /**
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   *
+   * @default false
+   */
+  normalize?: boolean | undefined;
+  /**
+   * Loudness for normalize, in LUFS. -40 to -5.
+   *
+   * @default -16
+   */
+  target_lufs?: number | undefined;
+  /**
+   * Seconds in which the sound rises at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_in?: number | undefined;
+  /**
+   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_out?: number | undefined;
+  /**
+   * Leaves the sound out.
+   *
+   * @default false
+   */
+  mute?: boolean | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+  /**
+   * Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source. 0.25 to 4.
+   *
+   * @default 1
+   */
+  speed?: number | undefined;
+  /**
+   * Takes noise out of the pictures, and with it some fine detail; files become smaller.
+   */
+  denoise?: "light" | "medium" | "strong" | undefined;
+  /**
+   * A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts.
+   */
+  overlay?: OverlayOption | undefined;
+  /**
+   * Up to nine videos to play after the input, in order. Pictures that match the input's are copied; otherwise all are encoded to its shape: its frame with bars, its frame rate, one layout of sound.
+   */
+  concat?: ConcatOption[] | undefined;
+  /**
+   * Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
+   */
+  subtitles?: SubtitleOption[] | undefined;
+  /**
+   * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
+   *
+   * @default "clean"
+   */
+  metadata?: MetadataMode | undefined;
+};
+
+/** Options of the kind `audio`. */
+export type AudioOptions = {
+  /**
+   * The format.
+   *
+   * @default "mp3"
+   */
+  format?: "mp3" | "aac" | "ogg" | "opus" | "wav" | "flac" | undefined;
+  /**
+   * Auto encodes what an option changes. Copy encodes nothing: start moves back and end on to the edge of a packet, and the output's cut says what it holds.
+   *
+   * @default "auto"
+   */
+  mode?: "auto" | "copy" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Bits per second; wins over quality; lossless formats ignore it. 32,000 to 320,000.
+   */
+  bitrate?: number | undefined;
+  /**
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
+   *
+   * @default 0
+   */
+  track?: number | string | undefined;
+  /**
+   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   */
+  channels?: number | undefined;
+  /**
+   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   */
+  sample_rate?: number | undefined;
+  /**
+   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   *
+   * @default 1
+   */
+  volume?: number | undefined;
+  /**
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   *
+   * @default false
+   */
+  normalize?: boolean | undefined;
+  /**
+   * Loudness for normalize, in LUFS. -40 to -5.
+   *
+   * @default -16
+   */
+  target_lufs?: number | undefined;
+  /**
+   * Seconds in which the sound rises at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_in?: number | undefined;
+  /**
+   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_out?: number | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+  /**
+   * Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source. 0.25 to 4.
+   *
+   * @default 1
+   */
+  speed?: number | undefined;
+  /**
+   * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
+   *
+   * @default "clean"
+   */
+  metadata?: MetadataMode | undefined;
+};
+
+/** Options of the kind `image`. */
+export type ImageOptions = {
+  /**
+   * The format; the source's own where it is one of these, else jpeg.
+   */
+  format?: "jpeg" | "png" | "webp" | "gif" | "avif" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Clockwise degrees to turn the picture by, from how players show it.
+   */
+  rotate?: Turn | undefined;
+  /**
+   * How to mirror the turned picture: left to right, top to bottom, or both.
+   */
+  flip?: Flip | undefined;
+  /**
+   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   */
+  crop?: CropOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  width?: SizeOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  height?: SizeOption | undefined;
+  /**
+   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   */
+  fit?: Fit | undefined;
+  /**
+   * Where the picture sits between its bars, or which part of it is kept.
+   *
+   * @default "center"
+   */
+  position?: Position | undefined;
+  /**
+   * Hex color of the bars; valid only with fit contain.
+   */
+  background?: string | undefined;
+  /**
+   * Time of the frame in seconds, for a video input. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone. 200 to 1,000,000,000.
+   */
+  max_bytes?: number | undefined;
+  /**
+   * Takes noise out of the pictures, and with it some fine detail; files become smaller.
+   */
+  denoise?: "light" | "medium" | "strong" | undefined;
+  /**
+   * A picture to lay over the image, such as a logo: PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts.
+   */
+  overlay?: ImageOverlayOption | undefined;
+  /**
+   * Seconds between stills of a video: a file for each, the first one at start. 0.1 to 3,600.
+   */
+  interval?: number | undefined;
+  /**
+   * How many stills of a video, evenly spaced: a file for each, the first one at start. 1 to 500.
+   */
+  count?: number | undefined;
+};
+
+/** Options of the kind `animation`. */
+export type AnimationOptions = {
+  /**
+   * The format.
+   *
+   * @default "gif"
+   */
+  format?: "gif" | "webp" | "avif" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Clockwise degrees to turn the picture by, from how players show it.
+   */
+  rotate?: Turn | undefined;
+  /**
+   * How to mirror the turned picture: left to right, top to bottom, or both.
+   */
+  flip?: Flip | undefined;
+  /**
+   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   */
+  crop?: CropOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  width?: SizeOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  height?: SizeOption | undefined;
+  /**
+   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   */
+  fit?: Fit | undefined;
+  /**
+   * Where the picture sits between its bars, or which part of it is kept.
+   *
+   * @default "center"
+   */
+  position?: Position | undefined;
+  /**
+   * Hex color of the bars; valid only with fit contain.
+   */
+  background?: string | undefined;
+  /**
+   * Frames per second; 12, or those of a slower video, or the times of an animated picture, when absent. 1 to 50.
+   */
+  fps?: number | undefined;
+  /**
+   * How many times the animation plays; 0 plays it forever. 0 to 65,535.
+   *
+   * @default 0
+   */
+  loop?: number | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+};
+
+/** Options of the kind `storyboard`. */
+export type StoryboardOptions = {
+  /**
+   * The format of its sheets.
+   *
+   * @default "jpeg"
+   */
+  format?: "jpeg" | "webp" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Width of a tile: pixels, or a percentage of the displayed source. 1 to 16,384, 1% to 1,000%.
+   *
+   * @default 160
+   */
+  width?: SizeOption | undefined;
+  /**
+   * Seconds between tiles; a hundredth of the duration, from 1 to 10, when absent. 0.1 to 3,600.
+   */
+  interval?: number | undefined;
+  /**
+   * Tiles across a sheet. 1 to 20.
+   *
+   * @default 5
+   */
+  columns?: number | undefined;
+  /**
+   * Tiles down a sheet. 1 to 20.
+   *
+   * @default 5
+   */
+  rows?: number | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+};
+
+/** Options of the kind `waveform`. */
+export type WaveformOptions = {
+  /**
+   * Peaks as audiowaveform's JSON or as its binary data (.dat), version 2, or a picture of them.
+   *
+   * @default "json"
+   */
+  format?: "json" | "dat" | "png" | undefined;
+  /**
+   * Samples of each channel in a point; 256, or as many as let a picture show the whole, when absent. 2 to 10,000,000.
+   */
+  samples_per_pixel?: number | undefined;
+  /**
+   * Points for a second of sound, in place of samples_per_pixel. 1 to 24,000.
+   */
+  pixels_per_second?: number | undefined;
+  /**
+   * Most points for the whole, in place of samples_per_pixel. 1 to 1,000,000.
+   */
+  points?: number | undefined;
+  /**
+   * Bits of a peak in JSON and .dat.
+   *
+   * @default 16
+   */
+  bits?: 8 | 16 | undefined;
+  /**
+   * Peaks of each channel, in place of those of their mean.
+   *
+   * @default false
+   */
+  split_channels?: boolean | undefined;
+  /**
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
+   *
+   * @default 0
+   */
+  track?: number | string | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+  /**
+   * Width of a PNG in pixels, a point each. 1 to 16,384.
+   *
+   * @default 800
+   */
+  width?: number | undefined;
+  /**
+   * Height of a PNG in pixels. 1 to 16,384.
+   *
+   * @default 250
+   */
+  height?: number | undefined;
+  /**
+   * Hex color of a PNG's waveform.
+   *
+   * @default "#3f4d9b"
+   */
+  waveform_color?: string | undefined;
+  /**
+   * Hex color behind it; "#0000" is transparent.
+   *
+   * @default "#d6d6d6"
+   */
+  background_color?: string | undefined;
+};
+
+/** Options of the kind `adaptive_video`. */
+export type AdaptiveVideoOptions = {
+  /**
+   * The kind of stream: HLS, DASH, or both from the same segments, with manifest.mpd beside master.m3u8.
+   *
+   * @default "hls"
+   */
+  format?: "hls" | "dash" | "hls_dash" | undefined;
+  /**
+   * Adds an I-frame playlist to each rendition of HLS, from which players show pictures while a viewer seeks: one picture of every six seconds.
+   *
+   * @default false
+   */
+  i_frames?: boolean | undefined;
+  /**
+   * Encrypts the segments of HLS with a key of yours; the playlists name where players get it.
+   */
+  encryption?: EncryptionOption | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Clockwise degrees to turn the picture by, from how players show it.
+   */
+  rotate?: Turn | undefined;
+  /**
+   * How to mirror the turned picture: left to right, top to bottom, or both.
+   */
+  flip?: Flip | undefined;
+  /**
+   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   */
+  crop?: CropOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  width?: SizeOption | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  height?: SizeOption | undefined;
+  /**
+   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   */
+  fit?: Fit | undefined;
+  /**
+   * Where the picture sits between its bars, or which part of it is kept.
+   *
+   * @default "center"
+   */
+  position?: Position | undefined;
+  /**
+   * Hex color of the bars; valid only with fit contain.
+   */
+  background?: string | undefined;
+  /**
+   * The one sound track to keep: its index from 0, or a language such as en or eng. All of them, each with its language, when absent.
+   */
+  track?: number | string | undefined;
+  /**
+   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   */
+  channels?: number | undefined;
+  /**
+   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   */
+  sample_rate?: number | undefined;
+  /**
+   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   *
+   * @default 1
+   */
+  volume?: number | undefined;
+  /**
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   *
+   * @default false
+   */
+  normalize?: boolean | undefined;
+  /**
+   * Loudness for normalize, in LUFS. -40 to -5.
+   *
+   * @default -16
+   */
+  target_lufs?: number | undefined;
+  /**
+   * Seconds in which the sound rises at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_in?: number | undefined;
+  /**
+   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_out?: number | undefined;
+  /**
+   * Leaves the sound out.
+   *
+   * @default false
+   */
+  mute?: boolean | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+  /**
+   * Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
+   */
+  subtitles?: SubtitleOption[] | undefined;
+};
+
+/** Options of the kind `upload`. */
+export type UploadOptions = {
+  /**
+   * Destination, `s3://<bucket>/<key>`.
+   */
+  url: string;
+  /**
+   * A stored connection; the default one when absent.
+   */
+  connection_id?: string | undefined;
+};
+
+interface OptionTypes {
+  probe: ProbeOptions;
+  ingest: NoOptions;
+  video: VideoOptions;
+  audio: AudioOptions;
+  image: ImageOptions;
+  animation: AnimationOptions;
+  storyboard: StoryboardOptions;
+  waveform: WaveformOptions;
+  adaptive_video: AdaptiveVideoOptions;
+  upload: UploadOptions;
+}
+
+/** The options of a kind. */
+export type OptionsOf<K extends StepKind> = OptionTypes[K];

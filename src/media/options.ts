@@ -1,0 +1,259 @@
+import { z } from "zod";
+import { checkAudioFilters } from "./features/audio-filters.ts";
+import { checkAudioFormat } from "./features/audio-format.ts";
+import { checkEncryption } from "./features/encryption.ts";
+import { checkGeometry } from "./features/geometry.ts";
+import { checkIFrames } from "./features/i-frames.ts";
+import { checkRate } from "./features/rate.ts";
+import { checkSpan } from "./features/span.ts";
+import { checkStills } from "./features/stills.ts";
+import { checkSubtitles } from "./features/subtitles.ts";
+import { checkWaveform } from "./features/waveform.ts";
+import { brokenS3, closed, heldCodecs, issue, oneOf, type Report, ruled } from "./fields.ts";
+import {
+  COPY_MODES,
+  DEFAULT_FORMAT,
+  type EncodeKind,
+  FORMATS,
+  type StepKind,
+  VIDEO_CODECS,
+  type VideoCodec,
+  type VideoFormat,
+} from "./formats.ts";
+import { aloneNames, changesDefault, isCopyable, optionSchemas } from "./option-groups.ts";
+
+const asked = z.boolean("must be true or false.").optional();
+
+/** The options of a probe that look at the picture. */
+const placeholders = {
+  thumbhash: asked.meta({
+    description:
+      "Adds the ThumbHash of the picture, or of a frame of the video, to show in its place while it loads.",
+    default: false,
+  }),
+  dominant_color: asked.meta({
+    description: "Adds the color that most of the picture, or of a frame of the video, has.",
+    default: false,
+  }),
+};
+
+const keys = <T extends object>(table: T) =>
+  Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
+
+const formatOf = <K extends EncodeKind>(kind: K) => oneOf(keys(FORMATS[kind]), ` for ${kind}`).optional();
+
+const codecsOf = () =>
+  heldCodecs(Object.fromEntries(Object.entries(FORMATS.video).map(([name, { codecs }]) => [name, codecs])));
+
+const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S) =>
+  closed(shape, "option", ` for ${kind}`);
+
+// What encodes nothing, and so is allowed for a copy, besides the options that say so themselves.
+const COPY_NAMES: ReadonlySet<string> = new Set(["mode", "format", "codec"]);
+
+// Nothing may need an encode in a copy.
+function checkCopy(options: { mode?: string | undefined }, report: Report): void {
+  if (options.mode !== "copy") return;
+  for (const [name, value] of Object.entries(options)) {
+    if (!changesDefault(name, value) || COPY_NAMES.has(name) || isCopyable(name)) continue;
+    const whole = `options.${name} needs an encode, which options.mode "copy" rules out.`;
+    report.addIssue(issue(name, "cannot be given for a copy.", whole));
+  }
+}
+
+// Each joined video would need these in its own way, or they would read all of them before they are joined.
+const ALONE = [
+  "start",
+  "end",
+  ...aloneNames(),
+  "crop",
+  "rotate",
+  "flip",
+  "track",
+  "normalize",
+  "target_lufs",
+];
+
+// Joined videos must not have an option that only a single video can have.
+function checkAlone(options: { concat?: unknown }, report: Report): void {
+  if (options.concat === undefined) return;
+  const values = new Map<string, unknown>(Object.entries(options));
+  for (const name of ALONE) {
+    if (!changesDefault(name, values.get(name))) continue;
+    const whole = `options.${name} and options.concat cannot both be given.`;
+    report.addIssue(issue(name, "cannot be given together with concat.", whole));
+  }
+}
+
+// The format must be able to hold the codec.
+function checkCodec(
+  options: { format?: VideoFormat | undefined; codec?: VideoCodec | undefined },
+  report: Report,
+): void {
+  const { format = DEFAULT_FORMAT.video, codec } = options;
+  const codecs: readonly string[] = FORMATS.video[format].codecs;
+  if (codec === undefined || codecs.includes(codec)) return;
+  report.addIssue(issue("codec", `${format} cannot hold ${codec} here; use ${codecs.join(", ")}.`, true));
+}
+
+const { metadata, ...videoSchemas } = optionSchemas("video");
+
+/** Schema of the options of the kind `video`. */
+export const VideoOptions = optionsOf("video", {
+  format: formatOf("video").meta({ description: "The container.", default: DEFAULT_FORMAT.video }),
+  codec: oneOf(VIDEO_CODECS)
+    .optional()
+    .meta({
+      description: `The codec of the picture: ${codecsOf()}; the first one of the format when absent.`,
+    }),
+  mode: oneOf(COPY_MODES).optional().meta({
+    description:
+      "Auto encodes what an option changes. Copy encodes nothing: start moves back to a keyframe, and the output's cut says what it holds.",
+    default: "auto",
+  }),
+  ...videoSchemas,
+  metadata,
+})
+  .superRefine(checkAudioFormat("video"))
+  .superRefine(checkAudioFilters)
+  .superRefine(checkSubtitles)
+  .superRefine(checkCodec)
+  .superRefine(checkRate)
+  .superRefine(checkCopy)
+  .superRefine(checkAlone)
+  .superRefine(checkGeometry)
+  .superRefine(checkSpan)
+  .meta({ id: "VideoOptions" });
+
+/** Schema of the options of the kind `audio`. */
+export const AudioOptions = optionsOf("audio", {
+  format: formatOf("audio").meta({ description: "The format.", default: DEFAULT_FORMAT.audio }),
+  mode: oneOf(COPY_MODES).optional().meta({
+    description:
+      "Auto encodes what an option changes. Copy encodes nothing: start moves back and end on to the edge of a packet, and the output's cut says what it holds.",
+    default: "auto",
+  }),
+  ...optionSchemas("audio"),
+})
+  .superRefine(checkAudioFormat("audio"))
+  .superRefine(checkAudioFilters)
+  .superRefine(checkCopy)
+  .superRefine(checkSpan)
+  .meta({ id: "AudioOptions" });
+
+/** Schema of the options of the kind `image`. */
+export const ImageOptions = optionsOf("image", {
+  format: formatOf("image").meta({
+    description: "The format; the source's own where it is one of these, else jpeg.",
+  }),
+  ...optionSchemas("image"),
+})
+  .superRefine(checkStills)
+  .superRefine(checkGeometry)
+  .meta({ id: "ImageOptions" });
+
+/** Schema of the options of the kind `animation`. */
+export const AnimationOptions = optionsOf("animation", {
+  format: formatOf("animation").meta({ description: "The format.", default: DEFAULT_FORMAT.animation }),
+  ...optionSchemas("animation"),
+})
+  .superRefine(checkGeometry)
+  .superRefine(checkSpan)
+  .meta({ id: "AnimationOptions" });
+
+/** Schema of the options of the kind `storyboard`. */
+export const StoryboardOptions = optionsOf("storyboard", {
+  format: formatOf("storyboard").meta({
+    description: "The format of its sheets.",
+    default: DEFAULT_FORMAT.storyboard,
+  }),
+  ...optionSchemas("storyboard"),
+})
+  .superRefine(checkSpan)
+  .meta({ id: "StoryboardOptions" });
+
+/** Schema of the options of the kind `waveform`, by the names of audiowaveform. */
+export const WaveformOptions = optionsOf("waveform", {
+  format: formatOf("waveform").meta({
+    description:
+      "Peaks as audiowaveform's JSON or as its binary data (.dat), version 2, or a picture of them.",
+    default: DEFAULT_FORMAT.waveform,
+  }),
+  ...optionSchemas("waveform"),
+})
+  .superRefine(checkWaveform)
+  .superRefine(checkSpan)
+  .meta({ id: "WaveformOptions" });
+
+/** Schema of the options of the kind `adaptive_video`. */
+export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
+  format: formatOf("adaptive_video").meta({
+    description:
+      "The kind of stream: HLS, DASH, or both from the same segments, with manifest.mpd beside master.m3u8.",
+    default: DEFAULT_FORMAT.adaptive_video,
+  }),
+  ...optionSchemas("adaptive_video"),
+})
+  .superRefine(checkAudioFormat("adaptive_video"))
+  .superRefine(checkAudioFilters)
+  .superRefine(checkSubtitles)
+  .superRefine(checkIFrames)
+  .superRefine(checkEncryption)
+  .superRefine(checkGeometry)
+  .superRefine(checkSpan)
+  .meta({ id: "AdaptiveVideoOptions" });
+
+/** Schema of the options of the kind `probe`. */
+export const ProbeOptions = optionsOf("probe", placeholders).meta({ id: "ProbeOptions" });
+
+/** Schema of the options of the kind `ingest`: none yet. */
+export const NoOptions = optionsOf("ingest", {}).meta({ id: "NoOptions" });
+
+/** Schema of the options of the kind `upload`. */
+export const UploadOptions = optionsOf("upload", {
+  url: ruled(
+    z.string({ error: ({ input }) => (input === undefined ? "is required." : "must be a string.") }),
+    brokenS3,
+  ).meta({ description: "Destination, `s3://<bucket>/<key>`.", example: "s3://bucket/key.mp4" }),
+  connection_id: z
+    .string("must be a string.")
+    .optional()
+    .meta({ description: "A stored connection; the default one when absent.", example: "conn_01k" }),
+}).meta({ id: "UploadOptions" });
+
+/** The schema of the options of each kind of step. */
+export const OPTIONS = {
+  probe: ProbeOptions,
+  ingest: NoOptions,
+  video: VideoOptions,
+  audio: AudioOptions,
+  image: ImageOptions,
+  animation: AnimationOptions,
+  storyboard: StoryboardOptions,
+  waveform: WaveformOptions,
+  adaptive_video: AdaptiveVideoOptions,
+  upload: UploadOptions,
+} as const;
+
+/** Options of the kind `video`, as parsed; callers have those of option-types.ts. */
+export type VideoOptions = z.infer<typeof VideoOptions>;
+/** Options of the kind `audio`, as parsed. */
+export type AudioOptions = z.infer<typeof AudioOptions>;
+/** Options of the kind `image`, as parsed. */
+export type ImageOptions = z.infer<typeof ImageOptions>;
+/** Options of the kind `animation`, as parsed. */
+export type AnimationOptions = z.infer<typeof AnimationOptions>;
+/** Options of the kind `storyboard`, as parsed. */
+export type StoryboardOptions = z.infer<typeof StoryboardOptions>;
+/** Options of the kind `waveform`, as parsed. */
+export type WaveformOptions = z.infer<typeof WaveformOptions>;
+/** Options of the kind `adaptive_video`, as parsed. */
+export type AdaptiveVideoOptions = z.infer<typeof AdaptiveVideoOptions>;
+/** Options of the kind `probe`, as parsed. */
+export type ProbeOptions = z.infer<typeof ProbeOptions>;
+/** Options of the kind `upload`, as parsed. */
+export type UploadOptions = z.infer<typeof UploadOptions>;
+/** The options of a kind, as parsed. */
+export type OptionsOf<K extends StepKind> = z.infer<(typeof OPTIONS)[K]>;
+/** A kind of encode with its options, such as a task has. */
+export type EncodeRequest = { [K in EncodeKind]: { kind: K; options: OptionsOf<K> } }[EncodeKind];

@@ -1,0 +1,293 @@
+import { toHex } from "../util/bytes.ts";
+import { invalid } from "./errors.ts";
+import type { GeometryOptions } from "./features/geometry.ts";
+import { toPixels } from "./fields.ts";
+import { ANCHORS, BOUNDS } from "./formats.ts";
+import type { Geometry } from "./plan.ts";
+import type { Source } from "./source.ts";
+
+/** Width and height in pixels. */
+export interface Size {
+  /** In pixels. */
+  width: number;
+  /** In pixels. */
+  height: number;
+}
+
+/**
+ * A stored picture: its size, the width of a pixel divided by its height, the clockwise rotation that players apply, and whether they
+ * mirror the turned picture.
+ */
+export interface StoredPicture extends Size {
+  pixel_aspect: number;
+  rotate: 0 | 90 | 180 | 270;
+  mirror?: boolean;
+}
+
+/** What the output allows: only even sizes, and the longest side in pixels (default 16384). */
+export interface SizeRules {
+  even: boolean;
+  max?: number;
+}
+
+/** Rounds any number of clockwise degrees to 0, 90, 180 or 270. */
+export function toRightAngle(degrees: number): 0 | 90 | 180 | 270 {
+  const turns = ((Math.round(degrees / 90) % 4) + 4) % 4;
+  return ([0, 90, 180, 270] as const)[turns] ?? 0;
+}
+
+/** Parses a sample aspect ratio such as `4:3` into a number; 1 when absent, malformed or `0:1` (unknown). */
+export function parsePixelAspect(ratio: string | undefined): number {
+  const [, across, down] = /^(\d+)[:/](\d+)$/.exec(ratio ?? "") ?? [];
+  const value = Number(across) / Number(down);
+  return Number.isFinite(value) && value > 0 ? value : 1;
+}
+
+/**
+ * Returns the size at which players show a stored picture: square pixels by enlarging one side (never losing any), then
+ * rotated.
+ */
+export function displayedSize(stored: StoredPicture): Size {
+  const { pixel_aspect: aspect, rotate } = stored;
+  const width = Math.round(stored.width * Math.max(1, aspect));
+  const height = Math.round(stored.height / Math.min(1, aspect));
+  return rotate % 180 === 0 ? { width, height } : { width: height, height: width };
+}
+
+/** Returns the stored picture of a source; null when its size is unknown. */
+export function storedPicture(source: Source): StoredPicture | null {
+  const turned = { rotate: toRightAngle(source.rotation ?? 0), ...(source.mirrored && { mirror: true }) };
+  const { coded_width, coded_height, width, height } = source;
+  if (coded_width && coded_height) {
+    const pixel_aspect = parsePixelAspect(source.sample_aspect_ratio);
+    return { width: coded_width, height: coded_height, pixel_aspect, ...turned };
+  }
+  if (!width || !height) return null;
+  const size = turned.rotate % 180 === 0 ? { width, height } : { width: height, height: width };
+  return { ...size, pixel_aspect: 1, ...turned };
+}
+
+/**
+ * Derives the output size from the displayed one; a single given side keeps the aspect ratio. Throws `invalid_options` when
+ * the result is empty or too large.
+ */
+export function targetSize(displayed: Size, options: GeometryOptions, rules: SizeRules): Size {
+  const asked = {
+    width: toPixels(options.width, displayed.width),
+    height: toPixels(options.height, displayed.height),
+  };
+  const width = asked.width ?? displayed.width * ((asked.height ?? displayed.height) / displayed.height);
+  const height = asked.height ?? displayed.height * ((asked.width ?? displayed.width) / displayed.width);
+  const max = Math.min(rules.max ?? BOUNDS.pixels.max, BOUNDS.pixels.max);
+  const size = { width: snap(width, rules.even), height: snap(height, rules.even) };
+  const fits = { width: inBounds(width, size.width, max), height: inBounds(height, size.height, max) };
+  if (fits.width && fits.height) return size;
+  const sides = (["width", "height"] as const).toSorted((a, b) => Number(fits[a]) - Number(fits[b]));
+  const param = `options.${sides.find((side) => options[side] !== undefined) ?? "width"}`;
+  const asked_size = `${Math.round(width)}x${Math.round(height)}`;
+  const rule = `gives a picture of ${asked_size} pixels; each side must be from 1 to ${max}.`;
+  throw invalid(param, rule, "invalid_options");
+}
+
+function inBounds(exact: number, snapped: number, max: number): boolean {
+  return Math.round(exact) >= 1 && snapped <= max;
+}
+
+/** Rounds to whole pixels, or to even ones where required (ties round down; at least 2). */
+export function snap(pixels: number, even: boolean): number {
+  if (!even) return Math.max(1, Math.round(pixels));
+  return Math.max(2, 2 * Math.ceil(pixels / 2 - 0.5));
+}
+
+/** A part of a picture, in pixels. */
+interface Rect extends Size {
+  x: number;
+  y: number;
+}
+
+/** What of a stored picture is shown, and which way up, before it is sized. */
+export interface View {
+  /** Clockwise degrees from the stored picture to the one shown. */
+  rotate: StoredPicture["rotate"];
+  /** How many of them the options ask for; players apply the rest. */
+  turn: StoredPicture["rotate"];
+  /** Whether the turned picture is mirrored, left to right. */
+  mirror: boolean;
+  /** The turned picture, in stored pixels. */
+  turned: Size;
+  /** The part that is shown, in stored pixels after turning and mirroring; null for all. */
+  crop: Rect | null;
+  /** The size that players show it at. */
+  shown: Size;
+}
+
+/** Turns, mirrors and cuts a stored picture as the options say; throws `invalid_options` for a part beyond the picture. */
+export function createView(
+  stored: StoredPicture,
+  options: Pick<GeometryOptions, "rotate" | "flip" | "crop" | "position">,
+): View {
+  const { flip } = options;
+  // Upside down is half a turn of the mirrored picture.
+  const upset = flip === "vertical" || flip === "both";
+  const turn = toRightAngle((options.rotate ?? 0) + (upset ? 180 : 0));
+  const flipped = flip === "horizontal" || flip === "vertical";
+  // Turning the mirrored picture clockwise turns the stored one counterclockwise.
+  const rotate = toRightAngle(stored.rotate + (stored.mirror ? -turn : turn));
+  const whole = displayedSize({ ...stored, rotate });
+  const sideways = rotate % 180 !== 0;
+  const turned = sideways
+    ? { width: stored.height, height: stored.width }
+    : { width: stored.width, height: stored.height };
+  const view = { rotate, turn, mirror: flipped !== (stored.mirror === true), turned };
+  const part = options.crop === undefined ? null : partOf(whole, options.crop, options.position);
+  if (!part || (part.width === whole.width && part.height === whole.height)) {
+    return { ...view, crop: null, shown: whole };
+  }
+  const across = span(part.x, part.width, turned.width / whole.width, turned.width);
+  const down = span(part.y, part.height, turned.height / whole.height, turned.height);
+  const crop = { x: across.at, y: down.at, width: across.length, height: down.length };
+  return { ...view, crop, shown: { width: part.width, height: part.height } };
+}
+
+/**
+ * Returns what of a source's pictures the options `rotate`, `flip` and `crop` show, and which way up; null when its size is unknown.
+ *
+ * @throws `invalid_options` for a part that reaches beyond the picture.
+ */
+export function viewOf(
+  source: Source,
+  options: Pick<GeometryOptions, "rotate" | "flip" | "crop" | "position">,
+): View | null {
+  const stored = storedPicture(source);
+  return stored && createView(stored, options);
+}
+
+type Crop = NonNullable<GeometryOptions["crop"]>;
+
+function partOf(whole: Size, crop: Crop, position: GeometryOptions["position"] = "center"): Rect {
+  if (typeof crop === "string") {
+    const [across = 1, down = 1] = crop.split(":").map(Number);
+    const scale = Math.min(whole.width / across, whole.height / down);
+    const side = (ratio: number, most: number) => Math.min(most, Math.max(1, Math.round(ratio * scale)));
+    const size = { width: side(across, whole.width), height: side(down, whole.height) };
+    const [left, top] = ANCHORS[position];
+    const x = Math.floor((whole.width - size.width) * left);
+    return { x, y: Math.floor((whole.height - size.height) * top), ...size };
+  }
+  const pixels = (given: number | string | undefined, of: number) => Math.round(toPixels(given, of) ?? 0);
+  const part = {
+    x: pixels(crop.x, whole.width),
+    y: pixels(crop.y, whole.height),
+    width: pixels(crop.width, whole.width),
+    height: pixels(crop.height, whole.height),
+  };
+  const within = part.x + part.width <= whole.width && part.y + part.height <= whole.height;
+  if (within && part.width > 0 && part.height > 0) return part;
+  const rule = `must lie within the picture of ${whole.width}x${whole.height} pixels and hold at least one.`;
+  throw invalid("options.crop", rule, "invalid_options");
+}
+
+// A stretch of displayed pixels in stored ones.
+function span(from: number, length: number, scale: number, most: number): { at: number; length: number } {
+  const at = Math.min(most - 1, Math.round(from * scale));
+  return { at, length: Math.min(most - at, Math.max(1, Math.round(length * scale))) };
+}
+
+/** What the output allows besides its size: whether padding can be transparent. */
+export interface FrameRules extends SizeRules {
+  alpha: boolean;
+}
+
+/** Decides how a stored picture becomes the output picture; throws `invalid_options` when the result is empty or too large. */
+export function createGeometry(stored: StoredPicture, options: GeometryOptions, rules: FrameRules): Geometry {
+  const view = createView(stored, options);
+  return geometryFor(view, targetSize(view.shown, options, rules), options, rules, stored.pixel_aspect === 1);
+}
+
+/** Decides how a picture becomes an output picture of a given size, following the fit and position of the options. */
+export function geometryFor(
+  view: View,
+  target: Size,
+  options: GeometryOptions,
+  rules: FrameRules,
+  square: boolean,
+): Geometry {
+  const { rotate, turn, mirror, turned, shown } = view;
+  const both = options.width !== undefined && options.height !== undefined;
+  const fit = both ? (options.fit ?? (options.background === undefined ? "fill" : "contain")) : "fill";
+  const place = ANCHORS[options.position ?? "center"];
+
+  const part = view.crop ?? { x: 0, y: 0, ...turned };
+  const cover = fit === "cover" ? coverCrop(part, shown, target, place) : null;
+  const inner = fit === "contain" ? containSize(shown, target, rules.even) : target;
+  const kept = cover ?? part;
+  const same = kept.width === inner.width && kept.height === inner.height;
+  return {
+    ...{ rotate, turn, mirror, crop: cover ?? view.crop },
+    scale: same && square ? null : inner,
+    pad: pad(inner, target, place, options.background, rules),
+    ...target,
+  };
+}
+
+type Place = readonly [number, number];
+
+// The kept part has the target's aspect ratio as displayed, but is measured in stored pixels.
+function coverCrop(part: Rect, shown: Size, target: Size, place: Place): Geometry["crop"] {
+  const scale = Math.max(target.width / shown.width, target.height / shown.height);
+  const side = (stored: number, displayed: number, wanted: number) =>
+    Math.min(stored, Math.max(1, Math.round((stored * wanted) / (displayed * scale))));
+  const width = side(part.width, shown.width, target.width);
+  const height = side(part.height, shown.height, target.height);
+  if (width === part.width && height === part.height) return null;
+  const x = part.x + Math.floor((part.width - width) * place[0]);
+  const y = part.y + Math.floor((part.height - height) * place[1]);
+  return { x, y, width, height };
+}
+
+// Padding within the rounding error is dropped: the picture then fills that side.
+function containSize(shown: Size, target: Size, even: boolean): Size {
+  const scale = Math.min(target.width / shown.width, target.height / shown.height);
+  const side = (length: number, box: number) => {
+    const exact = length * scale;
+    return box - exact < (even ? 2 : 1) ? box : Math.min(box, snap(exact, even));
+  };
+  return { width: side(shown.width, target.width), height: side(shown.height, target.height) };
+}
+
+function pad(
+  inner: Size,
+  target: Size,
+  place: Place,
+  background: string | undefined,
+  rules: FrameRules,
+): Geometry["pad"] {
+  if (inner.width === target.width && inner.height === target.height) return null;
+  const step = rules.even ? 2 : 1;
+  const offset = (room: number, share: number) => step * Math.floor((room * share) / step);
+  const none = rules.alpha ? TRANSPARENT : BLACK;
+  return {
+    ...target,
+    x: offset(target.width - inner.width, place[0]),
+    y: offset(target.height - inner.height, place[1]),
+    color: background === undefined ? none : parseColor(background, rules.alpha),
+  };
+}
+
+/**
+ * Converts a hex color of 3, 4, 6 or 8 digits to `0xRRGGBB`, or to `0xRRGGBBAA` when it is not opaque and `alpha` is true;
+ * without `alpha` it is blended onto black.
+ */
+export function parseColor(hex: string, alpha: boolean): string {
+  const digits = hex.replace("#", "").toLowerCase();
+  const full = digits.length < 6 ? digits.replace(/./g, "$&$&") : digits;
+  const parts = [0, 2, 4].map((at) => Number.parseInt(full.slice(at, at + 2), 16));
+  const opacity = full.length === 8 ? Number.parseInt(full.slice(6), 16) : 255;
+  if (alpha && opacity < 255) return `0x${toHex([...parts, opacity])}`;
+  return `0x${toHex(parts.map((part) => Math.round((part * opacity) / 255)))}`;
+}
+
+/** Opaque black. */
+export const BLACK = "0x000000";
+/** Fully transparent black. */
+export const TRANSPARENT = "0x00000000";

@@ -1,0 +1,187 @@
+import { z } from "zod";
+import { ExtraFile } from "./extra-inputs.ts";
+import { Motion } from "./features/animation.ts";
+import { AudioFilters } from "./features/audio-filters.ts";
+import { concatFields } from "./features/concat.ts";
+import { EncryptionPlan } from "./features/encryption.ts";
+import { METADATA_FIELDS } from "./features/metadata.ts";
+import { speed } from "./features/speed.ts";
+import { Sprite } from "./features/storyboard.ts";
+import { SUBTITLE_FIELDS } from "./features/subtitles.ts";
+import { WaveformPlan } from "./features/waveform.ts";
+import { PICTURE_FIELDS, VIDEO_FIELDS } from "./features.ts";
+import { plainName } from "./fields.ts";
+import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "./formats.ts";
+import { Source } from "./source.ts";
+
+// A plan crosses a trust boundary: a container accepts it from any holder of its key. So every object is strict, and every text
+// that becomes a part of a path or of a filter has a pattern.
+const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
+const pixels = z
+  .int()
+  .min(0)
+  .max(1 << 16);
+const color = z.string().regex(/^0x([0-9a-f]{6}|[0-9a-f]{8})$/i);
+const seconds = z.number().min(0).max(1e7);
+const count = z.int().min(0);
+const index = z.int().min(0).max(1000);
+const bits = z.number().positive().max(1e10);
+const fps = z.number().positive().max(1000).nullable();
+const box = { x: pixels, y: pixels, width: pixels, height: pixels };
+
+/** How a stored picture becomes the output picture; the steps apply in the order of the fields. */
+export const Geometry = z.strictObject({
+  /** Clockwise degrees by which the decoded picture is turned first. */
+  rotate: z.literal([0, 90, 180, 270]),
+  /** Clockwise degrees that remain where the decoder turns pictures as players do. */
+  turn: z.literal([0, 90, 180, 270]),
+  /** Whether the turned picture is mirrored, left to right. */
+  mirror: z.boolean(),
+  /** The part to keep, in stored pixels after turning and mirroring; null keeps all. */
+  crop: z.strictObject(box).nullable(),
+  /** Size to scale to, in square pixels from here on; null when nothing needs scaling. */
+  scale: z.strictObject({ width: pixels, height: pixels }).nullable(),
+  /** The canvas around the scaled picture, its position there, and a color as `0xRRGGBB` or `0xRRGGBBAA`; null for none. */
+  pad: z.strictObject({ ...box, color }).nullable(),
+  /** Size of the output picture in pixels. */
+  width: pixels,
+  height: pixels,
+});
+
+/** Constant quality in the codec's own scale, or an average bitrate in bits per second. */
+export const Rate = z.union([
+  z.strictObject({ crf: z.number().min(0).max(63), maxrate: bits.exactOptional() }),
+  z.strictObject({ bitrate: bits }),
+]);
+
+/** Pictures that are encoded. */
+export const VideoEncode = z.strictObject({
+  mode: z.literal("encode"),
+  codec: z.enum(VIDEO_CODECS),
+  geometry: Geometry,
+  rate: Rate,
+  /** Frames per second of the output; null keeps the source's timing. */
+  fps,
+  ...VIDEO_FIELDS,
+  /** Bits per component: 10 when the codec keeps an HDR source as HDR, otherwise 8. */
+  depth: z.literal([8, 10]),
+  /** Background for transparent pictures as `0xRRGGBB`; null when the source has no transparency. */
+  matte: color.nullable(),
+});
+
+/** How the video stream is produced. */
+export const VideoPlan = z.discriminatedUnion("mode", [
+  z.strictObject({ mode: z.literal("copy"), codec: plainName, width: pixels, height: pixels }),
+  VideoEncode,
+]);
+
+/** How the audio stream is produced. */
+export const AudioPlan = z.discriminatedUnion("mode", [
+  z.strictObject({ mode: z.literal("copy"), codec: plainName }),
+  z.strictObject({
+    mode: z.literal("encode"),
+    codec: z.enum(["aac", "mp3", "opus", "vorbis", "flac", "pcm_s16le"] satisfies AudioCodec[]),
+    /** Bits per second; null for lossless codecs. */
+    bitrate: bits.nullable(),
+    /** FLAC compression level; null for other codecs. */
+    compression: z.int().min(0).max(12).nullable(),
+    channels: z.int().min(1).max(64),
+    sample_rate: z.int().min(1).max(1_000_000),
+    shape: AudioFilters.exactOptional(),
+  }),
+]);
+
+/** How an image is produced. */
+export const ImagePlan = z.strictObject({
+  geometry: Geometry,
+  /** Quality: 1 to 100 for jpeg and webp, 0 to 63 (lower is better) for avif, null for png and gif. */
+  quality: z.number().min(0).max(100).nullable(),
+  /** How often the decoder halves the picture's sides, before all else; absent for never. */
+  shrink: z.literal([1, 2, 3]).exactOptional(),
+  /** How thoroughly libwebp looks for a smaller file, from 0 to 6; absent for its own 4. */
+  effort: z.int().min(0).max(6).exactOptional(),
+  /** Whether more than one frame is kept (gif and webp from animated input). */
+  animated: z.boolean(),
+  alpha: z.boolean(),
+  ...PICTURE_FIELDS,
+  matte: color.nullable(),
+  /** Bytes that the file must not exceed, for which quality and then size are lowered; absent for any. */
+  max_bytes: count.exactOptional(),
+  motion: Motion.exactOptional(),
+  sheet: Sprite.exactOptional(),
+});
+
+/** One stream of adaptive video. */
+export const Rendition = z.strictObject({ name: fileName, geometry: Geometry, rate: Rate, fps });
+
+/** A stretch of the source, in seconds, that is encoded separately; `track` selects its streams. */
+export const Chunk = z.strictObject({
+  index: z.int().min(0).max(100_000),
+  track: z.enum(["all", "video", "audio"]),
+  start: seconds,
+  end: seconds.nullable(),
+  /** Where decoding starts, at or before `start`. Default: `start`. */
+  decode_from: seconds.optional(),
+  /** Start of the picture visible at `start`; absent when it is unknown or in another chunk. */
+  shown_from: seconds.optional(),
+  keyframes_only: z.boolean().optional(),
+  sound: index.optional(),
+  sound_from: seconds.optional(),
+});
+
+// The names of a source reach filters and arguments too.
+const NamedSource = Source.superRefine(({ format, color: colors = {} }, context) => {
+  const { primaries, transfer, space } = colors as Record<string, unknown>;
+  const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };
+  for (const [path, name] of Object.entries(names)) {
+    if (name === undefined || plainName.safeParse(name).success) continue;
+    context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
+  }
+});
+
+export { NamedSource };
+
+/** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
+export const Plan = z.strictObject({
+  kind: z.enum(ENCODE_KINDS),
+  /** Output format, a key of FORMATS for the kind. */
+  format: plainName,
+  /** Whether the input is a still image (no timeline). */
+  still: z.boolean(),
+  start: seconds,
+  end: seconds.nullable(),
+  /** Expected seconds of output; null when unknown or for a still. */
+  duration: seconds.nullable(),
+  ...speed.fields,
+  /** Expected number of output frames; null when unknown. */
+  frames: z.number().min(0).nullable(),
+  target_size: count.exactOptional(),
+  video: VideoPlan.nullable(),
+  audio: AudioPlan.nullable(),
+  sound_track: index.exactOptional(),
+  language: z
+    .string()
+    .regex(/^[a-z]{3}$/)
+    .exactOptional(),
+  sounds: z
+    .array(z.strictObject({ track: index, audio: AudioPlan }))
+    .max(100)
+    .exactOptional(),
+  image: ImagePlan.nullable(),
+  waveform: WaveformPlan.exactOptional(),
+  ...METADATA_FIELDS,
+  ...SUBTITLE_FIELDS,
+  further: z.array(ExtraFile).max(100).readonly().exactOptional(),
+  ...concatFields(VideoEncode, NamedSource),
+  renditions: z.array(Rendition).max(32),
+  held: z.strictObject({ from: seconds, until: seconds }).exactOptional(),
+  i_frames: z.literal(true).exactOptional(),
+  encryption: EncryptionPlan.exactOptional(),
+  chunks: z.array(Chunk).max(100_000),
+});
+
+/** A plan whose format is one of its kind. */
+export const CheckedPlan = Plan.refine(({ kind, format }) => Object.hasOwn(FORMATS[kind], format), {
+  path: ["format"],
+  message: "is none of this kind",
+});

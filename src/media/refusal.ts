@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { FEATURE_REFUSALS } from "./features.ts";
+
+const bytes = z.int().min(0);
+const seconds = z.number().min(0);
+const pixels = z.int().min(1);
+const track = z.enum(["video", "audio"]);
+
+function refusal<const C extends string, F extends z.core.$ZodLooseShape>(code: C, facts: F) {
+  return z.object({ encoder: z.string(), code: z.literal(code), ...facts });
+}
+
+/** Why an encoder does not do a piece of work: a code from a closed set, with its facts. */
+export const Refusal = z
+  .discriminatedUnion("code", [
+    // The work is not the encoder's.
+    refusal("other_work", {}),
+    refusal("needs_encoding", { track }),
+    refusal("animated", {}),
+    // The source.
+    refusal("input_format", { format: z.string() }),
+    refusal("input_codec", { codec: z.string() }),
+    refusal("input_depth", { codec: z.string(), bit_depth: z.int() }),
+    refusal("input_transparent", {}),
+    refusal("picture_times", { codec: z.string() }),
+    refusal("unknown_duration", {}),
+    // The output.
+    refusal("output_codec", { codec: z.string() }),
+    refusal("output_format", { format: z.string(), animated: z.boolean() }),
+    refusal("output_quality", { format: z.string() }),
+    refusal("output_transparent", { format: z.string() }),
+    refusal("output_repeats", { format: z.string() }),
+    refusal("output_bytes", {}),
+    refusal("output_too_small", { codec: z.string(), min_side: pixels }),
+    refusal("output_size", { codec: z.string(), width: pixels, height: pixels }),
+    // What has to be done to the pictures and the sound.
+    z.object({ encoder: z.string(), code: z.literal(FEATURE_REFUSALS) }),
+    refusal("bit_depth", { max_depth: z.int() }),
+    // Memory and time.
+    refusal("memory", { needed_bytes: bytes, available_bytes: bytes }),
+    refusal("input_memory", { needed_bytes: bytes, available_bytes: bytes }),
+    refusal("pixels", { pixels, max_pixels: pixels }),
+    refusal("time", { seconds, max_seconds: seconds }),
+    refusal("chunk_time", { seconds, max_seconds: seconds }),
+    refusal("slower", { seconds, than_seconds: seconds }),
+    // The host.
+    refusal("not_configured", {}),
+    refusal("not_loaded", {}),
+    refusal("not_isolated", {}),
+    refusal("not_tried", {}),
+    refusal("no_webcodecs", {}),
+    refusal("no_canvas", {}),
+    refusal("canvas_altered", {}),
+    refusal("no_sound_encoder", {}),
+  ])
+  .meta({
+    id: "Refusal",
+    description: "Why an encoder does not do a piece of work: a code from a closed set, with its facts.",
+  });
+/** Why an encoder does not do a piece of work: a code from a closed set, with its facts. */
+export type Refusal = z.infer<typeof Refusal>;
+
+type WithoutEncoder<T> = T extends unknown ? Omit<T, "encoder"> : never;
+
+/** A {@link Refusal} before it is known by which name a host has the encoder. */
+export type RefusalReason = WithoutEncoder<Refusal>;
+
+/** Codes of encoders that were never meant for the work, or that a host need not have: they explain nothing to a person. */
+export const OTHER_WORK: ReadonlySet<Refusal["code"]> = new Set([
+  "other_work",
+  "needs_encoding",
+  "not_loaded",
+]);
+
+/** Which encoder does the work, and why. */
+export const EncoderChoice = z
+  .object({
+    encoder: z.string().meta({ example: "native" }),
+    reason: z.string().meta({ description: "One short sentence.", example: "Faster here: 8 s, not 16 s." }),
+    refusals: z.array(Refusal).optional().meta({
+      description: "Why the preferred encoders do not do it; absent when there are none.",
+    }),
+  })
+  .meta({ id: "EncoderChoice" });
+/** Which encoder does the work, and why. */
+export type EncoderChoice = z.infer<typeof EncoderChoice>;
+
+/** Which encoder does the work of a plan, how it is cut for it, and why. Plain data: it is stored with the run. */
+export interface Decision {
+  /** Name of the encoder. */
+  encoder: string;
+  /** Seconds of source in one chunk; null where the plan stays uncut. */
+  chunk_seconds: number | null;
+  /** Seconds until the output is there, by estimate; null when unknown. */
+  seconds: number | null;
+  reason: DecisionReason;
+  /** How many outputs of the job, this one included, that encoder can make of one decoding; absent for this one alone. */
+  together?: number;
+  /** Why the encoders that the host asks before this one do not do it. */
+  refusals: Refusal[];
+}
+
+/** What decided. */
+export type DecisionReason =
+  /** Nothing is re-encoded. */
+  | { code: "copied" }
+  /** Pictures are copied, and the sound of several videos is encoded. */
+  | { code: "joined" }
+  /** Another encoder could do it too, and would take longer. */
+  | { code: "faster"; seconds: number; than_seconds: number; chunks: number }
+  /** It can be cut into chunks, which are encoded side by side. */
+  | { code: "chunked"; chunks: number; at_once: number }
+  /** The encoders before it refused. */
+  | { code: "refused" }
+  /** It is the first one that the host asks. */
+  | { code: "preferred"; seconds: number | null };

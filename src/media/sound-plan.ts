@@ -1,0 +1,206 @@
+import { containerOf } from "./containers.ts";
+import { hasVideo } from "./decoded-pictures.ts";
+import { changesDefault } from "./feature.ts";
+import { type AudioFilters, planAudioFilters } from "./features/audio-filters.ts";
+import { isLossless, MAX_CHANNELS, OPUS_RATE, SAMPLE_RATES } from "./features/audio-format.ts";
+import { findTrack, knownTracks, MAX_TRACKS, refuseSilent, sourceForTrack, track } from "./features/track.ts";
+import { type AudioCodec, BOUNDS } from "./formats.ts";
+import type { AdaptiveVideoOptions, AudioOptions } from "./options.ts";
+import { type AudioPlan, type Plan, soundsOf } from "./plan.ts";
+import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rates.ts";
+import type { Source } from "./source.ts";
+import { played, type Span } from "./timeline.ts";
+
+export { SAMPLE_RATES } from "./features/audio-format.ts";
+
+// Lowest and highest bits per second of libvorbis for one and for two channels, measured with 1.3.7.
+const VORBIS: Readonly<
+  Record<number, readonly [mono: readonly [number, number], stereo: readonly [number, number]]>
+> = {
+  8000: [
+    [12_000, 42_000],
+    [12_000, 84_000],
+  ],
+  11025: [
+    [12_000, 50_000],
+    [16_000, 100_000],
+  ],
+  12000: [
+    [12_000, 50_000],
+    [16_000, 100_000],
+  ],
+  16000: [
+    [16_000, 100_000],
+    [24_000, 200_000],
+  ],
+  22050: [
+    [16_000, 90_000],
+    [32_000, 180_000],
+  ],
+  24000: [
+    [16_000, 90_000],
+    [32_000, 180_000],
+  ],
+  32000: [
+    [32_000, 190_000],
+    [36_000, 380_000],
+  ],
+  44100: [
+    [32_000, 240_000],
+    [45_000, 500_000],
+  ],
+  48000: [
+    [32_000, 240_000],
+    [45_000, 500_000],
+  ],
+};
+
+/** What decides between copying and encoding sound. */
+export interface AudioNeeds extends RateOptions {
+  trimmed: boolean;
+  /** Requested channels, and sample rate in hertz. */
+  channels?: number | undefined;
+  sample_rate?: number | undefined;
+  /** Null leaves the sound as it is. */
+  shape?: AudioFilters | null;
+}
+
+/**
+ * Plans the sound: copied when no option prevents it, otherwise encoded. Lossy sound gets at most two channels, which its
+ * bitrates are meant for and every player supports; lossless sound keeps up to eight.
+ */
+export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioNeeds): AudioPlan {
+  const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
+  const most = MAX_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
+  const { quality, shape = null } = needs;
+  const changes = needs.trimmed || quality !== undefined || needs.bitrate !== undefined || shape !== null;
+  const sameLayout =
+    (needs.channels ?? channels) === channels && (needs.sample_rate ?? sample_rate) === sample_rate;
+  const fits = source.codecs?.audio === codec && channels <= most && sameLayout;
+  if (fits && !changes && containerOf(source).copies_sound) return { mode: "copy", codec };
+
+  const bitrate = audioBitrate(codec, needs);
+  const out = {
+    channels: needs.channels ?? Math.max(1, Math.min(channels, most)),
+    sample_rate: needs.sample_rate ?? sampleRate(codec, sample_rate),
+    ...(shape && { shape }),
+  };
+  if (bitrate === null) {
+    const compression = codec === "flac" ? FLAC_COMPRESSION[quality ?? "medium"] : null;
+    return { mode: "encode", codec, bitrate, compression, ...out };
+  }
+  const free = codec === "vorbis" && needs.sample_rate === undefined;
+  const fitted = free ? slowEnough(bitrate, out) : out;
+  const [lowest, highest] = bitrateBounds(codec, fitted.channels, fitted.sample_rate);
+  const within = Math.max(lowest, Math.min(bitrate, highest));
+  return { mode: "encode", codec, bitrate: within, compression: null, ...fitted };
+}
+
+/**
+ * Returns the output sample rate in hertz: the source's where the codec supports it, at most 48 kHz for lossy codecs, always
+ * 48 kHz for Opus.
+ */
+export function sampleRate(codec: AudioCodec, source: number): number {
+  if (codec === "opus") return OPUS_RATE;
+  const { min, max } = BOUNDS.sample_rate;
+  if (isLossless(codec)) return Math.min(Math.max(source, min), max);
+  if (source > 48_000) return source % 11_025 === 0 ? 44_100 : 48_000;
+  return SAMPLE_RATES.find((rate) => rate >= source) ?? 48_000;
+}
+
+/** Returns the lowest and the highest bitrate, in bits per second, that a lossy codec accepts. */
+function bitrateBounds(codec: AudioCodec, channels: number, sample_rate: number): readonly [number, number] {
+  return codec === "vorbis"
+    ? vorbisBounds(channels, sample_rate)
+    : [0, maxBitrate(codec, channels, sample_rate)];
+}
+
+/** Returns the highest bitrate, in bits per second, that a lossy codec accepts. */
+export function maxBitrate(codec: AudioCodec, channels: number, sample_rate: number): number {
+  switch (codec) {
+    case "aac":
+      // ISO/IEC 14496-3: 6144 bits a channel in a frame of 1024 samples.
+      return 6 * sample_rate * channels;
+    case "mp3":
+      // The bitrate tables of MPEG-1, MPEG-2 and MPEG-2.5 layer III.
+      if (sample_rate >= 32_000) return 320_000;
+      return sample_rate >= 16_000 ? 160_000 : 64_000;
+    case "opus":
+      // libopus rejects more than 256 kbit/s per channel.
+      return 256_000 * channels;
+    case "vorbis":
+      return vorbisBounds(channels, sample_rate)[1];
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
+// Vorbis has no low bitrates at high sample rates, so the sample rate drops to suit the bitrate.
+function slowEnough<T extends { channels: number; sample_rate: number }>(bitrate: number, out: T): T {
+  const rates = SAMPLE_RATES.filter((rate) => rate <= out.sample_rate).reverse();
+  const sample_rate = rates.find((rate) => vorbisBounds(out.channels, rate)[0] <= bitrate);
+  return sample_rate === undefined ? out : { ...out, sample_rate };
+}
+
+function vorbisBounds(channels: number, sample_rate: number): readonly [number, number] {
+  return VORBIS[sample_rate]?.[channels === 1 ? 0 : 1] ?? [0, Number.POSITIVE_INFINITY];
+}
+
+/** Returns the codecs of the sound tracks that a plan decodes; null where one is not known. */
+export function decodedSounds(plan: Plan, source: Source): (string | null)[] {
+  return soundsOf(plan).flatMap(({ track, audio }) =>
+    audio.mode === "encode" ? (sourceForTrack(source, { sound_track: track }).codecs?.audio ?? null) : [],
+  );
+}
+
+type SoundOptions = Omit<AudioOptions, "format" | "mode" | "metadata" | "start" | "end"> & {
+  mute?: boolean | undefined;
+};
+
+/** Plans the sound track that the options name. */
+export function soundPlan(
+  source: Source,
+  codec: AudioCodec,
+  options: SoundOptions,
+  span: Span,
+  trimmed: boolean,
+): Pick<Plan, "audio" | "sound_track"> {
+  if (options.mute) return { audio: null };
+  if (!hasAudio(source) && knownTracks(source).length === 0) {
+    if (!changesDefault(track.options.track, options.track)) return { audio: null };
+    throw refuseSilent();
+  }
+  const { quality, bitrate, channels, sample_rate, speed = 1 } = options;
+  const sound_track = findTrack(source, options.track);
+  const own = sourceForTrack(source, { sound_track });
+  if (!hasAudio(own)) return { audio: null };
+  const shape = planAudioFilters(options, own, played(span, speed), speed);
+  // What copies sound takes the first track.
+  const needs = { quality, bitrate, channels, sample_rate, shape, trimmed: trimmed || sound_track > 0 };
+  return { audio: createAudioPlan(own, codec, needs), ...(sound_track > 0 && { sound_track }) };
+}
+
+/** Plans all sound tracks of a stream, unless the options name one. A stream of sound alone has one. */
+export function streamSounds(
+  source: Source,
+  options: AdaptiveVideoOptions,
+  span: Span,
+): Pick<Plan, "audio" | "sound_track" | "sounds"> {
+  const planTrack = (name: AdaptiveVideoOptions["track"]) =>
+    soundPlan(source, "aac", { ...options, track: name }, span, true);
+  const tracks = options.track === undefined && hasVideo(source) ? knownTracks(source) : [];
+  if (options.mute || tracks.length < 2) return planTrack(options.track);
+  const all = tracks.slice(0, MAX_TRACKS).map(planTrack);
+  const sounds = all.flatMap(({ audio, sound_track = 0 }) => (audio ? [{ track: sound_track, audio }] : []));
+  return { ...(all[0] ?? planTrack(0)), sounds };
+}
+
+/** Returns the index, among the source's sound tracks, of the first that can be decoded; null when there is none. */
+export function audibleTrack(source: Source): number | null {
+  const sound_track = findTrack(source);
+  return hasAudio(sourceForTrack(source, { sound_track })) ? sound_track : null;
+}
+
+function hasAudio(source: Source): boolean {
+  return source.codecs ? source.codecs.audio !== null : source.kind === "audio";
+}

@@ -1,0 +1,142 @@
+import { z } from "zod";
+import { Chapters } from "./chapters.ts";
+import { BOUNDS } from "./formats.ts";
+
+const color = z
+  .object({
+    primaries: z.string().optional(),
+    transfer: z.string().optional(),
+    space: z.string().optional(),
+    range: z.enum(["limited", "full"]).optional(),
+    bit_depth: z.int().optional().meta({ description: "Bits per component." }),
+    hdr: z.boolean().meta({ description: "True for PQ and HLG." }),
+  })
+  .meta({ id: "Color" });
+
+const stream = z
+  .object({
+    index: z.int(),
+    kind: z
+      .enum(["video", "audio", "subtitle", "data", "cover"])
+      .meta({ description: "A cover is a picture that goes with the whole file." }),
+    codec: z.string().nullable(),
+    duration: z.number().optional(),
+    end: z
+      .number()
+      .min(0)
+      .optional()
+      .meta({ description: "Seconds from the start of the file to the end of the stream's last frame." }),
+    bitrate: z.int().optional(),
+    language: z.string().optional(),
+    title: z.string().optional().meta({ description: "Name of a subtitle track." }),
+    default: z.literal(true).optional().meta({
+      description: "Whether players show a subtitle track by default; else absent.",
+    }),
+    forced: z.literal(true).optional().meta({
+      description: "Whether a subtitle track holds only what every viewer needs; else absent.",
+    }),
+    channels: z.int().min(1).optional().meta({
+      description: "Of a sound track after the first; those of the first are in audio.",
+    }),
+    sample_rate: z.int().min(1).optional().meta({ description: "The same, in hertz." }),
+  })
+  .meta({ id: "Stream" });
+
+const audio = z
+  .object({ channels: z.int().min(1), sample_rate: z.int().min(1).meta({ description: "Hertz." }) })
+  .meta({ id: "SourceAudio" });
+
+// A Source written by hand may omit the codec that it does not have.
+const codec = z.string().nullable().default(null);
+
+/** The facts of media, as a probe reads them. */
+export const SourceFacts = z.object({
+  object: z.literal("source"),
+  url: z.string(),
+  kind: z.enum(["video", "audio", "image", "adaptive_video", "data"]).meta({
+    description: "Data is the JSON or the .dat of a waveform.",
+  }),
+  format: z.string().meta({ description: "Container format, such as mp4, matroska, jpeg.", example: "mp4" }),
+  mime: z.string().optional(),
+  filesize: z.int().min(0).optional().meta({ description: "Bytes." }),
+  width: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: "Displayed pixels, after rotation and pixel aspect." }),
+  height: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: "Displayed pixels, after rotation and pixel aspect." }),
+  duration: z
+    .number()
+    .min(BOUNDS.seconds.min)
+    .max(BOUNDS.seconds.max)
+    .optional()
+    .meta({ description: "Seconds." }),
+  duration_estimated: z.boolean().optional().meta({
+    description:
+      "True where the duration is estimated: the file has no header that states it, and is too large to count.",
+  }),
+  fragmented: z.literal(true).optional().meta({
+    description:
+      "True for a fragmented MP4 or MOV, whose packets are listed throughout the file; else absent.",
+  }),
+  priming: z.number().min(0).optional().meta({
+    description:
+      "Seconds of sound before the start of the file that only prime its decoder (Opus in Matroska and WebM); absent when there are none.",
+  }),
+  codecs: z.object({ video: codec, audio: codec }).optional(),
+  fps: z.number().min(0).optional().meta({ description: "Average frames per second." }),
+  bitrate: z.int().min(0).optional().meta({ description: "Bits per second of the whole file." }),
+  rotation: z
+    .int()
+    .min(0)
+    .max(270)
+    .multipleOf(90)
+    .optional()
+    .meta({ description: "Clockwise degrees that a player turns the picture: 0, 90, 180, 270." }),
+  mirrored: z.literal(true).optional().meta({
+    description: "True where a player mirrors the turned picture, left to right; else absent.",
+  }),
+  has_alpha: z.boolean().optional(),
+  premultiplied: z.literal(true).optional().meta({
+    description: "True where the colors are stored multiplied by the transparency; else absent.",
+  }),
+  transparent_color: z.string().optional().meta({
+    description:
+      "The color that stands for transparency, `0xRRGGBB`, in a gray PNG of 1, 2 or 4 bits; else absent.",
+  }),
+  animated: z.boolean().optional().meta({ description: "True for an image with more than one frame." }),
+  interlaced: z.boolean().optional(),
+  pixel_format: z.string().optional(),
+  coded_width: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: "Stored pixels, before rotation and pixel aspect." }),
+  coded_height: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: "Stored pixels, before rotation and pixel aspect." }),
+  sample_aspect_ratio: z
+    .string()
+    .optional()
+    .meta({ description: "Width to height of one stored pixel.", example: "1:1" }),
+  audio: audio.optional(),
+  color: color.optional(),
+  streams: z.array(stream).optional(),
+  tags: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: "Tags of the file, by the names that ffmpeg uses.", example: { title: "Dawn" } }),
+  chapters: Chapters.optional().meta({ description: "In order of time; absent when the file has none." }),
+});
+/** The facts of media, as a probe reads them. */
+export type SourceFacts = z.infer<typeof SourceFacts>;
+/** One stream of a source. */
+export type SourceStream = z.infer<typeof stream>;
+/** Color properties of a source. */
+export type SourceColor = z.infer<typeof color>;

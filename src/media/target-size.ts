@@ -1,0 +1,279 @@
+import { createPlan } from "./create-plan.ts";
+import { MediaError } from "./errors.ts";
+import { DEFAULT_FPS } from "./features/fps.ts";
+import { chapterBytes } from "./features/metadata.ts";
+import { ownTextBytes } from "./features/subtitles.ts";
+import { sourceForTrack } from "./features/track.ts";
+import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "./formats.ts";
+import type { AudioOptions, OptionsOf, VideoOptions } from "./option-types.ts";
+import type { AudioPlan, Plan } from "./plan.ts";
+import {
+  CONTAINER_BYTES,
+  FILLED,
+  packetBits,
+  streamBits,
+  usualQuality,
+  VIDEO_FLOOR,
+  videoOverhead,
+} from "./rates.ts";
+import { errorFor } from "./reasons.ts";
+import { createAudioPlan } from "./sound-plan.ts";
+import type { Source } from "./source.ts";
+
+// Limits on the short side in pixels and on frames per second: size is reduced first, then motion, then both.
+const STEPS = [
+  [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  [Number.POSITIVE_INFINITY, 30],
+  [1080, 30],
+  [720, 30],
+  [540, 30],
+  [480, 30],
+  [360, 30],
+  [360, 15],
+  [240, 15],
+  [180, 15],
+  [144, 10],
+] as const;
+
+/** Returns a video's options with ever smaller pictures and fewer frames, largest first, never above what was requested. */
+function smallerOptions(options: VideoOptions, source: Source): VideoOptions[] {
+  const { video } = createPlan(source, "video", { ...options, bitrate: VIDEO_FLOOR });
+  if (video?.mode !== "encode") return [options];
+  const { width, height } = video.geometry;
+  const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
+  const made = STEPS.map(([short, rate]) =>
+    smaller(options, { ...smallerSize(options, { width, height }, short), ...fewerFrames(fps, rate) }),
+  );
+  return made.filter((each, index) => JSON.stringify(each) !== JSON.stringify(made[index - 1]));
+}
+
+function smallerSize(
+  options: VideoOptions,
+  { width, height }: { width: number; height: number },
+  short: number,
+) {
+  const share = short / Math.min(width, height);
+  if (share >= 1) return {};
+  // Both sides together define how another aspect ratio is fitted; one alone keeps the ratio.
+  if (options.width !== undefined && options.height !== undefined)
+    return { width: even(width * share), height: even(height * share) };
+  return width >= height ? { width: undefined, height: short } : { width: short, height: undefined };
+}
+
+// A whole number of source frames per output frame, so that motion stays even.
+function fewerFrames(fps: number, most: number): { fps?: number } {
+  const each = Math.ceil(fps / (most * 1.01));
+  return each > 1 ? { fps: Number((fps / each).toFixed(3)) } : {};
+}
+
+function even(side: number): number {
+  return Math.max(2, 2 * Math.round(side / 2));
+}
+
+function smaller(
+  options: VideoOptions,
+  change: Partial<Record<"width" | "height" | "fps", number | undefined>>,
+): VideoOptions {
+  const made = { ...options, ...change };
+  for (const side of ["width", "height"] as const) if (made[side] === undefined) delete made[side];
+  return made;
+}
+
+const PARAM = "target_size";
+
+// Sound is reduced before pictures are.
+const SOUND_SHARE = 0.2;
+
+// Beyond this multiple of its source's bits a stream only grows.
+const WORTH = 2;
+
+// The bitrates of MPEG-1 and MPEG-2 layer III; LAME picks the nearest, which may be higher.
+const MP3 = {
+  fast: [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  slow: [32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+} as const;
+
+/**
+ * Returns options that keep a video or sound within a number of bytes: for sound its `bitrate`, for a video its
+ * `target_size`, with a smaller picture, fewer frames and cheaper sound where that alone would leave it blurry. They never
+ * exceed twice the source's own bits.
+ *
+ * @param bytes Size limit of the output.
+ * @throws `invalid_options` with `param` `target_size` when nothing fits, when the duration is unknown, and for kinds without a
+ * bitrate; otherwise what `createPlan` throws.
+ * @example client.tasks.create({ input, kind: "video", options: optionsForSize("video", {}, source, 20_000_000) });
+ */
+export function optionsForSize<K extends EncodeKind>(
+  kind: K,
+  options: OptionsOf<K>,
+  source: Source,
+  bytes: number,
+): OptionsOf<K> {
+  if (!Number.isFinite(bytes) || bytes <= 0)
+    throw errorFor("invalid_options", { code: "size_not_positive" }, { param: PARAM });
+  return FITTED[kind](options, source, bytes);
+}
+
+const FITTED: {
+  readonly [K in EncodeKind]: (options: OptionsOf<K>, source: Source, bytes: number) => OptionsOf<K>;
+} = {
+  ...{ video: videoForSize, audio: audioForSize },
+  ...{ image: unbounded, animation: unbounded, storyboard: unbounded },
+  ...{ waveform: unbounded, adaptive_video: unbounded },
+};
+
+function unbounded(): never {
+  throw errorFor("invalid_options", { code: "size_unbounded" }, { param: PARAM });
+}
+
+function videoForSize(
+  { bitrate: _, target_size: __, ...asked }: VideoOptions,
+  source: Source,
+  bytes: number,
+): VideoOptions {
+  const { min, max } = BOUNDS.video_bitrate;
+  const most = Math.min(max, Math.max(min, WORTH * (streamBits(source, "video") ?? max)));
+  const fitted = smallerOptions(asked, source).map((options) => fitVideo(options, source, bytes));
+  const last = fitted.at(-1);
+  if (last && last.bitrate < VIDEO_FLOOR) throw tooSmall(bytes, last.least, last.seconds);
+  const best = fitted.find(isWatchable) ?? last;
+  return best ? { ...best.options, target_size: Math.min(Math.floor(bytes), best.bytesAt(most)) } : asked;
+
+  function isWatchable({ options, bitrate }: FittedVideo): boolean {
+    if (bitrate < VIDEO_FLOOR) return false;
+    const { video } = createPlan(source, "video", { ...options, bitrate: Math.min(most, bitrate) });
+    return usualQuality(video, source) !== "poor";
+  }
+}
+
+interface FittedVideo {
+  /** Including the quality of the sound. */
+  options: VideoOptions;
+  /** Bits per second left for the pictures. */
+  bitrate: number;
+  /** Bytes at the lowest bitrates. */
+  least: number;
+  /** Returns the whole file's bytes at a bitrate of the pictures. */
+  bytesAt: (bitrate: number) => number;
+  seconds: number;
+}
+
+function fitVideo(options: VideoOptions, source: Source, bytes: number): FittedVideo {
+  const plan = createPlan(source, "video", { ...options, bitrate: VIDEO_FLOOR });
+  const seconds = secondsOf(plan);
+  const beside =
+    videoOverhead(plan.frames, seconds) + ownTextBytes(plan, source) + chapterBytes(plan, source);
+  const sounds = soundsFor(options, source, plan);
+  const least =
+    beside + ((VIDEO_FLOOR / FILLED.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;
+  const total = ((bytes - beside) * 8) / seconds;
+  const sound = bestWithin(sounds, Math.min(total * SOUND_SHARE, total - VIDEO_FLOOR / FILLED.video));
+  return {
+    options: { ...options, ...(sound.quality && { quality: sound.quality }) },
+    bitrate: Math.round((total - sound.bits) * FILLED.video),
+    bytesAt: (bitrate) => Math.round(beside + ((bitrate / FILLED.video + sound.bits) * seconds) / 8),
+    ...{ least, seconds },
+  };
+}
+
+function audioForSize(options: AudioOptions, source: Source, bytes: number): AudioOptions {
+  const { min, max } = BOUNDS.audio_bitrate;
+  const plan = createPlan(source, "audio", { ...options, bitrate: max });
+  const { audio, format } = plan;
+  if (audio?.mode !== "encode" || audio.bitrate === null) {
+    throw errorFor("invalid_options", { code: "size_lossless", format }, { param: PARAM });
+  }
+  const seconds = secondsOf(plan);
+  const beside = CONTAINER_BYTES.audio + (seconds * packetBits(audio.sample_rate)) / 8;
+  const least = beside + (min / FILLED.audio) * (seconds / 8);
+  if (bytes < least) throw tooSmall(bytes, least, seconds);
+  const most = Math.min(audio.bitrate, Math.max(min, WORTH * (streamBits(source, "audio") ?? max)));
+  const wanted = Math.round(Math.min(most, (((bytes - beside) * 8) / seconds) * FILLED.audio));
+  return {
+    ...options,
+    bitrate: Math.max(min, audio.codec === "mp3" ? steppedDown(wanted, audio.sample_rate) : wanted),
+  };
+}
+
+/**
+ * An option for the sound beside the pictures, including its packets' overhead; without a quality, it is as the options have
+ * it.
+ */
+interface Sound {
+  bits: number;
+  quality?: Quality;
+}
+
+// Best first.
+function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
+  const { audio, start, end } = plan;
+  if (!audio) return [{ bits: 0 }];
+  const own = streamBits(source, "audio");
+  const copied =
+    audio.mode === "copy" && own !== null
+      ? [{ bits: own + packetBits(source.audio?.sample_rate ?? 48_000) }]
+      : [];
+  const trimmed = start > 0 || end !== null || plan.speed !== undefined;
+  if (options.audio_bitrate !== undefined) return [{ bits: bitsOf(audio) }];
+  const { channels, sample_rate } = options;
+  const best = QUALITIES.indexOf(options.quality ?? "medium");
+  const encoded = QUALITIES.slice(0, best + 1).map((quality) => {
+    const made = createAudioPlan(sourceForTrack(source, plan), audio.codec as Encoded["codec"], {
+      ...{ quality, trimmed, channels, sample_rate },
+    });
+    return { bits: bitsOf(made), quality };
+  });
+  return [...copied, ...encoded.reverse()];
+}
+
+type Encoded = Extract<AudioPlan, { mode: "encode" }>;
+
+function bitsOf(audio: AudioPlan): number {
+  return audio.mode === "encode" ? (audio.bitrate ?? 0) + packetBits(audio.sample_rate) : 0;
+}
+
+function bestWithin(sounds: readonly Sound[], bits: number): Sound {
+  const least = sounds.reduce((least, sound) => (sound.bits < least.bits ? sound : least));
+  return sounds.find((sound) => sound.bits <= bits) ?? least;
+}
+
+function steppedDown(bitrate: number, sample_rate: number): number {
+  const steps = sample_rate >= 32_000 ? MP3.fast : MP3.slow;
+  return 1000 * (steps.findLast((step) => step * 1000 <= bitrate) ?? steps[0]);
+}
+
+function secondsOf({ duration }: Plan): number {
+  if (duration !== null) return duration;
+  throw fault("How long this takes to play is not known, so no bitrate can be worked out; choose a quality.");
+}
+
+function tooSmall(bytes: number, least: number, seconds: number): MediaError {
+  return fault(
+    `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(least, Math.ceil)}.`,
+  );
+}
+
+const UNITS = [
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "kB"],
+  [1, "B"],
+] as const;
+
+// Three significant digits, as the page shows sizes; the minimum is rounded up, so that it can be reached.
+function sizeText(bytes: number, round: (value: number) => number): string {
+  const [unit, name] = UNITS.find(([each]) => bytes >= each) ?? [1, "B"];
+  const figures = 10 ** (2 - Math.floor(Math.log10(Math.max(1, bytes / unit))));
+  return `${round((bytes / unit) * figures) / figures} ${name}`;
+}
+
+function clockText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(rest)}`;
+}
+
+function fault(message: string): MediaError {
+  return new MediaError("invalid_options", message, { param: PARAM });
+}

@@ -1,0 +1,243 @@
+import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
+import { type Chunk, type Plan, soundsOf, sourceSeconds } from "./plan.ts";
+import { errorFor } from "./reasons.ts";
+import type { Source } from "./source.ts";
+
+/** A stretch of the source in seconds; `end` is null up to the end, `duration` null when unknown. */
+export interface Span {
+  start: number;
+  end: number | null;
+  duration: number | null;
+}
+
+/**
+ * Decides which stretch to keep, and limits its end to the source's. Throws `invalid_options` for a start at or beyond the
+ * source's end, unless its duration is `estimated`.
+ */
+export function createSpan(
+  options: { start?: number | undefined; end?: number | undefined },
+  duration: number | undefined,
+  estimated = false,
+): Span {
+  const start = options.start ?? 0;
+  const known = duration !== undefined && duration > 0 ? duration : null;
+  // The true end may lie beyond an estimate.
+  if (estimated && options.end !== undefined)
+    return { start, end: options.end, duration: options.end - start };
+  if (estimated && known !== null && start >= known) return { start, end: null, duration: null };
+  if (known !== null && start >= known) {
+    const reason = { code: "start_beyond_end", start, duration: Number(known.toFixed(3)) } as const;
+    throw errorFor("invalid_options", reason, { param: "options.start" });
+  }
+  const { end } = options;
+  if (end === undefined || (known !== null && end >= known)) {
+    return { start, end: null, duration: known === null ? null : known - start };
+  }
+  return { start, end, duration: end - start };
+}
+
+/** Returns a span with the duration that it has at another speed. */
+export function played(span: Span, speed: number): Span {
+  return { ...span, duration: span.duration === null ? null : span.duration / speed };
+}
+
+/** Default length of a chunk, in seconds of video. */
+export const CHUNK_SECONDS = 60;
+
+/** Most chunks of pictures. Each is a durable step of its run, of which Cloudflare's Workflows allow 10,000 by default. */
+const MAX_CHUNKS = 4000;
+
+/** Seconds per segment of adaptive video; its chunks are cut at multiples. */
+export const SEGMENT_SECONDS = 6;
+
+/** What decides where a plan is cut. */
+export interface ChunkNeeds {
+  /** Start of the output in the source, in seconds. */
+  start: number;
+  /** End of the output in the source, in seconds; null up to the end. */
+  end: number | null;
+  /** Seconds of source; null when unknown. */
+  duration: number | null;
+  /** Whether the pictures are re-encoded; copying is not worth cutting. */
+  encodes_video: boolean;
+  has_audio: boolean;
+  /** How many sound tracks are encoded, each in a chunk of its own where there are several; absent for at most one. */
+  sounds?: number | undefined;
+  /** Frames of the output in a second of source when constant; null otherwise. */
+  fps: number | null;
+  /** Whether the output consists of segments, which no chunk may split. */
+  segmented?: boolean;
+}
+
+/** How finely to cut a plan. */
+export interface ChunkHints {
+  /** Seconds of video per chunk; a stretch of up to one and a half times that stays whole. Default 60. */
+  chunk_seconds?: number | undefined;
+  /** Times of the source's keyframes in seconds, ascending; a cut at one wastes no decoding. */
+  keyframes?: readonly number[] | undefined;
+}
+
+/** Cuts a plan into chunks: a single chunk when it is short, otherwise stretches of video followed by the whole sound. */
+export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[] {
+  const { start, end, duration, sounds = 1 } = needs;
+  const target = Math.max(hints.chunk_seconds ?? CHUNK_SECONDS, (duration ?? 0) / MAX_CHUNKS);
+  if (!needs.encodes_video || duration === null || duration <= target * 1.5) {
+    return withSounds([{ index: 0, track: sounds > 1 ? "video" : "all", start, end }], needs);
+  }
+  const inner = needs.segmented
+    ? segmentCuts(start, duration, target)
+    : cuts(needs, duration, target, hints.keyframes ?? []);
+  const edges = [start, ...inner];
+  const chunks: Chunk[] = edges.map((edge, index) => ({
+    index,
+    track: "video",
+    start: edge,
+    end: edges[index + 1] ?? end,
+  }));
+  return withSounds(chunks, needs);
+}
+
+function withSounds(pictures: Chunk[], { start, end, has_audio, sounds = 1 }: ChunkNeeds): Chunk[] {
+  if (!has_audio || pictures[0]?.track === "all") return pictures;
+  const chunks = Array.from({ length: sounds }, (_, sound): Chunk => {
+    const index = pictures.length + sound;
+    return { index, track: "audio", start, end, ...(sound > 0 && { sound }) };
+  });
+  return [...pictures, ...chunks];
+}
+
+/** Returns the plan that an encoder receives for a chunk: without the other sounds, and without what is done to its files later. */
+export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
+  const own = sounds?.[sound];
+  return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;
+}
+
+/** Returns the plan with other cuts. Joined videos are encoded in one go. */
+export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
+  if (plan.concat) return plan;
+  const { kind, start, end, video, audio, sounds, held, speed = 1 } = plan;
+  // The last picture is in the chunk that holds it.
+  const duration = held ? held.from - start : sourceSeconds(plan);
+  const needs = {
+    ...{ start, end, duration, has_audio: audio !== null, segmented: kind === "adaptive_video" },
+    encodes_video: video?.mode === "encode",
+    sounds: sounds?.length,
+    fps: video?.mode === "encode" && video.fps !== null ? video.fps / speed : null,
+  };
+  return { ...plan, chunks: createChunks(needs, hints) };
+}
+
+function segmentCuts(start: number, duration: number, target: number): number[] {
+  const segments = duration > target * (MAX_CHUNKS / 2) ? Math.ceil : Math.round;
+  const length = Math.max(1, segments(target / SEGMENT_SECONDS)) * SEGMENT_SECONDS;
+  const count = Math.max(0, Math.ceil(duration / length - 0.5) - 1);
+  return Array.from({ length: count }, (_, index) => onGrid(start + (index + 1) * length, start, null));
+}
+
+function cuts(
+  needs: ChunkNeeds,
+  duration: number,
+  target: number,
+  keyframes: readonly number[],
+): readonly number[] {
+  const { start, fps } = needs;
+  const count = Math.round(duration / target);
+  const length = duration / count;
+  const last = start + duration - length / 2;
+  const found: number[] = [];
+  for (let index = 1; index < count; index++) {
+    const even = start + index * length;
+    const near = nearest(keyframes, even);
+    const cut = near !== null && Math.abs(near - even) <= length / 2 ? near : even;
+    const floor = (found.at(-1) ?? start) + Math.min(1, length / 2);
+    const grid = onGrid(cut, start, fps);
+    if (grid >= floor && grid <= last) found.push(grid);
+  }
+  return found;
+}
+
+// At a constant rate each stretch holds whole frames, so that no seam loses or repeats one.
+function onGrid(time: number, start: number, fps: number | null): number {
+  const exact = fps === null ? time : start + Math.round((time - start) * fps) / fps;
+  return Math.round(exact * 1e6) / 1e6;
+}
+
+function nearest(times: readonly number[], wanted: number): number | null {
+  let best: number | null = null;
+  for (const time of times) {
+    if (best === null || Math.abs(time - wanted) < Math.abs(best - wanted)) best = time;
+  }
+  return best;
+}
+
+/**
+ * Returns the seconds from the start of a stretch to the end of its last picture: the end of the stretch or of the source's
+ * pictures. Null when the source's headers do not say; the last picture then gets the average duration.
+ */
+export function picturesEnd(
+  source: Source,
+  { start, end }: { start: number; end: number | null },
+): number | null {
+  const last = source.streams?.find(({ kind }) => kind === "video")?.end ?? animationEnd(source);
+  if (last === undefined) return null;
+  const until = Math.min(end ?? last, last) - start;
+  return until > 0 ? until : null;
+}
+
+// An animation has no sound, so it ends with its last picture, which often freezes.
+function animationEnd({ kind, animated, duration }: Source): number | undefined {
+  return kind === "image" && animated ? duration : undefined;
+}
+
+/** Returns the seconds from the start of a plan's output, or of one chunk of it, to the end of its last picture; null as above. */
+export function shownEnd(
+  source: Source,
+  plan: Plan,
+  span: { start: number; end: number | null } = plan,
+): number | null {
+  const until = freezeEnd(plan, span) ?? picturesEnd(source, span);
+  return until === null ? null : until / (plan.speed ?? 1);
+}
+
+/** Seconds by which one track of a stream may end before another: no player stops there. */
+export const SLACK = 0.2;
+
+/**
+ * Plans whether the last picture of a stream freezes, as it does where a track of its sound lasts longer: players stop, or cannot
+ * seek, where a track has ended.
+ */
+export function planFreeze(
+  source: Source,
+  plan: Pick<Plan, "start" | "end" | "audio" | "sounds" | "sound_track">,
+): Plan["held"] | null {
+  const shown = trackEnd(source, "video");
+  if (shown === undefined) return null;
+  const heard = soundsOf(plan).map(({ track }) => trackEnd(source, "audio", track) ?? 0);
+  const from = Math.max(shown, plan.start);
+  const until = Math.min(plan.end ?? Number.POSITIVE_INFINITY, Math.max(...heard));
+  return until > from + SLACK ? { from, until } : null;
+}
+
+/** Returns when a track of a source ends, in seconds; undefined when its headers do not say. */
+export function trackEnd({ streams = [] }: Source, kind: "video" | "audio", index = 0): number | undefined {
+  const stream = streams.filter((each) => each.kind === kind)[index];
+  return stream?.end ?? stream?.duration;
+}
+
+/** Returns how many pictures repeat the last one of a chunk while it freezes, and the seconds from one to the next. */
+export function freezePictures(
+  { fps = DEFAULT_FPS }: Source,
+  { held, end }: Plan,
+  chunk: Chunk,
+): { count: number; seconds: number } {
+  const seconds = 1 / Math.max(SLOWEST, exactFps(fps));
+  if (!held || chunk.track === "audio" || chunk.end !== end) return { count: 0, seconds };
+  return { count: Math.max(1, Math.round((held.until - held.from) / seconds)), seconds };
+}
+
+// Pictures per second: each segment begins with one.
+const SLOWEST = 1;
+
+function freezeEnd({ held, end }: Plan, span: { start: number; end: number | null }): number | null {
+  return held && span.end === end ? held.until - span.start : null;
+}

@@ -1,0 +1,200 @@
+import { containerOf } from "./containers.ts";
+import { invalid } from "./errors.ts";
+import { DEFAULT_FPS, exactFps, isEven } from "./features/fps.ts";
+import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
+import { needsFeature, planPictures } from "./features.ts";
+import {
+  type AudioFormat,
+  BOUNDS,
+  DEFAULT_FORMAT,
+  FORMATS,
+  SOUND_CODECS,
+  type VideoCodec,
+  type VideoFormat,
+} from "./formats.ts";
+import type { AudioOptions, VideoOptions } from "./options.ts";
+import {
+  BLACK,
+  createGeometry,
+  parseColor,
+  parsePixelAspect,
+  type Size,
+  type StoredPicture,
+  toRightAngle,
+} from "./picture-geometry.ts";
+import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
+import { videoRate } from "./rates.ts";
+import type { Source } from "./source.ts";
+import type { Span } from "./timeline.ts";
+
+const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
+const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
+
+/** Plans the pictures: copied when no option prevents it and every player accepts them, otherwise encoded. */
+export function createVideoPlan(
+  source: Source,
+  stored: StoredPicture,
+  codec: VideoCodec,
+  options: VideoOptions,
+  trimmed: boolean,
+): VideoPlan {
+  if (!trimmed && copiesPictures(source, codec, options)) {
+    return { mode: "copy", codec, width: stored.width, height: stored.height };
+  }
+  const geometry = createGeometry(stored, options, { even: true, alpha: false });
+  return {
+    mode: "encode",
+    codec,
+    geometry,
+    rate: videoRate(codec, options),
+    fps: outputFps(source, options),
+    ...pictureNeeds(source, codec, options, geometry),
+  };
+}
+
+// Faster pictures would be more a second than the source has, and than screens show; slower ones keep their own times. Joined videos
+// share one rate.
+function outputFps({ fps = DEFAULT_FPS }: Source, options: VideoOptions): number | null {
+  if (options.fps !== undefined) return exactFps(options.fps);
+  if ((options.speed ?? 1) <= 1 && options.concat === undefined) return null;
+  // An average rate of uneven pictures is too low for the dense ones.
+  const { min, max } = BOUNDS.fps;
+  return exactFps(
+    isEven(fps) ? Math.min(max, Math.max(min, fps)) : Math.max(DEFAULT_FPS, Math.min(max, fps)),
+  );
+}
+
+/** Decides what must be fixed in pictures before a codec encodes them. */
+export function pictureNeeds(
+  source: Source,
+  codec: VideoCodec,
+  options: { background?: string | undefined },
+  size: Size,
+) {
+  return {
+    ...planPictures(options, source, codec, size),
+    depth: keepsHdr(source, codec) ? 10 : 8,
+    matte: matteFor(source, options.background),
+  } as const;
+}
+
+/** Returns the background for transparent pictures in an opaque output, black by default; null for an opaque source. */
+export function matteFor(source: Source, background: string | undefined): string | null {
+  if (source.has_alpha !== true) return null;
+  return background === undefined ? BLACK : parseColor(background, false);
+}
+
+/** Returns whether no option changes pictures that every player accepts as they are. */
+export function copiesPictures(source: Source, codec: VideoCodec, options: VideoOptions): boolean {
+  return asksNothing(options) && isPlain(source, codec);
+}
+
+function asksNothing(options: VideoOptions): boolean {
+  const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip } = options;
+  if (needsFeature(options)) return false;
+  const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
+  return all.every((option) => option === undefined);
+}
+
+function isPlain(source: Source, codec: VideoCodec): boolean {
+  const pixels = holdsHdr(codec) ? DEEP_PIXELS : PLAIN_PIXELS;
+  return (
+    source.codecs?.video === codec &&
+    containerOf(source).copies === "always" &&
+    pixels.has(source.pixel_format ?? "") &&
+    (source.color?.hdr !== true || holdsHdr(codec)) &&
+    source.interlaced !== true &&
+    parsePixelAspect(source.sample_aspect_ratio) === 1 &&
+    toRightAngle(source.rotation ?? 0) === 0
+  );
+}
+
+/** Returns the format of a video: the one asked for, or for a copy the first that holds its pictures. */
+export function videoFormat(options: VideoOptions, source: Source): VideoFormat {
+  if (options.format !== undefined) return options.format;
+  const formats = Object.keys(FORMATS.video) as VideoFormat[];
+  const own = options.mode === "copy" ? formats.find((format) => holdsPictures(format, source)) : undefined;
+  return own ?? DEFAULT_FORMAT.video;
+}
+
+/**
+ * Plans pictures that must not be encoded.
+ *
+ * @throws `invalid_options` when the format cannot hold them, or the source cannot be cut without an encode.
+ */
+export function copyPictures(
+  source: Source,
+  { width, height }: StoredPicture,
+  format: VideoFormat,
+  { codec, start = 0 }: VideoOptions,
+): VideoPlan {
+  const own = source.codecs?.video;
+  if (containerOf(source).copies === "never")
+    throw refuseCopy(`${source.format} does not say when its pictures are shown`);
+  if (start > 0 && containerOf(source).seeks !== "pictures")
+    throw refuseCopy(`${source.format} can only be cut at its end`);
+  if (codec !== undefined && codec !== own) throw refuseCopy(`the pictures are ${own}, not ${codec}`);
+  if (!holdsPictures(format, source)) throw refuseCopy(`${format} cannot hold pictures in ${own} here`);
+  return { mode: "copy", codec: own as VideoCodec, width, height };
+}
+
+/**
+ * Plans sound that must not be encoded.
+ *
+ * @throws `invalid_options` when the format cannot hold it.
+ */
+export function copySound({ codecs }: Source, format: VideoFormat): AudioPlan {
+  const codec = SOUND_CODECS[format].find((each) => each === codecs?.audio);
+  if (codec) return { mode: "copy", codec };
+  throw refuseCopy(`${format} cannot hold sound in ${codecs?.audio} here; mute leaves it out`);
+}
+
+/** Returns the format of sound: the one asked for, or for a copy the first that holds the codec of `heard`. */
+export function soundFormat({ format, mode }: AudioOptions, heard: Source): AudioFormat {
+  if (format !== undefined) return format;
+  const formats = Object.keys(FORMATS.audio) as AudioFormat[];
+  const own = mode === "copy" ? formats.find((each) => holdsSound(each, heard)) : undefined;
+  return own ?? DEFAULT_FORMAT.audio;
+}
+
+/**
+ * Plans sound without pictures that must not be encoded.
+ *
+ * @throws `invalid_options` when the format cannot hold it, or the source cannot be cut without an encode.
+ */
+export function copySoundAlone(heard: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
+  const own = heard.codecs?.audio;
+  if (!holdsSound(format, heard)) throw refuseCopy(`${format} cannot hold sound in ${own} here`);
+  if (!containerOf(heard).copies_sound) throw refuseCopy(`${heard.format} does not say when its sound plays`);
+  const { codec } = FORMATS.audio[format];
+  const isPart = start > 0 || end !== null;
+  if (codec === "flac" && isPart) throw refuseCopy("a cut of flac needs an encode, which loses nothing");
+  if (codec === "pcm_s16le" && isPart) {
+    // Samples are their own packets: writing them again keeps each, and cuts between any two.
+    const { channels = 2, sample_rate = 48_000 } = heard.audio ?? {};
+    return { mode: "encode", codec, bitrate: null, compression: null, channels, sample_rate };
+  }
+  if (start > 0 && (heard.fragmented || containerOf(heard).seeks === "beginning")) {
+    const what = heard.fragmented ? `fragmented ${heard.format}` : heard.format;
+    throw refuseCopy(`${what} can only be cut at its end`);
+  }
+  return { mode: "copy", codec };
+}
+
+function holdsSound(format: AudioFormat, { codecs }: Source): boolean {
+  return FORMATS.audio[format].codec === codecs?.audio;
+}
+
+function holdsPictures(format: VideoFormat, { codecs }: Source): boolean {
+  return FORMATS.video[format].codecs.some((codec) => codec === codecs?.video);
+}
+
+/** Creates the error for a copy that cannot be made. */
+export function refuseCopy(why: string) {
+  return invalid("options.mode", `cannot be "copy": ${why}.`, "invalid_options");
+}
+
+/** Returns whether a plan re-encodes nothing. */
+export function isCopy({ video, audio, image }: Plan): boolean {
+  return !image && [video, audio].every((track) => track === null || track.mode === "copy");
+}
