@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { parseFfprobe } from "../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../src/media/ffmpeg/ffprobe.ts";
 import type { Source } from "../src/media/source.ts";
 import { makeClip, runFfprobe } from "../test/fixtures/make-clip.ts";
 

@@ -1,6 +1,6 @@
 import { poolTools, WORKER_MEMORY } from "../../src/encoders/wasm/wasm-pool-cost.ts";
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/media/index.ts";
 import type { VideoOptions } from "../../src/media/options.ts";
 import type { Sample } from "../benchmark.ts";

@@ -1,8 +1,8 @@
 import { link, mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
-import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { ffprobeArgs, parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
+import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { ImageFormat } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";

@@ -1,6 +1,6 @@
 import { open as openFile, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { ffprobeArgs } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { ffprobeArgs } from "../../src/media/ffmpeg/ffprobe.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { medianOf } from "../measure.ts";

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { poolTools, WORKER_MEMORY } from "../../src/encoders/wasm/wasm-pool-cost.ts";
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { ffprobeArgs, parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { LISTS, listPackets, listPictures, readLists } from "../../src/ffmpeg/listing.ts";
-import { createCut } from "../../src/ffmpeg/span.ts";
-import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { LISTS, listPackets, listPictures, readLists } from "../../src/media/ffmpeg/packet-count.ts";
+import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import { createCut } from "../../src/media/ffmpeg/trim.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { countContents } from "../../src/mux/contents.ts";
 import { openFile } from "../../test/encoders/native-encoder.ts";

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/media/index.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";

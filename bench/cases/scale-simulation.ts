@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/media/index.ts";
 import type { Source } from "../../src/media/source.ts";
 import { stitch } from "../../src/mux/stitch.ts";

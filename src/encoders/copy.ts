@@ -7,8 +7,8 @@ import {
   MovOutputFormat,
   Output,
 } from "mediabunny";
-import type { Tally } from "../ffmpeg/tally.ts";
 import { containerOf } from "../media/containers.ts";
+import type { Tally } from "../media/ffmpeg/packet-count.ts";
 import type { VideoFormat } from "../media/formats.ts";
 import type { Plan } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";

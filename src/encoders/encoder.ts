@@ -1,4 +1,4 @@
-import type { Tally } from "../ffmpeg/tally.ts";
+import type { Tally } from "../media/ffmpeg/packet-count.ts";
 import type { Chunk, Plan } from "../media/plan.ts";
 import type { RefusalReason } from "../media/refusal.ts";
 import type { Source } from "../media/source.ts";

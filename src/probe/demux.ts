@@ -17,8 +17,8 @@ import {
   WAVE,
   WEBM,
 } from "mediabunny";
-import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
 import { type FoundChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
+import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
 import { displayedSize } from "../media/picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../media/source.ts";
 import { COVER_CODECS, readTags, type Tags } from "../media/tags.ts";

@@ -1,6 +1,6 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
-import { parseFfprobe } from "../ffmpeg/parse-ffprobe.ts";
 import { MediaError } from "../media/errors.ts";
+import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
 import { BOUNDS } from "../media/formats.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";

@@ -1,4 +1,4 @@
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { openClip, openPool } from "./pool.page.ts";
 

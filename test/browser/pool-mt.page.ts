@@ -1,5 +1,5 @@
 import { createWasmMt, type WasmMt } from "../../src/encoders/wasm/wasm-mt.ts";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { createPlan, type Plan } from "../../src/media/index.ts";
 import { type Harm, harmfulWorkers, slowThreads } from "./harmful-workers.ts";
 import { openClip, openPool } from "./pool.page.ts";

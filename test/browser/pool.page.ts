@@ -1,7 +1,7 @@
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { type CoreLoadOptions, type LoadedCore, loadCore } from "../../src/encoders/wasm/load-core.ts";
 import { createWasmPool, type WasmPool } from "../../src/encoders/wasm/wasm-pool.ts";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
 import type { OptionsOf } from "../../src/media/options.ts";

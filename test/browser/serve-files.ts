@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { pipeline } from "node:stream";
-import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import { adaptiveMime } from "../../src/media/ffmpeg/output-files.ts";
 
 const CORS = {
   "Access-Control-Allow-Origin": "*",

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { frameHead } from "../../src/encoders/wire-frame.ts";
-import type { VideoEncode } from "../../src/ffmpeg/video-args.ts";
+import type { VideoEncode } from "../../src/media/ffmpeg/picture-graph.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";

@@ -58,7 +58,7 @@ test("refuses work beyond the memory, and reports out_of_memory when it is run a
   const seen = await rig.lab.page.evaluate(async (url) => {
     const { encodeInPool, openClip, openPool } = await import("../browser/pool.page.ts");
     const { createPlan } = await import("../../src/media/index.ts");
-    const { parseFfprobe } = await import("../../src/ffmpeg/parse-ffprobe.ts");
+    const { parseFfprobe } = await import("../../src/media/ffmpeg/ffprobe.ts");
     const pool = openPool({ workers: 1 });
     const input = await openClip(url);
     const { signal } = new AbortController();

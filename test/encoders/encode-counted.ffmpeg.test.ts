@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { ChunkJob, Encoder } from "../../src/encoders/encoder.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
-import type { PictureTally, Tally } from "../../src/ffmpeg/tally.ts";
+import type { PictureTally, Tally } from "../../src/media/ffmpeg/packet-count.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { type Trial, trial } from "./encode-trial.ts";
 

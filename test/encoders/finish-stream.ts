@@ -1,6 +1,6 @@
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
 import { joinStream } from "../../src/encoders/run/encode-stream.ts";
-import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import { adaptiveMime } from "../../src/media/ffmpeg/output-files.ts";
 import type { Plan } from "../../src/media/plan.ts";
 import type { Source } from "../../src/media/source.ts";
 import { readSegment } from "../../src/mux/contents.ts";

@@ -6,11 +6,10 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import type { ChunkJob, EncodedFile, Encoder, WrittenFile } from "../../src/encoders/encoder.ts";
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
-import { outputFile } from "../../src/ffmpeg/output.ts";
-import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
-import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
+import { LISTS, readLists } from "../../src/media/ffmpeg/packet-count.ts";
+import { refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { readSegment } from "../../src/mux/contents.ts";
 import type { ByteReader, Durably, Storage } from "../../src/runs/ports.ts";
 

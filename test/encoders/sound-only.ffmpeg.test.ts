@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { takeSound } from "../../src/encoders/copy.ts";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { clip } from "../fixtures/clips.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { lateSoundClip, surroundClip } from "../judge/clips.ts";

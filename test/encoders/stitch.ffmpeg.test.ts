@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
-import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { VideoFormat } from "../../src/media/formats.ts";
 import type { VideoOptions } from "../../src/media/options.ts";
 import { stitch } from "../../src/mux/stitch.ts";

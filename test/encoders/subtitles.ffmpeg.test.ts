@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { createCopyEncoder } from "../../src/encoders/copy.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { readSubtitles, writeStreamTexts } from "../../src/encoders/run/subtitles.ts";
-import { writeTextGroup, writeTextSets } from "../../src/ffmpeg/text/stream-text.ts";
+import { writeTextGroup, writeTextSets } from "../../src/media/ffmpeg/manifests.ts";
 import { textSamples, writeTextTrak } from "../../src/mux/mp4-text.ts";
 import { element, uint } from "../../src/mux/webm-text.ts";
 import { memoryReader } from "../../src/probe/reader.ts";

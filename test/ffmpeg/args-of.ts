@@ -1,5 +1,5 @@
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { ChunkHints } from "../../src/media/index.ts";
 import type { Source } from "../../src/media/source.ts";

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { audioArgs } from "../../src/ffmpeg/audio-args.ts";
-import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { SAMPLE_RATES } from "../../src/media/features/audio-format.ts";
+import { audioArgs } from "../../src/media/ffmpeg/audio-args.ts";
+import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { createAudioPlan } from "../../src/media/sound-plan.ts";
 import { audioSource } from "../plan/source.ts";
 

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
-import { outputFile } from "../../src/ffmpeg/output.ts";
-import { togetherArgs } from "../../src/ffmpeg/together/together-args.ts";
-import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { chunkArgs, togetherArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
+import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { Chunk } from "../../src/media/index.ts";
 import { audioSource, videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";

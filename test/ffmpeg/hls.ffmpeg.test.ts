@@ -1,9 +1,13 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { measureStream, writeMaster } from "../../src/ffmpeg/manifests/master-playlist.ts";
-import { parseMediaPlaylist, writeMediaPlaylist } from "../../src/ffmpeg/manifests/media-playlist.ts";
-import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import {
+  measureStream,
+  parseMediaPlaylist,
+  writeMaster,
+  writeMediaPlaylist,
+} from "../../src/media/ffmpeg/manifests.ts";
+import { WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { AdaptiveVideoOptions } from "../../src/media/options.ts";
 import { finishStream } from "../encoders/finish-stream.ts";
 import { makeClip } from "../fixtures/make-clip.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { jpegScale } from "../../src/ffmpeg/image-args.ts";
-import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { jpegScale } from "../../src/media/ffmpeg/image-graph.ts";
+import { WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
 import { argsOf, CLEAN, GIF, graph, HDR, PIN, pinned, TONE_MAP } from "./args-of.ts";
 

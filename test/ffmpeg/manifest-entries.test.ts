@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
-import { parseDash, writeDash } from "../../src/ffmpeg/manifests/dash-manifest.ts";
-import { manifestEntries, manifestsOf, replaceEntries } from "../../src/ffmpeg/manifests/manifest-entries.ts";
+import {
+  manifestEntries,
+  manifestsOf,
+  parseDash,
+  replaceEntries,
+  writeDash,
+} from "../../src/media/ffmpeg/manifests.ts";
 
 const PLAYLIST = [
   "#EXTM3U",

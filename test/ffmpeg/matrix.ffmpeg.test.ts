@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { type AudioFormat, FORMATS, type ImageFormat, type VideoFormat } from "../../src/media/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { Source } from "../../src/media/source.ts";
 import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";

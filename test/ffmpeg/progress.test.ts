@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseProgress } from "../../src/ffmpeg/progress.ts";
+import { parseProgress } from "../../src/media/ffmpeg/run-log.ts";
 
 test.for([
   ["out_time_us=1500000", 1.5],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
 import { estimateWork } from "../../src/media/estimate.ts";
+import { shrinkPlan } from "../../src/media/ffmpeg/image-graph.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
 import { imageSource } from "../plan/source.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type TallyRules, tallyPictures } from "../../src/ffmpeg/tally.ts";
+import { type TallyRules, tallyPictures } from "../../src/media/ffmpeg/packet-count.ts";
 
 const RULES: TallyRules = { length: null, shown: 0, fields: false, from_start: false, slack: 0 };
 const NOTHING = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
-import { FAST_TOOLS, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { SourceStream } from "../../src/media/source.ts";
 import { audioSource, imageSource, videoSource } from "../plan/source.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { fpsText } from "../../src/ffmpeg/filters.ts";
-import { FAST_TOOLS, NATIVE_TOOLS, type Toolset, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { fpsText } from "../../src/media/ffmpeg/picture-graph.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, type Toolset, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { Source } from "../../src/media/source.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
 import {

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { runTask } from "../../src/runs/pipeline.ts";
 import type { Storage } from "../../src/runs/ports.ts";

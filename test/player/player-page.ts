@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
 import type { Browser, Page } from "@playwright/test";
-import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import { adaptiveMime } from "../../src/media/ffmpeg/output-files.ts";
 import { servePage } from "./serve-page.ts";
 
 const { resolve } = createRequire(import.meta.url);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { refuseScans } from "../../src/encoders/light/light-estimate.ts";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { type CmykKind, cmykJpeg } from "../fixtures/cmyk.ts";
 import { runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";

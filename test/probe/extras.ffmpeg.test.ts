@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { readChapters } from "../../src/media/chapters.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { dropped } from "../../src/media/forecast.ts";
 import type { Source } from "../../src/media/source.ts";
 import { readId3 } from "../../src/probe/mp3.ts";

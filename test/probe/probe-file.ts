@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
-import { ffprobeArgs } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { MediaError } from "../../src/media/errors.ts";
+import { ffprobeArgs } from "../../src/media/ffmpeg/ffprobe.ts";
 import type { Source } from "../../src/media/source.ts";
 import { probeMedia, type RunFfprobe } from "../../src/probe/probe.ts";
 import type { ByteReader } from "../../src/runs/ports.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { type ErrorKind, MediaError } from "../../src/media/errors.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import type { Source } from "../../src/media/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";

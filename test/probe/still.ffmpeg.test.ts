@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { readStill } from "../../src/probe/still.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { LIGHT_LIMITS, lightChunkSeconds, refuseLight } from "../../src/encoders/light/light-estimate.ts";
-import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
-import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import { cutPlan, type Plan } from "../../src/media/index.ts";
 import type { Decision, RefusalReason } from "../../src/media/refusal.ts";

@@ -1,5 +1,5 @@
 import { type FileHandle, open, readFile } from "node:fs/promises";
-import { diskFull } from "../../src/ffmpeg/read-failure.ts";
+import { diskFull } from "../../src/media/ffmpeg/run-log.ts";
 import { readSegment } from "../../src/mux/contents.ts";
 import { listOutput, type OutputFile } from "./put-output.ts";
 

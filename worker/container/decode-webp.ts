@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { composeFrames, readAnimation, type WebpFrame } from "../../src/encoders/images/animation.ts";
 import { writeApng } from "../../src/encoders/images/png.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { diskFull } from "../../src/ffmpeg/read-failure.ts";
+import { diskFull } from "../../src/media/ffmpeg/run-log.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { errors } from "./errors.ts";
 import { readInput } from "./read-input.ts";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import { errors } from "./errors.ts";
 
 const run = promisify(execFile);

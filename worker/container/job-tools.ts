@@ -1,4 +1,4 @@
-import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import { errors } from "./errors.ts";
 
 /** What the tools of a job depend on. */

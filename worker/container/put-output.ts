@@ -2,7 +2,7 @@ import { openAsBlob } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { WrittenFile } from "../../src/encoders/encoder.ts";
-import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import { adaptiveMime } from "../../src/media/ffmpeg/output-files.ts";
 import { putFile } from "../../src/storage/http/writer.ts";
 
 /** A file that ffmpeg wrote. */

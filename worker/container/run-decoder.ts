@@ -1,4 +1,4 @@
-import { diskFull } from "../../src/ffmpeg/read-failure.ts";
+import { diskFull } from "../../src/media/ffmpeg/run-log.ts";
 import { errors } from "./errors.ts";
 import type { Installed, Limits } from "./installed.ts";
 import { runProgram } from "./run-ffmpeg.ts";

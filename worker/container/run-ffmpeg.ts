@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import type { RunEnd } from "../../src/ffmpeg/read-failure.ts";
+import type { RunEnd } from "../../src/media/ffmpeg/run-log.ts";
 import { type Installed, type Limits, prlimitArgs } from "./installed.ts";
 
 /** Options of {@link runProgram}. */

@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
-import { outputFile } from "../../src/ffmpeg/output.ts";
-import { nothing } from "../../src/ffmpeg/read-failure.ts";
-import { refuseTools } from "../../src/ffmpeg/refuse-tools.ts";
+import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
+import { nothing } from "../../src/media/ffmpeg/run-log.ts";
+import { refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import { checkSegments, readSegments } from "./check-segments.ts";
 import { decodeInput } from "./decode-input.ts";
 import { demuxersFor } from "./demuxers.ts";

@@ -2,7 +2,7 @@ import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import { LIGHT_INPUT, refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import type { PictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { MAX_PICTURE_BYTES } from "../../src/encoders/native/native-wire.ts";
-import { shrinkPlan } from "../../src/ffmpeg/shrink.ts";
+import { shrinkPlan } from "../../src/media/ffmpeg/image-graph.ts";
 import { FORMATS, type ImageFormat } from "../../src/media/formats.ts";
 import type { ImageUrlOptions } from "../../src/media/image-url.ts";
 import { createPlan, type Plan } from "../../src/media/index.ts";

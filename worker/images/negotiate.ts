@@ -1,4 +1,4 @@
-import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { ImageFormat } from "../../src/media/formats.ts";
 
 // Smallest files first. A browser that names none of them gets what every one shows.

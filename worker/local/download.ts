@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { manifestEntries, manifestsOf } from "../../src/ffmpeg/manifests/manifest-entries.ts";
+import { manifestEntries, manifestsOf } from "../../src/media/ffmpeg/manifests.ts";
 import { errors } from "./errors.ts";
 
 /** Downloads a URL to a file, which appears whole or not at all; returns its size in bytes. */

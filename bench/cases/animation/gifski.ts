@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { chunkArgs } from "../../../src/ffmpeg/chunk-args.ts";
-import { parseFfprobe } from "../../../src/ffmpeg/parse-ffprobe.ts";
-import { NATIVE_TOOLS } from "../../../src/ffmpeg/toolset.ts";
+import { chunkArgs } from "../../../src/media/ffmpeg/chunk-args.ts";
+import { parseFfprobe } from "../../../src/media/ffmpeg/ffprobe.ts";
+import { NATIVE_TOOLS } from "../../../src/media/ffmpeg/toolset.ts";
 import { createPlan } from "../../../src/media/index.ts";
 import type { AnimationOptions } from "../../../src/media/options.ts";
 import { makeClip, runFfprobe } from "../../../test/fixtures/make-clip.ts";

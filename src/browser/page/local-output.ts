@@ -1,8 +1,8 @@
 import type { Output, ReadOptions } from "../../client/client.ts";
 import { saveTo } from "../../client/output.ts";
-import { replaceEntries } from "../../ffmpeg/manifests/manifest-entries.ts";
-import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { MediaError } from "../../media/errors.ts";
+import { replaceEntries } from "../../media/ffmpeg/manifests.ts";
+import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import { untilAborted } from "../../util/async.ts";
 import type { RunFiles } from "../media-api.ts";
 

@@ -1,7 +1,7 @@
-import { filterContext } from "../../ffmpeg/color.ts";
-import { outputFile } from "../../ffmpeg/output.ts";
 import { MediaError } from "../../media/errors.ts";
 import { refuseFeatures } from "../../media/features.ts";
+import { filterContext } from "../../media/ffmpeg/color.ts";
+import { outputFile } from "../../media/ffmpeg/output-files.ts";
 import { FORMATS, type ImageFormat } from "../../media/formats.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";

@@ -1,6 +1,6 @@
-import type { Tool } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../media/estimate.ts";
 import { featureCost } from "../../media/features.ts";
+import type { Tool } from "../../media/ffmpeg/toolset.ts";
 import type { AudioCodec, ImageFormat } from "../../media/formats.ts";
 import {
   type AudioPlan,

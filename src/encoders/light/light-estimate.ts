@@ -1,9 +1,8 @@
-import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
-import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../media/estimate.ts";
 import { extraBytes } from "../../media/extra-inputs.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { samplesPerPixel } from "../../media/features/waveform-zoom.ts";
+import { FAST_TOOLS, refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";

@@ -1,12 +1,11 @@
-import { chunkArgs } from "../../ffmpeg/chunk-args.ts";
-import { readLists } from "../../ffmpeg/listing.ts";
-import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
-import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
-import type { Tally } from "../../ffmpeg/tally.ts";
-import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { MediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-inputs.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
+import { chunkArgs } from "../../media/ffmpeg/chunk-args.ts";
+import { adaptiveMime, MASTER, outputFile } from "../../media/ffmpeg/output-files.ts";
+import { readLists, type Tally } from "../../media/ffmpeg/packet-count.ts";
+import { checkRun, nothing } from "../../media/ffmpeg/run-log.ts";
+import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import type { ByteRange } from "../../runs/ports.ts";

@@ -1,5 +1,5 @@
-import { ffprobeArgs } from "../../ffmpeg/parse-ffprobe.ts";
 import { MediaError } from "../../media/errors.ts";
+import { ffprobeArgs } from "../../media/ffmpeg/ffprobe.ts";
 import { type PictureFacts, readHeif, readSequence, text } from "../../probe/heif.ts";
 import { viewOf } from "../../util/bytes.ts";
 import { shownFor, uint24 } from "../images/animation.ts";

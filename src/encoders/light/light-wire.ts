@@ -1,5 +1,5 @@
-import type { Tally } from "../../ffmpeg/tally.ts";
 import { ERROR_KINDS, type ErrorKind, MediaError } from "../../media/errors.ts";
+import type { Tally } from "../../media/ffmpeg/packet-count.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import type { Page } from "../wasm/core-files.ts";
 import { type FrameReader, frameHead } from "../wire-frame.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { NATIVE_TOOLS, type Toolset } from "../../ffmpeg/toolset.ts";
 import { engineFeatures, type FeatureName, neededFeatures } from "../../media/features.ts";
+import { NATIVE_TOOLS, type Toolset } from "../../media/ffmpeg/toolset.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
 import { callNative, type NativeInstance, parseJson } from "./native-job.ts";
 

@@ -1,5 +1,5 @@
-import type { Tally } from "../../ffmpeg/tally.ts";
 import type { ErrorKind, ErrorReason } from "../../media/errors.ts";
+import type { Tally } from "../../media/ffmpeg/packet-count.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { MIB } from "../../util/bytes.ts";

@@ -1,5 +1,5 @@
-import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
 import { MediaError } from "../../media/errors.ts";
+import { refuseTools } from "../../media/ffmpeg/toolset.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";

@@ -1,6 +1,6 @@
-import { SOUND_TOLERANCE, type Tally } from "../../ffmpeg/tally.ts";
 import { MediaError, toMediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-inputs.ts";
+import { SOUND_TOLERANCE, type Tally } from "../../media/ffmpeg/packet-count.ts";
 import { type Chunk, constantFps, type Plan } from "../../media/plan.ts";
 import type { Counts, Source } from "../../media/source.ts";
 import { freezePictures, planOfChunk, trackEnd } from "../../media/timeline.ts";

@@ -1,8 +1,8 @@
-import { outputExtension, outputFile, outputMime } from "../../ffmpeg/output.ts";
 import { moveChapters } from "../../media/chapters.ts";
 import { joinsByCopy, placedParts } from "../../media/features/concat-plan.ts";
 import { addsCoverLater } from "../../media/features/metadata.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
+import { outputExtension, outputFile, outputMime } from "../../media/ffmpeg/output-files.ts";
 import type { VideoFormat, WaveformFormat } from "../../media/formats.ts";
 import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../media/image-trials.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";

@@ -1,15 +1,17 @@
-import { nameTracks } from "../../core/streams/track-names.ts";
-import { dashPeriods } from "../../ffmpeg/manifests/dash-manifest.ts";
-import {
-  type MasterEntry,
-  measureStream,
-  parseMasterPlaylist,
-} from "../../ffmpeg/manifests/master-playlist.ts";
-import { PLAYLIST, parseMediaPlaylist, type SegmentRun } from "../../ffmpeg/manifests/media-playlist.ts";
-import { writeManifests } from "../../ffmpeg/manifests/write-manifests.ts";
-import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { MediaError } from "../../media/errors.ts";
 import { languageOf } from "../../media/features/track.ts";
+import {
+  dashPeriods,
+  type MasterEntry,
+  measureStream,
+  nameTracks,
+  PLAYLIST,
+  parseMasterPlaylist,
+  parseMediaPlaylist,
+  type SegmentRun,
+  writeManifests,
+} from "../../media/ffmpeg/manifests.ts";
+import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import type { AdaptiveFormat } from "../../media/formats.ts";
 import { exactFps } from "../../media/index.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../media/plan.ts";

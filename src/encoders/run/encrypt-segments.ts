@@ -1,4 +1,4 @@
-import { segmentIv } from "../../ffmpeg/manifests/media-playlist.ts";
+import { segmentIv } from "../../media/ffmpeg/manifests.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { Storage } from "../../runs/ports.ts";
 import { requireEncoded } from "../../storage/storage.ts";

@@ -1,5 +1,5 @@
-import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { MediaError } from "../../media/errors.ts";
+import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import type { WaveformFacts } from "../../media/source.ts";
 import { readSegment } from "../../mux/contents.ts";
 import type { Storage } from "../../runs/ports.ts";

@@ -1,7 +1,7 @@
-import { outputFile, spriteName } from "../../ffmpeg/output.ts";
 import { MediaError } from "../../media/errors.ts";
 import { joinsByCopy } from "../../media/features/concat-plan.ts";
 import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-graph.ts";
+import { outputFile, spriteName } from "../../media/ffmpeg/output-files.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import { RunOver } from "../../runs/pipeline.ts";
 import { sideBySide } from "../../util/async.ts";

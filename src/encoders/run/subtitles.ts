@@ -1,8 +1,7 @@
-import { nameTracks } from "../../core/streams/track-names.ts";
-import { adaptiveMime } from "../../ffmpeg/output.ts";
-import { periodText, type StreamText } from "../../ffmpeg/text/stream-text.ts";
 import type { Chapter } from "../../media/chapters.ts";
 import { canonicalLanguage } from "../../media/features/track.ts";
+import { nameTracks, periodText, type StreamText } from "../../media/ffmpeg/manifests.ts";
+import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import type { VideoFormat } from "../../media/formats.ts";
 import { type Plan, sourceEnd } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";

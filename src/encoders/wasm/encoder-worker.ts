@@ -1,5 +1,5 @@
-import { parseProgress } from "../../ffmpeg/progress.ts";
 import { MediaError } from "../../media/errors.ts";
+import { parseProgress } from "../../media/ffmpeg/run-log.ts";
 import { mountInputs, runChunk } from "../light/light-job.ts";
 import { readHeaderFacts, reportOf, runProbe } from "../light/light-probe.ts";
 import { checkBlob, createBlobFile, createBlobSpill } from "./blob-file.ts";

@@ -1,4 +1,4 @@
-import { parseProgress } from "../../ffmpeg/progress.ts";
+import { parseProgress } from "../../media/ffmpeg/run-log.ts";
 import { MIB } from "../../util/bytes.ts";
 import { createBlobFile } from "./blob-file.ts";
 import { createFastCore, Exit } from "./fast-core.ts";

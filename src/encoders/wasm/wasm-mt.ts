@@ -1,6 +1,5 @@
-import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
-import { type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../media/estimate.ts";
+import { refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";

@@ -1,5 +1,4 @@
-import { refuseTools } from "../../ffmpeg/refuse-tools.ts";
-import { type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import { type Chunk, type Plan, sourceEnd, sourceSeconds } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";

@@ -1,5 +1,5 @@
-import { FAST_TOOLS, VP9_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { MediaError } from "../../media/errors.ts";
+import { FAST_TOOLS, VP9_TOOLS, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import type { VideoCodec } from "../../media/formats.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";

@@ -1,6 +1,6 @@
-import type { Tally } from "../../ffmpeg/tally.ts";
-import type { Toolset } from "../../ffmpeg/toolset.ts";
 import { type ErrorKind, MediaError } from "../../media/errors.ts";
+import type { Tally } from "../../media/ffmpeg/packet-count.ts";
+import type { Toolset } from "../../media/ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import type { EncodedFile } from "../encoder.ts";

@@ -9,11 +9,11 @@ import {
   type VideoCodec as PacketCodec,
   WebMOutputFormat,
 } from "mediabunny";
-import { sourceColor } from "../../ffmpeg/color.ts";
-import { tallyPictures, tallyRules } from "../../ffmpeg/tally.ts";
-import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
+import { sourceColor } from "../../media/ffmpeg/color.ts";
+import { tallyPictures, tallyRules } from "../../media/ffmpeg/packet-count.ts";
+import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import type { VideoCodec, VideoFormat } from "../../media/formats.ts";
 import { outputSeconds, type Plan } from "../../media/plan.ts";
 import { sourceBits } from "../../media/rates.ts";

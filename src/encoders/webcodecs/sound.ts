@@ -1,9 +1,9 @@
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
-import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
-import { AUDIO_MASTER, MASTER, outputFile } from "../../ffmpeg/output.ts";
-import { checkEnd } from "../../ffmpeg/read-failure.ts";
-import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { MediaError } from "../../media/errors.ts";
+import { PLAYLIST, parseMediaPlaylist } from "../../media/ffmpeg/manifests.ts";
+import { AUDIO_MASTER, MASTER, outputFile } from "../../media/ffmpeg/output-files.ts";
+import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
+import { checkEnd } from "../../media/ffmpeg/run-log.ts";
 import type { VideoFormat } from "../../media/formats.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";

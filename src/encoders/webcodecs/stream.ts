@@ -1,9 +1,14 @@
 import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, NullTarget, Output } from "mediabunny";
-import { measureStream, writeMaster } from "../../ffmpeg/manifests/master-playlist.ts";
-import { PLAYLIST, type SegmentRun, writeMediaPlaylist } from "../../ffmpeg/manifests/media-playlist.ts";
-import { adaptiveMime, MASTER } from "../../ffmpeg/output.ts";
-import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { MediaError } from "../../media/errors.ts";
+import {
+  measureStream,
+  PLAYLIST,
+  type SegmentRun,
+  writeMaster,
+  writeMediaPlaylist,
+} from "../../media/ffmpeg/manifests.ts";
+import { adaptiveMime, MASTER } from "../../media/ffmpeg/output-files.ts";
+import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import type { Rendition } from "../../media/plan.ts";
 import { SEGMENT_SECONDS, shownEnd } from "../../media/timeline.ts";
 import { findBox } from "../../probe/mp4-boxes.ts";

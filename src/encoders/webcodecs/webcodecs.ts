@@ -1,8 +1,8 @@
-import { filterContext } from "../../ffmpeg/color.ts";
-import { outputFile } from "../../ffmpeg/output.ts";
-import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { MediaError } from "../../media/errors.ts";
 import { refuseFeatures } from "../../media/features.ts";
+import { filterContext } from "../../media/ffmpeg/color.ts";
+import { outputFile } from "../../media/ffmpeg/output-files.ts";
+import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";

@@ -1,7 +1,7 @@
-import { createCut, soundStream } from "../../ffmpeg/span.ts";
-import type { Toolset } from "../../ffmpeg/toolset.ts";
 import { MediaError } from "../errors.ts";
 import { soundFilters } from "../features.ts";
+import type { Toolset } from "../ffmpeg/toolset.ts";
+import { createCut, soundStream } from "../ffmpeg/trim.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { isLossless } from "./audio-format.ts";

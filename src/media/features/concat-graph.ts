@@ -1,11 +1,10 @@
-import { audioArgs } from "../../ffmpeg/audio-args.ts";
-import { assumedColor, isRgb, scaleMatrix, videoColor } from "../../ffmpeg/color.ts";
-import { chain, fpsText } from "../../ffmpeg/filters.ts";
-import { listHeard, listInput, listPictures, listPrefix } from "../../ffmpeg/listing.ts";
-import { type Cut, createCut, inputArgs } from "../../ffmpeg/span.ts";
-import type { Toolset } from "../../ffmpeg/toolset.ts";
-import { videoArgs, videoCleanup, videoScaling } from "../../ffmpeg/video-args.ts";
 import type { Filter } from "../feature.ts";
+import { audioArgs } from "../ffmpeg/audio-args.ts";
+import { assumedColor, isRgb, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
+import { listHeard, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
+import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
+import type { Toolset } from "../ffmpeg/toolset.ts";
+import { type Cut, createCut, inputArgs } from "../ffmpeg/trim.ts";
 import type { Chunk, ConcatPart, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { audioFilterChain } from "./audio-filters-graph.ts";

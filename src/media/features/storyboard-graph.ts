@@ -1,10 +1,10 @@
-import { filterContext } from "../../ffmpeg/color.ts";
-import { chain, cleanupFilters } from "../../ffmpeg/filters.ts";
-import { imageArgs, imageScaling } from "../../ffmpeg/image-args.ts";
-import { spriteName, spritePattern } from "../../ffmpeg/output.ts";
-import type { Cut } from "../../ffmpeg/span.ts";
-import type { Toolset } from "../../ffmpeg/toolset.ts";
 import { pictureFilters } from "../features.ts";
+import { filterContext } from "../ffmpeg/color.ts";
+import { imageArgs, imageScaling } from "../ffmpeg/image-graph.ts";
+import { spriteName, spritePattern } from "../ffmpeg/output-files.ts";
+import { chain, cleanupFilters } from "../ffmpeg/picture-graph.ts";
+import type { Toolset } from "../ffmpeg/toolset.ts";
+import type { Cut } from "../ffmpeg/trim.ts";
 import type { Chunk, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import type { Sprite } from "./storyboard.ts";

@@ -1,6 +1,6 @@
-import { graphicsWhite } from "../../ffmpeg/color.ts";
 import { MediaError } from "../../media/errors.ts";
 import { BURN_FONT, burntInput, firstSubtitles } from "../../media/features/subtitles.ts";
+import { graphicsWhite } from "../../media/ffmpeg/color.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";

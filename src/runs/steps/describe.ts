@@ -1,8 +1,7 @@
-import { parseDash } from "../../ffmpeg/manifests/dash-manifest.ts";
-import { parseMasterPlaylist } from "../../ffmpeg/manifests/master-playlist.ts";
-import { spriteName } from "../../ffmpeg/output.ts";
 import type { Sprite } from "../../media/features/storyboard.ts";
 import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
+import { parseDash, parseMasterPlaylist } from "../../media/ffmpeg/manifests.ts";
+import { spriteName } from "../../media/ffmpeg/output-files.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { type Plan, pictureSize } from "../../media/plan.ts";
 import type { Source, WaveformFacts } from "../../media/source.ts";

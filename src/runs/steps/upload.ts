@@ -1,6 +1,5 @@
-import { manifestsOf } from "../../ffmpeg/manifests/manifest-entries.ts";
-import { namedIn } from "../../ffmpeg/manifests/media-playlist.ts";
 import { MediaError } from "../../media/errors.ts";
+import { manifestsOf, namedIn } from "../../media/ffmpeg/manifests.ts";
 import type { Source } from "../../media/source.ts";
 import type { FileBody } from "../../storage/http/writer.ts";
 import type { S3Bucket } from "../../storage/s3/bucket.ts";

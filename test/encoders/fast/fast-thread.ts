@@ -5,8 +5,8 @@ import { type EncodedChunk, runChunk } from "../../../src/encoders/light/light-j
 import { createPagedFile, PageMiss, type Spill } from "../../../src/encoders/wasm/core-files.ts";
 import { createFastCore } from "../../../src/encoders/wasm/fast-core.ts";
 import type { WrittenFile } from "../../../src/encoders/wasm/stock-core.ts";
-import { FAST_TOOLS, VP9_TOOLS } from "../../../src/ffmpeg/toolset.ts";
 import { MediaError } from "../../../src/media/errors.ts";
+import { FAST_TOOLS, VP9_TOOLS } from "../../../src/media/ffmpeg/toolset.ts";
 import type { Plan } from "../../../src/media/plan.ts";
 import type { Source } from "../../../src/media/source.ts";
 import { damage } from "./damage.ts";

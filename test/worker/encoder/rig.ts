@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { createTestHarness } from "wrangler";
 import type { EncodedFile } from "../../../src/encoders/encoder.ts";
 import { createLightEncoder, type LightEncoderOptions } from "../../../src/encoders/light/light.ts";
-import { parseFfprobe } from "../../../src/ffmpeg/parse-ffprobe.ts";
+import { parseFfprobe } from "../../../src/media/ffmpeg/ffprobe.ts";
 import type { EncodeKind } from "../../../src/media/formats.ts";
 import { type ChunkHints, createPlan } from "../../../src/media/index.ts";
 import type { Source } from "../../../src/media/source.ts";

@@ -1,9 +1,9 @@
 import { mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { NativeJob } from "../../../src/encoders/native/native-wire.ts";
-import { soundStream } from "../../../src/ffmpeg/span.ts";
 import { containerOf } from "../../../src/media/containers.ts";
 import { needsDecoder } from "../../../src/media/decoded-pictures.ts";
+import { soundStream } from "../../../src/media/ffmpeg/trim.ts";
 import { decodeKey } from "../../../src/plan/together/decode-key.ts";
 import type { RunHooks } from "../encode-job.ts";
 import { removeFolder, type Scratch } from "../scratch.ts";

@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { outputFile } from "../../../src/ffmpeg/output.ts";
-import { parseProgress } from "../../../src/ffmpeg/progress.ts";
-import { checkRun } from "../../../src/ffmpeg/read-failure.ts";
-import { togetherArgs } from "../../../src/ffmpeg/together/together-args.ts";
-import type { Toolset } from "../../../src/ffmpeg/toolset.ts";
+import { togetherArgs } from "../../../src/media/ffmpeg/chunk-args.ts";
+import { outputFile } from "../../../src/media/ffmpeg/output-files.ts";
+import { checkRun, parseProgress } from "../../../src/media/ffmpeg/run-log.ts";
+import type { Toolset } from "../../../src/media/ffmpeg/toolset.ts";
 import { outputSeconds } from "../../../src/media/plan.ts";
 import type { JobContext } from "../encode-job.ts";
 import { runFfmpeg } from "../run-ffmpeg.ts";

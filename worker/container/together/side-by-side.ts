@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { joinPeaks, readPeaksHeader } from "../../../src/encoders/waveform/peak-meter.ts";
-import { outputFile } from "../../../src/ffmpeg/output.ts";
-import type { Tally } from "../../../src/ffmpeg/tally.ts";
 import { type Segment, segmentsOf } from "../../../src/media/features/waveform-segments.ts";
+import { outputFile } from "../../../src/media/ffmpeg/output-files.ts";
+import type { Tally } from "../../../src/media/ffmpeg/packet-count.ts";
 import { readTally } from "../encode-job.ts";
 import type { Member } from "./batches.ts";
 

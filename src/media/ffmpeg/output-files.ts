@@ -1,5 +1,5 @@
-import { FORMATS } from "../media/formats.ts";
-import type { Chunk, Plan } from "../media/plan.ts";
+import { FORMATS } from "../formats.ts";
+import type { Chunk, Plan } from "../plan.ts";
 
 /** The file of a chunk; for adaptive video, its master playlist. */
 export interface OutputFile {

@@ -1,8 +1,8 @@
-import { CLOCK } from "../media/clock.ts";
-import { containerOf } from "../media/containers.ts";
-import { type Chunk, constantFps, type Plan } from "../media/plan.ts";
-import type { Source } from "../media/source.ts";
-import { picturesEnd } from "../media/timeline.ts";
+import { CLOCK } from "../clock.ts";
+import { containerOf } from "../containers.ts";
+import { type Chunk, constantFps, type Plan } from "../plan.ts";
+import type { Source } from "../source.ts";
+import { picturesEnd } from "../timeline.ts";
 
 /** Cuts a stretch out of the source: where to seek, and the filters that keep exactly its frames. */
 export interface Cut {

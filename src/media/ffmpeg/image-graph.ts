@@ -1,13 +1,14 @@
-import type { Filter } from "../media/feature.ts";
-import { paletteFilter } from "../media/features/animation-graph.ts";
-import { overFilters, pictureFilters } from "../media/features.ts";
-import type { ImageFormat } from "../media/formats.ts";
-import type { ImagePlan, Plan } from "../media/plan.ts";
-import type { Source } from "../media/source.ts";
+import type { Filter } from "../feature.ts";
+import { paletteFilter } from "../features/animation-graph.ts";
+import { overFilters, pictureFilters } from "../features.ts";
+import type { ImageFormat } from "../formats.ts";
+import { storedPicture } from "../picture-geometry.ts";
+import type { Geometry, ImagePlan, Plan } from "../plan.ts";
+import type { Source } from "../source.ts";
 import { filterContext, isRgb, sourceColor } from "./color.ts";
-import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./filters.ts";
-import type { Cut } from "./span.ts";
+import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./picture-graph.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
+import type { Cut } from "./trim.ts";
 
 // Above this quality, chroma at half resolution may become visible.
 const FULL_CHROMA = 90;
@@ -99,4 +100,37 @@ function pixelsOf(format: ImageFormat, image: ImagePlan) {
     return { pixels, canvas, matrix: "bt601", range: "pc" } as const;
   }
   return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
+}
+
+// Half as large again as the target, it has nearly all that scaling keeps: against scaling from the whole, SSIM is 0.993 in noise.
+const LEAST = 1.5;
+
+/**
+ * Has the sides of a JPEG halved while it is decoded, as often as leaves it larger than the output by half: faster, and in a quarter of
+ * the memory each time. Returns the plan unchanged where that is never.
+ */
+export function shrinkPlan(plan: Plan, source: Source): Plan {
+  const { image } = plan;
+  const stored = storedPicture(source);
+  if (!image || !stored || !plan.still || source.format !== "jpeg" || !image.geometry.scale) return plan;
+  const { crop, rotate, scale } = image.geometry;
+  const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
+  const kept = crop ?? turned;
+  const ratio = Math.min(kept.width / scale.width, kept.height / scale.height) / LEAST;
+  const halvings = Math.min(3, Math.floor(Math.log2(ratio)));
+  if (halvings < 1) return plan;
+  const shrink = halvings as 1 | 2 | 3;
+  return { ...plan, image: { ...image, shrink, geometry: shrinkCrop(image.geometry, 2 ** shrink) } };
+}
+
+function shrinkCrop(geometry: Geometry, by: number): Geometry {
+  if (!geometry.crop) return geometry;
+  const { x, y, width, height } = geometry.crop;
+  const crop = {
+    x: Math.floor(x / by),
+    y: Math.floor(y / by),
+    width: Math.floor(width / by),
+    height: Math.floor(height / by),
+  };
+  return { ...geometry, crop };
 }

@@ -1,26 +1,26 @@
-import { extraFilesOf, isFfmpegInput } from "../media/extra-inputs.ts";
-import type { Filter } from "../media/feature.ts";
-import type { Gain } from "../media/features/audio-filters-graph.ts";
-import { concatArgs, partInput } from "../media/features/concat-graph.ts";
-import { placedParts } from "../media/features/concat-plan.ts";
-import { metadataArgs } from "../media/features/metadata.ts";
-import { storyboardArgs } from "../media/features/storyboard-graph.ts";
-import { sourceForTrack } from "../media/features/track.ts";
-import type { Chunk, Plan } from "../media/plan.ts";
-import type { Source } from "../media/source.ts";
-import { shownEnd } from "../media/timeline.ts";
-import { isCopy } from "../media/video-plan.ts";
+import { extraFilesOf, isFfmpegInput } from "../extra-inputs.ts";
+import type { Filter } from "../feature.ts";
+import type { Gain } from "../features/audio-filters-graph.ts";
+import { concatArgs, partInput } from "../features/concat-graph.ts";
+import { placedParts } from "../features/concat-plan.ts";
+import { metadataArgs } from "../features/metadata.ts";
+import { storyboardArgs } from "../features/storyboard-graph.ts";
+import { sourceForTrack } from "../features/track.ts";
+import type { Chunk, Plan } from "../plan.ts";
+import type { Source } from "../source.ts";
+import { shownEnd } from "../timeline.ts";
+import { isCopy } from "../video-plan.ts";
 import { audioArgs, sampleArgs } from "./audio-args.ts";
 import { hlsArgs } from "./hls-args.ts";
-import { imageArgs, imageGraph } from "./image-args.ts";
-import { listPackets, listPictures } from "./listing.ts";
-import { muxerArgs } from "./output.ts";
-import { type Cut, createCut, soundStream } from "./span.ts";
+import { imageArgs, imageGraph } from "./image-graph.ts";
+import { muxerArgs } from "./output-files.ts";
+import { listPackets, listPictures } from "./packet-count.ts";
+import { lastingFilter, timescaleArgs, videoArgs, videoGraph, videoOver } from "./picture-graph.ts";
 import type { Toolset } from "./toolset.ts";
-import { lastingFilter, timescaleArgs, videoArgs, videoGraph, videoOver } from "./video-args.ts";
+import { type Cut, createCut, soundStream } from "./trim.ts";
 
 /** Paths for ffmpeg to read and write; the output of adaptive video is an existing, empty folder. */
-export interface ChunkFiles {
+interface ChunkFiles {
   input: string;
   output: string;
   /** The plan's further files, each with the arguments before it, a font alone in its folder; absent where the chunk reads none. */
@@ -166,4 +166,24 @@ function alphaArgs({ codecs, has_alpha }: Source): string[] {
   const codec = codecs?.video;
   if (!has_alpha || (codec !== "vp8" && codec !== "vp9")) return [];
   return ["-c:v", codec === "vp8" ? "libvpx" : "libvpx-vp9"];
+}
+
+/** One of the outputs of a single ffmpeg process. */
+export interface Together extends Pick<ChunkFiles, "output" | "lists"> {
+  plan: Plan;
+  chunk: Chunk;
+  source: Source;
+}
+
+/** Returns the arguments of one run that encodes several chunks with the same `decodeKey`. */
+export function togetherArgs(outputs: readonly Together[], input: string, toolset: Toolset): string[] {
+  return outputs.flatMap(({ plan, chunk, source, ...files }, at) => {
+    const args = chunkArgs(plan, chunk, source, { ...files, input }, toolset);
+    const rest = args.indexOf("-i") + 2;
+    // Each graph decodes nothing of its own: ffmpeg passes every picture to all of them.
+    const named = (arg: string, before = "") =>
+      before === "-map" || before === "-filter_complex" ? arg.replace(/\[video\]$/, `[video${at}]`) : arg;
+    const own = args.slice(rest).map((arg, index) => named(arg, args[rest + index - 1]));
+    return at === 0 ? [...args.slice(0, rest), ...own] : own;
+  });
 }

@@ -1,9 +1,9 @@
-import { audioFilterChain, type Gain, keepsLayout } from "../media/features/audio-filters-graph.ts";
-import { soundFilters } from "../media/features.ts";
-import type { AudioPlan } from "../media/plan.ts";
-import type { Source } from "../media/source.ts";
-import type { Cut } from "./span.ts";
+import { audioFilterChain, type Gain, keepsLayout } from "../features/audio-filters-graph.ts";
+import { soundFilters } from "../features.ts";
+import type { AudioPlan } from "../plan.ts";
+import type { Source } from "../source.ts";
 import type { Toolset } from "./toolset.ts";
+import type { Cut } from "./trim.ts";
 
 /** Returns the arguments of the sound; `gain` comes from `findGain`. */
 export function audioArgs(

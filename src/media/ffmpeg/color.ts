@@ -1,7 +1,7 @@
-import type { Engine, FilterContext } from "../media/feature.ts";
-import type { Size } from "../media/picture-geometry.ts";
-import type { VideoPlan } from "../media/plan.ts";
-import type { Source } from "../media/source.ts";
+import type { Engine, FilterContext } from "../feature.ts";
+import type { Size } from "../picture-geometry.ts";
+import type { VideoPlan } from "../plan.ts";
+import type { Source } from "../source.ts";
 
 /** Color properties under ffmpeg's names; null when unknown. */
 export interface ColorTags {

@@ -1,17 +1,15 @@
-import type { Filter } from "../media/feature.ts";
-import type { Gain } from "../media/features/audio-filters-graph.ts";
-import { DEFAULT_FPS, isEven } from "../media/features/fps.ts";
-import { sourceForTrack } from "../media/features/track.ts";
-import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../media/plan.ts";
-import type { Source } from "../media/source.ts";
-import { freezePictures, SEGMENT_SECONDS, SLACK, shownEnd, trackEnd } from "../media/timeline.ts";
+import type { Filter } from "../feature.ts";
+import type { Gain } from "../features/audio-filters-graph.ts";
+import { DEFAULT_FPS, isEven } from "../features/fps.ts";
+import { sourceForTrack } from "../features/track.ts";
+import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../plan.ts";
+import type { Source } from "../source.ts";
+import { freezePictures, SEGMENT_SECONDS, SLACK, shownEnd, trackEnd } from "../timeline.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
-import { chain } from "./filters.ts";
-import { AUDIO_MASTER, MASTER } from "./output.ts";
-import { type Cut, soundStream } from "./span.ts";
-import { type Toolset, videoTool } from "./toolset.ts";
+import { AUDIO_MASTER, MASTER } from "./output-files.ts";
 import {
+  chain,
   lastingFilter,
   rateArgs,
   TICKS,
@@ -19,7 +17,9 @@ import {
   type VideoEncode,
   videoCleanup,
   videoScaling,
-} from "./video-args.ts";
+} from "./picture-graph.ts";
+import { type Toolset, videoTool } from "./toolset.ts";
+import { type Cut, soundStream } from "./trim.ts";
 
 // Length of a closed group of pictures.
 const GROUP_SECONDS = 2;

@@ -1,0 +1,736 @@
+import { ntscRate } from "../features/fps.ts";
+import { type AdaptiveFormat, FORMATS } from "../formats.ts";
+import { MANIFEST, MASTER } from "./output-files.ts";
+
+/** A stream of pictures or sound, and where its segments are. */
+export interface DashStream {
+  /** Folder of its files, which also names its Representation. */
+  folder: string;
+  /** Its codec as in RFC 6381. */
+  codecs: string;
+  width?: number | undefined;
+  height?: number | undefined;
+  rate: Bitrates;
+  /** In order of time, from the start of the stream. */
+  runs: readonly SegmentRun[];
+}
+
+export interface DashSound extends DashStream {
+  channels: number;
+  /** Seconds that the encoder adds before the first sample: playlists count them, players skip them. */
+  priming: number;
+  /** As in BCP 47; undefined when unknown. */
+  language?: string | undefined;
+  /** For a player's menu. */
+  name: string;
+}
+
+interface DashFacts {
+  pictures: readonly DashStream[];
+  /** The usual one first. */
+  sounds: readonly DashSound[];
+  /** Absent without any. */
+  texts?: readonly StreamText[] | undefined;
+  /** Frames per second; undefined when unknown. */
+  fps: number | undefined;
+}
+
+interface TimedSegment {
+  /** Microseconds from the start of the stream. */
+  time: number;
+  duration: number;
+  init: string;
+  number: number;
+}
+
+interface TimedStream extends DashStream {
+  segments: TimedSegment[];
+}
+
+// Ticks per second: HLS playlists state microseconds.
+const TIMESCALE = 1_000_000;
+
+const ROLES = "urn:mpeg:dash:role:2011";
+const CHANNELS = "urn:mpeg:dash:23003:3:audio_channel_configuration:2011";
+
+/**
+ * Writes the DASH manifest (ISO/IEC 23009-1) of a complete on-demand stream, with paths relative to it. A Representation has one
+ * init segment and consecutive numbers, so a new Period starts wherever the pictures have another init segment or skip a number.
+ */
+export function writeDash(facts: DashFacts): string {
+  const { texts = [], fps } = facts;
+  const { video, audio, all, starts, end } = timesOf(facts);
+  const longest = longestOf(all);
+  const periods = starts.flatMap((start, index) => {
+    const within = { start, end: starts[index + 1] ?? end };
+    return [
+      `  <Period id="${index}" start="${lasting(start)}">`,
+      ...adaptationSet({ kind: "video" }, fps ? ` frameRate="${frameRate(fps)}"` : "", within, video),
+      ...audio.flatMap((stream, place) =>
+        adaptationSet(
+          setOf(stream, place, audio.length),
+          "",
+          within,
+          [stream],
+          [`        <AudioChannelConfiguration schemeIdUri="${CHANNELS}" value="${stream.channels}"/>`],
+        ),
+      ),
+      ...writeTextSets(texts, index),
+      "  </Period>",
+    ];
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-live:2011" type="static" mediaPresentationDuration="${lasting(end)}" maxSegmentDuration="${lasting(longest)}" minBufferTime="${lasting(longest)}">`,
+    ...periods,
+    "</MPD>",
+    "",
+  ].join("\n");
+}
+
+/** Returns the Periods of the manifest of these streams, in seconds. */
+export function dashPeriods(facts: Pick<DashFacts, "pictures" | "sounds">): Within[] {
+  const { starts, end } = timesOf(facts);
+  return starts.map((start, index) => ({
+    ...{ start: start / TIMESCALE, end: (starts[index + 1] ?? end) / TIMESCALE },
+  }));
+}
+
+function timesOf({ pictures, sounds }: Pick<DashFacts, "pictures" | "sounds">) {
+  const video = pictures.map((stream) => timed(stream));
+  const audio = sounds.map((sound) => ({ ...sound, ...timed(sound, sound.priming) }));
+  const all = [...video, ...audio];
+  reachEnd(all);
+  const starts = [...new Set([0, ...(video.length > 0 ? video : audio).flatMap(breaksOf)])];
+  return { video, audio, all, starts: starts.sort((a, b) => a - b), end: Math.max(0, ...all.map(endOf)) };
+}
+
+interface Within {
+  start: number;
+  end: number;
+}
+
+/** What players use to choose an AdaptationSet. */
+interface SetFacts {
+  kind: "video" | "audio";
+  /** Further attributes, each after a space. */
+  attributes?: string;
+  inside?: readonly string[];
+}
+
+// Among several, a player begins with the main one.
+function setOf({ language, name }: DashSound, place: number, count: number): SetFacts {
+  const role = place === 0 ? "main" : "alternate";
+  const priority = count > 1 && place === 0 ? ' selectionPriority="2"' : "";
+  return {
+    kind: "audio",
+    attributes: `${language ? ` lang="${language}"` : ""}${priority}`,
+    inside:
+      count > 1
+        ? [`      <Label>${escaped(name)}</Label>`, `      <Role schemeIdUri="${ROLES}" value="${role}"/>`]
+        : [],
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
+function adaptationSet(
+  { kind, attributes = "", inside: facing = [] }: SetFacts,
+  facts: string,
+  within: Within,
+  streams: readonly TimedStream[],
+  inside: readonly string[] = [],
+): string[] {
+  const representations = streams
+    .toSorted((a, b) => b.rate.peak - a.rate.peak)
+    .flatMap((stream) => {
+      // Segments of sound begin near those of the pictures, but not exactly there.
+      const own = stream.segments.filter(({ time, duration }) => isWithin(within, time + duration / 2));
+      return own.length === 0 ? [] : representation(stream, own, within.start, facts, inside);
+    });
+  if (representations.length === 0) return [];
+  return [
+    `    <AdaptationSet contentType="${kind}" mimeType="${kind}/mp4" segmentAlignment="true" startWithSAP="1"${attributes}>`,
+    ...facing,
+    ...representations,
+    "    </AdaptationSet>",
+  ];
+}
+
+function representation(
+  { folder, codecs, width, height, rate }: DashStream,
+  segments: readonly TimedSegment[],
+  start: number,
+  facts: string,
+  inside: readonly string[],
+): string[] {
+  const [first] = segments;
+  const size = width && height ? ` width="${width}" height="${height}"` : "";
+  const offset = start > 0 ? ` presentationTimeOffset="${start}"` : "";
+  return [
+    `      <Representation id="${folder}" codecs="${codecs}" bandwidth="${Math.ceil(rate.peak)}"${size}${facts}>`,
+    ...inside,
+    `        <SegmentTemplate timescale="${TIMESCALE}"${offset} initialization="${first?.init}" media="${folder}/seg_$Number%05d$.m4s" startNumber="${first?.number}">`,
+    "          <SegmentTimeline>",
+    ...timeline(segments),
+    "          </SegmentTimeline>",
+    "        </SegmentTemplate>",
+    "      </Representation>",
+  ];
+}
+
+function timeline(segments: readonly TimedSegment[]): string[] {
+  const rows: { time: number; duration: number; repeat: number }[] = [];
+  for (const { time, duration } of segments) {
+    const last = rows.at(-1);
+    if (last?.duration === duration) last.repeat++;
+    else rows.push({ time, duration, repeat: 0 });
+  }
+  return rows.map(({ time, duration, repeat }, index) => {
+    const at = index === 0 ? ` t="${time}"` : "";
+    return `            <S${at} d="${duration}"${repeat > 0 ? ` r="${repeat}"` : ""}/>`;
+  });
+}
+
+function timed(stream: DashStream, priming = 0): TimedStream {
+  let at = -priming;
+  const segments = stream.runs.flatMap(({ init, segments }) =>
+    segments.map(({ name, seconds }) => {
+      const time = Math.max(0, Math.round(at * TIMESCALE));
+      at += seconds;
+      const duration = Math.round(at * TIMESCALE) - time;
+      return { time, duration, init: init ?? "", number: Number(/(\d+)\.m4s$/.exec(name)?.[1]) };
+    }),
+  );
+  return { ...stream, segments };
+}
+
+// Where one track ends a little before another, dash.js moves viewers who seek behind it back; with the last segment as long as the
+// stream it knows that there is nothing to wait for.
+function reachEnd(streams: readonly TimedStream[]): void {
+  const [end, longest] = [Math.max(...streams.map(endOf)), longestOf(streams)];
+  for (const { segments } of streams) {
+    const last = segments.at(-1);
+    if (last && end - last.time - last.duration < longest) last.duration = end - last.time;
+  }
+}
+
+function longestOf(streams: readonly TimedStream[]): number {
+  return Math.max(0, ...streams.flatMap(({ segments }) => segments.map(({ duration }) => duration)));
+}
+
+function breaksOf({ segments }: TimedStream): number[] {
+  return segments.flatMap(({ time, init, number }, index) => {
+    const before = segments[index - 1];
+    return before && (before.init !== init || before.number + 1 !== number) ? [time] : [];
+  });
+}
+
+function endOf({ segments }: TimedStream): number {
+  const last = segments.at(-1);
+  return last ? last.time + last.duration : 0;
+}
+
+function isWithin({ start, end }: Within, time: number): boolean {
+  return time >= start && time < end;
+}
+
+function lasting(time: number): string {
+  return `PT${Number((time / TIMESCALE).toFixed(6))}S`;
+}
+
+function frameRate(fps: number): string {
+  const whole = ntscRate(fps);
+  if (whole !== null) return `${whole * 1000}/1001`;
+  return Number.isInteger(fps) ? String(fps) : `${Math.round(fps * 1000)}/1000`;
+}
+
+/** Parses the streams of a DASH manifest that Framewright wrote, as those of a master playlist: each with the sound it is played with. */
+export function parseDash(text: string): Omit<MasterEntry, "uri">[] {
+  const [period = ""] = /<Period\b.*?<\/Period>/s.exec(text) ?? [];
+  const sets = [...period.matchAll(/<AdaptationSet\b([^>]*)>(.*?)<\/AdaptationSet>/gs)];
+  const of = (kind: string) =>
+    sets
+      .filter(([, facts = ""]) => facts.includes(`contentType="${kind}"`))
+      .flatMap(([, , inside = ""]) => [...inside.matchAll(/<Representation\b[^>]*>/g)].map(([row]) => row));
+  const [pictures, sound] = [of("video").map(entryOf), of("audio").map(entryOf)];
+  const [heard] = sound.toSorted((a, b) => b.bitrate - a.bitrate);
+  if (pictures.length === 0 || !heard) return pictures.length > 0 ? pictures : sound;
+  return pictures.map((entry) => ({
+    ...entry,
+    bitrate: entry.bitrate + heard.bitrate,
+    codecs: `${entry.codecs},${heard.codecs}`,
+  }));
+}
+
+function entryOf(row: string): Omit<MasterEntry, "uri"> {
+  const attribute = (name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(row)?.[1];
+  const [width, height] = [Number(attribute("width")), Number(attribute("height"))];
+  return {
+    bitrate: Number(attribute("bandwidth") ?? 0),
+    codecs: attribute("codecs") ?? "",
+    ...(width && height ? { width, height } : {}),
+  };
+}
+
+/** Lists the URIs in an HLS playlist or a DASH manifest that Framewright wrote, each once and as written. */
+export function manifestEntries(text: string): string[] {
+  const entries = text.trimStart().startsWith("<") ? dashEntries(text) : playlistEntries(text);
+  return [...new Set(entries)];
+}
+
+/**
+ * Returns the manifests of a stream from the URL or key of the one to open, which comes last: a stream in the formats `hls_dash`
+ * has one more, in the same folder.
+ */
+export function manifestsOf(main: string, format: string): string[] {
+  const folder = main.slice(0, main.lastIndexOf("/") + 1);
+  const rows: Readonly<Record<string, { manifests: readonly string[] }>> = FORMATS.adaptive_video;
+  const others = rows[format as AdaptiveFormat]?.manifests.slice(0, -1) ?? [];
+  return [...others.map((name) => folder + name), main];
+}
+
+// The key of an encrypted stream is not one of its files.
+const KEY = "#EXT-X-KEY:";
+
+// RFC 8216, 4.1: a line without a tag is a URI, and tags contain them as URI="…".
+function playlistEntries(text: string): string[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    if (line.startsWith(KEY)) return [];
+    if (line.startsWith("#")) return [...line.matchAll(/[:,]URI="([^"]+)"/g)].map(([, uri = ""]) => uri);
+    return line.trim() === "" ? [] : [line.trim()];
+  });
+}
+
+function dashEntries(text: string): string[] {
+  const whole = [...text.matchAll(WHOLE)].map(([uri]) => uri);
+  return [...[...text.matchAll(TEMPLATE)].flatMap(([template]) => segmentsOf(template)), ...whole];
+}
+
+// Text is a file of its own.
+const WHOLE = /(?<=<BaseURL>)[^<]+/g;
+const TEMPLATE = /<SegmentTemplate\b.*?<\/SegmentTemplate>/gs;
+
+/** Returns the init segment of a SegmentTemplate, then its segments. */
+function segmentsOf(template: string): string[] {
+  const attribute = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(template)?.[1] ?? "";
+  const rows = [...template.matchAll(/<S\b[^>]*>/g)];
+  const count = rows.reduce((sum, [row]) => sum + 1 + Number(/\br="(\d+)"/.exec(row)?.[1] ?? 0), 0);
+  const first = Number(attribute("startNumber"));
+  const names = Array.from({ length: count }, (_, index) =>
+    attribute("media").replace("$Number%05d$", String(first + index).padStart(5, "0")),
+  );
+  return [attribute("initialization"), ...names];
+}
+
+/**
+ * Returns a manifest with each URI replaced: a template cannot name URLs without a pattern, so DASH's become lists. Takes what
+ * {@link manifestEntries} does.
+ */
+export async function replaceEntries(text: string, urlOf: (uri: string) => Promise<string>): Promise<string> {
+  const urls = new Map<string, string>();
+  for (const entry of manifestEntries(text)) urls.set(entry, await urlOf(entry));
+  const replaced = (uri: string) => urls.get(uri) ?? uri;
+  if (!text.trimStart().startsWith("<")) return replaceInPlaylist(text, replaced);
+  return text.replaceAll(WHOLE, replaced).replace(TEMPLATE, (template) => {
+    const [init = "", ...segments] = segmentsOf(template).map(replaced);
+    return template
+      .replaceAll("SegmentTemplate", "SegmentList")
+      .replace(/ initialization="[^"]*" media="[^"]*" startNumber="\d+">/, () => {
+        return `><Initialization sourceURL="${init}"/>`;
+      })
+      .replace("</SegmentList>", () => {
+        return `${segments.map((url) => `<SegmentURL media="${url}"/>`).join("")}</SegmentList>`;
+      });
+  });
+}
+
+function replaceInPlaylist(text: string, replaced: (uri: string) => string): string {
+  const lines = text.split("\n").map((line) => {
+    if (line.startsWith(KEY)) return line;
+    if (!line.startsWith("#")) return line.replace(line.trim(), replaced);
+    return line.replace(/(?<=[:,]URI=")[^"]+/g, replaced);
+  });
+  return lines.join("\n");
+}
+
+interface Bitrates {
+  /** Of the segment with the highest rate. */
+  peak: number;
+  average: number;
+}
+
+export interface MasterStream {
+  /** Path of its media playlist, relative to the master playlist. */
+  uri: string;
+  /** Its codecs as in RFC 6381, without those of separate sound. */
+  codecs: string;
+  width?: number | undefined;
+  height?: number | undefined;
+  rate: Bitrates;
+}
+
+export interface MasterSound {
+  folder: string;
+  codecs: string;
+  channels: number;
+  rate: Bitrates;
+  /** As in BCP 47; undefined when unknown. */
+  language?: string | undefined;
+  /** For a player's menu; unlike those of the others. */
+  name: string;
+}
+
+export interface MasterFacts {
+  streams: readonly MasterStream[];
+  /** The sounds, of which a player plays one with any stream, the usual one first; empty when none is separate from the pictures. */
+  sounds: readonly MasterSound[];
+  /** The text tracks, of which a player shows one with any stream; absent without any. */
+  texts?: readonly StreamText[] | undefined;
+  /** Frames per second; undefined when unknown. */
+  fps: number | undefined;
+  /** The I-frame playlists of the streams, with the rates of their ranges; absent where there are none. */
+  i_frames?: readonly MasterStream[] | undefined;
+}
+
+/** Writes an HLS master playlist (RFC 8216, 4.3.4) with measured bitrates, the best stream first. */
+export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }: MasterFacts): string {
+  const sound = highest(sounds);
+  const heard = [...new Set(sounds.map(({ codecs }) => codecs))];
+  const variants = streams
+    .toSorted((a, b) => b.rate.peak - a.rate.peak)
+    .flatMap(({ uri, codecs, width, height, rate }) => {
+      const attributes = [
+        `BANDWIDTH=${Math.ceil(rate.peak + sound.peak)}`,
+        `AVERAGE-BANDWIDTH=${Math.ceil(rate.average + sound.average)}`,
+        `CODECS="${[codecs, ...heard].join(",")}"`,
+        ...(width && height ? [`RESOLUTION=${width}x${height}`] : []),
+        ...(width && fps ? [`FRAME-RATE=${fps.toFixed(3)}`] : []),
+        ...(sounds.length > 0 ? ['AUDIO="audio"'] : []),
+        ...(texts.length > 0 ? ['SUBTITLES="subtitles"'] : []),
+      ];
+      return [`#EXT-X-STREAM-INF:${attributes.join(",")}`, uri];
+    });
+  const shown = i_frames
+    .toSorted((a, b) => b.rate.peak - a.rate.peak)
+    .map(({ uri, codecs, width, height, rate }) => {
+      const size = width && height ? `,RESOLUTION=${width}x${height}` : "";
+      return `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${Math.ceil(rate.peak)},AVERAGE-BANDWIDTH=${Math.ceil(rate.average)},CODECS="${codecs}"${size},URI="${uri}"`;
+    });
+  const group = sounds.map(({ folder, channels, language, name }, index) => {
+    const facts = [
+      ...["TYPE=AUDIO", 'GROUP-ID="audio"', `NAME="${name}"`],
+      ...(language ? [`LANGUAGE="${language}"`] : []),
+      ...[`DEFAULT=${index === 0 ? "YES" : "NO"}`, "AUTOSELECT=YES", `CHANNELS="${channels}"`],
+      `URI="${folder}/${PLAYLIST}"`,
+    ];
+    return `#EXT-X-MEDIA:${facts.join(",")}`;
+  });
+  return [
+    "#EXTM3U",
+    "#EXT-X-VERSION:7",
+    "#EXT-X-INDEPENDENT-SEGMENTS",
+    ...group,
+    ...writeTextGroup(texts),
+    ...variants,
+    ...shown,
+    "",
+  ].join("\n");
+}
+
+/** Returns the highest rates of sounds, of which one is played at a time. */
+function highest(sounds: readonly { rate: Bitrates }[]): Bitrates {
+  return {
+    peak: Math.max(0, ...sounds.map(({ rate }) => rate.peak)),
+    average: Math.max(0, ...sounds.map(({ rate }) => rate.average)),
+  };
+}
+
+/** Measures a stream's bitrates from the durations in seconds and sizes in bytes of its segments. */
+export function measureStream(segments: readonly { seconds: number; size: number }[]): Bitrates {
+  const seconds = segments.reduce((sum, segment) => sum + segment.seconds, 0);
+  const bits = segments.reduce((sum, segment) => sum + segment.size * 8, 0);
+  const peak = Math.max(0, ...segments.map((segment) => (segment.size * 8) / segment.seconds));
+  return { peak, average: seconds > 0 ? bits / seconds : 0 };
+}
+
+export interface MasterEntry {
+  /** As written, relative to the playlist. */
+  uri: string;
+  /** Bits per second, from BANDWIDTH. */
+  bitrate: number;
+  codecs: string;
+  width?: number;
+  height?: number;
+}
+
+/** Parses the streams of an HLS master playlist (RFC 8216, 4.3.4.2) in order; ignores other lines. */
+export function parseMasterPlaylist(text: string): MasterEntry[] {
+  const lines = text.split(/\r?\n/);
+  return lines.flatMap((line, index) => {
+    const list = /^#EXT-X-STREAM-INF:(.*)$/.exec(line)?.[1];
+    const uri = lines.slice(index + 1).find((next) => next !== "" && !next.startsWith("#"));
+    if (list === undefined || uri === undefined) return [];
+    const attribute = (name: string) =>
+      new RegExp(`(?:^|,)${name}=("[^"]*"|[^,]*)`).exec(list)?.[1]?.replaceAll('"', "");
+    const [, width, height] = /^(\d+)x(\d+)$/.exec(attribute("RESOLUTION") ?? "") ?? [];
+    const size = width && height ? { width: Number(width), height: Number(height) } : {};
+    return [
+      { uri, bitrate: Number(attribute("BANDWIDTH") ?? 0), codecs: attribute("CODECS") ?? "", ...size },
+    ];
+  });
+}
+
+/** Name of the playlist in each rendition's folder. */
+export const PLAYLIST = "playlist.m3u8";
+
+/** Name of the I-frame playlist in each rendition's folder. */
+const I_FRAMES = "iframes.m3u8";
+
+interface Segment {
+  /** Path relative to the master playlist. */
+  name: string;
+  seconds: number;
+  /** The EXTINF line, as written. */
+  line: string;
+}
+
+/** Segments of a media playlist that share an init segment. */
+export interface SegmentRun {
+  /** Path of the init segment relative to the master playlist; null when there is none. */
+  init: string | null;
+  segments: Segment[];
+}
+
+/** Parses the segments of an fMP4 media playlist (RFC 8216, 4.3.3) located at `name`; ignores other lines. */
+export function parseMediaPlaylist(name: string, text: string): SegmentRun {
+  const lines = text.split(/\r?\n/);
+  const map = lines.flatMap((line) => /^#EXT-X-MAP:URI="([^"]*)"/.exec(line)?.[1] ?? []);
+  const segments = lines.flatMap((line, index) => {
+    const seconds = Number(/^#EXTINF:([\d.]+)/.exec(line)?.[1]);
+    const uri = lines.slice(index + 1).find((next) => next !== "" && !next.startsWith("#"));
+    if (!(seconds > 0) || uri === undefined) return [];
+    return [{ name: resolve(name, uri), seconds, line }];
+  });
+  return { init: map[0] === undefined ? null : resolve(name, map[0]), segments };
+}
+
+/** Facts of a media playlist beyond its segments. */
+interface PlaylistFacts {
+  /** Bytes of each segment up to the end of its first picture: makes an I-frame playlist (RFC 8216, 4.3.3.6). */
+  leads?: ReadonlyMap<string, number> | undefined;
+  /** Where players get the key of the segments, and any vector that all share, in hexadecimal; else see {@link segmentIv}. */
+  encryption?: { key_url: string; iv?: string } | undefined;
+}
+
+/** Returns the initialization vector of a segment, in hexadecimal: its number, which players derive from its position (RFC 8216, 5.2). */
+export function segmentIv(name: string): string {
+  return Number(/(\d+)\.m4s$/.exec(name)?.[1] ?? 0)
+    .toString(16)
+    .padStart(32, "0");
+}
+
+/** Writes the media playlist of a complete on-demand stream; `folder` is its location, ending in a slash. */
+export function writeMediaPlaylist(
+  folder: string,
+  runs: readonly SegmentRun[],
+  { leads, encryption }: PlaylistFacts = {},
+): string {
+  const relative = (name: string) => (name.startsWith(folder) ? name.slice(folder.length) : `../${name}`);
+  const lengths = runs.flatMap((run) => run.segments.map(({ seconds }) => Math.round(seconds)));
+  const rangeOf = (name: string) => (leads ? [`#EXT-X-BYTERANGE:${leads.get(name)}@0`] : []);
+  const keys = encryption && keyLines(encryption);
+  let init: string | null = null;
+  let place = 0;
+  const lines = runs.flatMap((run) => {
+    const map = run.init === null || run.init === init ? [] : [`#EXT-X-MAP:URI="${relative(run.init)}"`];
+    init = run.init ?? init;
+    const clear = map.length > 0 ? (keys?.clear() ?? []) : [];
+    const segments = run.segments.flatMap(({ name, line }) => [
+      ...(keys?.before(name, place++) ?? []),
+      ...[line, ...rangeOf(name), relative(name)],
+    ]);
+    return [...clear, ...map, ...segments];
+  });
+  return [
+    "#EXTM3U",
+    "#EXT-X-VERSION:7",
+    // Never 0, because some players divide by it.
+    `#EXT-X-TARGETDURATION:${Math.max(1, ...lengths)}`,
+    "#EXT-X-MEDIA-SEQUENCE:0",
+    "#EXT-X-PLAYLIST-TYPE:VOD",
+    leads ? "#EXT-X-I-FRAMES-ONLY" : "#EXT-X-INDEPENDENT-SEGMENTS",
+    ...lines,
+    "#EXT-X-ENDLIST",
+    "",
+  ].join("\n");
+}
+
+// A key applies until the next one, to init segments too, which stay in the clear. Where a segment's position is not its number,
+// its vector has to be written out.
+function keyLines({ key_url, iv }: NonNullable<PlaylistFacts["encryption"]>) {
+  const key = `#EXT-X-KEY:METHOD=AES-128,URI="${key_url}"`;
+  let current: string | null = null;
+  const change = (line: string) => {
+    const changed = line === current ? [] : [line];
+    current = line;
+    return changed;
+  };
+  return {
+    before(name: string, place: number): string[] {
+      const own = iv ?? segmentIv(name);
+      const isPlace = iv === undefined && Number.parseInt(own, 16) === place;
+      return change(isPlace ? key : `${key},IV=0x${own}`);
+    },
+    clear: () => (current === null ? [] : change("#EXT-X-KEY:METHOD=NONE")),
+  };
+}
+
+/** Returns the paths, relative to the master playlist, of all files that a playlist or manifest, located at `name`, refers to. */
+export function namedIn(name: string, text: string): string[] {
+  return [...new Set(manifestEntries(text).map((uri) => resolve(name, uri)))];
+}
+
+function resolve(playlist: string, uri: string): string {
+  return new URL(uri, `http://stream/${playlist}`).pathname.slice(1);
+}
+
+/** A playlist or manifest; its name is a path relative to the output folder. */
+export interface Manifest {
+  name: string;
+  text: string;
+}
+
+export interface ManifestFacts extends DashFacts {
+  /** How the segments of HLS are encrypted; absent when they are not. */
+  encryption?: PlaylistFacts["encryption"];
+  /** Bytes of each segment of pictures up to the end of its first; absent for no I-frame playlists. */
+  leads?: ReadonlyMap<string, number> | undefined;
+}
+
+/** Writes all playlists and manifests of a format of adaptive video, the one to open last. */
+export function writeManifests(format: AdaptiveFormat, facts: ManifestFacts): Manifest[] {
+  return FORMATS.adaptive_video[format].manifests.flatMap((name) =>
+    name === MANIFEST ? [{ name, text: writeDash(facts) }] : writePlaylists(facts),
+  );
+}
+
+function writePlaylists({ pictures, sounds, texts = [], fps, leads, encryption }: ManifestFacts): Manifest[] {
+  const all = [...pictures, ...sounds].map((stream) => ({
+    ...stream,
+    uri: `${stream.folder}/${PLAYLIST}`,
+  }));
+  const streams = pictures.length > 0 ? all.slice(0, pictures.length) : all;
+  const i_frames =
+    leads &&
+    pictures.map((stream) => {
+      const segments = stream.runs.flatMap((run) => run.segments);
+      const ranges = segments.map(({ name, seconds }) => ({ seconds, size: leads.get(name) ?? 0 }));
+      return { ...stream, uri: `${stream.folder}/${I_FRAMES}`, rate: measureStream(ranges) };
+    });
+  const master = writeMaster({ streams, sounds: pictures.length > 0 ? sounds : [], texts, fps, i_frames });
+  return [
+    ...all.map(({ uri, folder, runs }) => ({
+      name: uri,
+      text: writeMediaPlaylist(`${folder}/`, runs, { encryption }),
+    })),
+    ...(i_frames ?? []).map(({ uri, folder, runs }) => ({
+      ...{ name: uri, text: writeMediaPlaylist(`${folder}/`, runs, { leads }) },
+    })),
+    ...texts.map(({ folder, segments }) => ({
+      name: `${folder}/${PLAYLIST}`,
+      text: writeMediaPlaylist(`${folder}/`, [{ init: null, segments: [...segments] }]),
+    })),
+    { name: MASTER, text: master },
+  ];
+}
+
+/** A text track of adaptive video. */
+export interface StreamText {
+  /** Folder of its files. */
+  folder: string;
+  /** For a player's menu; unlike those of the others. */
+  name: string;
+  /** As in BCP 47; undefined when unknown. */
+  language?: string | undefined;
+  /** Whether players show it unless told otherwise; at most one of them. */
+  default?: true | undefined;
+  forced?: true | undefined;
+  /** Of its playlist. */
+  segments: readonly Segment[];
+}
+
+/** Writes the text tracks of a master playlist (RFC 8216, 4.3.4.1). */
+export function writeTextGroup(texts: readonly StreamText[]): string[] {
+  return texts.map(({ folder, name, language, default: shown, forced }) => {
+    const facts = [
+      ...["TYPE=SUBTITLES", 'GROUP-ID="subtitles"', `NAME="${name}"`],
+      ...(language ? [`LANGUAGE="${language}"`] : []),
+      ...[`DEFAULT=${shown ? "YES" : "NO"}`, "AUTOSELECT=YES", `FORCED=${forced ? "YES" : "NO"}`],
+      `URI="${folder}/${PLAYLIST}"`,
+    ];
+    return `#EXT-X-MEDIA:${facts.join(",")}`;
+  });
+}
+
+/** Returns the file of a text track in one of the Periods of a DASH manifest; its times count from the start of the Period. */
+export function periodText(folder: string, period: number): string {
+  return `${folder}/period_${period}.vtt`;
+}
+
+const STREAM_TEXT_ROLES = "urn:mpeg:dash:role:2011";
+// Bits per second of text that is read aloud; players only compare it.
+const BANDWIDTH = 256;
+
+/** Writes the text tracks of a Period: each a whole file, because players do not agree on segments of plain WebVTT. */
+export function writeTextSets(texts: readonly StreamText[], period: number): string[] {
+  return texts.flatMap(({ folder, name, language, default: shown, forced }) => {
+    const roles = [forced ? "forced-subtitle" : "subtitle", ...(shown ? ["main"] : [])];
+    return [
+      `    <AdaptationSet contentType="text" mimeType="text/vtt"${language ? ` lang="${language}"` : ""}>`,
+      `      <Label>${escapedStreamText(name)}</Label>`,
+      ...roles.map((role) => `      <Role schemeIdUri="${STREAM_TEXT_ROLES}" value="${role}"/>`),
+      `      <Representation id="${folder}" bandwidth="${BANDWIDTH}">`,
+      `        <BaseURL>${periodText(folder, period)}</BaseURL>`,
+      "      </Representation>",
+      "    </AdaptationSet>",
+    ];
+  });
+}
+
+function escapedStreamText(text: string): string {
+  // XML cannot have control characters, however they are written.
+  return text
+    .replaceAll(/\p{Cc}/gu, "")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;");
+}
+
+/**
+ * Names tracks for a player's menu, each unlike the others: by its title, its language in that language, or its number. Languages
+ * are canonical, undefined where they are unknown.
+ */
+export function nameTracks(
+  tracks: readonly { title?: string | undefined; language?: string | undefined }[],
+): string[] {
+  const taken = new Set<string>();
+  return tracks.map(({ title = "", language }, index) => {
+    const name = quotable(title) || quotable(nameOf(language)) || `Track ${index + 1}`;
+    let own = name;
+    for (let count = 2; taken.has(own); count++) own = `${name} ${count}`;
+    taken.add(own);
+    return own;
+  });
+}
+
+// Quotes and line breaks, Unicode's too in players, would end an attribute of a playlist; XML cannot have the last two.
+function quotable(name: string): string {
+  return name.replaceAll(/["\p{Cc}\p{Zl}\p{Zp}\ufffe\uffff]/gu, "");
+}
+
+function nameOf(language: string | undefined): string {
+  if (language === undefined) return "";
+  return new Intl.DisplayNames([language], { type: "language" }).of(language) ?? language;
+}
