@@ -10,7 +10,7 @@ import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
-import { nativeWork } from "../../src/route/native-cost.ts";
+import { nativeWork } from "../../src/media/route/costs.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
 import { jobTools } from "../../worker/container/job-tools.ts";
 

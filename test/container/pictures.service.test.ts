@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { frameHead } from "../../src/encoders/wire-frame.ts";
+import { nativeWork } from "../../src/media/route/costs.ts";
 import type { Source } from "../../src/media/source.ts";
-import { nativeWork } from "../../src/route/native-cost.ts";
 import { createJobs, type Jobs } from "../../worker/container/jobs.ts";
 import { createMemory } from "../../worker/container/memory.ts";
 import { createPictures } from "../../worker/container/pictures/pictures.ts";

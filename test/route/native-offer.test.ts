@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/media/formats.ts";
+import { nativeOffer } from "../../src/media/route/offers.ts";
 import type { Source } from "../../src/media/source.ts";
-import { nativeOffer } from "../../src/route/native-offer.ts";
 import { imageSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { MB, sound, video } from "./sources.ts";

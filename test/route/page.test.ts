@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { type LocalEncoder, localOffers } from "../../src/browser/encoders/local-offers.ts";
 import type { RefusalReason } from "../../src/media/refusal.ts";
+import { decide } from "../../src/media/route/decide.ts";
 import { describeDecision } from "../../src/media/words.ts";
-import { decide } from "../../src/route/decide.ts";
 import { videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 

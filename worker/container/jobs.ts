@@ -1,6 +1,6 @@
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { MediaError, toMediaError } from "../../src/media/errors.ts";
-import { nativeWork } from "../../src/route/native-cost.ts";
+import { nativeWork } from "../../src/media/route/costs.ts";
 import { sleep, within } from "../../src/util/async.ts";
 import { errors } from "./errors.ts";
 import { createJobQueue, type WaitingJob } from "./job-queue.ts";

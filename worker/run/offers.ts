@@ -1,11 +1,9 @@
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import type { NativeEncoder } from "../../src/encoders/native/native.ts";
 import { cutPlan, type Plan } from "../../src/media/index.ts";
+import { keepsWork } from "../../src/media/route/decide.ts";
+import { type NativeHost, nativeOffer, type Offer } from "../../src/media/route/offers.ts";
 import type { Source } from "../../src/media/source.ts";
-import { keepsWork } from "../../src/route/decide.ts";
-import { nativeOffer } from "../../src/route/native-offer.ts";
-import type { NativeHost } from "../../src/route/native-time.ts";
-import type { Offer } from "../../src/route/offer.ts";
 
 /** The encoders of the edge. */
 export interface EdgeEncoders extends NativeHost {

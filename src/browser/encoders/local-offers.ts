@@ -1,7 +1,7 @@
 import type { Encoder } from "../../encoders/encoder.ts";
 import { cutPlan, type Plan } from "../../media/index.ts";
+import type { Offer } from "../../media/route/offers.ts";
 import type { Source } from "../../media/source.ts";
-import type { Offer } from "../../route/offer.ts";
 
 /** An encoder of this machine, and how to split work for it. */
 export interface LocalEncoder extends Encoder {

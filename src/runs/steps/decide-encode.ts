@@ -8,12 +8,11 @@ import { type Chunk, createPlan, cutPlan, type Plan } from "../../media/index.ts
 import type { EncodeRequest } from "../../media/options.ts";
 import { sourceEnd } from "../../media/plan.ts";
 import type { Decision } from "../../media/refusal.ts";
+import { decide, decideBeside } from "../../media/route/decide.ts";
+import type { Offer } from "../../media/route/offers.ts";
 import type { Source } from "../../media/source.ts";
 import { describeRefusals } from "../../media/words.ts";
 import { type Finder, hasEntries, readKeyframes, withEntries } from "../../probe/entries.ts";
-import { decideBeside } from "../../route/beside.ts";
-import { decide } from "../../route/decide.ts";
-import type { Offer } from "../../route/offer.ts";
 import type { ByteReader } from "../ports.ts";
 
 /** The encoders of a host. */

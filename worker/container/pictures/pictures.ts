@@ -6,7 +6,7 @@ import {
 } from "../../../src/encoders/native/native-wire.ts";
 import { type FrameReader, readFrames } from "../../../src/encoders/wire-frame.ts";
 import { MediaError } from "../../../src/media/errors.ts";
-import { nativeWork } from "../../../src/route/native-cost.ts";
+import { nativeWork } from "../../../src/media/route/costs.ts";
 import { limitTime, within } from "../../../src/util/async.ts";
 import { errors } from "../errors.ts";
 import type { Jobs } from "../jobs.ts";

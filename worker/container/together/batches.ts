@@ -4,7 +4,7 @@ import type { NativeJob } from "../../../src/encoders/native/native-wire.ts";
 import { containerOf } from "../../../src/media/containers.ts";
 import { needsDecoder } from "../../../src/media/decoded-pictures.ts";
 import { soundStream } from "../../../src/media/ffmpeg/trim.ts";
-import { decodeKey } from "../../../src/plan/together/decode-key.ts";
+import { decodeKey } from "../../../src/media/route/decide.ts";
 import type { RunHooks } from "../encode-job.ts";
 import { removeFolder, type Scratch } from "../scratch.ts";
 

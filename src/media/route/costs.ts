@@ -1,8 +1,8 @@
-import { estimateWork } from "../media/estimate.ts";
-import { featureCost } from "../media/features.ts";
-import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../media/plan.ts";
-import type { Source } from "../media/source.ts";
-import { GIB, MIB } from "../util/bytes.ts";
+import { GIB, MIB } from "../../util/bytes.ts";
+import { estimateWork } from "../estimate.ts";
+import { featureCost } from "../features.ts";
+import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../plan.ts";
+import type { Source } from "../source.ts";
 
 /**
  * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`, in seconds of one processor and MiB of memory; "per
