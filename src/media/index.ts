@@ -2,21 +2,19 @@ export { createPlan, needsProbe } from "./create-plan.ts";
 export { type Estimate, estimateWork } from "./estimate.ts";
 export { SAMPLE_RATES } from "./features/audio-format.ts";
 export { exactFps, ntscRate } from "./features/fps.ts";
+export { BLACK, parseColor, TRANSPARENT } from "./fields.ts";
 export { dropped, type Forecast, forecast, listDropped } from "./forecast.ts";
 export {
-  BLACK,
   createGeometry,
   displayedSize,
   type FrameRules,
   geometryFor,
-  parseColor,
   parsePixelAspect,
   type Size,
   type SizeRules,
   type StoredPicture,
   snap,
   storedPicture,
-  TRANSPARENT,
   targetSize,
   toRightAngle,
 } from "./picture-geometry.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_FPS as CONTAINER_BYTES_DEFAULT_FPS } from "./features/fps.ts";
+import { DEFAULT_FPS } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { type AudioCodec, type ImageFormat, QUALITIES, type Quality, type VideoCodec } from "./formats.ts";
 import {
@@ -28,9 +28,6 @@ const byQuality = (
   high,
   very_high,
 });
-
-/** Frames per second assumed for a source that does not state them. */
-export const DEFAULT_FPS = 30;
 
 /** Constant rate factor of each video codec; adjacent quality levels differ by about 40 % in size, as in Zencoder. */
 export const CRF = {
@@ -229,7 +226,7 @@ export function packetBits(sample_rate: number): number {
 
 /** Returns the bytes of a video file that are neither pictures nor sound. */
 export function videoOverhead(frames: Plan["frames"], seconds: number): number {
-  return CONTAINER_BYTES.video + (frames ?? seconds * CONTAINER_BYTES_DEFAULT_FPS) * CONTAINER_BYTES.picture;
+  return CONTAINER_BYTES.video + (frames ?? seconds * DEFAULT_FPS) * CONTAINER_BYTES.picture;
 }
 
 /** Bits per second below which even the smallest pictures are unrecognizable. */
@@ -264,7 +261,7 @@ export function usualQuality(video: VideoPlan | null, source: Source): Quality |
   if (video?.mode !== "encode" || !("bitrate" in video.rate)) return null;
   const { width, height } = video.geometry;
   const { codec, rate } = video;
-  const fps = video.fps ?? source.fps ?? CONTAINER_BYTES_DEFAULT_FPS;
+  const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const pictures = { width, height, fps };
   const needed = (quality: Quality) => {
     const crf = CRF[codec][quality];

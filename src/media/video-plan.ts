@@ -3,6 +3,7 @@ import { invalid } from "./errors.ts";
 import { DEFAULT_FPS, exactFps, isEven } from "./features/fps.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
 import { needsFeature, planPictures } from "./features.ts";
+import { BLACK, parseColor } from "./fields.ts";
 import {
   type AudioFormat,
   BOUNDS,
@@ -14,9 +15,7 @@ import {
 } from "./formats.ts";
 import type { AudioOptions, VideoOptions } from "./options.ts";
 import {
-  BLACK,
   createGeometry,
-  parseColor,
   parsePixelAspect,
   type Size,
   type StoredPicture,

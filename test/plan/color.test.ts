@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseColor } from "../../src/media/picture-geometry.ts";
+import { parseColor } from "../../src/media/fields.ts";
 
 test.for([
   ["#1e90ff", "0x1e90ff", "0x1e90ff"],

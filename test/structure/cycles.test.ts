@@ -10,12 +10,12 @@ test.for([
   ['import type { B } from "./b.ts";', 'import { C } from "./c.ts";', 'import { A } from "./a.ts";'],
   ['export * from "./b.ts";', 'const c = import("./c.ts");', 'type A = import("./a.ts").A;'],
 ])("finds a cycle of three files: %s", (texts) => {
-  const files = texts.map((text, n) => ({ path: `src/core/${"abc"[n]}.ts`, text }));
-  const other = { path: "src/core/d.ts", text: 'import "./a.ts";' };
-  expect(findCycles([other, ...files])).toEqual([["src/core/a.ts", "src/core/b.ts", "src/core/c.ts"]]);
+  const files = texts.map((text, n) => ({ path: `src/runs/${"abc"[n]}.ts`, text }));
+  const other = { path: "src/runs/d.ts", text: 'import "./a.ts";' };
+  expect(findCycles([other, ...files])).toEqual([["src/runs/a.ts", "src/runs/b.ts", "src/runs/c.ts"]]);
 });
 
 test("finds a file that imports itself", () => {
-  const file = { path: "src/core/a.ts", text: 'import "./a.ts";' };
-  expect(findCycles([file])).toEqual([["src/core/a.ts"]]);
+  const file = { path: "src/runs/a.ts", text: 'import "./a.ts";' };
+  expect(findCycles([file])).toEqual([["src/runs/a.ts"]]);
 });

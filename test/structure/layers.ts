@@ -10,78 +10,46 @@ interface Layer {
 
 // Constants and small helpers for every layer.
 const EVERYWHERE = "src/util";
-// One feature is one place: every layer reads from it.
-const FEATURES = "src/media";
 const ANYWHERE = ["src", "src/*"];
 
 /** The layers, by path prefix; the longest match wins. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   [EVERYWHERE]: { layers: [], packages: [] },
-  // The plan and the graph of a feature use what plans and encodes the rest of it; the registry may not, or there would be a cycle.
-  [FEATURES]: { layers: ["src/core", "src/plan", "src/ffmpeg"], packages: ["zod"] },
-  "src/core": { layers: [], packages: ["zod", "ulid"] },
-  "src/plan": { layers: ["src/core", "src/words"], packages: ["zod", "ulid"] },
-  // Turns codes and facts into the only English sentences for people.
-  "src/words": { layers: ["src/core"], packages: [] },
-  "src/route": { layers: ["src/core", "src/plan", "src/words"], packages: [] },
+  // What media are, what can be done with them and how ffmpeg does it: pure.
+  "src/media": { layers: [], packages: ["zod"] },
+  // Tasks, steps, jobs and the other resources, and their rules: pure.
+  "src/runs": { layers: ["src/media"], packages: ["zod", "ulid"] },
+  "src/storage": { layers: ["src/media", "src/runs"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
+  "src/stores": { layers: ["src/media", "src/runs"], packages: ["zod", "idb"] },
+  "src/probe": { layers: ["src/media", "src/runs"], packages: ["zod", "mediabunny"] },
   // Text of subtitles: its formats, and the tracks of files.
-  "src/subtitles": { layers: ["src/core", "src/plan", "src/probe", "src/storage"], packages: [] },
+  "src/subtitles": { layers: ["src/media", "src/runs", "src/probe", "src/storage"], packages: [] },
   // Writes, joins and edits containers.
-  "src/mux": {
-    layers: ["src/core", "src/media", "src/plan", "src/ffmpeg", "src/probe", "src/subtitles", "src/words"],
-    packages: ["mediabunny"],
-  },
-  "src/ffmpeg": { layers: ["src/core", "src/plan"], packages: ["zod"] },
-  "src/probe": {
-    layers: ["src/core", "src/plan", "src/ffmpeg", "src/words"],
-    packages: ["zod", "mediabunny"],
-  },
+  "src/mux": { layers: ["src/media", "src/runs", "src/probe", "src/subtitles"], packages: ["mediabunny"] },
   // Chunks wait in storage to be stitched; sources are opened as carefully as by the probe.
   "src/encoders": {
-    layers: [
-      "src/core",
-      "src/plan",
-      "src/ffmpeg",
-      "src/storage",
-      "src/probe",
-      "src/subtitles",
-      "src/mux",
-      "src/words",
-    ],
+    layers: ["src/media", "src/runs", "src/storage", "src/probe", "src/subtitles", "src/mux"],
     packages: ["zod", "mediabunny", "fflate", "@ffmpeg/core", "@jsquash/avif", "libheif-js", "thumbhash"],
   },
   // The work of the steps, the same on every host.
   "src/runs/steps": {
-    layers: [
-      "src/core",
-      "src/plan",
-      "src/route",
-      "src/ffmpeg",
-      "src/storage",
-      "src/probe",
-      "src/subtitles",
-      "src/mux",
-      "src/encoders",
-      "src/words",
-    ],
+    layers: ["src/media", "src/runs", "src/storage", "src/probe", "src/subtitles", "src/mux", "src/encoders"],
     packages: [],
   },
-  "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
-  "src/storage": { layers: ["src/core", "src/words"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
-  "src/client": { layers: ["src/core", "src/storage"], packages: ["zod"] },
+  "src/client": { layers: ["src/media", "src/runs"], packages: ["zod"] },
   // Separate from the client, so that no page loads the library.
-  "src/webhooks": { layers: ["src/core"], packages: ["standardwebhooks"] },
+  "src/webhooks": { layers: ["src/media", "src/runs"], packages: ["standardwebhooks"] },
   "src/browser": { layers: ANYWHERE, packages: ["zod", "ulid", "mediabunny"] },
   // The public names; adapters are subpath exports.
-  "src/index.ts": { layers: ["src/core", "src/plan", "src/ffmpeg", "src/client", "src/words"], packages: [] },
+  "src/index.ts": { layers: ["src/media", "src/runs", "src/client"], packages: [] },
   // The settings of every host.
-  "worker/settings": { layers: ["src/core"], packages: ["zod"] },
+  "worker/settings": { layers: ["src/media", "src/runs"], packages: ["zod"] },
   worker: {
     layers: [...ANYWHERE, "worker/settings", "worker/media/burn-font.ts"],
     packages: ["*", "cloudflare:*"],
   },
   // The font that it comes with.
-  "worker/media/burn-font.ts": { layers: ["worker", "dist/core"], packages: [] },
+  "worker/media/burn-font.ts": { layers: ["src/media", "worker", "dist/core"], packages: [] },
   "worker/encoder": { layers: [...ANYWHERE, "dist/core"], packages: ["*", "cloudflare:*"] },
   "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },
   "worker/local": {
@@ -89,7 +57,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["*", "node:*"],
   },
   core: { layers: [], packages: ["node:*"] },
-  web: { layers: ["src/index.ts", "src/browser", "src/client"], packages: ["*"] },
+  // Its form reads the options from their features.
+  web: { layers: ["src/index.ts", "src/media", "src/browser", "src/client"], packages: ["*"] },
   "web/vite.config.ts": { layers: [], packages: ["*", "node:*"] },
   bench: { layers: ["*"], packages: ["*", "node:*", "cloudflare:*"] },
   test: { layers: ["*"], packages: ["*", "node:*", "cloudflare:*"] },
@@ -128,7 +97,7 @@ function isAllowed(path: string, name: string): boolean {
   const inPackages = file.split("node_modules/")[1];
   if (inPackages !== undefined) return matches(packageOf(inPackages), rule.packages);
   const to = layerOf(file);
-  return to === from || to === EVERYWHERE || to === FEATURES || matches(to, rule.layers);
+  return to === from || to === EVERYWHERE || matches(to, rule.layers);
 }
 
 // A folder that the table does not list is a layer without rules, which may import nothing.

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { invalid } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
-import { hexColor, issue, type Report, wholeWithin } from "../fields.ts";
+import { hexColor, issue, parseColor, type Report, wholeWithin } from "../fields.ts";
 import { BOUNDS, DEFAULT_FORMAT, WAVEFORM_DEFAULTS, type WaveformFormat } from "../formats.ts";
-import { parseColor } from "../picture-geometry.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { MAX_POINTS, MIN_SAMPLES, samplesPerPixel } from "./waveform-zoom.ts";
 

@@ -127,13 +127,9 @@ function setOf({ language, name }: DashSound, place: number, count: number): Set
     attributes: `${language ? ` lang="${language}"` : ""}${priority}`,
     inside:
       count > 1
-        ? [`      <Label>${escaped(name)}</Label>`, `      <Role schemeIdUri="${ROLES}" value="${role}"/>`]
+        ? [`      <Label>${escapeXml(name)}</Label>`, `      <Role schemeIdUri="${ROLES}" value="${role}"/>`]
         : [],
   };
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
 function adaptationSet(
@@ -680,7 +676,6 @@ export function periodText(folder: string, period: number): string {
   return `${folder}/period_${period}.vtt`;
 }
 
-const STREAM_TEXT_ROLES = "urn:mpeg:dash:role:2011";
 // Bits per second of text that is read aloud; players only compare it.
 const BANDWIDTH = 256;
 
@@ -690,8 +685,8 @@ export function writeTextSets(texts: readonly StreamText[], period: number): str
     const roles = [forced ? "forced-subtitle" : "subtitle", ...(shown ? ["main"] : [])];
     return [
       `    <AdaptationSet contentType="text" mimeType="text/vtt"${language ? ` lang="${language}"` : ""}>`,
-      `      <Label>${escapedStreamText(name)}</Label>`,
-      ...roles.map((role) => `      <Role schemeIdUri="${STREAM_TEXT_ROLES}" value="${role}"/>`),
+      `      <Label>${escapeXml(name)}</Label>`,
+      ...roles.map((role) => `      <Role schemeIdUri="${ROLES}" value="${role}"/>`),
       `      <Representation id="${folder}" bandwidth="${BANDWIDTH}">`,
       `        <BaseURL>${periodText(folder, period)}</BaseURL>`,
       "      </Representation>",
@@ -700,7 +695,7 @@ export function writeTextSets(texts: readonly StreamText[], period: number): str
   });
 }
 
-function escapedStreamText(text: string): string {
+function escapeXml(text: string): string {
   // XML cannot have control characters, however they are written.
   return text
     .replaceAll(/\p{Cc}/gu, "")
