@@ -12,7 +12,7 @@ API_KEY=… npm run doctor -- --url URL --service
 
 It prints a line for each check and exits with code 1 if something is missing. It changes nothing but the tasks, which it deletes.`;
 
-runMain(async () => {
+async function checkDeployment(): Promise<void> {
   const { values } = parseArgs({
     options: {
       url: { type: "string" },
@@ -35,4 +35,6 @@ runMain(async () => {
   if (!values.service) report(await checkAccount());
   if (values.url !== undefined && API_KEY) report(await checkService(values.url, API_KEY));
   if (findings.some(({ state }) => state === "missing")) process.exitCode = 1;
-});
+}
+
+if (import.meta.main) runMain(checkDeployment);

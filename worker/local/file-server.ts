@@ -14,7 +14,7 @@ export interface ServedFile {
 
 /**
  * Serves one file on loopback, with range requests (RFC 9110, section 14), but not to a page that DNS rebinding made one of this
- * machine; throws a {@link MediaError} when the file does not
+ * machine; throws a MediaError when the file does not
  * exist.
  */
 export async function serveFile(path: string): Promise<ServedFile> {

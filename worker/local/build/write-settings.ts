@@ -5,7 +5,8 @@ import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
 // npm run docs:settings: generates the tables of docs/settings.md from the schema.
-runMain(async () => {
-  const path = join(ROOT, "docs", "settings.md");
-  await writeFile(path, writeSettings(await readFile(path, "utf8")));
-});
+if (import.meta.main)
+  runMain(async () => {
+    const path = join(ROOT, "docs", "settings.md");
+    await writeFile(path, writeSettings(await readFile(path, "utf8")));
+  });
