@@ -13,7 +13,7 @@ interface Bindings {
   /** One object per project: the index that lists are read from. */
   PROJECT: DurableObjectNamespace<import("./project-object.ts").ProjectObject>;
   /** One object per project: its keys. */
-  KEYS: DurableObjectNamespace<import("./auth/key-object.ts").KeyObject>;
+  KEYS: DurableObjectNamespace<import("./project-object.ts").KeyObject>;
   /** One object in all: which runs go on, and which wait for their turn. */
   QUEUE: DurableObjectNamespace<import("./limits/queue-object.ts").QueueObject>;
   /** One object per upload of a page. */
@@ -27,7 +27,7 @@ interface Bindings {
   /** The light encoder, a Worker of its own. */
   ENCODER: Fetcher;
   /** The native encoder in containers; see `NATIVE_INSTANCES`. */
-  NATIVE?: DurableObjectNamespace<import("./native/container-class.ts").NativeEncoder>;
+  NATIVE?: DurableObjectNamespace<import("./native-encoder.ts").NativeEncoder>;
   /** Reaches public addresses alone: for requests to hosts that callers name. Only in workerd elsewhere; Cloudflare's own network is like that. */
   OUTSIDE?: Fetcher;
   /** Answers `GET /<host name>` with its addresses as JSON. Only in workerd elsewhere. */

@@ -1,4 +1,11 @@
 /// <reference path="./bindings.d.ts" />
+
+import type { Storage } from "../src/runs/ports.ts";
+import type { HostRules, LookUp } from "../src/storage/http/host-guard.ts";
+import { createDiskBucket } from "./network/disk-bucket.ts";
+import { createDnsOverHttps } from "./network/dns-over-https.ts";
+import { createOutside, type Outside } from "./network/outside.ts";
+import { createR2Storage } from "./network/r2-storage.ts";
 import type { ServiceSettings } from "./settings/schema.ts";
 import { serviceSettings } from "./settings/service-settings.ts";
 
@@ -10,4 +17,51 @@ export interface Env extends Bindings {
 /** Adds the parsed settings to the bindings; throws a {@link SettingsError}. */
 export function readEnv(bindings: Bindings): Env {
   return { ...bindings, settings: serviceSettings(bindings) };
+}
+
+// Drawn many at a time: an id takes sixteen, and each draw leaves the isolate.
+const drawn = new Uint32Array(256);
+let left = 0;
+
+/** Returns a random number in [0, 1), of the source that keys come from. */
+export function random(): number {
+  if (left === 0) left = crypto.getRandomValues(drawn).length;
+  return (drawn[--left] ?? 0) / 2 ** 32;
+}
+
+/** Returns the bucket of media: R2, or the directory that the local service binds in its place. */
+export function mediaBucket({ MEDIA, DISK }: Pick<Bindings, "MEDIA" | "DISK">): R2Bucket {
+  return DISK ? createDiskBucket(DISK) : MEDIA;
+}
+
+/** Returns the storage of media. */
+export function mediaStorage(bindings: Pick<Bindings, "MEDIA" | "DISK">): Storage {
+  return createR2Storage(mediaBucket(bindings));
+}
+
+/** Which hosts inputs, webhooks and connections may be on, beside the public ones. */
+export function hostRules({ settings }: Pick<Env, "settings">): HostRules {
+  return { allowPrivate: settings.ALLOW_PRIVATE_NETWORK, allowed_hosts: settings.ALLOWED_HOSTS ?? [] };
+}
+
+/** Creates the outside network of the service Worker. */
+export function createOutsideOf(env: Env): Outside {
+  return createOutside(hostRules(env), { network: env.OUTSIDE, lookUp: lookUpOf(env) });
+}
+
+// Of this isolate, so that requests share the answers.
+const resolvers = new Map<string, LookUp>();
+
+// The host's own way comes first; a deployment has a resolver alone.
+function lookUpOf({ LOOKUP, settings: { DNS_RESOLVER: resolver } }: Env): LookUp | undefined {
+  if (LOOKUP) {
+    return async (hostname) => {
+      const answer = await LOOKUP.fetch(`http://lookup/${encodeURIComponent(hostname)}`);
+      return (await answer.json()) as string[];
+    };
+  }
+  if (resolver === undefined) return undefined;
+  const known = resolvers.get(resolver) ?? createDnsOverHttps(resolver);
+  resolvers.set(resolver, known);
+  return known;
 }

@@ -2,12 +2,11 @@ import { serveApi } from "./serve-api.ts";
 
 // What a container sends out comes to this entry of the library, and from there to NativeEncoder's rules.
 export { ContainerProxy } from "@cloudflare/containers";
-export { KeyObject } from "./auth/key-object.ts";
 export { ImageObject } from "./images/image-object.ts";
 export { JobObject } from "./jobs/job-object.ts";
 export { QueueObject } from "./limits/queue-object.ts";
-export { NativeEncoder } from "./native/container-class.ts";
-export { ProjectObject } from "./project-object.ts";
+export { NativeEncoder } from "./native-encoder.ts";
+export { KeyObject, ProjectObject } from "./project-object.ts";
 export { TaskObject } from "./run/task-object.ts";
 export { TaskWorkflow } from "./run/task-workflow.ts";
 export { UploadObject } from "./uploads/object.ts";

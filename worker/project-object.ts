@@ -1,25 +1,25 @@
-import { DurableObject } from "cloudflare:workers";
+import { DurableObject, RpcTarget } from "cloudflare:workers";
 import { createIds } from "../src/runs/ids.ts";
 import type { JobHead } from "../src/runs/job.ts";
 import type { ListPage, ListQuery } from "../src/runs/lists.ts";
 import type { Step } from "../src/runs/step.ts";
 import type { Task } from "../src/runs/task.ts";
 import { isFinished } from "../src/runs/transitions.ts";
+import { createKeyTable } from "./auth/key-table.ts";
 import { locatorOf } from "./auth/keys.ts";
+import { createProjectDirectory } from "./auth/project-directory.ts";
 import { createUseNotes } from "./auth/use-notes.ts";
 import { createConnectionTable } from "./connections/table.ts";
+import { mediaBucket, random } from "./env.ts";
 import { createIdempotencyTable } from "./idempotency/table.ts";
 import { createJobTable, type ListedJob } from "./jobs/job-table.ts";
 import { createQuota, type DayBytes, storedBytes } from "./limits/quota.ts";
 import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";
-import { mediaBucket } from "./network/media-bucket.ts";
-import { toTarget } from "./network/rpc-target.ts";
 import { writePoints } from "./observability/analytics.ts";
 import { createLog, logEnd, logFault } from "./observability/log.ts";
 import { createMetricTable } from "./observability/metric-table.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
-import { random } from "./random.ts";
 import { createRetirement } from "./run/retirement.ts";
 import { createRunIndex, type RunIndex } from "./run/run-index.ts";
 import { serviceSettings } from "./settings/service-settings.ts";
@@ -271,4 +271,32 @@ function recordMs(bindings: Bindings): number {
 function dayLimits(bindings: Bindings): DayBytes {
   const { DAILY_FETCHED_BYTES: fetched, DAILY_STORED_BYTES: stored } = serviceSettings(bindings);
   return { fetched, stored };
+}
+
+/**
+ * The keys of one project. They are apart from its records, so that a busy or full project still authenticates, and a forged key
+ * creates no index. Every look-up and every change of a key comes here, in one transaction each, so a revocation holds everywhere.
+ * One more object lists the names of all projects.
+ */
+export class KeyObject extends DurableObject<Bindings> {
+  // RPC offers getters, not fields.
+  readonly #keys = toTarget(createKeyTable(this.ctx.storage.sql));
+  readonly #projects = toTarget(createProjectDirectory(this.ctx.storage.sql));
+
+  /** The keys. */
+  get keys() {
+    return this.#keys;
+  }
+
+  /** The names of all projects; in one object alone. */
+  get projects() {
+    return this.#projects;
+  }
+}
+
+/** Makes the methods of an object callable over RPC, which offers only those of a prototype. */
+function toTarget<T extends object>(methods: T): T & RpcTarget {
+  class Target extends RpcTarget {}
+  Object.assign(Target.prototype, methods);
+  return new Target() as RpcTarget & T;
 }

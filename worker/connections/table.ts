@@ -1,7 +1,6 @@
 import { type Connection, type ConnectionChange, changeConnection } from "../../src/runs/connection.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
-import { whereOf } from "../list-sql.ts";
-import type { Sql } from "../sql.ts";
+import { type Sql, whereOf } from "../sql.ts";
 
 /** A connection with its secret, as stored. */
 export interface SealedConnection {

@@ -4,10 +4,9 @@ import { createPictureEncoder } from "../../src/encoders/native/native-picture.t
 import { MAX_PICTURE_INPUT } from "../../src/encoders/native/native-wire.ts";
 import { type ErrorKind, toMediaError } from "../../src/media/errors.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
-import { type Env, readEnv } from "../env.ts";
+import { type Env, mediaStorage, readEnv } from "../env.ts";
 import { errors } from "../errors.ts";
 import { createNatives } from "../native/native.ts";
-import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
 import type { ImageEntry, ImageFound, ImageJob, ImagePlace } from "./image.ts";

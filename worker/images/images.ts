@@ -1,9 +1,8 @@
 import { MediaError } from "../../src/media/errors.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { sha256Hex } from "../../src/util/bytes.ts";
-import type { Env } from "../env.ts";
+import { type Env, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
-import { mediaStorage } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import type { Images } from "./image.ts";
 import { createRecentImages, RECENT_BYTES } from "./recent-images.ts";

@@ -3,9 +3,8 @@ import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { jobEndKind } from "../../src/runs/webhook-events.ts";
-import { whereOf } from "../list-sql.ts";
 import type { RunIndex } from "../run/run-index.ts";
-import type { Sql } from "../sql.ts";
+import { type Sql, whereOf } from "../sql.ts";
 import type { ChangeSet } from "../webhooks/shipment.ts";
 
 /** A job as lists have it: its tasks as JSON. */

@@ -1,9 +1,9 @@
 import type { Step } from "../../src/runs/step.ts";
 import { clearMedia, type MediaFolder } from "../../src/runs/steps/media-keys.ts";
 import type { Task } from "../../src/runs/task.ts";
+import { mediaBucket, mediaStorage } from "../env.ts";
 import { terminateInstance } from "../instance.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
-import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
 import type { Leftovers, RunRows } from "./run-rows.ts";

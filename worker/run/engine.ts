@@ -1,9 +1,8 @@
 import { isId } from "../../src/runs/ids.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
-import type { Env } from "../env.ts";
+import { type Env, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
-import { mediaBucket } from "../network/media-bucket.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { type ArchiveKind, createArchive, timeOfId } from "./archive.ts";

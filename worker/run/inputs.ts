@@ -7,11 +7,10 @@ import type { HttpOptions } from "../../src/storage/http/request.ts";
 import { type Pin, pinnedFacts, pinOf } from "../../src/storage/pinned.ts";
 import { storageReader } from "../../src/storage/readers.ts";
 import { createOwnStorage } from "../connections/own-storage.ts";
-import type { Env } from "../env.ts";
+import { createOutsideOf, type Env, hostRules } from "../env.ts";
 import { errors } from "../errors.ts";
 import { requireQuota } from "../limits/quota.ts";
 import type { Signer } from "../media/signer.ts";
-import { createOutsideOf, hostRules } from "../network/outside-of.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { createPageUploadsOf } from "../uploads/place-of.ts";
 

@@ -2,9 +2,7 @@ import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
-import { whereOf } from "../list-sql.ts";
-import { type Packed, pack, unpack } from "../pack.ts";
-import type { Sql } from "../sql.ts";
+import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
 import { GIVE_UP_MS } from "../webhooks/retry.ts";
 import { RECORD_SAMPLE } from "./record-sample.ts";
 

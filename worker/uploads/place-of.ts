@@ -1,10 +1,8 @@
 import { createConnections } from "../connections/connections.ts";
 import { createSealOf } from "../connections/seal-of.ts";
-import type { Env } from "../env.ts";
+import { createOutsideOf, type Env, mediaBucket, mediaStorage } from "../env.ts";
 import { requireQuota } from "../limits/quota.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
-import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
-import { createOutsideOf } from "../network/outside-of.ts";
 import { createManagedPlace } from "./managed-place.ts";
 import { createPageUploads, type PageUploads } from "./page-uploads.ts";
 import { createPartSigner } from "./part-signer.ts";

@@ -1,8 +1,6 @@
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { DeliveryStatus, WebhookDelivery } from "../../src/runs/webhook-events.ts";
-import { whereOf } from "../list-sql.ts";
-import { type Packed, pack, unpack } from "../pack.ts";
-import type { Sql } from "../sql.ts";
+import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
 
 /** A delivery as it is kept, with the run whose object makes it. */
 export interface KeptDelivery {

@@ -5,8 +5,7 @@ import {
   type WebhookEndpoint,
   type WebhookEndpointChange,
 } from "../../src/runs/webhook-events.ts";
-import { whereOf } from "../list-sql.ts";
-import type { Sql } from "../sql.ts";
+import { type Sql, whereOf } from "../sql.ts";
 
 /** The endpoints of one project. */
 export interface EndpointTable {

@@ -3,9 +3,7 @@ import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import type { EventKind } from "../../src/runs/webhook-events.ts";
-import { whereOf } from "../list-sql.ts";
-import { type Packed, pack, unpack } from "../pack.ts";
-import type { Sql } from "../sql.ts";
+import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
 import type { Change } from "./shipment.ts";
 
 /** An event as it is kept. */

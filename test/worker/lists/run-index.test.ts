@@ -5,9 +5,8 @@ import type { ListQuery } from "../../../src/runs/lists.ts";
 import { createStep, type Step } from "../../../src/runs/step.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { createJobTable } from "../../../worker/jobs/job-table.ts";
-import { unpack } from "../../../worker/pack.ts";
 import { createRunIndex } from "../../../worker/run/run-index.ts";
-import type { Sql } from "../../../worker/sql.ts";
+import { type Sql, unpack } from "../../../worker/sql.ts";
 import { QUEUED } from "../../client/records.ts";
 
 const MANY = 100_000;

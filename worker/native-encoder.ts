@@ -1,7 +1,7 @@
 import { Container } from "@cloudflare/containers";
-import { toBase64Url } from "../../src/util/bytes.ts";
-import { serveApi } from "../serve-api.ts";
-import { SERVICE_IN_CONTAINER } from "./native.ts";
+import { toBase64Url } from "../src/util/bytes.ts";
+import { SERVICE_IN_CONTAINER } from "./native/native.ts";
+import { serveApi } from "./serve-api.ts";
 
 const TOKEN = "token";
 
