@@ -14,8 +14,15 @@ import { addWebhookRoutes } from "./api/webhooks.ts";
 import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
 import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
-import { noIcon, noStore, requestId, securityHeaders } from "./http/headers.ts";
-import { crossOrigin, ownHosts, ownPages } from "./http/trust.ts";
+import {
+  crossOrigin,
+  noIcon,
+  noStore,
+  ownHosts,
+  ownPages,
+  requestId,
+  securityHeaders,
+} from "./http/middleware.ts";
 import { logRequests } from "./observability/log.ts";
 import type { Services } from "./services.ts";
 

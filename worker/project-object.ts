@@ -11,7 +11,7 @@ import { createProjectDirectory } from "./auth/project-directory.ts";
 import { createUseNotes } from "./auth/use-notes.ts";
 import { createConnectionTable } from "./connections/table.ts";
 import { mediaBucket, random } from "./env.ts";
-import { createIdempotencyTable } from "./idempotency/table.ts";
+import { createIdempotencyTable } from "./http/idempotency.ts";
 import { createJobTable, type ListedJob } from "./jobs/job-table.ts";
 import { createQuota, type DayBytes, storedBytes } from "./limits/quota.ts";
 import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";

@@ -9,7 +9,7 @@ import { DIRECTORY } from "./auth/project-directory.ts";
 import { createConnections } from "./connections/connections.ts";
 import { createSealOf } from "./connections/seal-of.ts";
 import { createOutsideOf, type Env, hostRules, mediaBucket, random, readEnv } from "./env.ts";
-import type { Begun } from "./idempotency/table.ts";
+import type { Begun } from "./http/idempotency.ts";
 import { createImageSigner } from "./images/image-signer.ts";
 import { createImages } from "./images/images.ts";
 import { createJobs } from "./jobs/job-engine.ts";

@@ -6,7 +6,7 @@ import type { Keys } from "./auth/manage-keys.ts";
 import type { Connections } from "./connections/connections.ts";
 import type { Seal } from "./connections/seal.ts";
 import type { ApiSettings } from "./http/context.ts";
-import type { Idempotency } from "./idempotency/table.ts";
+import type { Idempotency } from "./http/idempotency.ts";
 import type { Images } from "./images/image.ts";
 import type { ImageSigner } from "./images/image-signer.ts";
 import type { Jobs } from "./jobs/jobs.ts";

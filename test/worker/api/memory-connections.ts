@@ -6,8 +6,11 @@ import {
 } from "../../../worker/connections/connections.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { type ConnectionTable, createConnectionTable } from "../../../worker/connections/table.ts";
-import type { Idempotency } from "../../../worker/idempotency/table.ts";
-import { createIdempotencyTable, type IdempotencyTable } from "../../../worker/idempotency/table.ts";
+import {
+  createIdempotencyTable,
+  type Idempotency,
+  type IdempotencyTable,
+} from "../../../worker/http/idempotency.ts";
 import type { Sql } from "../../../worker/sql.ts";
 import { asRemote } from "./as-remote.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createIdempotencyTable } from "../../../worker/idempotency/table.ts";
+import { createIdempotencyTable } from "../../../worker/http/idempotency.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 
 const DAY = 86_400_000;
