@@ -2,7 +2,7 @@ import type { CreateId } from "../src/runs/ids.ts";
 import type { Step } from "../src/runs/step.ts";
 import type { Task } from "../src/runs/task.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
-import type { Keys } from "./auth/manage-keys.ts";
+import type { Keys } from "./auth/project-keys.ts";
 import type { Connections } from "./connections/connections.ts";
 import type { Seal } from "./connections/seal.ts";
 import type { ApiSettings } from "./http/context.ts";

@@ -1,7 +1,7 @@
 import type { Context, Handler } from "hono";
 import type { IdSort } from "../../src/runs/ids.ts";
 import { toHex } from "../../src/util/bytes.ts";
-import { digest } from "../auth/keys.ts";
+import { digest } from "../auth/api-key.ts";
 import type { Seal } from "../connections/seal.ts";
 import { errors } from "../errors.ts";
 import { readBytes } from "../http/body.ts";

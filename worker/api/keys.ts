@@ -1,7 +1,7 @@
 import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/runs/key.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
+import { PROJECTS_PATH } from "../auth/bearer.ts";
 import { OPERATOR } from "../auth/key-ring.ts";
-import { PROJECTS_PATH } from "../auth/operator.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { MediaError, RequestErrorKind } from "../../src/media/errors.ts";
 import type { IdSort } from "../../src/runs/ids.ts";
-import { scopeOf } from "../auth/scopes.ts";
+import { scopeOf } from "../auth/bearer.ts";
 import { errors } from "../errors.ts";
 import { MAX_BODY_BYTES } from "../http/body.ts";
 import type { Route } from "../http/context.ts";

@@ -1,10 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
+import { SCOPES, type Scope } from "../../src/runs/key.ts";
 import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { countRequest, type Limits } from "../limits/enforce.ts";
 import { type KeyRing, OPERATOR, type Principal } from "./key-ring.ts";
-import { operatorOf } from "./operator.ts";
-import { checkScope } from "./scopes.ts";
 
 /** What requests are checked by before a route gets them. */
 export interface BearerTools {
@@ -38,4 +37,44 @@ async function authenticate(c: Context<ApiEnv>, keys: KeyRing): Promise<Principa
   const found = key === undefined ? null : await keys.find(key);
   if (found) return found === OPERATOR ? operatorOf(c) : found;
   throw key === undefined ? errors.tokenMalformed() : errors.tokenUnknown();
+}
+
+/** The header in which an operator names the project whose keys a request is about. */
+export const PROJECT_HEADER = "Framewright-Project";
+/** Lists the names of all projects, for operators alone. */
+export const PROJECTS_PATH = "/operator/projects";
+
+/** Returns the principal of an operator's request, which may concern only the keys of the named project; throws `forbidden` or `request_invalid`. */
+function operatorOf(c: Context<ApiEnv>): Principal {
+  const all = { id: OPERATOR, scopes: SCOPES, hash: null };
+  if (c.req.path === PROJECTS_PATH) return { ...all, project: "" };
+  if (!/^\/keys(\/|$)/.test(c.req.path)) {
+    throw errors.operatorKeysOnly();
+  }
+  const project = c.req.header(PROJECT_HEADER) ?? "";
+  if (/^[\w-]{1,64}$/.test(project)) return { ...all, project };
+  throw errors.operatorProjectMissing({ header: PROJECT_HEADER });
+}
+
+const ADMIN = /^\/(keys|metrics)(\/|$)/;
+const CONNECTIONS = /^\/connections(\/|$)/;
+
+/**
+ * Returns the permission that a request needs; the path may be a template, as in the document. A connection decides where outputs go
+ * and what may be signed, so to change one takes more than `write`.
+ */
+export function scopeOf(method: string, path: string): Scope {
+  if (ADMIN.test(path)) return "admin";
+  if (/^(get|head)$/i.test(method)) return "read";
+  if (!CONNECTIONS.test(path) || path.endsWith("/test")) return "write";
+  return path.endsWith("/sign") ? "connections.sign" : "connections.manage";
+}
+
+/** Throws `forbidden` for a request that its key is not allowed. */
+function checkScope(c: Context<ApiEnv>, { scopes }: Principal): void {
+  const needed = scopeOf(c.req.method, c.req.path);
+  if (scopes.includes(needed)) return;
+  // https://www.rfc-editor.org/rfc/rfc6750#section-3.1
+  c.header("WWW-Authenticate", `Bearer realm="framewright", error="insufficient_scope", scope="${needed}"`);
+  throw errors.scopeMissing({ scope: needed });
 }

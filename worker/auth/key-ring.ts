@@ -3,8 +3,8 @@ import { toHex } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
 import type { ListedKey } from "../settings/fields.ts";
+import { digest, equalDigests, readLocator } from "./api-key.ts";
 import type { KeyTable } from "./key-table.ts";
-import { digest, equalDigests, readLocator } from "./keys.ts";
 
 /** The id of an operator in logs. */
 export const OPERATOR = "operator";

@@ -1,6 +1,6 @@
 import type { ErrorKind, MediaError } from "../../src/media/errors.ts";
 import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../src/runs/key.ts";
-import { PROJECT_HEADER, PROJECTS_PATH } from "../auth/operator.ts";
+import { PROJECT_HEADER, PROJECTS_PATH } from "../auth/bearer.ts";
 import { errors } from "./errors.ts";
 
 /** The keys of all projects of a service. */

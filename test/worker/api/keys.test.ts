@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
+import { createKey, equalDigests, hashKey, locatorOf, readLocator } from "../../../worker/auth/api-key.ts";
 import { createKeyRing, KEY_CACHE_MS, OPERATOR } from "../../../worker/auth/key-ring.ts";
 import type { FoundKey } from "../../../worker/auth/key-table.ts";
-import { createKey, equalDigests, hashKey, locatorOf, readLocator } from "../../../worker/auth/keys.ts";
 import type { ListedKey } from "../../../worker/settings/fields.ts";
 
 const LOCATOR = await locatorOf("p");

@@ -1,6 +1,6 @@
 import { createKeyRing } from "../../../worker/auth/key-ring.ts";
 import { createKeyTable, type KeyTable } from "../../../worker/auth/key-table.ts";
-import { createKeys } from "../../../worker/auth/manage-keys.ts";
+import { createKeys } from "../../../worker/auth/project-keys.ts";
 import { createRateLimiter } from "../../../worker/limits/rate-limiter.ts";
 import { createUsage, type Usage } from "../../../worker/limits/usage.ts";
 import type { Services } from "../../../worker/services.ts";

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { SCOPES } from "../../../src/runs/key.ts";
+import { hashKey } from "../../../worker/auth/api-key.ts";
 import { createKeyTable } from "../../../worker/auth/key-table.ts";
-import { hashKey } from "../../../worker/auth/keys.ts";
-import { createKeys } from "../../../worker/auth/manage-keys.ts";
-import { createUseNotes, NOTE_MS } from "../../../worker/auth/use-notes.ts";
+import { createKeys, createUseNotes, NOTE_MS } from "../../../worker/auth/project-keys.ts";
 import { asRemote } from "../api/as-remote.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 

@@ -1,3 +1,4 @@
+import { isId } from "../../src/runs/ids.ts";
 import {
   type ApiKey,
   KEY_BOUNDS,
@@ -7,10 +8,10 @@ import {
 } from "../../src/runs/key.ts";
 import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
+import { logFault } from "../observability/log.ts";
+import { createKey, hashKey, locatorOf } from "./api-key.ts";
 import type { Principal } from "./key-ring.ts";
-import type { KeyRefusal, KeyTable, StoredKey } from "./key-table.ts";
-import { createKey, hashKey, locatorOf } from "./keys.ts";
-import type { ProjectDirectory } from "./project-directory.ts";
+import type { KeyRefusal, KeyTable, ProjectDirectory, StoredKey } from "./key-table.ts";
 
 /** The key that requests a change; it can pass on only its own scopes. */
 export type KeyMaker = Pick<Principal, "project" | "scopes" | "hash">;
@@ -106,4 +107,25 @@ const REFUSALS = {
 
 function toApiKey({ id, name, scopes, created_at, used_at }: StoredKey, latest = used_at): ApiKey {
   return { id, object: "key", name, scopes: [...scopes], created_at, last_used_at: latest };
+}
+
+/** Milliseconds between two notes of a key's last use. */
+export const NOTE_MS = 300_000;
+
+/** Creates notes of the last use of keys, stored on first use here and then rarely. */
+export function createUseNotes(store: (key_id: string, at: number) => Promise<void>) {
+  const noted = new Map<string, number>();
+  return {
+    /** Notes a use, unless one was noted a short while ago or the key is one of the settings. */
+    async note(key_id: string, now: number): Promise<void> {
+      if (!isId("key", key_id) || now < (noted.get(key_id) ?? 0) + NOTE_MS) return;
+      noted.set(key_id, now);
+      try {
+        await store(key_id, now);
+      } catch (thrown) {
+        noted.delete(key_id);
+        logFault("last use not noted", thrown, { key_id });
+      }
+    },
+  };
 }
