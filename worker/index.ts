@@ -8,7 +8,7 @@ export { QueueObject } from "./limits/queue-object.ts";
 export { NativeEncoder } from "./native-encoder.ts";
 export { KeyObject, ProjectObject } from "./project-object.ts";
 export { TaskObject } from "./run/task-object.ts";
-export { TaskWorkflow } from "./run/task-workflow.ts";
+export { TaskWorkflow } from "./run/workflow.ts";
 export { UploadObject } from "./uploads/object.ts";
 
 /** The service Worker: HTTP comes in here, and the engine, the records and the containers are its other exports. */

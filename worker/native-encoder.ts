@@ -1,6 +1,6 @@
 import { Container } from "@cloudflare/containers";
 import { toBase64Url } from "../src/util/bytes.ts";
-import { SERVICE_IN_CONTAINER } from "./native/native.ts";
+import { SERVICE_IN_CONTAINER } from "./run/encoders.ts";
 import { serveApi } from "./serve-api.ts";
 
 const TOKEN = "token";

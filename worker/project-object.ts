@@ -19,7 +19,7 @@ import { createLog, logEnd, logFault } from "./observability/log.ts";
 import { createMetricTable } from "./observability/metric-table.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
-import { createRetirement } from "./run/retirement.ts";
+import { createRetirement } from "./run/archive.ts";
 import { createRunIndex, type RunIndex } from "./run/run-index.ts";
 import { serviceSettings } from "./settings/service-settings.ts";
 import { createPostOffice, type Mail, type PostOffice } from "./webhooks/post-office.ts";

@@ -20,12 +20,11 @@ import { createRoom } from "./limits/room.ts";
 import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
-import { SERVICE_IN_CONTAINER } from "./native/native.ts";
-
 import { patiently } from "./network/retry-object-call.ts";
 import { createLog } from "./observability/log.ts";
-import { createFindStep, createRuns } from "./run/engine.ts";
-import { createPinnedMedia } from "./run/pinned-media.ts";
+import { SERVICE_IN_CONTAINER } from "./run/encoders.ts";
+import { createFindStep, createRuns } from "./run/run-access.ts";
+import { createPinnedMedia } from "./run/storage.ts";
 import { SettingsError } from "./settings/read.ts";
 import type { ServiceSettings } from "./settings/schema.ts";
 import { createPageUploadsOf } from "./uploads/place-of.ts";

@@ -6,7 +6,7 @@ import { encodeTime } from "ulid";
 import { NO_LIMITS } from "../../test/fixtures/no-limits.ts";
 import { SUCCEEDED_TASK } from "../../worker/api/tasks.ts";
 import { startService } from "../../worker/local/service.ts";
-import { RECORD_SAMPLE } from "../../worker/run/record-sample.ts";
+import { RECORD_SAMPLE } from "../../worker/run/run-index.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { startBare } from "../host.ts";
 import { KEY } from "../lab.ts";

@@ -3,7 +3,7 @@ import { followJob } from "../../src/client/progress.ts";
 import { MediaError } from "../../src/media/errors.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createJobTasks, describeJob, parseJobRequest } from "../../src/runs/job.ts";
-import { streamJob } from "../../worker/jobs/job-events.ts";
+import { streamJob } from "../../worker/run/events.ts";
 
 function twoTasks() {
   const request = parseJobRequest({

@@ -5,7 +5,7 @@ import type { EncodeRequest } from "../../src/media/options.ts";
 import type { Decision } from "../../src/media/refusal.ts";
 import { describeDecision } from "../../src/media/words.ts";
 import { decideEncode } from "../../src/runs/steps/decide-encode.ts";
-import { createOffers } from "../../worker/run/offers.ts";
+import { createOffers } from "../../worker/run/encoders.ts";
 import { video } from "./sources.ts";
 
 const light = createLightEncoder({ fetch: async () => Response.json({ fast: true }) });

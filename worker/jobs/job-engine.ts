@@ -6,11 +6,10 @@ import { isFinished } from "../../src/runs/transitions.ts";
 import { type Env, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
 import { patiently } from "../network/retry-object-call.ts";
-import { createArchive } from "../run/archive.ts";
-import { mayBeArchived } from "../run/engine.ts";
+import { createArchive, createJobArchive, type KnownJob } from "../run/archive.ts";
+import { streamJob } from "../run/events.ts";
+import { mayBeArchived } from "../run/run-access.ts";
 import type { Runs } from "../run/runs.ts";
-import { createJobArchive, type KnownJob } from "./job-archive.ts";
-import { streamJob } from "./job-events.ts";
 import type { Jobs } from "./jobs.ts";
 
 /** Creates the access to jobs, each kept by its own JobObject and listed from the index of its project. */

@@ -3,8 +3,8 @@ import type { EncodeRequest } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
-import { createChanges } from "../run/changes.ts";
-import type { RunPinned } from "../run/run-pin.ts";
+import { createChanges } from "../run/events.ts";
+import type { RunPinned } from "../run/run-rows.ts";
 import type { JobState } from "./job-state.ts";
 
 // How long a task keeps the input to itself without a further sign of life.

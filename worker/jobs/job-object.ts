@@ -8,13 +8,11 @@ import { mediaBucket, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
-import { createArchive } from "../run/archive.ts";
-import { createRunAlarm } from "../run/run-alarm.ts";
-import type { RunPinned } from "../run/run-pin.ts";
-import { CLEANUPS_MS, LISTING_MS } from "../run/schedule.ts";
+import { createArchive, createJobArchive } from "../run/archive.ts";
+import type { RunPinned } from "../run/run-rows.ts";
+import { CLEANUPS_MS, createRunAlarm, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { holdTasks, releaseTask } from "./hold-tasks.ts";
-import { createJobArchive } from "./job-archive.ts";
 import { JobFetches, JobKnown, JobLead, JobPin } from "./job-input.ts";
 import {
   isDone,

@@ -1,15 +1,16 @@
-import type { Step } from "../../src/runs/step.ts";
+import { RpcTarget } from "cloudflare:workers";
+import type { RunError, Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
-import { isFinished } from "../../src/runs/transitions.ts";
+import { failOpenStep, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
+import type { Load, QueuedRun } from "../limits/run-queue.ts";
 import type { RunMail } from "../webhooks/run-mail.ts";
 import type { RunMirror } from "./run-mirror.ts";
-import { isHeld } from "./run-row.ts";
 import type { RunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
-import { MIRROR_MS } from "./schedule.ts";
+import { ASK_MS, isHeld, MIRROR_MS, type RunRow } from "./schedule.ts";
 
 /** How a run comes into being: stored and listed, or not at all. */
-export interface Admission {
+interface Admission {
   /** Stores a new record and lists it; false where its project does not take it: then it is withdrawn. */
   admit(project: string, record: Task | Step, made: Made): Promise<boolean>;
   /** Resolves when no admission is in progress. */
@@ -116,6 +117,129 @@ export function createAdmission(tools: AdmissionTools): Admission {
         admitting = null;
       });
       return admitting;
+    },
+  };
+}
+
+/** What a held run acts on. */
+export interface HeldTools {
+  rows: RunRows;
+  admission: Admission;
+  apply(row: RunRow, event: RunEvent): Promise<unknown>;
+  changed(): void;
+  /** Lets the run enter the queue. */
+  enter(): void;
+}
+
+/** A run that its job holds back; each method does nothing once it is let go. */
+export class HeldRun extends RpcTarget {
+  readonly #tools: HeldTools;
+
+  constructor(tools: HeldTools) {
+    super();
+    this.#tools = tools;
+  }
+
+  /** Publishes the run, whose job stands. */
+  async announce(): Promise<void> {
+    await this.#tools.admission.announce();
+  }
+
+  /** Lets the run enter the queue, with the input that it waited for; null leaves that as it is. */
+  async release(input: string | null): Promise<void> {
+    if (!(await this.#tools.admission.release(input))) return;
+    this.#tools.changed();
+    this.#tools.enter();
+  }
+
+  /** Fails the run. */
+  async fail(error: Omit<RunError, "step_id">): Promise<void> {
+    const row = this.#tools.rows.get();
+    if (row && isHeld(row)) await this.#tools.apply(row, failOpenStep(row.record, error));
+  }
+
+  /** Removes the run as if it had never been created. */
+  async withdraw(): Promise<void> {
+    await this.#tools.admission.refuse();
+  }
+}
+
+/** How one run comes to its turn. */
+export interface RunTurn {
+  /** Enters the queue, or leaves it when the run is over, unless that is done. */
+  ask(): Promise<void>;
+  /** Takes its turn from the queue; false when the run is over. */
+  take(): boolean;
+  /** Leaves the slot for light work and asks for one for heavy work: true when the run has it, null when the run is over. */
+  askHeavy(): Promise<boolean | null>;
+  /** Takes its turn for heavy work; false when the run is over. */
+  takeHeavy(): boolean;
+  /** Leaves the queue, even if it is unknown whether the run entered. */
+  leave(): Promise<void>;
+}
+
+/** The queue, as a run sees it. */
+export interface TurnQueue {
+  enter(run: QueuedRun, load?: Load): Promise<boolean>;
+  leave(run_id: string): Promise<void>;
+}
+
+/** Creates the turn of the run in these rows. */
+export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
+  function start(turn: "goes_on" | "heavy" = "goes_on"): void {
+    const now = Date.now();
+    rows.setTurn(turn);
+    rows.update({ heard_at: now, progressed_at: now });
+  }
+
+  async function leave(): Promise<void> {
+    const row = rows.get();
+    if (!row || row.turn === "over") return;
+    await queue().leave(row.record.id);
+    rows.setTurn("over");
+  }
+
+  return {
+    leave,
+    async ask() {
+      const row = rows.get();
+      if (!row) return;
+      const { project, key_id, turn, record } = row;
+      if (isFinished(record)) return leave();
+      const asks = turn === "none" || (turn === "waits" && Date.now() >= row.heard_at + ASK_MS);
+      if (!asks) return;
+      const goes_on = await queue().enter({ run_id: record.id, project, key_id });
+      const current = rows.get();
+      // Its turn may have come while the answer was on its way.
+      if (!current || (current.turn !== "none" && current.turn !== "waits")) return;
+      if (goes_on) return start();
+      rows.setTurn("waits");
+      rows.update({ heard_at: Date.now() });
+    },
+    take() {
+      const row = rows.get();
+      if (!row || isFinished(row.record)) return false;
+      if (row.turn === "none" || row.turn === "waits") start();
+      return true;
+    },
+    async askHeavy() {
+      const row = rows.get();
+      if (!row || isFinished(row.record)) return null;
+      if (row.turn === "heavy") return true;
+      const { project, key_id, record } = row;
+      rows.setTurn("heavy_waits");
+      const goes_on = await queue().enter({ run_id: record.id, project, key_id }, "heavy");
+      // It may have been told, or ended, while the answer was on its way.
+      const current = rows.get();
+      if (!current || isFinished(current.record)) return null;
+      if (goes_on) start("heavy");
+      return goes_on || current.turn === "heavy";
+    },
+    takeHeavy() {
+      const row = rows.get();
+      if (!row || isFinished(row.record)) return false;
+      if (row.turn !== "heavy") start("heavy");
+      return true;
     },
   };
 }

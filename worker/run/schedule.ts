@@ -1,7 +1,10 @@
-import type { Step } from "../../src/runs/step.ts";
+import type { MediaError } from "../../src/media/errors.ts";
+import type { EncoderChoice } from "../../src/media/refusal.ts";
+import { runErrorOf, type Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
-import { isFinished } from "../../src/runs/transitions.ts";
-import { isHeld, type RunRow } from "./run-row.ts";
+import { failOpenStep, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
+import { logFault, nameRun } from "../observability/log.ts";
+import type { ServiceSettings } from "../settings/schema.ts";
 
 /** Milliseconds between two mirrors of a record: KV takes one write a second on a key. */
 export const MIRROR_MS = 1000;
@@ -24,7 +27,7 @@ export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 const ALARM_RETRY_MS = { first: 2000, most: 60_000 } as const;
 
 /** Returns the milliseconds to wait after an alarm that has failed so many times in a row. */
-export function pauseAfter(failures: number): number {
+function pauseAfter(failures: number): number {
   return failures === 0 ? 0 : Math.min(ALARM_RETRY_MS.first * 2 ** (failures - 1), ALARM_RETRY_MS.most);
 }
 
@@ -74,4 +77,140 @@ export function nextAlarm(row: RunRow, watch: number, expires: number, now: numb
   const cleanup = cleanupDue(row, expires);
   if (cleanup !== null) due.push(cleanup);
   return due.length > 0 ? Math.max(now, Math.min(...due)) : null;
+}
+
+/**
+ * Where a run stands: its job is still being created; its job holds it back; it has not entered the queue; it waits there; it runs;
+ * it waits for a slot for heavy work; it has one; it has left the queues; or its job was never created, and it must not run.
+ */
+export type Turn =
+  | "creating"
+  | "held"
+  | "none"
+  | "waits"
+  | "goes_on"
+  | "heavy_waits"
+  | "heavy"
+  | "over"
+  | "withdrawn";
+
+/** Whether a run's job holds it back. */
+export function isHeld({ turn }: Pick<RunRow, "turn">): boolean {
+  return turn === "creating" || turn === "held";
+}
+
+/** The one row of a TaskObject; times are milliseconds since the epoch. */
+export interface RunRow {
+  project: string;
+  /** Id of the API key that made it. */
+  key_id: string;
+  turn: Turn;
+  /** Base of the run's URLs. */
+  base: string;
+  record: Task | Step;
+  /** The encoder that its encode was given to; null while there is none. */
+  choice: EncoderChoice | null;
+  /** Counts the changes of the record and its choice; `mirrored` is the newest one that KV and the index have. */
+  version: number;
+  mirrored: number;
+  mirrored_at: number;
+  /** When the run last gave a sign of life, or asked for its turn, and when its work last moved. */
+  heard_at: number;
+  progressed_at: number;
+  /** How often the silent run was woken since its last sign of life. */
+  wakes: number;
+  /** 1 once the run's Workflow instance stands. */
+  started: number;
+  /** How often the files of the finished run were cleared, and when that is next due. */
+  cleanups: number;
+  cleanup_at: number;
+}
+
+/** Times of the watch over a run, in milliseconds. */
+export interface WatchTimes {
+  /** Silence after which the run is looked after. */
+  watch: number;
+  /** Time without progress after which it fails. */
+  stall: number;
+}
+
+/** Returns the times of the watch by the settings. */
+export function watchTimes(settings: Pick<ServiceSettings, "WATCH_SECONDS" | "STALL_SECONDS">): WatchTimes {
+  return { watch: settings.WATCH_SECONDS * 1000, stall: settings.STALL_SECONDS * 1000 };
+}
+
+/** What the watch finds: all well, a silent run to wake, or a run to give up. */
+export type Finding = "well" | "silent" | "stalled" | "lost";
+
+/** Judges a run by its last sign of life and its last progress. Time in which it could not report does not count as a stall. */
+export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
+  if (isFinished(row.record) || !row.started) return "well";
+  // It sleeps until its turn.
+  const waits = row.turn === "heavy_waits";
+  const silence = waits ? ASK_MS : times.watch;
+  if (now - row.heard_at >= silence) return row.wakes * times.watch >= times.stall ? "lost" : "silent";
+  return !waits && now - row.progressed_at >= times.stall ? "stalled" : "well";
+}
+
+/** Returns the event by which a run fails at its open step. */
+export function failureOf(record: Task | Step, error: MediaError): RunEvent {
+  return failOpenStep(record, runErrorOf(error));
+}
+
+/** The alarm of a Durable Object, as its storage has it. */
+interface AlarmStorage {
+  setAlarm(at: number): Promise<void>;
+}
+
+/**
+ * Manages the one alarm that a run's Durable Object has. `name` is the run's id, for the log; `arm` sets the alarm to what is due
+ * next, after some milliseconds at the earliest.
+ */
+export function createRunAlarm(
+  storage: AlarmStorage,
+  name: string | undefined,
+  arm: (pause: number) => Promise<void>,
+) {
+  // Remembered, because each setting of an alarm is a write.
+  let due: number | null = null;
+  let failures = 0;
+  return {
+    /** Notes that the alarm has gone off, or went with the storage. */
+    gone() {
+      due = null;
+    },
+
+    /** Sets the alarm, unless an earlier one will do so. */
+    async set(at: number): Promise<void> {
+      if (due !== null && due <= at) return;
+      due = at;
+      await storage.setAlarm(at);
+    },
+
+    /**
+     * Runs every duty, even after one has failed, and arms the alarm. The platform gives up an alarm that fails for two minutes, as by
+     * a wrong setting; this one is set again.
+     */
+    async run(duties: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
+      let failed = false;
+      for (const [work, duty] of Object.entries(duties)) {
+        try {
+          await duty();
+        } catch (thrown) {
+          failed = true;
+          logFault("alarm failed", thrown, { ...nameRun(name), work });
+        }
+      }
+      const again = failures + 1;
+      try {
+        await arm(failed ? pauseAfter(again) : 0);
+        failures = failed ? again : 0;
+      } catch (thrown) {
+        failures = again;
+        logFault("alarm failed", thrown, { ...nameRun(name), work: "arm" });
+        due = null;
+        await this.set(Date.now() + pauseAfter(failures));
+      }
+    },
+  };
 }

@@ -1,31 +1,44 @@
 import { DurableObject } from "cloudflare:workers";
+import type { MediaError } from "../../src/media/errors.ts";
+import type { TaskEnd } from "../../src/runs/job.ts";
 import type { Step } from "../../src/runs/step.ts";
-import { clearMedia } from "../../src/runs/steps/media-keys.ts";
+import { clearMedia, type MediaFolder } from "../../src/runs/steps/media-keys.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
-import { mediaStorage } from "../env.ts";
-import { deleteInstance, startInstance, wakeInstance } from "../instance.ts";
-import { HeldRun } from "../jobs/held-run.ts";
-import { reportEnd } from "../jobs/report-end.ts";
+import { mediaBucket, mediaStorage } from "../env.ts";
+import { errors } from "../errors.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
-import { createRunTurn } from "../limits/run-turn.ts";
+import { createR2Uploads } from "../media/r2-uploads.ts";
+import { createR2Storage } from "../network/r2-storage.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
-import { createAdmission } from "./admission.ts";
-import { cleanUp, clearLeftovers, leftAfter } from "./clear-run.ts";
-import { createRunAlarm } from "./run-alarm.ts";
-import { createRunEvents } from "./run-events.ts";
-import { createRunListeners } from "./run-listeners.ts";
+import { createAdmission, createRunTurn, HeldRun } from "./admission.ts";
+import { createRunEvents, createRunListeners } from "./events.ts";
 import { createRunMirror } from "./run-mirror.ts";
-import { RunPin } from "./run-pin.ts";
-import type { RunRow } from "./run-row.ts";
-import { createRunRows } from "./run-rows.ts";
+import { createRunRows, type Leftovers, RunPin, type RunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
-import { CLEANUPS_MS, nextAlarm, outputExpires } from "./schedule.ts";
-import { watchTimes } from "./watch/watch.ts";
-import { watchRun } from "./watch/watch-run.ts";
+import {
+  CLEANUPS_MS,
+  cleanupDue,
+  createRunAlarm,
+  EXPIRED,
+  failureOf,
+  judgeRun,
+  nextAlarm,
+  outputExpires,
+  type RunRow,
+  watchTimes,
+} from "./schedule.ts";
+import {
+  deleteInstance,
+  instanceStatus,
+  startInstance,
+  terminateInstance,
+  UNKNOWN,
+  wakeInstance,
+} from "./workflow-instance.ts";
 
 /**
  * The record of one task or standalone step and its only writer: state changes, the mirror in KV and in the project's
@@ -291,5 +304,109 @@ export class TaskObject extends DurableObject<Bindings> {
     for (const part of [this.#rows, this.#mail]) part.cleared();
     this.#alarm.gone();
     await freed;
+  }
+}
+
+/** Aborts a run's incomplete uploads and removes its files from the given folders. */
+async function clearFiles(
+  bucket: R2Bucket,
+  id: string,
+  folders: readonly MediaFolder[],
+  rows: RunRows,
+): Promise<void> {
+  const uploads = createR2Uploads(bucket);
+  for (const { id, key } of rows.uploads()) {
+    // What cannot be dropped, storage drops by itself after a week.
+    await uploads
+      .resume(key, id)
+      .abort()
+      .catch(() => {});
+    rows.forgetUpload(id);
+  }
+  await clearMedia(createR2Storage(bucket), id, folders);
+}
+
+// The output stays only if the run succeeded and its output is not in the caller's own storage.
+function foldersOf(record: Task | Step): readonly MediaFolder[] {
+  const own = record.object === "task" && record.output?.startsWith("s3://");
+  return record.status === "succeeded" && !own ? ["work"] : ["work", "out"];
+}
+
+/** Clears what a deleted run has written since, when that is due. */
+async function clearLeftovers(env: Bindings, rows: RunRows, id: string): Promise<void> {
+  const left = rows.leftovers();
+  if (!left || Date.now() < left.due_at) return;
+  await clearFiles(mediaBucket(env), id, ["work", "out"], rows);
+  rows.setLeftovers(leftAfter(left.cleanups + 1));
+}
+
+/** Returns what is left to clear of a deleted run whose files were cleared so many times. */
+function leftAfter(cleanups: number): Leftovers | null {
+  const pause = CLEANUPS_MS[cleanups];
+  return pause === undefined ? null : { cleanups, due_at: Date.now() + pause };
+}
+
+/** Clears the files of a finished run that are due; `expires` returns when its output is, in milliseconds since the epoch. */
+async function cleanUp(env: Bindings, rows: RunRows, expires: (row: RunRow) => number): Promise<void> {
+  const row = rows.get();
+  const due = row && cleanupDue(row, expires(row));
+  if (!row || due === null || Date.now() < due) return;
+  const most = CLEANUPS_MS.length;
+  if (row.cleanups === most) {
+    await clearMedia(mediaStorage(env), row.record.id, ["out"]);
+    rows.update({ cleanups: EXPIRED });
+    return;
+  }
+  const good = row.record.status === "succeeded";
+  if (!good && row.cleanups > 0) await terminateInstance(env, row.record.id);
+  await clearFiles(mediaBucket(env), row.record.id, foldersOf(row.record), rows);
+  const cleanups = good ? most : row.cleanups + 1;
+  rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
+}
+
+/** Looks after a run that is silent or makes no progress: wakes it, or fails it by an event that `apply` takes. */
+async function watchRun(
+  env: Bindings,
+  rows: RunRows,
+  apply: (row: RunRow, event: RunEvent) => Promise<unknown>,
+): Promise<void> {
+  const fail = async (error: MediaError) => {
+    const current = rows.get();
+    if (current) await apply(current, failureOf(current.record, error));
+  };
+  const row = rows.get();
+  if (!row) return;
+  const finding = judgeRun(row, watchTimes(serviceSettings(env)), Date.now());
+  if (finding === "well") return;
+  if (finding === "stalled") return fail(errors.runStalled());
+  const status = await instanceStatus(env, row.record.id);
+  const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
+  // The record may have been finished while the status was asked for.
+  const current = rows.get();
+  if (!current || isFinished(current.record)) return;
+  const now = Date.now();
+  // A crash came between the creation of the instance and the moment when the engine kept it: it is created again.
+  const unborn = status === null && current.record.status === "queued" && finding !== "lost";
+  if (unborn) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
+  if (ended || finding === "lost") return fail(errors.runLost());
+  // A run that waits its turn has nothing to say yet, however long that takes.
+  const waits = status === "queued";
+  // One that cannot be asked about now is lost only if it stays silent.
+  if (!waits && status !== UNKNOWN) await wakeInstance(env, row.record.id, status);
+  rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
+}
+
+/** Reports the end of a task to its job, if it has one. A job that misses the report asks the task itself. */
+async function reportEnd(
+  env: Bindings,
+  record: Task | Step,
+  ended = record.status as TaskEnd,
+): Promise<void> {
+  if (record.object !== "task" || !record.job) return;
+  try {
+    const { id } = record.job;
+    await patiently(() => env.JOB.getByName(id).ended(record.id, ended, record.output));
+  } catch (thrown) {
+    logFault("end of a task not reported", thrown, nameRun(record.id));
   }
 }

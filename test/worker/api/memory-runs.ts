@@ -2,8 +2,7 @@ import { MediaError } from "../../../src/media/errors.ts";
 import type { Step } from "../../../src/runs/step.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../../src/runs/transitions.ts";
-import { createChanges } from "../../../worker/run/changes.ts";
-import { streamEvents, writeEvent } from "../../../worker/run/event-stream.ts";
+import { createChanges, streamEvents, writeEvent } from "../../../worker/run/events.ts";
 import type { FindStep, Runs } from "../../../worker/run/runs.ts";
 
 /** In-memory runs, which advance only when a test reports an event. */

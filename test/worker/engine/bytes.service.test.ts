@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Task } from "../../../src/runs/task.ts";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent } from "../../../src/runs/webhook-events.ts";
-import { instanceStatus } from "../../../worker/instance.ts";
+import { instanceStatus } from "../../../worker/run/workflow-instance.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Receiver, startReceiver } from "../webhooks/receiver.ts";

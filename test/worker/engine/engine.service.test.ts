@@ -2,7 +2,12 @@ import { stat } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Step } from "../../../src/runs/step.ts";
 import type { Task } from "../../../src/runs/task.ts";
-import { ENGINES, instanceStatus, startInstance, terminateInstance } from "../../../worker/instance.ts";
+import {
+  ENGINES,
+  instanceStatus,
+  startInstance,
+  terminateInstance,
+} from "../../../worker/run/workflow-instance.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { hugeMp4 } from "../../fixtures/huge.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";

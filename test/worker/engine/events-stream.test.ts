@@ -3,9 +3,7 @@ import type { Run } from "../../../src/browser/media-api.ts";
 import { createChangeWatch } from "../../../src/browser/page/watch-changes.ts";
 import { readEvents, type SentEvent } from "../../../src/client/remote/read-events.ts";
 import type { Update } from "../../../src/client/update.ts";
-import { createChanges } from "../../../worker/run/changes.ts";
-import { streamEvents, writeEvent } from "../../../worker/run/event-stream.ts";
-import { createRunEvents } from "../../../worker/run/run-events.ts";
+import { createChanges, createRunEvents, streamEvents, writeEvent } from "../../../worker/run/events.ts";
 import { EVENTS, history, move as moved, QUEUED } from "../../client/records.ts";
 import { rowWith } from "./run-row.ts";
 

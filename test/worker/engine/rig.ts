@@ -2,7 +2,7 @@ import type { DurableObjectNamespace } from "@cloudflare/workers-types";
 import { createTestHarness } from "wrangler";
 import type { Step } from "../../../src/runs/step.ts";
 import type { Task } from "../../../src/runs/task.ts";
-import type { RunBinding } from "../../../worker/instance.ts";
+import type { RunBinding } from "../../../worker/run/workflow-instance.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
 const KEYS = "alpha:key-of-alpha,beta:key-of-beta";

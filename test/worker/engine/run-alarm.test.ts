@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createRunAlarm } from "../../../worker/run/run-alarm.ts";
+import { createRunAlarm } from "../../../worker/run/schedule.ts";
 
 function open(arm = vi.fn(async (_pause: number) => {})) {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});

@@ -1,7 +1,7 @@
 import { createIds } from "../../../src/runs/ids.ts";
 import { createTask } from "../../../src/runs/task.ts";
 import { isFinished } from "../../../src/runs/transitions.ts";
-import type { RunRow } from "../../../worker/run/run-row.ts";
+import type { RunRow } from "../../../worker/run/schedule.ts";
 
 /** A task that was just created. */
 export const QUEUED = createTask(

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../src/runs/task.ts";
-import type { RunRow } from "../../../worker/run/run-row.ts";
-import { nextAlarm } from "../../../worker/run/schedule.ts";
+import { nextAlarm, type RunRow } from "../../../worker/run/schedule.ts";
 import { QUEUED, rowWith } from "./run-row.ts";
 
 const NOW = 100_000;

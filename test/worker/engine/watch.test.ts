@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../src/runs/task.ts";
-import type { RunRow } from "../../../worker/run/run-row.ts";
-import { judgeRun } from "../../../worker/run/watch/watch.ts";
+import { judgeRun, type RunRow } from "../../../worker/run/schedule.ts";
 import { QUEUED, rowWith } from "./run-row.ts";
 
 const finished: Task = { ...QUEUED, status: "succeeded" };

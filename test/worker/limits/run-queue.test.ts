@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { createHeavyTurn, type TurnStep } from "../../../worker/limits/heavy-turn.ts";
 import { createRunQueue, type RunLimits, type RunQueue } from "../../../worker/limits/run-queue.ts";
+import { createHeavyTurn, type TurnStep } from "../../../worker/run/workflow-instance.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 
 const NOW = 1000;

@@ -1,3 +1,6 @@
+import { RunOver } from "../../src/runs/pipeline.ts";
+import { patiently } from "../network/retry-object-call.ts";
+
 /** The Workflow instance of one run, which has the run's id. */
 export interface RunInstance {
   status(): Promise<{ status: string }>;
@@ -59,7 +62,7 @@ export async function instanceStatus(engines: Engines, id: string): Promise<stri
 }
 
 /** The event that wakes an instance. */
-export const WAKE = "wake";
+const WAKE = "wake";
 
 /** Wakes an instance that waits for an event or that a restart put to sleep; any other ignores it. */
 export async function wakeInstance(engines: Engines, id: string, status: string | null): Promise<void> {
@@ -92,4 +95,34 @@ function bindingsOf(engines: Engines, id: string): RunBinding[] {
   const all = ENGINES.flatMap((name) => engines[name] ?? []);
   const own = Number.parseInt(id.slice(-4), 36) % all.length;
   return [...all.slice(own), ...all.slice(0, own)];
+}
+
+// The TaskObject wakes a waiting run; this bounds the wait in case it never does.
+const TIMEOUT = "7 days";
+
+type Answer = "granted" | "waits" | "over";
+
+/** What waiting takes of a Workflow's step. */
+export interface TurnStep {
+  do(name: string, ask: () => Promise<Answer>): Promise<Answer>;
+  waitForEvent(name: string, event: { type: string; timeout: typeof TIMEOUT }): Promise<unknown>;
+}
+
+/**
+ * Returns a function that waits until the run may do heavy work, and rejects with {@link RunOver} when the run is over. A waiting
+ * run sleeps: it makes no calls and keeps no object awake, so thousands can wait at once.
+ */
+export function createHeavyTurn(
+  step: TurnStep,
+  object: () => { askHeavy(): Promise<Answer> },
+): () => Promise<void> {
+  return async () => {
+    for (;;) {
+      const granted = await step.do("turn", () => patiently(() => object().askHeavy()));
+      if (granted === "over") throw new RunOver();
+      if (granted === "granted") return;
+      // Events are kept until they are waited for, so one that comes in between is not lost. After the time-out the run asks again.
+      await step.waitForEvent("turn", { type: WAKE, timeout: TIMEOUT }).catch(() => {});
+    }
+  };
 }

@@ -6,7 +6,7 @@ import { errors } from "../errors.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { type ArchiveKind, createArchive, timeOfId } from "./archive.ts";
-import { writeEvent } from "./event-stream.ts";
+import { writeEvent } from "./events.ts";
 import type { RunKind } from "./run-index.ts";
 import type { FindStep, Runs } from "./runs.ts";
 import { mirrorKey } from "./schedule.ts";

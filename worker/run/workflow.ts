@@ -1,12 +1,38 @@
-import type { WorkflowStep } from "cloudflare:workers";
+import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
 import { MediaError, toMediaError } from "../../src/media/errors.ts";
-import { RunOver } from "../../src/runs/pipeline.ts";
-import type { Durably } from "../../src/runs/ports.ts";
+import { RunOver, runStep, runTask } from "../../src/runs/pipeline.ts";
+import type { Durably, Report } from "../../src/runs/ports.ts";
 import { type RunError, runErrorOf } from "../../src/runs/step.ts";
-import type { Env } from "../env.ts";
+import { createStepWork } from "../../src/runs/steps/step-work.ts";
+import { type Env, readEnv } from "../env.ts";
+import { MANY_ATTEMPTS, patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { ATTEMPTS } from "./schedule.ts";
 import type { TaskObject } from "./task-object.ts";
+import { createRunTools, type RunBegin } from "./tools.ts";
+import { createHeavyTurn } from "./workflow-instance.ts";
+
+/** The engine of one task or standalone step: its instance has the same id, and every piece of its work is remembered. */
+export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
+  /** Carries the run out and reports to its TaskObject; media that fails is a state of the record, never a throw. */
+  override async run(event: Readonly<WorkflowEvent<{ id: string }>>, step: WorkflowStep): Promise<void> {
+    const { id } = event.payload;
+    const env = readEnv(this.env);
+    // A stub that has failed once stays broken, so each call takes a fresh one.
+    const object = () => env.TASK.getByName(id);
+    const begun = await patiently(() => object().begin());
+    if (begun === null) return;
+    const begin: RunBegin = JSON.parse(begun);
+    const { record } = begin;
+    const report: Report = (change) =>
+      patiently(() => object().report(change), change.type === "step_succeeded" ? MANY_ATTEMPTS : undefined);
+    const durably = createDurably(step, object, env, id);
+    const tools = createRunTools(env, begin, createHeavyTurn(step, object));
+    const work = createStepWork(tools, record.object === "task" ? record : null);
+    if (record.object === "task") await runTask(record, work, report, durably);
+    else await runStep(record, id, work, report, durably);
+  }
+}
 
 // The work has limits of its own; this one catches what slips through them.
 const STEP_TIMEOUT = "6 hours";
@@ -18,7 +44,7 @@ type Outcome<T> = { value: T } | { over: true } | { error: Omit<RunError, "step_
  * outcome; a retryable one is tried again with a growing delay. While it works, it reports to the TaskObject, and the
  * signal of a run that has ended aborts.
  */
-export function createDurably(
+function createDurably(
   step: WorkflowStep,
   object: () => DurableObjectStub<TaskObject>,
   env: Env,

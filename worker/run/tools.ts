@@ -4,23 +4,20 @@ import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { parseBlock } from "../../src/media/features/encryption.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import type { Step } from "../../src/runs/step.ts";
+import type { SharedInput } from "../../src/runs/steps/inputs.ts";
 import type { StepTools } from "../../src/runs/steps/step-tools.ts";
 import { destinationOf, outputStem } from "../../src/runs/steps/upload.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { storageReader } from "../../src/storage/readers.ts";
 import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { openKey } from "../connections/content-key.ts";
-import { createOwnStorage } from "../connections/own-storage.ts";
 import { createSealOf } from "../connections/seal-of.ts";
 import type { Env } from "../env.ts";
-import { createSharedInput } from "../jobs/shared-input.ts";
 import { createSigner } from "../media/signer.ts";
-import { createNatives, NATIVE_CORES } from "../native/native.ts";
 import { patiently } from "../network/retry-object-call.ts";
-import { createInputs } from "./inputs.ts";
-import { createOffers } from "./offers.ts";
-import { createPinnedMedia } from "./pinned-media.ts";
+import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
 import { outputExpires } from "./schedule.ts";
+import { createInputs, createOwnStorage, createPinnedMedia } from "./storage.ts";
 
 // It does one job at a time, and the bytes pass through memory here.
 const LIGHT_IN_FLIGHT = 1;
@@ -97,5 +94,36 @@ export function createRunTools(
     font: async () => (await import("../media/burn-font.ts")).loadBurnFont(),
     url: (key) => signer.sign(key, expires, base),
     key: (url) => signer.resolve(url),
+  };
+}
+
+// How long to wait for the input before the run shows that it is alive, and how often to show that it is still at it.
+const WAIT_MS = 5000;
+const BEAT_MS = 8000;
+
+/** Returns the input that a task shares with the others of its job; null where it has its own. */
+function createSharedInput(env: Env, { id, job }: Task): SharedInput | null {
+  if (!job || job.after !== undefined) return null;
+  const object = () => env.JOB.getByName(job.id);
+  const lead = (ms: number) => object().lead.take(id, ms);
+  return {
+    id: job.id,
+    async alone(work, signal, onWait) {
+      while (!(await patiently(() => lead(WAIT_MS)))) {
+        signal.throwIfAborted();
+        await onWait();
+      }
+      const beat = setInterval(() => void lead(0).catch(() => {}), BEAT_MS);
+      try {
+        return await work(await patiently(() => object().known.get()));
+      } finally {
+        clearInterval(beat);
+        await object()
+          .lead.leave(id)
+          .catch(() => {});
+      }
+    },
+    beside: () => patiently(() => object().known.beside(id)),
+    keep: (source) => patiently(() => object().known.keep(source)),
   };
 }

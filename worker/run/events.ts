@@ -1,0 +1,241 @@
+import { createPace, followJob, type Pace, updateOf } from "../../src/client/progress.ts";
+import { readEvents } from "../../src/client/remote/read-events.ts";
+import type { Update } from "../../src/client/update.ts";
+import type { Job } from "../../src/runs/job.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+import { isFinished } from "../../src/runs/transitions.ts";
+import { logFault } from "../observability/log.ts";
+import type { Versioned } from "./runs.ts";
+import type { RunRow } from "./schedule.ts";
+
+/** Times of a stream of events, in milliseconds. */
+export interface EventTimes {
+  /** Between two events, but for the last one, which never waits. */
+  between: number;
+  /** Silence after which a comment keeps the connection. */
+  heartbeat: number;
+}
+
+/** An event a second; proxies drop what is silent for a minute, or half of one. */
+export const EVENT_TIMES: EventTimes = { between: 1000, heartbeat: 15_000 };
+
+/** How a run stands, as one server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+interface RunEventBytes {
+  version: number;
+  finished: boolean;
+  bytes: Uint8Array;
+}
+
+const encoder = new TextEncoder();
+const COMMENT = encoder.encode(": still here\n\n");
+
+/** Writes how a run stands as an event; `pace` has seen the records before it. */
+export function writeEvent<T extends Task | Step>(
+  { version, record, choice = null }: Versioned<T>,
+  pace: Pace = createPace(),
+): RunEventBytes {
+  // The record has the error already.
+  const { error: _, ...update } = updateOf(record, null, choice, pace);
+  const data = JSON.stringify(update);
+  const bytes = encoder.encode(`event: update\nid: ${version}\ndata: ${data}\n\n`);
+  return { version, finished: isFinished(record), bytes };
+}
+
+/**
+ * Streams a run's state and then its changes after version `seen`, until it is finished or gone (`latest` returns null).
+ * Nothing is produced before the reader asks for it: a slow reader misses states in between but delays no other.
+ */
+export function streamEvents(
+  latest: () => RunEventBytes | null,
+  changes: Pick<Changes, "wait">,
+  seen: number,
+  times: EventTimes = EVENT_TIMES,
+  onCancel: () => void = () => {},
+): ReadableStream<Uint8Array> {
+  let left = false;
+  let due = Date.now();
+  let silent = due + times.heartbeat;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const event = latest();
+          if (left) return;
+          if (!event) return controller.close();
+          const now = Date.now();
+          const fresh = event.version > seen;
+          if (fresh && (event.finished || now >= due)) {
+            seen = event.version;
+            due = now + times.between;
+            silent = now + times.heartbeat;
+            controller.enqueue(event.bytes);
+            if (event.finished) controller.close();
+            return;
+          }
+          if (event.finished) return controller.close();
+          if (now >= silent) {
+            silent = now + times.heartbeat;
+            return controller.enqueue(COMMENT);
+          }
+          await changes.wait((fresh ? Math.min(due, silent) : silent) - now);
+        }
+      },
+      cancel() {
+        left = true;
+        onCancel();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The events of one run for all that follow it. */
+export interface RunEvents {
+  /** Streams how the run stands and its changes above the version `seen`; `over` when its end was seen, null when it is not this project's. */
+  follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null;
+  /** Notifies all followers of a change. */
+  changed(): void;
+}
+
+/** Creates {@link RunEvents}: however many followers there are, a state is read and serialized once. */
+export function createRunEvents(read: () => RunRow | null): RunEvents {
+  const changes = createChanges();
+  const pace = createPace();
+  let event: RunEventBytes | null = null;
+
+  function latest(): RunEventBytes | null {
+    const row = event ? null : read();
+    if (row) event = writeEvent(row, pace);
+    return event;
+  }
+
+  return {
+    follow(project, seen) {
+      const row = read();
+      if (row?.project !== project) return null;
+      if (isFinished(row.record) && row.version <= seen) return "over";
+      return streamEvents(latest, changes, seen);
+    },
+    changed() {
+      event = null;
+      changes.tell();
+    },
+  };
+}
+
+/** Lets many wait for the next change of one thing. */
+interface Changes {
+  /** Resolves at the next change, or after `ms`. */
+  wait(ms: number): Promise<void>;
+  /** Wakes all waiters. */
+  tell(): void;
+}
+
+/** Creates {@link Changes}; a waiter that times out leaves nothing behind. */
+export function createChanges(): Changes {
+  const waiting = new Set<() => void>();
+  return {
+    wait(ms) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const end = () => {
+        clearTimeout(timer);
+        waiting.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      waiting.add(end);
+      return promise;
+    },
+    tell() {
+      for (const end of [...waiting]) end();
+    },
+  };
+}
+
+const MAX_LISTEN_MS = 30_000;
+
+/** The callers that wait for an event of a run: its end, or its turn. */
+export interface RunListeners {
+  /** Resolves to true after `ms`, at most half a minute; to false as soon as the event happens. */
+  listen(ms: number): Promise<boolean>;
+  /** Notifies all listeners of the event. */
+  end(): void;
+}
+
+/** Creates {@link RunListeners}. */
+export function createRunListeners(): RunListeners {
+  const listeners = new Set<(goes_on: boolean) => void>();
+  return {
+    async listen(ms) {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = setTimeout(() => resolve(true), Math.min(ms, MAX_LISTEN_MS));
+      listeners.add(resolve);
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        listeners.delete(resolve);
+      }
+    },
+    end() {
+      for (const over of listeners) over(false);
+    },
+  };
+}
+
+const jobEventsEncoder = new TextEncoder();
+
+/** Streams a job and its changes as server-sent events, from those of its tasks, which `open` returns; null for one that is gone. */
+export function streamJob(
+  job: Job,
+  open: (task: Task) => Promise<ReadableStream<Uint8Array> | "over" | null>,
+): ReadableStream<Uint8Array> {
+  const changes = createChanges();
+  let latest: RunEventBytes | null = { version: 0, finished: false, bytes: new Uint8Array() };
+  let version = 0;
+  const left = new AbortController();
+  const updates = followJob(job, (task, signal) =>
+    updatesIn(() => open(task), AbortSignal.any([signal, left.signal])),
+  );
+  async function follow(): Promise<void> {
+    try {
+      for await (const update of updates) {
+        const { record } = update;
+        // A client that has seen an earlier change connects again for the end; one that has seen the end has its id.
+        const id = isFinished(record) ? record.updated_at : 0;
+        const text = `event: update\nid: ${id}\ndata: ${JSON.stringify(update)}\n\n`;
+        latest = { version: ++version, finished: isFinished(record), bytes: jobEventsEncoder.encode(text) };
+        changes.tell();
+      }
+    } catch (thrown) {
+      logFault("job not followed", thrown, { job: job.id });
+    }
+    // A client that was not told of the end connects again.
+    if (!latest?.finished) latest = null;
+    changes.tell();
+  }
+  void follow();
+  return streamEvents(
+    () => latest,
+    changes,
+    0,
+    undefined,
+    () => left.abort(),
+  );
+}
+
+async function* updatesIn(
+  open: () => Promise<ReadableStream<Uint8Array> | "over" | null>,
+  signal: AbortSignal,
+): AsyncGenerator<Update<Task>, void> {
+  const body = await open();
+  if (!body || body === "over") return;
+  // A reader that has left must not hold the streams of tasks that are silent.
+  const events = readEvents(body.pipeThrough(new TransformStream(), { signal }));
+  try {
+    for await (const { event, data } of events) if (event === "update") yield JSON.parse(data);
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
+}

@@ -1,0 +1,219 @@
+import { waitUntil } from "cloudflare:workers";
+import { isId } from "../../src/runs/ids.ts";
+import type { ByteRange, Storage } from "../../src/runs/ports.ts";
+import { type Inputs, type OpenInput, openStored } from "../../src/runs/steps/inputs.ts";
+import { runFolder, runOf, sourceKey } from "../../src/runs/steps/media-keys.ts";
+import type { ByteSource } from "../../src/storage/byte-source.ts";
+import { createHostGuard } from "../../src/storage/http/host-guard.ts";
+import { createHttpSource, type HttpFile, openHttp } from "../../src/storage/http/reader.ts";
+import type { HttpOptions } from "../../src/storage/http/request.ts";
+import {
+  createExtents,
+  createPinnedStorage,
+  type FetchTurns,
+  type Pin,
+  pinnedFacts,
+  pinOf,
+} from "../../src/storage/pinned.ts";
+import { storageReader } from "../../src/storage/readers.ts";
+import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/bucket.ts";
+import { openS3, signedOptions } from "../../src/storage/s3/objects.ts";
+import { parseS3Url, type S3Connection } from "../../src/storage/s3/s3-connection.ts";
+import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
+import { toBase64Url } from "../../src/util/bytes.ts";
+import { createConnections } from "../connections/connections.ts";
+import { s3Options } from "../connections/s3-options.ts";
+import { createSealOf } from "../connections/seal-of.ts";
+import { createOutsideOf, type Env, hostRules, mediaBucket } from "../env.ts";
+import { errors } from "../errors.ts";
+import { STAY_MS } from "../jobs/job-input.ts";
+import { requireQuota } from "../limits/quota.ts";
+import type { Signer } from "../media/signer.ts";
+import { createR2Objects } from "../network/r2-objects.ts";
+import { createR2Storage } from "../network/r2-storage.ts";
+import { patiently } from "../network/retry-object-call.ts";
+import { createPageUploadsOf } from "../uploads/place-of.ts";
+
+/** Whose inputs are read. */
+export interface InputOwner {
+  project: string;
+  run_id: string;
+  /** Base of the run's URLs. */
+  base: string;
+}
+
+/** The inputs of a run. */
+export interface RunInputs extends Inputs {
+  /** Opens a range of a pinned input; reading rejects with `input_changed` when it has another version by now. */
+  openPinned(pin: Pin, range: ByteRange, signal?: AbortSignal): Promise<ByteSource>;
+}
+
+// Where the bytes behind a URL are.
+type Place = { stored: string } | { s3: string; connection_id: string | null } | { http: string };
+
+/** Creates the inputs of a run from its storage, the network and the caller's own storage, within the limits of the settings. */
+export function createInputs(
+  env: Env,
+  { project, run_id, base }: InputOwner,
+  storage: Storage,
+  signer: Signer,
+): RunInputs {
+  const guard = createHostGuard(hostRules(env));
+  const outside = createOutsideOf(env);
+  const uploads = createPageUploadsOf(env);
+  const own = createOwnStorage(env, project, run_id);
+  const { MAX_INPUT_BYTES: maxBytes, INGEST_SECONDS } = env.settings;
+  const totalMs = INGEST_SECONDS * 1000;
+  const quota = async (bytes: number) =>
+    requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(bytes)));
+  const limits = { maxBytes, admit: quota };
+  const timeouts = { totalMs, headersMs: Math.min(20_000, totalMs), idleMs: Math.min(30_000, totalMs) };
+  const httpOptions = (signal?: AbortSignal): HttpOptions => ({
+    ...{ fetch: outside.fetch, guard, signal, timeouts, ...limits },
+  });
+
+  async function find(url: string): Promise<Place> {
+    if (/^s3:/i.test(url)) return { s3: url, connection_id: null };
+    const stored = await signer.resolve(url);
+    if (stored !== null) return { stored };
+    const upload = await uploads.find(project, url);
+    if (upload?.key) return { stored: upload.key };
+    if (upload?.output) return { s3: upload.output, connection_id: upload.connection_id };
+    if (!url.startsWith(`${base}/uploads/`)) return { http: url };
+    throw errors.uploadExpired();
+  }
+
+  const opened = (url: string, file: HttpFile): OpenInput => {
+    return { reader: file.reader, mime: file.mime, file, pin: pinOf(url, file) };
+  };
+
+  return {
+    async open(url, signal) {
+      const place = await find(url);
+      if ("stored" in place) {
+        await quota(0);
+        return openStored(storage, place.stored, url, (stored) => storageReader(storage, stored));
+      }
+      if ("http" in place) return opened(url, await openHttp(url, httpOptions(signal)));
+      return opened(url, await own.open(place.s3, { signal, timeouts, ...limits }, place.connection_id));
+    },
+    async openPinned(pin, range, signal) {
+      const place = await find(pin.url);
+      if ("stored" in place) throw errors.storedFilePinned();
+      const { url, options } =
+        "http" in place
+          ? { url: place.http, options: httpOptions(signal) }
+          : await own.source(place.s3, { signal, timeouts, ...limits }, place.connection_id);
+      return createHttpSource(pinnedFacts(pin, url), options, { range });
+    },
+  };
+}
+
+/**
+ * Creates the managed storage with the pinned sources of runs that go on, at the keys that copies would have. What is read of
+ * them is kept in the run's folder. It remembers what it found, so a new one is due for every request or run.
+ */
+export function createPinnedMedia(env: Env, signer: Signer): Storage {
+  const bucket = mediaBucket(env);
+  const storage = createR2Storage(bucket);
+  const objects = createR2Objects(bucket);
+  return createPinnedStorage(storage, {
+    async find(key) {
+      const run_id = runOf(key);
+      if (key !== sourceKey(run_id)) return null;
+      // An object keeps it: into the run's folder, an encoder may write.
+      const keeper = () => (isId("job", run_id) ? env.JOB.getByName(run_id) : env.TASK.getByName(run_id));
+      const found = await patiently(() => keeper().pin.get());
+      if (found === null) return null;
+      const { project, base, pin } = found;
+      const inputs = createInputs(env, { project, run_id, base }, storage, signer);
+      return {
+        pin,
+        extents: createExtents(objects, extentsFolder(run_id, pin)),
+        open: (range) => inputs.openPinned(pin, range),
+        turns: isId("job", run_id) ? fetchTurns(env, run_id) : undefined,
+      };
+    },
+    later: waitUntil,
+  });
+}
+
+// The tasks of a job read one input side by side.
+function fetchTurns(env: Env, job_id: string): FetchTurns {
+  const fetches = () => env.JOB.getByName(job_id).fetches;
+  return {
+    async take(range) {
+      const number = await patiently(() => fetches().take(range));
+      if (number === null) return null;
+      const staying = setInterval(
+        () =>
+          void fetches()
+            .stay(number)
+            .catch(() => {}),
+        STAY_MS,
+      );
+      return async () => {
+        clearInterval(staying);
+        await fetches()
+          .leave(number)
+          .catch(() => {});
+      };
+    },
+  };
+}
+
+// What was read of one version is never taken for a part of another.
+function extentsFolder(run_id: string, { etag, size }: Pin): string {
+  return `${runFolder("work", run_id)}extents/${toBase64Url(new TextEncoder().encode(etag))}-${size}/`;
+}
+
+/** The caller's own S3 storage, by the connection that is tied to a run. Everything rejects with `connection_not_found` when that is gone. */
+export interface OwnStorage {
+  /** Opens `s3://<bucket>/<key>` as a source, by another connection than that of the run where one is named. */
+  open(
+    url: string,
+    options: Omit<HttpOptions, "guard" | "fetch">,
+    connection_id?: string | null,
+  ): Promise<HttpFile>;
+  /** Returns how the ranges of a known object are read, at a URL that stands for it. */
+  source(
+    url: string,
+    options: Omit<HttpOptions, "guard" | "fetch">,
+    connection_id?: string | null,
+  ): Promise<{ url: string; options: HttpOptions }>;
+  bucket(name: string): Promise<S3Bucket>;
+}
+
+type Reach = ReturnType<typeof s3Options>;
+
+/** Builds the own storage of a run; the connection is read when it is first needed. */
+export function createOwnStorage(env: Env, project: string, run_id: string): OwnStorage {
+  const outside = createOutsideOf(env);
+  const connections = createConnections((name) => env.PROJECT.getByName(name), createSealOf(env));
+
+  async function reach(wanted: string | null = null): Promise<Reach & S3Connection> {
+    const connection =
+      wanted === null ? await connections.openOf(project, run_id) : await connections.open(project, wanted);
+    if (!connection) throw errors.connectionOfRunDeleted();
+    await outside.guard(connection.endpoint);
+    return s3Options(connection, outside);
+  }
+
+  return {
+    async open(url, options, connection_id) {
+      const { bucket, key } = parseS3Url(url);
+      const { fetch, ...connection } = await reach(connection_id);
+      return openS3(createS3Signer(connection, bucket), key, { ...options, fetch });
+    },
+    async source(url, options, connection_id) {
+      const { bucket, key } = parseS3Url(url);
+      const { fetch, ...connection } = await reach(connection_id);
+      const signer = createS3Signer(connection, bucket);
+      return { url: `s3://${bucket}/`, options: signedOptions(signer, key, { ...options, fetch }) };
+    },
+    async bucket(name) {
+      const { fetch, ...connection } = await reach();
+      return createS3Bucket(createS3Signer(connection, name), { fetch });
+    },
+  };
+}
