@@ -12,7 +12,7 @@ import { createOutsideOf, type Env, hostRules, mediaBucket, random, readEnv } fr
 import type { Begun } from "./http/idempotency.ts";
 import { createImageSigner } from "./images/image-signer.ts";
 import { createImages } from "./images/images.ts";
-import { createJobs } from "./jobs/job-engine.ts";
+import { createJobs } from "./jobs/job-access.ts";
 import type { Limits } from "./limits/enforce.ts";
 import { QUEUE_NAME } from "./limits/queue-name.ts";
 import { createRateLimiter } from "./limits/rate-limiter.ts";

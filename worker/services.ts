@@ -9,7 +9,7 @@ import type { ApiSettings } from "./http/context.ts";
 import type { Idempotency } from "./http/idempotency.ts";
 import type { Images } from "./images/image.ts";
 import type { ImageSigner } from "./images/image-signer.ts";
-import type { Jobs } from "./jobs/jobs.ts";
+import type { Jobs } from "./jobs/job-state.ts";
 import type { Limits } from "./limits/enforce.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";

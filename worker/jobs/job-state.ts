@@ -1,6 +1,7 @@
 import type { EncodeRequest } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
-import { type JobHead, releaseAfter, type TaskEnd } from "../../src/runs/job.ts";
+import { type Job, type JobHead, releaseAfter, type TaskEnd } from "../../src/runs/job.ts";
+import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Task } from "../../src/runs/task.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
 import type { Made } from "../run/runs.ts";
@@ -99,4 +100,18 @@ export function running({ tasks }: JobState): JobTask[] {
 /** Whether all tasks are over. */
 export function isOver({ phase, tasks }: JobState): boolean {
   return phase !== "creating" && tasks.every(({ ended }) => ended !== null);
+}
+
+/** The jobs, each in its project. Ids of other projects are unknown. */
+export interface Jobs {
+  /** Stores a job and its tasks, all or nothing. */
+  create(job: NewJob): Promise<Job>;
+  get(project: string, id: string): Promise<Job | null>;
+  list(project: string, query: ListQuery): Promise<ListPage<Job>>;
+  /** Streams a job and its changes as server-sent events; `over` once it is finished and `seen` is not 0, null for an unknown one. */
+  follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
+  /** Cancels what still runs or waits; rejects with `job_not_found` or `job_finished`. */
+  cancel(project: string, id: string): Promise<Job>;
+  /** Removes the job, its tasks and their outputs; rejects with `job_not_found`, or `job_running` while one runs. */
+  delete(project: string, id: string): Promise<void>;
 }

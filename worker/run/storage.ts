@@ -26,7 +26,7 @@ import { s3Options } from "../connections/s3-options.ts";
 import { createSealOf } from "../connections/seal-of.ts";
 import { createOutsideOf, type Env, hostRules, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
-import { STAY_MS } from "../jobs/job-input.ts";
+import { STAY_MS } from "../jobs/job-object.ts";
 import { requireQuota } from "../limits/quota.ts";
 import type { Signer } from "../media/signer.ts";
 import { createR2Objects } from "../network/r2-objects.ts";

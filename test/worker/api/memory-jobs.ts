@@ -2,8 +2,7 @@ import { MediaError } from "../../../src/media/errors.ts";
 import { describeJob, type Job } from "../../../src/runs/job.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { isFinished } from "../../../src/runs/transitions.ts";
-import type { NewJob } from "../../../worker/jobs/job-state.ts";
-import type { Jobs } from "../../../worker/jobs/jobs.ts";
+import type { Jobs, NewJob } from "../../../worker/jobs/job-state.ts";
 import { streamJob } from "../../../worker/run/events.ts";
 import type { MemoryRuns } from "./memory-runs.ts";
 

@@ -10,7 +10,7 @@ import { createArchive, createJobArchive, type KnownJob } from "../run/archive.t
 import { streamJob } from "../run/events.ts";
 import { mayBeArchived } from "../run/run-access.ts";
 import type { Runs } from "../run/runs.ts";
-import type { Jobs } from "./jobs.ts";
+import type { Jobs } from "./job-state.ts";
 
 /** Creates the access to jobs, each kept by its own JobObject and listed from the index of its project. */
 export function createJobs(env: Env, runs: Runs<Task>): Jobs {
