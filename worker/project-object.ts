@@ -13,7 +13,7 @@ import { mediaBucket, random } from "./env.ts";
 import { createIdempotencyTable } from "./http/idempotency.ts";
 import { createJobTable, type ListedJob } from "./jobs/job-table.ts";
 import { createQuota, type DayBytes, storedBytes } from "./limits/quota.ts";
-import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";
+import { createUsage, type KeyWindow, type Use } from "./limits/rate-limiter.ts";
 import { writePoints } from "./observability/analytics.ts";
 import { createLog, logEnd, logFault } from "./observability/log.ts";
 import { createMetricTable } from "./observability/metric-table.ts";

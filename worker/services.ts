@@ -10,7 +10,7 @@ import type { Idempotency } from "./http/idempotency.ts";
 import type { Images } from "./images/image.ts";
 import type { ImageSigner } from "./images/image-signer.ts";
 import type { Jobs } from "./jobs/job-state.ts";
-import type { Limits } from "./limits/enforce.ts";
+import type { Limits } from "./limits/limits.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { Uploads } from "./media/uploads.ts";

@@ -7,7 +7,7 @@ import { errors } from "../errors.ts";
 import { readBytes } from "../http/body.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { isRefusal } from "../http/errors.ts";
-import { countCreation } from "../limits/enforce.ts";
+import { countCreation } from "../limits/limits.ts";
 import type { Services } from "../services.ts";
 
 /** How a route creates a record. */

@@ -13,7 +13,7 @@ import { applyToTask } from "../../src/runs/transitions.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
-import { countCreation, takeRoom } from "../limits/enforce.ts";
+import { countCreation, takeRoom } from "../limits/limits.ts";
 import type { Services } from "../services.ts";
 import { checkWebhook } from "../webhooks/check-url.ts";
 import { creationHandler } from "./creation.ts";

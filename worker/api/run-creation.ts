@@ -6,7 +6,7 @@ import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { type ConnectionUser, errors } from "../errors.ts";
 import { type ApiEnv, baseUrl } from "../http/context.ts";
-import { takeRoom } from "../limits/enforce.ts";
+import { takeRoom } from "../limits/limits.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Services } from "../services.ts";
 import { checkWebhook } from "../webhooks/check-url.ts";

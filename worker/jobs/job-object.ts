@@ -12,7 +12,7 @@ import type { Pin } from "../../src/storage/pinned.ts";
 import { everyOne } from "../../src/util/async.ts";
 import { mediaBucket, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
-import { QUEUE_NAME } from "../limits/queue-name.ts";
+import { QUEUE_NAME } from "../limits/run-queue.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
 import { createArchive, createJobArchive } from "../run/archive.ts";

@@ -150,3 +150,6 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
     isBusy: () => one(`SELECT 1 AS n FROM ${turn} LIMIT 1`) !== undefined,
   };
 }
+
+/** The name of the one object that the queue of runs is kept in. */
+export const QUEUE_NAME = "runs";

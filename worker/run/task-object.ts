@@ -7,7 +7,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
 import { mediaBucket, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
-import { QUEUE_NAME } from "../limits/queue-name.ts";
+import { QUEUE_NAME } from "../limits/run-queue.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
 import { patiently } from "../network/retry-object-call.ts";

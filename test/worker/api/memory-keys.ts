@@ -1,8 +1,7 @@
 import { createKeyRing } from "../../../worker/auth/key-ring.ts";
 import { createKeyTable, type KeyTable } from "../../../worker/auth/key-table.ts";
 import { createKeys } from "../../../worker/auth/project-keys.ts";
-import { createRateLimiter } from "../../../worker/limits/rate-limiter.ts";
-import { createUsage, type Usage } from "../../../worker/limits/usage.ts";
+import { createRateLimiter, createUsage, type Usage } from "../../../worker/limits/rate-limiter.ts";
 import type { Services } from "../../../worker/services.ts";
 import { readSettings } from "../../../worker/settings/read.ts";
 import { ServiceSettings } from "../../../worker/settings/schema.ts";

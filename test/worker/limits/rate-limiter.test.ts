@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
-import { createRateLimiter, type Limited, TELL_MS } from "../../../worker/limits/rate-limiter.ts";
-import { createRoom } from "../../../worker/limits/room.ts";
-import { createUsage, type Usage } from "../../../worker/limits/usage.ts";
+import { createRoom } from "../../../worker/limits/limits.ts";
+import {
+  createRateLimiter,
+  createUsage,
+  type Limited,
+  TELL_MS,
+  type Usage,
+} from "../../../worker/limits/rate-limiter.ts";
 
 const KEY = { id: "key_1", project: "p" };
 

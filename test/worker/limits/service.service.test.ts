@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NewApiKey } from "../../../src/runs/key.ts";
 import type { Task } from "../../../src/runs/task.ts";
-import { QUEUE_NAME } from "../../../worker/limits/queue-name.ts";
+import { QUEUE_NAME } from "../../../worker/limits/run-queue.ts";
 import { instanceStatus } from "../../../worker/run/workflow-instance.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "../engine/rig.ts";
