@@ -22,8 +22,8 @@ import { observeEnd } from "./observability/observe-end.ts";
 import { createRetirement } from "./run/archive.ts";
 import { createRunIndex, type RunIndex } from "./run/run-index.ts";
 import { serviceSettings } from "./settings/service-settings.ts";
-import { createPostOffice, type Mail, type PostOffice } from "./webhooks/post-office.ts";
-import type { ChangeSet, Shipment } from "./webhooks/shipment.ts";
+import type { ChangeSet, Shipment } from "./webhooks/delivery.ts";
+import { createPostOffice, type Mail, type PostOffice } from "./webhooks/webhook-queue.ts";
 
 const PRUNE_MS = 3_600_000;
 // Between two batches for the archive.

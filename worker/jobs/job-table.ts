@@ -5,7 +5,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { jobEndKind } from "../../src/runs/webhook-events.ts";
 import type { RunIndex } from "../run/run-index.ts";
 import { type Sql, whereOf } from "../sql.ts";
-import type { ChangeSet } from "../webhooks/shipment.ts";
+import type { ChangeSet } from "../webhooks/delivery.ts";
 
 /** A job as lists have it: its tasks as JSON. */
 export interface ListedJob {

@@ -3,7 +3,7 @@ import type { RunError, Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
 import type { Load, QueuedRun } from "../limits/run-queue.ts";
-import type { RunMail } from "../webhooks/run-mail.ts";
+import type { RunMail } from "../webhooks/run-webhooks.ts";
 import type { RunMirror } from "./run-mirror.ts";
 import type { RunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";

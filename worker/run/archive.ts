@@ -4,7 +4,7 @@ import { ID_PREFIX } from "../../src/runs/ids.ts";
 import type { JobHead } from "../../src/runs/job.ts";
 import type { JobState } from "../jobs/job-state.ts";
 import { logFault } from "../observability/log.ts";
-import type { PostOffice } from "../webhooks/post-office.ts";
+import type { PostOffice } from "../webhooks/webhook-queue.ts";
 import { type ArchivedRecord, RUN_KINDS, type RunIndex, type RunKind } from "./run-index.ts";
 
 /** The types of records in an archive. */

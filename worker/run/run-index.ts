@@ -3,7 +3,7 @@ import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
-import { GIVE_UP_MS } from "../webhooks/retry.ts";
+import { GIVE_UP_MS } from "../webhooks/delivery.ts";
 
 // An index for each way to ask, so that a page costs its own rows however many others there are. The records, of some
 // KB each until they are finished and packed, lie in a table with row ids: in the tree of a key they would leave it four

@@ -4,7 +4,7 @@ import { isFinished } from "../../src/runs/transitions.ts";
 import { doubling, retry, within } from "../../src/util/async.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
-import type { RunMail } from "../webhooks/run-mail.ts";
+import type { RunMail } from "../webhooks/run-webhooks.ts";
 import type { RunRows } from "./run-rows.ts";
 import { KV_TTL, LISTING_MS, MIRROR_MS, mirrorKey } from "./schedule.ts";
 

@@ -13,7 +13,7 @@ import { createR2Storage } from "../network/r2-storage.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
-import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
+import { createRunMail, type RunMail } from "../webhooks/run-webhooks.ts";
 import { createAdmission, createRunTurn, HeldRun } from "./admission.ts";
 import { createRunEvents, createRunListeners } from "./events.ts";
 import { createRunMirror } from "./run-mirror.ts";

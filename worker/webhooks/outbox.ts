@@ -1,5 +1,5 @@
 import type { Sql } from "../sql.ts";
-import type { Change, Shipment } from "./shipment.ts";
+import type { Change, Shipment } from "./delivery.ts";
 
 /** A delivery that the object of a run is to make. */
 export interface Due {

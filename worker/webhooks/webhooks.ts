@@ -11,10 +11,9 @@ import { toBase64 } from "../../src/util/bytes.ts";
 import type { Seal } from "../connections/seal.ts";
 import { errors } from "../errors.ts";
 import type { Remote } from "../network/remote.ts";
-import type { EndpointTable } from "./endpoint-table.ts";
-import type { Mail } from "./post-office.ts";
-import type { SecretTable } from "./secret-table.ts";
-import { PROJECT_OWNER } from "./shipment.ts";
+import { PROJECT_OWNER } from "./delivery.ts";
+import type { EndpointTable, SecretTable } from "./endpoint-table.ts";
+import type { Mail } from "./webhook-queue.ts";
 
 /** Endpoints, events and deliveries, each in its project. Ids of other projects are unknown. */
 export interface Webhooks {

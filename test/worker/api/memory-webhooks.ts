@@ -1,6 +1,6 @@
 import { createIds } from "../../../src/runs/ids.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
-import { createPostOffice, type PostOffice } from "../../../worker/webhooks/post-office.ts";
+import { createPostOffice, type PostOffice } from "../../../worker/webhooks/webhook-queue.ts";
 import { createWebhooks, type WebhookHome, type Webhooks } from "../../../worker/webhooks/webhooks.ts";
 import { asRemote } from "./as-remote.ts";
 import { createMemorySql } from "./memory-connections.ts";

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createIds } from "../../../src/runs/ids.ts";
 import type { WebhookDelivery } from "../../../src/runs/webhook-events.ts";
 import { createOutside } from "../../../worker/network/outside.ts";
-import { createCourier } from "../../../worker/webhooks/courier.ts";
+import { postEvent } from "../../../worker/webhooks/delivery.ts";
 import { createOutbox } from "../../../worker/webhooks/outbox.ts";
-import { postEvent } from "../../../worker/webhooks/post-event.ts";
-import { createPostOffice } from "../../../worker/webhooks/post-office.ts";
+import { createCourier } from "../../../worker/webhooks/sender.ts";
+import { createPostOffice } from "../../../worker/webhooks/webhook-queue.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 import { type Receiver, startReceiver, type Taking } from "./receiver.ts";
 

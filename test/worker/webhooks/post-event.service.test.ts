@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
 import { createOutside } from "../../../worker/network/outside.ts";
-import { postEvent } from "../../../worker/webhooks/post-event.ts";
+import { postEvent } from "../../../worker/webhooks/delivery.ts";
 import { startReceiver } from "./receiver.ts";
 
 const SECRETS = ["one", "two"].map((text) => `whsec_${btoa(text.repeat(10))}`);

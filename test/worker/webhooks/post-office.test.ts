@@ -6,8 +6,8 @@ import {
   type EventKind,
   type Topic,
 } from "../../../src/runs/webhook-events.ts";
-import { createPostOffice, type PostOffice } from "../../../worker/webhooks/post-office.ts";
-import type { ChangeSet } from "../../../worker/webhooks/shipment.ts";
+import type { ChangeSet } from "../../../worker/webhooks/delivery.ts";
+import { createPostOffice, type PostOffice } from "../../../worker/webhooks/webhook-queue.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 
 const DAY_MS = 86_400_000;

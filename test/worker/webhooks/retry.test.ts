@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GIVE_UP_MS, nextAttempt } from "../../../worker/webhooks/retry.ts";
+import { GIVE_UP_MS, nextAttempt } from "../../../worker/webhooks/delivery.ts";
 
 const SINCE = 1_800_000_000_000;
 

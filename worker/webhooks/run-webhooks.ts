@@ -5,10 +5,9 @@ import { createSealOf } from "../connections/seal-of.ts";
 import { createOutsideOf, type Env, readEnv } from "../env.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
-import { type Courier, createCourier } from "./courier.ts";
+import { type ChangeSet, type Posted, postEvent, type Shipment } from "./delivery.ts";
 import { createOutbox } from "./outbox.ts";
-import { type Posted, postEvent } from "./post-event.ts";
-import type { ChangeSet, Shipment } from "./shipment.ts";
+import { type Courier, createCourier } from "./sender.ts";
 import { openSecret, ownerOf } from "./webhooks.ts";
 
 // Time for the work before and after a post.

@@ -1,8 +1,6 @@
 import { logFault } from "../observability/log.ts";
+import { nextAttempt, type Outcome, type Posted, type Shipment } from "./delivery.ts";
 import type { Due, Outbox } from "./outbox.ts";
-import type { Posted } from "./post-event.ts";
-import { nextAttempt } from "./retry.ts";
-import type { Outcome, Shipment } from "./shipment.ts";
 
 /** What a courier works with. */
 export interface CourierTools {

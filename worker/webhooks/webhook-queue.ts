@@ -1,19 +1,24 @@
 import type { CreateId } from "../../src/runs/ids.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 import {
   type DeliveryAttempt,
+  type DeliveryStatus,
   type EventKind,
   type WebhookDelivery,
   type WebhookEndpoint,
   wants,
 } from "../../src/runs/webhook-events.ts";
 import { deliveryErrors } from "../errors.ts";
-import type { Sql } from "../sql.ts";
-import { createDeliveryTable } from "./delivery-table.ts";
-import { createEndpointTable, type EndpointTable } from "./endpoint-table.ts";
-import { createEventTable } from "./event-table.ts";
-import { createSecretTable, type SecretTable } from "./secret-table.ts";
-import { type ChangeSet, type Outcome, PROJECT_OWNER, type Shipment } from "./shipment.ts";
+import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
+import { type Change, type ChangeSet, type Outcome, PROJECT_OWNER, type Shipment } from "./delivery.ts";
+import {
+  createEndpointTable,
+  createSecretTable,
+  type EndpointTable,
+  type SecretTable,
+} from "./endpoint-table.ts";
 
 /** The events of one project, their receivers and deliveries. Every operation is atomic. */
 export interface PostOffice {
@@ -244,4 +249,192 @@ function targetsOf(
   const targets: Target[] = wanting.map(({ id, url }) => ({ endpoint_id: id, url }));
   const own = webhook_url === null ? [] : [{ endpoint_id: null, url: webhook_url }];
   return [...targets, ...own];
+}
+
+/** An event as it is kept. */
+export interface KeptEvent {
+  id: string;
+  kind: EventKind;
+  /** The event as JSON. */
+  body: string;
+}
+
+/** The events of one project, in the order in which they came. */
+export interface EventTable {
+  /** Creates the event for a run's change; returns the existing event for a change seen before. */
+  add(run_id: string, change: Change, now: number): KeptEvent & { is_new: boolean };
+  get(id: string): KeptEvent | null;
+  /** Packs the events of a finished run, which resemble its record. */
+  pack(run_id: string): void;
+  /** Removes the events of a run before its record, but for those that `needs` still names, which no longer depend on it. */
+  removeOf(run_id: string, needs: (event_id: string) => boolean): string[];
+  /** Returns a page of events as JSON texts. */
+  list(query: ListQuery): ListPage<string>;
+  /** Returns when the oldest was created; null when there is none. */
+  oldest(): number | null;
+  /** Removes the events made before `since`. */
+  prune(since: number): void;
+}
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS event (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, run_id TEXT NOT NULL, version INTEGER NOT NULL,
+    made_at INTEGER NOT NULL, body TEXT NOT NULL
+  );
+  CREATE UNIQUE INDEX IF NOT EXISTS event_change ON event (run_id, version);
+  DROP INDEX IF EXISTS event_age;
+`;
+
+type Row = { id: string; kind: EventKind; run_id: string; version: number; made_at: number; body: Packed };
+
+/** Keeps the events of one project; `recordOf` returns the record of a run, which its packed events are read with. */
+function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) => string | null): EventTable {
+  sql.exec(SCHEMA);
+  const rows = (text: string, ...values: (string | number)[]) => [...sql.exec<Row>(text, ...values)];
+  const first = (text: string, ...values: (string | number)[]) => rows(text, ...values)[0];
+  // Of a packed event the data alone is stored, and nothing of one whose data is the record itself.
+  function keep({ id, kind, run_id, body }: Row): KeptEvent {
+    if (typeof body === "string") return { id, kind, body };
+    const record = recordOf(run_id) ?? "";
+    return { id, kind, body: bodyOf(id, kind, body.byteLength === 0 ? record : unpack(body, () => record)) };
+  }
+  let last = first("SELECT id FROM event ORDER BY id DESC LIMIT 1")?.id ?? "";
+
+  // A client that continues from the last event must miss none, even when the clock was set back.
+  function nextId(now: number): string {
+    let id = ids("event", now);
+    for (let at = now + 1; id <= last; at++) id = ids("event", at);
+    last = id;
+    return id;
+  }
+
+  return {
+    add(run_id, { version, kind, at, record }, now) {
+      const found = first("SELECT * FROM event WHERE run_id = ? AND version = ?", run_id, version);
+      if (found) return { ...keep(found), is_new: false };
+      const id = nextId(now);
+      const body = bodyOf(id, kind, record, at);
+      sql.exec("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)", id, kind, run_id, version, now, body);
+      return { id, kind, body, is_new: true };
+    },
+    get(id) {
+      const found = first("SELECT * FROM event WHERE id = ?", id);
+      return found ? keep(found) : null;
+    },
+    pack(run_id) {
+      const record = recordOf(run_id);
+      if (record === null) return;
+      for (const row of rows("SELECT * FROM event WHERE run_id = ? ORDER BY version", run_id)) {
+        const { id, kind, version, made_at, body } = row;
+        if (typeof body !== "string") continue;
+        // At the end of the table: shrunk in its place, it would leave the rest of its page empty.
+        const data = JSON.stringify(JSON.parse(body).data);
+        if (bodyOf(id, kind, data) !== body) continue;
+        const packed = data === record ? new Uint8Array() : pack(data, record);
+        const whole = "INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?, ?)";
+        sql.exec(whole, id, kind, run_id, version, made_at, packed);
+      }
+    },
+    removeOf(run_id, needs) {
+      const removed: string[] = [];
+      for (const row of rows("SELECT * FROM event WHERE run_id = ?", run_id)) {
+        if (needs(row.id)) sql.exec("UPDATE event SET body = ? WHERE id = ?", keep(row).body, row.id);
+        else removed.push(row.id);
+      }
+      for (const id of removed) sql.exec("DELETE FROM event WHERE id = ?", id);
+      return removed;
+    },
+    list(query) {
+      const { where, values, ascending, turn } = whereOf(query);
+      const order = ascending ? "ASC" : "DESC";
+      const text = `SELECT * FROM event WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
+      return turn(rows(text, ...values, query.limit + 1).map((row) => keep(row).body));
+    },
+    oldest: () => first("SELECT * FROM event ORDER BY id LIMIT 1")?.made_at ?? null,
+    prune(since) {
+      // In the order of their ids, which is that of their making.
+      const kept = "SELECT id FROM event WHERE made_at >= ? ORDER BY id LIMIT 1";
+      sql.exec(`DELETE FROM event WHERE id < COALESCE((${kept}), 'f')`, since);
+    },
+  };
+}
+
+function bodyOf(id: string, kind: EventKind, data: string, at = timeOf(data)): string {
+  const head = JSON.stringify({ id, object: "event", kind });
+  return `${head.slice(0, -1)},"data":${data},"created_at":${at}}`;
+}
+
+function timeOf(data: string): number {
+  return (JSON.parse(data) as Task | Step).updated_at;
+}
+
+/** A delivery as it is kept, with the run whose object makes it. */
+export interface KeptDelivery {
+  run_id: string;
+  delivery: WebhookDelivery;
+}
+
+/** The deliveries of one project. */
+export interface DeliveryTable {
+  /** Adds a delivery, or puts it in the place of what it was. */
+  put(kept: KeptDelivery): void;
+  get(id: string): KeptDelivery | null;
+  /** Returns the ids of an event's pending deliveries. */
+  pendingOf(event_id: string): string[];
+  list(query: ListQuery): ListPage<WebhookDelivery>;
+  removeOf(event_id: string): void;
+  /** Removes those added before `since`. */
+  prune(since: number): void;
+}
+
+const DELIVERY_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS webhook_delivery (
+    id TEXT PRIMARY KEY, event_id TEXT NOT NULL, run_id TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
+    made_at INTEGER NOT NULL, record TEXT NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS webhook_delivery_event ON webhook_delivery (event_id);
+  CREATE INDEX IF NOT EXISTS webhook_delivery_status ON webhook_delivery (status, id);
+  CREATE INDEX IF NOT EXISTS webhook_delivery_age ON webhook_delivery (made_at);
+`;
+
+type DeliveryRow = { id: string; event_id: string; run_id: string; kind: string; record: Packed };
+
+// What the JSON of finished deliveries has in common. What was packed with it can only be read with it, so it never changes.
+const SAMPLE =
+  '{"id":"dlv_01m86","object":"webhook_delivery","kind":"task.succeeded","event_id":"evt_01m86","endpoint_id":null,"endpoint_id":"we_01m86",' +
+  '"url":"https://example.com/hooks","status":"failed","error":"It could not be reached.","status":"succeeded","error":null,' +
+  '"attempts":[{"at":1795516414186,"duration":35,"response_status":200,"error":null}],"next_attempt_at":null,' +
+  '"created_at":1795516414184,"finished_at":1795516414221}';
+
+/** Keeps the deliveries of one project. */
+function createDeliveryTable(sql: Sql): DeliveryTable {
+  sql.exec(DELIVERY_SCHEMA);
+  const like = ({ id, event_id, kind }: Omit<DeliveryRow, "record" | "run_id">) =>
+    SAMPLE + kind + event_id + id;
+  const read = (text: string, ...values: (string | number)[]): KeptDelivery[] =>
+    [...sql.exec<DeliveryRow>(text, ...values)].map((row) => ({
+      ...{ run_id: row.run_id, delivery: JSON.parse(unpack(row.record, () => like(row))) as WebhookDelivery },
+    }));
+  return {
+    put({ run_id, delivery }) {
+      const { id, event_id, kind, status, created_at } = delivery;
+      const whole = "INSERT OR REPLACE INTO webhook_delivery VALUES (?, ?, ?, ?, ?, ?, ?)";
+      const json = JSON.stringify(delivery);
+      const record = delivery.finished_at === null ? json : pack(json, like(delivery));
+      sql.exec(whole, id, event_id, run_id, kind, status, created_at, record);
+    },
+    get: (id) => read("SELECT * FROM webhook_delivery WHERE id = ?", id)[0] ?? null,
+    pendingOf(event_id) {
+      const text = "SELECT * FROM webhook_delivery WHERE event_id = ? AND status = ?";
+      return read(text, event_id, "pending" satisfies DeliveryStatus).map(({ delivery }) => delivery.id);
+    },
+    list(query) {
+      const { where, values, ascending, turn } = whereOf(query);
+      const order = ascending ? "ASC" : "DESC";
+      const text = `SELECT * FROM webhook_delivery WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
+      return turn(read(text, ...values, query.limit + 1).map(({ delivery }) => delivery));
+    },
+    removeOf: (event_id) => void sql.exec("DELETE FROM webhook_delivery WHERE event_id = ?", event_id),
+    prune: (since) => void sql.exec("DELETE FROM webhook_delivery WHERE made_at < ?", since),
+  };
 }
