@@ -15,11 +15,10 @@ import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import { countCreation, takeRoom } from "../limits/limits.ts";
 import type { Services } from "../services.ts";
-import { checkWebhook } from "../webhooks/check-url.ts";
 import { creationHandler } from "./creation.ts";
 import { answerList, listParameters, readListQuery } from "./lists.ts";
 import { idParameter, operation, RUN_REQUEST_ERRORS } from "./openapi.ts";
-import { checkTaskAccess, outputNeed, reserveConnection } from "./run-creation.ts";
+import { checkTaskAccess, checkWebhook, outputNeed, reserveConnection } from "./run-creation.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 9, 31);
 
