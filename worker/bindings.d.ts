@@ -17,7 +17,7 @@ interface Bindings {
   /** One object in all: which runs go on, and which wait for their turn. */
   QUEUE: DurableObjectNamespace<import("./limits/queue-object.ts").QueueObject>;
   /** One object per upload of a page. */
-  UPLOAD: DurableObjectNamespace<import("./uploads/object.ts").UploadObject>;
+  UPLOAD: DurableObjectNamespace<import("./media/upload-object.ts").UploadObject>;
   /** One object per picture of an image URL. */
   IMAGE: DurableObjectNamespace<import("./images/image-object.ts").ImageObject>;
   /** The engine: one instance per task or standalone step, in one of these by its id. */

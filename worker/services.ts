@@ -8,17 +8,16 @@ import type { Seal } from "./connections/seal.ts";
 import type { ApiSettings } from "./http/context.ts";
 import type { Idempotency } from "./http/idempotency.ts";
 import type { Images } from "./images/image.ts";
-import type { ImageSigner } from "./images/image-signer.ts";
 import type { Jobs } from "./jobs/job-state.ts";
 import type { Limits } from "./limits/limits.ts";
-import type { MediaReader } from "./media/answer.ts";
-import type { Signer } from "./media/signer.ts";
+import type { PageUploads } from "./media/page-uploads.ts";
+import type { ImageSigner, Signer } from "./media/signed-urls.ts";
+import type { MediaReader } from "./media/transfer.ts";
 import type { Uploads } from "./media/uploads.ts";
 import type { Outside } from "./network/outside.ts";
 import type { Log } from "./observability/log.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import type { FindStep, Runs } from "./run/runs.ts";
-import type { PageUploads } from "./uploads/page-uploads.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 
 /** Everything that the API is built on; the composition root provides it. */

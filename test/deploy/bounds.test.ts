@@ -9,7 +9,7 @@ import { LANES } from "../../src/storage/pinned.ts";
 import { PARTS_AT_ONCE } from "../../src/storage/s3/upload.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
-import { createSigner } from "../../worker/media/signer.ts";
+import { createSigner } from "../../worker/media/signed-urls.ts";
 import { KEYS_AT_ONCE } from "../../worker/network/r2-storage.ts";
 import { PAGE_CHARS } from "../../worker/run/run-index.ts";
 import { ATTEMPTS, KV_TTL, MIRROR_MS, mirrorKey } from "../../worker/run/schedule.ts";

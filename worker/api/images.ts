@@ -12,9 +12,9 @@ import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
 import type { FoundImage, ImageFound } from "../images/image.ts";
-import type { ImageAsk } from "../images/image-signer.ts";
 import { negotiate } from "../images/negotiate.ts";
-import { isFresh } from "../media/range.ts";
+import type { ImageAsk } from "../media/signed-urls.ts";
+import { isFresh } from "../media/transfer.ts";
 import type { Services } from "../services.ts";
 import { operation } from "./openapi.ts";
 

@@ -4,8 +4,7 @@ import { type ErrorKind, MediaError } from "../../src/media/errors.ts";
 import { runOf } from "../../src/runs/steps/media-keys.ts";
 import { errors } from "../errors.ts";
 import type { Api, ApiEnv } from "../http/context.ts";
-import { answerMedia } from "../media/answer.ts";
-import { dropUpload, type Receive, receiveBytes, receiveOrder } from "../media/receive.ts";
+import { answerMedia, dropUpload, type Receive, receiveBytes, receiveOrder } from "../media/transfer.ts";
 import type { Services } from "../services.ts";
 import { operation } from "./openapi.ts";
 

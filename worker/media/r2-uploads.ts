@@ -1,3 +1,4 @@
+import { runOf } from "../../src/runs/steps/media-keys.ts";
 import { errors } from "../errors.ts";
 import { isFull } from "../network/r2-storage.ts";
 import type { Uploads } from "./uploads.ts";
@@ -62,4 +63,37 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
 
 function infoOf({ size, etag, httpMetadata }: R2Object) {
   return { size, etag, mime: httpMetadata?.contentType ?? "application/octet-stream" };
+}
+
+/** Remembers the open uploads of a run, so that none outlives it. */
+export interface UploadNotes {
+  note(run_id: string, key: string, upload: string): Promise<void>;
+  forget(run_id: string, upload: string): Promise<void>;
+}
+
+/** Notes every upload that begins with the run whose folder it goes to, until it is completed or dropped. */
+export function noteUploads(uploads: Uploads, notes: UploadNotes): Uploads {
+  return {
+    put: uploads.put,
+    async begin(key, mime) {
+      const upload = await uploads.begin(key, mime);
+      await notes.note(runOf(key), key, upload);
+      return upload;
+    },
+    resume(key, id) {
+      const upload = uploads.resume(key, id);
+      return {
+        part: upload.part,
+        async complete(parts) {
+          const info = await upload.complete(parts);
+          await notes.forget(runOf(key), id);
+          return info;
+        },
+        async abort() {
+          await upload.abort();
+          await notes.forget(runOf(key), id);
+        },
+      };
+    },
+  };
 }

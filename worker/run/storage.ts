@@ -28,11 +28,11 @@ import { createOutsideOf, type Env, hostRules, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
 import { STAY_MS } from "../jobs/job-object.ts";
 import { requireQuota } from "../limits/quota.ts";
-import type { Signer } from "../media/signer.ts";
+import type { Signer } from "../media/signed-urls.ts";
+import { createPageUploadsOf } from "../media/upload-object.ts";
 import { createR2Objects } from "../network/r2-objects.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
 import { patiently } from "../network/retry-object-call.ts";
-import { createPageUploadsOf } from "../uploads/place-of.ts";
 
 /** Whose inputs are read. */
 export interface InputOwner {

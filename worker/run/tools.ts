@@ -13,7 +13,7 @@ import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { openKey } from "../connections/content-key.ts";
 import { createSealOf } from "../connections/seal-of.ts";
 import type { Env } from "../env.ts";
-import { createSigner } from "../media/signer.ts";
+import { createSigner } from "../media/signed-urls.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
 import { outputExpires } from "./schedule.ts";

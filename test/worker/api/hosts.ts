@@ -1,4 +1,4 @@
-import type { Signer } from "../../../worker/media/signer.ts";
+import type { Signer } from "../../../worker/media/signed-urls.ts";
 import { startOrigin } from "../../fixtures/origin.ts";
 import { createMemoryApi } from "./memory-api.ts";
 import { type Bindings, startService } from "./service.ts";

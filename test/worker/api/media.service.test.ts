@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSigner } from "../../../worker/media/signer.ts";
+import { createSigner } from "../../../worker/media/signed-urls.ts";
 import { SIGNING_KEYS, startService } from "./service.ts";
 
 const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFresh, isSameVersion, parseRange } from "../../../worker/media/range.ts";
+import { isFresh, isSameVersion, parseRange } from "../../../worker/media/transfer.ts";
 
 test.each([
   ["bytes=0-0", 10, { start: 0, end: 1 }],

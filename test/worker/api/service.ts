@@ -1,5 +1,5 @@
 import { createTestHarness } from "wrangler";
-import { createSigner } from "../../../worker/media/signer.ts";
+import { createSigner } from "../../../worker/media/signed-urls.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
 /** The secrets that sign media URLs, the newest first. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSigner } from "../../../worker/media/signer.ts";
+import { createSigner } from "../../../worker/media/signed-urls.ts";
 
 const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
 const OTHER = "step_01kbb1d3x4e8v0t6m9q2y5z7aw";

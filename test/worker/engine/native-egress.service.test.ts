@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestHarness } from "wrangler";
-import { createSigner } from "../../../worker/media/signer.ts";
+import { createSigner } from "../../../worker/media/signed-urls.ts";
 import { SERVICE_IN_CONTAINER } from "../../../worker/run/encoders.ts";
 import { type Rig, startRig } from "../../container/rig.ts";
 import type { Bindings } from "../api/service.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRemoteClient } from "../../../src/client/remote/remote.ts";
 import type { ImageUrlRequest } from "../../../src/media/image-url.ts";
-import { createImageSigner } from "../../../worker/images/image-signer.ts";
+import { createImageSigner } from "../../../worker/media/signed-urls.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { hugePng } from "../../inputs/png.ts";

@@ -1,9 +1,15 @@
 import { isId } from "../../src/runs/ids.ts";
 import { UPLOAD_SECONDS, type Upload, type UploadRequest } from "../../src/runs/upload.ts";
 import { errors } from "../errors.ts";
-import type { UploadedPart, Uploads } from "../media/uploads.ts";
-import type { PartSigner } from "./part-signer.ts";
-import { type UploadEntry, type UploadHome, type UploadPlace, uploadKey } from "./place.ts";
+import type { PartSigner } from "./signed-urls.ts";
+import {
+  type UploadEntry,
+  type UploadedPart,
+  type UploadHome,
+  type UploadPlace,
+  type Uploads,
+  uploadKey,
+} from "./uploads.ts";
 
 /**
  * Uploads of pages straight to storage, each in its project. Those of other projects are unknown; unknown ones reject with
