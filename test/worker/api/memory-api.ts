@@ -9,7 +9,6 @@ import { readAll } from "../../../src/storage/storage.ts";
 import { createApp } from "../../../worker/app.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import type { ApiSettings } from "../../../worker/http/context.ts";
-import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createImageSigner, createSigner } from "../../../worker/media/signed-urls.ts";
 import { createOutside, type OutsideNetwork } from "../../../worker/network/outside.ts";
 import { createLog } from "../../../worker/observability/log.ts";
@@ -18,6 +17,7 @@ import { createMemoryJobs } from "./memory-jobs.ts";
 import { createMemoryKeys, type MemoryLimits } from "./memory-keys.ts";
 import { createMemoryPageUploads } from "./memory-page-uploads.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
+import { createMemoryUploads } from "./memory-uploads.ts";
 import { createMemoryWebhooks } from "./memory-webhooks.ts";
 
 /** The bearer header of the key that the in-memory API knows. */

@@ -1,11 +1,11 @@
 import { createMemoryStorage } from "../../../src/storage/memory.ts";
 import type { Connections } from "../../../worker/connections/connections.ts";
-import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createPageUploads, type PageUploads } from "../../../worker/media/page-uploads.ts";
 import { createPartSigner } from "../../../worker/media/signed-urls.ts";
 import { createManagedPlace, createS3Place } from "../../../worker/media/upload-places.ts";
 import type { UploadEntry, UploadedPart, UploadHome } from "../../../worker/media/uploads.ts";
 import type { Outside } from "../../../worker/network/outside.ts";
+import { createMemoryUploads } from "./memory-uploads.ts";
 
 /** Stores uploads of pages in memory. */
 export function createMemoryPageUploads(connections: Connections, outside: Outside): PageUploads {

@@ -1,7 +1,7 @@
-import type { Storage } from "../../src/runs/ports.ts";
-import { readAll, streamOf } from "../../src/storage/storage.ts";
-import { errors } from "../errors.ts";
-import { UPLOAD_LIMITS, type UploadedPart, type Uploads } from "./uploads.ts";
+import type { Storage } from "../../../src/runs/ports.ts";
+import { readAll, streamOf } from "../../../src/storage/storage.ts";
+import { errors } from "../../../worker/errors.ts";
+import { UPLOAD_LIMITS, type UploadedPart, type Uploads } from "../../../worker/media/uploads.ts";
 
 interface Open {
   key: string;
