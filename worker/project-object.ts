@@ -8,7 +8,7 @@ import { isFinished } from "../src/runs/transitions.ts";
 import { locatorOf } from "./auth/api-key.ts";
 import { createKeyTable, createProjectDirectory } from "./auth/key-table.ts";
 import { createUseNotes } from "./auth/project-keys.ts";
-import { createConnectionTable } from "./connections/table.ts";
+import { createConnectionTable } from "./connections/connections.ts";
 import { mediaBucket, random } from "./env.ts";
 import { createIdempotencyTable } from "./http/idempotency.ts";
 import { createJobTable, type ListedJob } from "./jobs/job-table.ts";

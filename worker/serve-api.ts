@@ -7,7 +7,7 @@ import { createKeyRing } from "./auth/key-ring.ts";
 import { DIRECTORY } from "./auth/key-table.ts";
 import { createKeys } from "./auth/project-keys.ts";
 import { createConnections } from "./connections/connections.ts";
-import { createSealOf } from "./connections/seal-of.ts";
+import { createSealOf } from "./connections/seal.ts";
 import { createOutsideOf, type Env, hostRules, mediaBucket, random, readEnv } from "./env.ts";
 import type { Begun } from "./http/idempotency.ts";
 import { createImages } from "./images/images.ts";

@@ -16,8 +16,7 @@ import {
   type SigningRule,
   type SignRequest,
 } from "../../src/runs/connection.ts";
-import { checkSigning, signRequest } from "../connections/sign-request.ts";
-import { testConnection } from "../connections/test-connection.ts";
+import { checkSigning, signRequest, testConnection } from "../connections/s3.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";

@@ -7,7 +7,7 @@ import { awaitedBy, neverMade } from "../../src/runs/job.ts";
 import { parseTaskRequest, type TaskRequest } from "../../src/runs/requests.ts";
 import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/runs/task.ts";
 import { applyToTask, isFinished } from "../../src/runs/transitions.ts";
-import { openKey } from "../connections/content-key.ts";
+import { openKey } from "../connections/seal.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";

@@ -1,5 +1,6 @@
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
+import type { ServiceSettings } from "../settings/schema.ts";
 
 /** Encrypts texts that are kept, under keys that may change. */
 export interface Seal {
@@ -78,3 +79,21 @@ const cipher = (iv: Uint8Array<ArrayBuffer>, owner: string) => ({
 });
 
 const encode = (text: string) => new TextEncoder().encode(text);
+
+interface Deployment {
+  settings: Pick<ServiceSettings, "CONNECTION_KEYS">;
+}
+
+/** Builds the seal of a deployment; without CONNECTION_KEYS each use rejects with `service_unavailable`. */
+export function createSealOf({ settings: { CONNECTION_KEYS } }: Deployment): Seal {
+  if (CONNECTION_KEYS) return createSeal(CONNECTION_KEYS);
+  const refuse = async (): Promise<never> => {
+    throw errors.connectionKeysMissing();
+  };
+  return { seal: refuse, open: refuse, isCurrent: refuse };
+}
+
+/** Unseals a run's encryption key; null when the service no longer has the key that sealed it. */
+export function openKey(seal: Seal, sealed: string, run_id: string): Promise<string | null> {
+  return seal.open(sealed, run_id).catch(() => null);
+}

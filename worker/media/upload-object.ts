@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { createConnections } from "../connections/connections.ts";
-import { createSealOf } from "../connections/seal-of.ts";
+import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, mediaBucket, mediaStorage, readEnv } from "../env.ts";
 import { requireQuota } from "../limits/quota.ts";
 import { createPageUploads, type PageUploads } from "./page-uploads.ts";

@@ -22,8 +22,8 @@ import { parseS3Url, type S3Connection } from "../../src/storage/s3/s3-connectio
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import { toBase64Url } from "../../src/util/bytes.ts";
 import { createConnections } from "../connections/connections.ts";
-import { s3Options } from "../connections/s3-options.ts";
-import { createSealOf } from "../connections/seal-of.ts";
+import { s3Options } from "../connections/s3.ts";
+import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, hostRules, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
 import { STAY_MS } from "../jobs/job-object.ts";

@@ -1,7 +1,7 @@
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { eventKindOf, type WebhookDelivery } from "../../src/runs/webhook-events.ts";
-import { createSealOf } from "../connections/seal-of.ts";
+import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, readEnv } from "../env.ts";
 import { patiently } from "../network/retry-object-call.ts";
 import { serviceSettings } from "../settings/service-settings.ts";

@@ -2,10 +2,11 @@ import { DatabaseSync } from "node:sqlite";
 import {
   type ConnectionHome,
   type Connections,
+  type ConnectionTable,
   createConnections,
+  createConnectionTable,
 } from "../../../worker/connections/connections.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
-import { type ConnectionTable, createConnectionTable } from "../../../worker/connections/table.ts";
 import {
   createIdempotencyTable,
   type Idempotency,

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createSeal } from "../../../worker/connections/seal.ts";
-import { createSealOf } from "../../../worker/connections/seal-of.ts";
+import { createSeal, createSealOf } from "../../../worker/connections/seal.ts";
 
 const NEW = "the newest of the keys";
 const OLD = "the key before that one";
