@@ -11,8 +11,7 @@ import {
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
-import type { FoundImage, ImageFound } from "../images/image.ts";
-import { negotiate } from "../images/negotiate.ts";
+import { type FoundImage, type ImageFound, negotiate } from "../images/image.ts";
 import type { ImageAsk } from "../media/signed-urls.ts";
 import { isFresh } from "../media/transfer.ts";
 import type { Services } from "../services.ts";

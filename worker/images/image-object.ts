@@ -10,8 +10,8 @@ import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
 import { createNatives } from "../run/encoders.ts";
 import type { ImageEntry, ImageFound, ImageJob, ImagePlace } from "./image.ts";
+import { type ImageEncoders, makeImage } from "./image-maker.ts";
 import { type LargeSources, withSource } from "./image-source.ts";
-import { type ImageEncoders, makeImage } from "./make-image.ts";
 
 /** What an {@link ImageObject} answers; errors as data, as their kind would not survive the call. */
 export type ImageAnswer =

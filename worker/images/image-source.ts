@@ -1,11 +1,12 @@
 import { LIGHT_INPUT } from "../../src/encoders/light/light-estimate.ts";
-import type { Storage } from "../../src/runs/ports.ts";
+import type { ByteReader, Storage } from "../../src/runs/ports.ts";
 import { readSource, toStream } from "../../src/storage/byte-source.ts";
 import type { HostGuard } from "../../src/storage/http/host-guard.ts";
 import { checkSize, createHttpSource } from "../../src/storage/http/reader.ts";
 import { discard, type HttpOptions, readFacts, requestHttp } from "../../src/storage/http/request.ts";
+import { storageReader } from "../../src/storage/readers.ts";
 import { readAll } from "../../src/storage/storage.ts";
-import { MIB } from "../../src/util/bytes.ts";
+import { KIB, MIB } from "../../src/util/bytes.ts";
 import { createOutsideOf, type Env, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
 import { requireQuota } from "../limits/quota.ts";
@@ -13,7 +14,6 @@ import { patiently } from "../network/retry-object-call.ts";
 import { logFault } from "../observability/log.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImagePlace } from "./image.ts";
-import { heldInput, type ImageInput, PASSING_BYTES, rejoin, storedInput } from "./image-input.ts";
 
 /** A picture, with what tells its versions apart; null where there is no such thing. */
 export interface ImageSource extends ImageInput {
@@ -234,4 +234,48 @@ async function openStored(
     read: async (use) => use(await openInput(storage, source, info.size)),
     close: async () => {},
   };
+}
+
+/** A picture to read. */
+export interface ImageInput {
+  reader: ByteReader;
+  /** All of its bytes; null where they are more than a Worker holds. */
+  bytes: Uint8Array | null;
+}
+
+/** Memory that a picture takes on its way to storage and from there: parts that are written at the same time, and the next. */
+const PASSING_BYTES = 16 * MIB;
+
+// The native encoder is sent slices, of which none is read twice.
+const CACHE = { ahead: 128 * KIB, most: MIB, keep: MIB };
+
+/** Returns a picture in memory. */
+function heldInput(bytes: Uint8Array): ImageInput {
+  const read = async ({ start, end }: { start: number; end: number }) => bytes.subarray(start, end);
+  return { reader: { size: bytes.length, read }, bytes };
+}
+
+/** Returns a picture in storage. */
+async function storedInput(storage: Storage, key: string): Promise<ImageInput> {
+  return { reader: await storageReader(storage, key, CACHE), bytes: null };
+}
+
+/** The bytes that were read of a stream, and then the others. */
+function rejoin(
+  read: readonly Uint8Array[],
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const ready = [...read];
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const first = ready.shift();
+        const { done, value } = first ? { done: false, value: first } : await reader.read();
+        if (done || !value) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }

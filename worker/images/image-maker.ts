@@ -16,7 +16,7 @@ import { readStill } from "../../src/probe/still.ts";
 import { errors } from "../errors.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImageJob } from "./image.ts";
-import type { ImageInput } from "./image-input.ts";
+import type { ImageInput } from "./image-source.ts";
 
 /** An encoded picture. */
 export interface MadeImage {
