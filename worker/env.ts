@@ -3,8 +3,7 @@
 import type { Storage } from "../src/runs/ports.ts";
 import type { HostRules, LookUp } from "../src/storage/http/host-guard.ts";
 import { createDiskBucket } from "./network/disk-bucket.ts";
-import { createDnsOverHttps } from "./network/dns-over-https.ts";
-import { createOutside, type Outside } from "./network/outside.ts";
+import { createDnsOverHttps, createOutside, type Outside } from "./network/outside.ts";
 import { createR2Storage } from "./network/r2-storage.ts";
 import type { ServiceSettings } from "./settings/schema.ts";
 import { serviceSettings } from "./settings/service-settings.ts";

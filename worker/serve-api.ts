@@ -18,7 +18,7 @@ import { QUEUE_NAME } from "./limits/run-queue.ts";
 import { createR2Uploads, noteUploads } from "./media/r2-uploads.ts";
 import { createImageSigner, createSigner } from "./media/signed-urls.ts";
 import { createPageUploadsOf } from "./media/upload-object.ts";
-import { patiently } from "./network/retry-object-call.ts";
+import { patiently } from "./network/durable-objects.ts";
 import { createLog } from "./observability/log.ts";
 import { SERVICE_IN_CONTAINER } from "./run/encoders.ts";
 import { createFindStep, createRuns } from "./run/run-access.ts";

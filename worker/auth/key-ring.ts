@@ -1,7 +1,7 @@
 import { SCOPES, type Scope } from "../../src/runs/key.ts";
 import { toHex } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
-import type { Remote } from "../network/remote.ts";
+import type { Remote } from "../network/durable-objects.ts";
 import type { ListedKey } from "../settings/fields.ts";
 import { digest, equalDigests, readLocator } from "./api-key.ts";
 import type { KeyTable } from "./key-table.ts";

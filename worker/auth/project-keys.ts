@@ -7,7 +7,7 @@ import {
   USUAL_SCOPES,
 } from "../../src/runs/key.ts";
 import { errors } from "../errors.ts";
-import type { Remote } from "../network/remote.ts";
+import type { Remote } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createKey, hashKey, locatorOf } from "./api-key.ts";
 import type { Principal } from "./key-ring.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../src/runs/connection.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import { errors } from "../errors.ts";
-import type { Remote } from "../network/remote.ts";
+import type { Remote } from "../network/durable-objects.ts";
 import { type Sql, whereOf } from "../sql.ts";
 import type { Seal } from "./seal.ts";
 

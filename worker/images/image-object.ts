@@ -6,7 +6,7 @@ import { type ErrorKind, toMediaError } from "../../src/media/errors.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, mediaStorage, readEnv } from "../env.ts";
 import { errors } from "../errors.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createNatives } from "../run/encoders.ts";
 import type { ImageEntry, ImageFound, ImageJob, ImagePlace } from "./image.ts";

@@ -10,7 +10,7 @@ import { KIB, MIB } from "../../src/util/bytes.ts";
 import { createOutsideOf, type Env, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
 import { requireQuota } from "../limits/quota.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImagePlace } from "./image.ts";

@@ -3,7 +3,7 @@ import { readAll } from "../../src/storage/storage.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import type { ImageEntry, Images } from "./image.ts";
 
 /** Creates {@link Images} from the bindings of the Worker, with the most recent ones in its memory. */

@@ -5,7 +5,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import { type Env, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import { createArchive, createJobArchive, type KnownJob } from "../run/archive.ts";
 import { streamJob } from "../run/events.ts";
 import { mayBeArchived } from "../run/run-access.ts";

@@ -13,7 +13,7 @@ import { everyOne } from "../../src/util/async.ts";
 import { mediaBucket, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
 import { QUEUE_NAME } from "../limits/run-queue.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createArchive, createJobArchive } from "../run/archive.ts";
 import { createChanges } from "../run/events.ts";

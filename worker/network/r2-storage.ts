@@ -2,6 +2,7 @@ import type { R2Bucket, R2MultipartUpload, R2Object, R2UploadedPart } from "@clo
 import { MediaError } from "../../src/media/errors.ts";
 import type { ByteRange, Storage, StoredInfo, StoredObject } from "../../src/runs/ports.ts";
 import { createPartReader } from "../../src/storage/byte-source.ts";
+import type { ObjectStore } from "../../src/storage/pinned.ts";
 import { requirePrefix, streamOf } from "../../src/storage/storage.ts";
 import { retry } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
@@ -142,4 +143,21 @@ function toStored(object: Awaited<ReturnType<R2Bucket["get"]>>): StoredObject | 
 
 function infoOf({ size, etag, httpMetadata }: R2Object): StoredInfo {
   return { size, etag, mime: httpMetadata?.contentType ?? "application/octet-stream" };
+}
+
+/** Keeps small objects in an R2 bucket, each read and written at once. */
+export function createR2Objects(bucket: R2Bucket): ObjectStore {
+  return {
+    async list(prefix) {
+      const { objects } = await bucket.list({ prefix });
+      return objects.map(({ key }) => key);
+    },
+    async read(key, { start, end }) {
+      const object = await bucket.get(key, { range: { offset: start, length: end - start } });
+      return object && new Uint8Array(await object.arrayBuffer());
+    },
+    async write(key, bytes) {
+      await bucket.put(key, bytes);
+    },
+  };
 }

@@ -3,7 +3,7 @@ import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { type Env, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { type ArchiveKind, createArchive, timeOfId } from "./archive.ts";
 import { writeEvent } from "./events.ts";

@@ -2,7 +2,7 @@ import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import { doubling, retry, within } from "../../src/util/async.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import type { RunMail } from "../webhooks/run-webhooks.ts";
 import type { RunRows } from "./run-rows.ts";

@@ -30,9 +30,8 @@ import { STAY_MS } from "../jobs/job-object.ts";
 import { requireQuota } from "../limits/quota.ts";
 import type { Signer } from "../media/signed-urls.ts";
 import { createPageUploadsOf } from "../media/upload-object.ts";
-import { createR2Objects } from "../network/r2-objects.ts";
-import { createR2Storage } from "../network/r2-storage.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
+import { createR2Objects, createR2Storage } from "../network/r2-storage.ts";
 
 /** Whose inputs are read. */
 export interface InputOwner {

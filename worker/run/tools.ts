@@ -13,7 +13,7 @@ import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { createSealOf, openKey } from "../connections/seal.ts";
 import type { Env } from "../env.ts";
 import { createSigner } from "../media/signed-urls.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
 import { outputExpires } from "./schedule.ts";
 import { createInputs, createOwnStorage, createPinnedMedia } from "./storage.ts";

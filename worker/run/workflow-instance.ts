@@ -1,5 +1,5 @@
 import { RunOver } from "../../src/runs/pipeline.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 
 /** The Workflow instance of one run, which has the run's id. */
 export interface RunInstance {

@@ -5,7 +5,7 @@ import type { Durably, Report } from "../../src/runs/ports.ts";
 import { type RunError, runErrorOf } from "../../src/runs/step.ts";
 import { createStepWork } from "../../src/runs/steps/step-work.ts";
 import { type Env, readEnv } from "../env.ts";
-import { MANY_ATTEMPTS, patiently } from "../network/retry-object-call.ts";
+import { MANY_ATTEMPTS, patiently } from "../network/durable-objects.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { ATTEMPTS } from "./schedule.ts";
 import type { TaskObject } from "./task-object.ts";

@@ -3,7 +3,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { eventKindOf, type WebhookDelivery } from "../../src/runs/webhook-events.ts";
 import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, readEnv } from "../env.ts";
-import { patiently } from "../network/retry-object-call.ts";
+import { patiently } from "../network/durable-objects.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { type ChangeSet, type Posted, postEvent, type Shipment } from "./delivery.ts";
 import { createOutbox } from "./outbox.ts";

@@ -10,7 +10,7 @@ import type {
 import { toBase64 } from "../../src/util/bytes.ts";
 import type { Seal } from "../connections/seal.ts";
 import { errors } from "../errors.ts";
-import type { Remote } from "../network/remote.ts";
+import type { Remote } from "../network/durable-objects.ts";
 import { PROJECT_OWNER } from "./delivery.ts";
 import type { EndpointTable, SecretTable } from "./endpoint-table.ts";
 import type { Mail } from "./webhook-queue.ts";

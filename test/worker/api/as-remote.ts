@@ -1,4 +1,4 @@
-import type { Remote } from "../../../worker/network/remote.ts";
+import type { Remote } from "../../../worker/network/durable-objects.ts";
 
 /** Makes an object's methods asynchronous, as they are over RPC. */
 export function asRemote<T extends object>(methods: T): Remote<T> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Connection } from "../../../src/runs/connection.ts";
 import { createLookUp } from "../../../worker/local/look-up.ts";
-import { createDnsOverHttps } from "../../../worker/network/dns-over-https.ts";
+import { createDnsOverHttps } from "../../../worker/network/outside.ts";
 import { type NameServer, startNameServer } from "../../fixtures/dns.ts";
 import { type HttpsResolver, startHttpsResolver } from "../../fixtures/dns-over-https.ts";
 import { PRIVATE } from "../../storage/private-hosts.ts";

@@ -12,3 +12,8 @@ export const MANY_ATTEMPTS = 13;
 export function patiently<T>(call: () => Promise<T>, tries = ATTEMPTS): Promise<T> {
   return retry(call, { tries, pauseMs: doubling(FIRST_WAIT_MS) });
 }
+
+/** The methods of an object as they are called over RPC. */
+export type Remote<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
