@@ -4,7 +4,7 @@ import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
-import { encoderOf } from "./observe-end.ts";
+import { encoderOf } from "./metrics.ts";
 
 /** How much a line of the log matters. */
 export type LogLevel = ServiceSettings["LOG_LEVEL"];

@@ -1,3 +1,6 @@
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
+
 /** What is measured of a project's work. A histogram counts by how long something took, a counter adds up. */
 export const METRICS = {
   framewright_task_seconds: {
@@ -63,4 +66,87 @@ export interface MetricsReport {
   open: Open[];
   /** Bytes of the project's database: records, events, deliveries and all else. */
   database_bytes: number;
+}
+
+/** Returns the measurements of a finished task or standalone step, its steps included. */
+export function observeEnd(record: Task | Step): Observation[] {
+  const { object, error } = record;
+  const errors: Observation[] = error
+    ? [{ metric: "framewright_errors_total", labels: [object, error.kind], value: 1 }]
+    : [];
+  if (object === "step") return [...observeStep(record), ...errors];
+  const labels = [record.kind, record.status];
+  const value = secondsBetween(record.created_at, record.finished_at);
+  return [
+    { metric: "framewright_task_seconds", labels, value },
+    ...record.steps.flatMap(observeStep),
+    ...errors,
+  ];
+}
+
+function observeStep({ kind, status, output, started_at, finished_at }: Step): Observation[] {
+  if (started_at === null) return [];
+  const encoder = encoderOf({ kind, output });
+  const value = secondsBetween(started_at, finished_at);
+  const ended: Observation = { metric: "framewright_step_seconds", labels: [kind, status, encoder], value };
+  const media = encoder === "" ? 0 : (output?.duration ?? 0);
+  if (media === 0) return [ended];
+  return [ended, { metric: "framewright_encoded_media_seconds_total", labels: [encoder], value: media }];
+}
+
+/** Returns the name of the encoder that made a step's output; empty when none did. */
+export function encoderOf({ kind, output }: Pick<Step, "kind" | "output">): string {
+  // What a probe finds, and what an upload carries on, is not their own work.
+  if (kind === "probe" || kind === "ingest" || kind === "upload") return "";
+  const name = (output as { encoder?: unknown } | null)?.encoder;
+  return typeof name === "string" ? name : "";
+}
+
+function secondsBetween(from: number, to: number | null): number {
+  return Math.max(0, ((to ?? from) - from) / 1000);
+}
+
+/** The media type of {@link writePrometheus}. */
+export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+const OPEN = "framewright_open";
+const DATABASE = "framewright_database_bytes";
+
+/** Writes a report as Prometheus reads it: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+export function writePrometheus({ measured, open, database_bytes }: MetricsReport): string {
+  const names = Object.keys(METRICS) as MetricName[];
+  const blocks = names.map((name) => {
+    const { type, help } = METRICS[name];
+    const samples = measured.filter(({ metric }) => metric === name).flatMap(samplesOf);
+    return [...head(name, type, help), ...samples];
+  });
+  const gauges = open.map(({ object, status, count }) => sample(OPEN, { object, status }, count));
+  const gauge = [...head(OPEN, "gauge", "Tasks and standalone steps that have not ended."), ...gauges];
+  const help = "Bytes of the project's records, events and deliveries.";
+  const database = [...head(DATABASE, "gauge", help), sample(DATABASE, {}, database_bytes)];
+  return `${[...blocks, gauge, database].flat().join("\n")}\n`;
+}
+
+function head(name: string, type: string, help: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}
+
+function samplesOf({ metric, labels, sum, counts }: Measured): string[] {
+  const named = Object.fromEntries(METRICS[metric].labels.map((name, index) => [name, labels[index] ?? ""]));
+  if (counts.length === 0) return [sample(metric, named, sum)];
+  let total = 0;
+  const buckets = counts.map((count, index) => {
+    total += count;
+    return sample(`${metric}_bucket`, { ...named, le: String(BUCKETS[index] ?? "+Inf") }, total);
+  });
+  return [...buckets, sample(`${metric}_sum`, named, sum), sample(`${metric}_count`, named, total)];
+}
+
+function sample(name: string, labels: Record<string, string>, value: number): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeText(text)}"`);
+  return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}`;
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

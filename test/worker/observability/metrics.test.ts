@@ -3,10 +3,8 @@ import { createIds } from "../../../src/runs/ids.ts";
 import { parseTaskRequest } from "../../../src/runs/requests.ts";
 import { createTask, type Task } from "../../../src/runs/task.ts";
 import { applyToTask, type RunEvent } from "../../../src/runs/transitions.ts";
-import { writePoints } from "../../../worker/observability/analytics.ts";
-import { createMetricTable } from "../../../worker/observability/metric-table.ts";
-import { observeEnd } from "../../../worker/observability/observe-end.ts";
-import { writePrometheus } from "../../../worker/observability/prometheus.ts";
+import { createMetricTable, writePoints } from "../../../worker/observability/metric-sinks.ts";
+import { observeEnd, writePrometheus } from "../../../worker/observability/metrics.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 
