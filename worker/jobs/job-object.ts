@@ -19,7 +19,7 @@ import { createArchive, createJobArchive } from "../run/archive.ts";
 import { createChanges } from "../run/events.ts";
 import type { RunPinned } from "../run/run-rows.ts";
 import { CLEANUPS_MS, createRunAlarm, LISTING_MS } from "../run/schedule.ts";
-import { serviceSettings } from "../settings/service-settings.ts";
+import { serviceSettings } from "../settings/read.ts";
 import {
   isDone,
   isOver,

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { logFault, nameRun } from "../observability/log.ts";
+import { serviceSettings } from "../settings/read.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
-import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunQueue, LOADS, type Load, type QueuedRun, type RunQueue } from "./run-queue.ts";
 
 // How often to check that running tasks are alive; dead ones free their slots.

@@ -4,7 +4,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { type Env, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
-import { serviceSettings } from "../settings/service-settings.ts";
+import { serviceSettings } from "../settings/read.ts";
 import { type ArchiveKind, createArchive, timeOfId } from "./archive.ts";
 import { writeEvent } from "./events.ts";
 import type { RunKind } from "./run-index.ts";

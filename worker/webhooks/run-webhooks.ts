@@ -4,7 +4,7 @@ import { eventKindOf, type WebhookDelivery } from "../../src/runs/webhook-events
 import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, readEnv } from "../env.ts";
 import { patiently } from "../network/durable-objects.ts";
-import { serviceSettings } from "../settings/service-settings.ts";
+import { serviceSettings } from "../settings/read.ts";
 import { type ChangeSet, type Posted, postEvent, type Shipment } from "./delivery.ts";
 import { createOutbox } from "./outbox.ts";
 import { type Courier, createCourier } from "./sender.ts";

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { writeSettings } from "../../../worker/settings/document.ts";
-import { readSettings, SettingsError } from "../../../worker/settings/read.ts";
+import { readSettings, SettingsError, serviceSettings } from "../../../worker/settings/read.ts";
 import { NativeSettings, ServiceSettings } from "../../../worker/settings/schema.ts";
-import { serviceSettings } from "../../../worker/settings/service-settings.ts";
 
 const SIGNING_KEY = "-".repeat(32);
 const read = (variables: Record<string, unknown>) =>
