@@ -5,8 +5,7 @@ import { fastLightCore, stockLightCore } from "../../src/encoders/light/light-co
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-estimate.ts";
 import type { LightHealth } from "../../src/encoders/light/light-wire.ts";
 import type { CreateCore } from "../../src/encoders/wasm/core-module.ts";
-import { serveJob } from "./serve-job.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns, serveJob } from "./job-server.ts";
 
 const WAITING = 64;
 
