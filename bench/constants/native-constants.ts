@@ -12,7 +12,7 @@ import type { EncodeKind } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { nativeWork } from "../../src/media/route/costs.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
-import { jobTools } from "../../worker/container/job-tools.ts";
+import { jobTools } from "../../worker/container/ffmpeg-args.ts";
 
 const MIB = 1_048_576;
 const RUNS = 3;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { decodeWebp } from "../../worker/container/decode-webp.ts";
+import { decodeWebp } from "../../worker/container/decoder.ts";
 import { findInstalled } from "../../worker/container/installed.ts";
 import { movingWebp } from "../fixtures/moving-webp.ts";
 import { startOrigin } from "../fixtures/origin.ts";

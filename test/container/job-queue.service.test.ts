@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { createJobQueue, type WaitingJob } from "../../worker/container/job-queue.ts";
-import { createJobs } from "../../worker/container/jobs.ts";
-import { createMemory } from "../../worker/container/memory.ts";
+import { createJobQueue, createJobs, createMemory, type WaitingJob } from "../../worker/container/jobs.ts";
 import { clip } from "../fixtures/clips.ts";
 import { videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobTools } from "../../worker/container/job-tools.ts";
+import { jobTools } from "../../worker/container/ffmpeg-args.ts";
 
 const ALL = { lacks: [], endless: [] };
 const after = (args: readonly string[], name: string) => args[args.indexOf(name) + 1];

@@ -3,10 +3,9 @@ import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/nativ
 import { frameHead } from "../../src/encoders/wire-frame.ts";
 import { nativeWork } from "../../src/media/route/costs.ts";
 import type { Source } from "../../src/media/source.ts";
-import { createJobs, type Jobs } from "../../worker/container/jobs.ts";
-import { createMemory } from "../../worker/container/memory.ts";
-import { createPictures } from "../../worker/container/pictures/pictures.ts";
-import type { Batches } from "../../worker/container/together/batches.ts";
+import type { Batches } from "../../worker/container/batches.ts";
+import { createJobs, createMemory, type Jobs } from "../../worker/container/jobs.ts";
+import { createPictures } from "../../worker/container/pictures.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 
 beforeEach(() => void vi.useFakeTimers());

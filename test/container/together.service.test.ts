@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { createBatches } from "../../worker/container/together/batches.ts";
+import { createBatches } from "../../worker/container/batches.ts";
 import { clip } from "../fixtures/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";

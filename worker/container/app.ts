@@ -7,7 +7,7 @@ import { MIB } from "../../src/util/bytes.ts";
 import { errors } from "./errors.ts";
 import type { Jobs } from "./jobs.ts";
 import { parseJob, READ_PROTOCOLS } from "./parse-job.ts";
-import type { Pictures } from "./pictures/pictures.ts";
+import type { Pictures } from "./pictures.ts";
 
 /** Options of {@link createApp}. */
 export interface AppOptions {

@@ -9,18 +9,13 @@ import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { listNames, readLists, type Tally } from "../../src/media/ffmpeg/packet-count.ts";
 import { checkRun, parseProgress, type RunEnd } from "../../src/media/ffmpeg/run-log.ts";
 import { outputSeconds } from "../../src/media/plan.ts";
-import { finishedSegments } from "./check-segments.ts";
-import { demuxersFor } from "./demuxers.ts";
 import { errors } from "./errors.ts";
-import type { InputProxy, ServedInput } from "./input-proxy.ts";
+import { demuxersFor, inputArgs, type jobTools } from "./ffmpeg-args.ts";
+import { PIPE, type ProgramRun, runFfmpeg, type Watchdog, watch } from "./ffmpeg-process.ts";
+import { finishedSegments, type Scratch, type Uploads } from "./files.ts";
+import { type InputProxy, readInput, type ServedInput } from "./input.ts";
 import type { Installed } from "./installed.ts";
-import { inputArgs, type jobTools } from "./job-tools.ts";
-import type { Uploads } from "./put-output.ts";
-import { readInput } from "./read-input.ts";
-import { PIPE, type ProgramRun, runFfmpeg } from "./run-ffmpeg.ts";
-import type { Scratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
-import { type Watchdog, watch } from "./watchdog.ts";
 
 /** The machine that jobs run on. */
 export interface JobContext {

@@ -4,17 +4,19 @@ import type { NativeJob, NativeState } from "../../src/encoders/native/native-wi
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { nothing } from "../../src/media/ffmpeg/run-log.ts";
 import { refuseTools } from "../../src/media/ffmpeg/toolset.ts";
-import { checkSegments, readSegments } from "./check-segments.ts";
-import { decodeInput } from "./decode-input.ts";
-import { demuxersFor } from "./demuxers.ts";
+import { type BatchMembership, createRunBatch, type Member, measureInParallel } from "./batches.ts";
+import { decodeInput } from "./decoder.ts";
 import { encode, type JobContext, type RunHooks, readTally } from "./encode-job.ts";
 import { errors } from "./errors.ts";
-import { type InputProtocol, jobTools } from "./job-tools.ts";
-import { createUploads, listOutput, readPlaylists } from "./put-output.ts";
-import { removeFolder } from "./scratch.ts";
-import type { BatchMembership, Member } from "./together/batches.ts";
-import { createRunBatch } from "./together/run-batch.ts";
-import { measureInParallel } from "./together/side-by-side.ts";
+import { demuxersFor, type InputProtocol, jobTools } from "./ffmpeg-args.ts";
+import {
+  checkSegments,
+  createUploads,
+  listOutput,
+  readPlaylists,
+  readSegments,
+  removeFolder,
+} from "./files.ts";
 
 /** How a job reports its progress, and how it is ended. */
 export interface JobHooks extends RunHooks {

@@ -4,16 +4,14 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { engineFeatures } from "../../src/media/features.ts";
 import { createApp } from "./app.ts";
-import { startInputProxy } from "./input-proxy.ts";
+import { createBatches } from "./batches.ts";
+import { createScratch } from "./files.ts";
+import { startInputProxy } from "./input.ts";
 import { findInstalled } from "./installed.ts";
-import { createJobs } from "./jobs.ts";
-import { createMemory } from "./memory.ts";
-import { startPictureServer } from "./pictures/picture-desk.ts";
-import { createPictures } from "./pictures/pictures.ts";
+import { createJobs, createMemory } from "./jobs.ts";
+import { createPictures, startPictureServer } from "./pictures.ts";
 import { type JobHooks, runJob } from "./run-job.ts";
-import { createScratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
-import { createBatches } from "./together/batches.ts";
 
 /** A running native encoder. */
 export interface NativeServer {

@@ -1,12 +1,21 @@
-import { mkdir, readdir, rename } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { NativeJob } from "../../../src/encoders/native/native-wire.ts";
-import { containerOf } from "../../../src/media/containers.ts";
-import { needsDecoder } from "../../../src/media/decoded-pictures.ts";
-import { soundStream } from "../../../src/media/ffmpeg/trim.ts";
-import { decodeKey } from "../../../src/media/route/decide.ts";
-import type { RunHooks } from "../encode-job.ts";
-import { removeFolder, type Scratch } from "../scratch.ts";
+import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
+import { joinPeaks, readPeaksHeader } from "../../src/encoders/waveform/peak-meter.ts";
+import { containerOf } from "../../src/media/containers.ts";
+import { needsDecoder } from "../../src/media/decoded-pictures.ts";
+import { type Segment, segmentsOf } from "../../src/media/features/waveform-segments.ts";
+import { togetherArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
+import type { Tally } from "../../src/media/ffmpeg/packet-count.ts";
+import { checkRun, parseProgress } from "../../src/media/ffmpeg/run-log.ts";
+import type { Toolset } from "../../src/media/ffmpeg/toolset.ts";
+import { soundStream } from "../../src/media/ffmpeg/trim.ts";
+import { outputSeconds } from "../../src/media/plan.ts";
+import { decodeKey } from "../../src/media/route/decide.ts";
+import { type JobContext, type RunHooks, readTally } from "./encode-job.ts";
+import { runFfmpeg, type Watchdog, watch } from "./ffmpeg-process.ts";
+import { removeFolder, type Scratch } from "./files.ts";
 
 /** One job of a batch. */
 export interface Member extends RunHooks {
@@ -16,7 +25,7 @@ export interface Member extends RunHooks {
 }
 
 /** Runs ffmpeg once for all members; each writes its output and lists to the folder of its index in `home`. Rejects when any of them fails. */
-export type RunBatch = (members: readonly Member[], home: string, signal: AbortSignal) => Promise<void>;
+type RunBatch = (members: readonly Member[], home: string, signal: AbortSignal) => Promise<void>;
 
 /** The membership of a job in a batch. */
 export interface BatchMembership {
@@ -183,4 +192,124 @@ async function moveAll(from: string, to: string): Promise<void> {
     if (entry.isDirectory()) await moveAll(...paths);
     else await rename(...paths);
   }
+}
+
+/** Creates the function that encodes a batch. Its jobs share tools and input, so those of the first are used. */
+export function createRunBatch({ settings, installed, proxy }: JobContext, tools: Toolset): RunBatch {
+  return async (members, home, signal) => {
+    const [first] = members;
+    if (!first) return;
+    const failed = new AbortController();
+    const input = proxy.serve(first.job.input, (error) => failed.abort(error));
+    const outputs = members.map(({ job: { plan, chunk, source } }, at) => {
+      const output = join(String(at), "out", outputFile(plan, chunk).name);
+      return { plan, chunk, source, output, lists: `${at}/` };
+    });
+    const seconds = outputSeconds(first.job.plan, first.job.chunk);
+    let speed: number | null = null;
+    let done = 0;
+    let watchdog: Watchdog | undefined;
+    try {
+      const end = await runFfmpeg({
+        ...{ cwd: home, installed, limits: settings, args: togetherArgs(outputs, input.url, tools) },
+        signal: AbortSignal.any([signal, failed.signal]),
+        onProgress(line) {
+          const [, name, value] = /^(speed|out_time_us)=\s*([\d.]+)/.exec(line) ?? [];
+          if (name === "speed") speed = Number(value);
+          else if (name) done = Math.max(done, Number(value));
+          const reached = parseProgress(line, seconds);
+          if (reached === null || !seconds) return;
+          for (const member of members) member.onProgress(reached / seconds, speed);
+        },
+        onStart(ffmpeg) {
+          watchdog = watch({
+            ...{ ffmpeg, folder: home, stall_seconds: settings.stall_seconds },
+            progress: () => done + input.sent(),
+            isWaiting: () => input.isWaiting(),
+            // A job that was ended holds no memory.
+            fits: (bytes) =>
+              members
+                .filter((member) => !member.signal.aborted)
+                .every(({ fits }, _, left) => fits(bytes / left.length)),
+          });
+        },
+      });
+      signal.throwIfAborted();
+      failed.signal.throwIfAborted();
+      const fault = watchdog?.fault();
+      if (fault) throw fault;
+      for (const { plan, chunk, source } of outputs) checkRun(end, plan, chunk, source);
+    } finally {
+      watchdog?.stop();
+      input.close();
+    }
+  };
+}
+
+/** Runs a job in its folder; `points_before` counts the points of the waveform before its chunk. */
+export type EncodeIn = (job: Member, points_before: number) => Promise<void>;
+
+/**
+ * Measures the segments of a waveform's sound in parallel, one decoder a processor, and writes their peaks as a single run would. Returns
+ * null, without output, for a job that needs a single run.
+ */
+export async function measureInParallel(
+  member: Member,
+  processors: number,
+  encode: EncodeIn,
+): Promise<Tally | null> {
+  const { plan, chunk, source } = member.job;
+  const segments = segmentsOf(plan, chunk, source, processors);
+  if (segments.length < 2) return null;
+  const failed = new AbortController();
+  const signal = AbortSignal.any([member.signal, failed.signal]);
+  const [shares, speeds, bytes] = [segments.map(() => 0), segments.map(() => 0), segments.map(() => 0)];
+  const runs = segments.map(async ({ chunk, points_before }, at) => {
+    const folder = join(member.folder, `segment-${at}`);
+    await mkdir(join(folder, "out"), { recursive: true });
+    const own: Member = {
+      ...{ job: { ...member.job, chunk }, folder, signal },
+      onProgress(share, speed) {
+        shares[at] = share / segments.length;
+        speeds[at] = speed ?? 0;
+        member.onProgress(sum(shares), sum(speeds) || null);
+      },
+      fits(used) {
+        bytes[at] = used;
+        return member.fits(sum(bytes));
+      },
+    };
+    await encode(own, points_before).catch((thrown) => {
+      failed.abort(thrown);
+      throw thrown;
+    });
+    const peaks = await readFile(join(folder, "out", outputFile(plan, chunk).name));
+    return { peaks, tally: await readTally(own.job, folder) };
+  });
+  const ends = await Promise.allSettled(runs);
+  member.signal.throwIfAborted();
+  const done = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
+  const peaks = done.map((each) => new Uint8Array(each.peaks));
+  // A single run shows whether the sound itself is at fault.
+  if (done.length < segments.length || !areComplete(peaks, segments)) {
+    member.fits(0);
+    return null;
+  }
+  await writeFile(join(member.folder, "out", outputFile(plan, chunk).name), joinPeaks(peaks));
+  return { sound: sum(done.map(({ tally }) => tally.sound ?? 0)) };
+}
+
+// A packet that cannot be decoded shifts all later points of a single run, but only those of its own segment here.
+function areComplete(peaks: readonly Uint8Array[], segments: readonly Segment[]): boolean {
+  const headers = peaks.map(readPeaksHeader);
+  return headers.every(
+    ({ samples, channels, sample_rate }, at) =>
+      samples === (segments[at]?.samples ?? samples) &&
+      channels === headers[0]?.channels &&
+      sample_rate === headers[0]?.sample_rate,
+  );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
 }
