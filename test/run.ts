@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { COMPILED } from "../worker/local/spawn.ts";
+import { COMPILED } from "../worker/local/programs.ts";
 
 // npm test: runs the Chromium flows and then Vitest. Beside each other they would keep a machine of two cores so busy that what waits for a page runs out of time.
 // Arguments go to Vitest, and `--shard` to both; with file names, the flows are skipped.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
-import { serveFile } from "../../worker/local/file-server.ts";
+import { serveFile } from "../../worker/local/demo-files.ts";
 import type { Footage } from "../footage.ts";
 import { type Lab, openLab } from "../lab.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { unstable_readConfig as readConfig } from "wrangler";
-import { type Config, checkConfig } from "../../worker/local/doctor/account.ts";
+import { type Config, checkConfig } from "../../worker/local/doctor.ts";
 import { WORKERS } from "../../worker/local/service.ts";
 import { ACCOUNT_ID, type CloudflareAccount, startCloudflareApi } from "./cloudflare-api.ts";
 import { ROOT, runScript } from "./run-script.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDemoArgs } from "../../worker/local/demo-args.ts";
+import { parseDemoArgs } from "../../worker/local/demo-terminal.ts";
 
 const sample = { input: null, kind: "video", options: { width: 640 }, out: null };
 

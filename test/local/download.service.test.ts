@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { download, downloadStream } from "../../worker/local/download.ts";
+import { download, downloadStream } from "../../worker/local/demo-files.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 
 let folder: string;

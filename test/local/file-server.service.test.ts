@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ServedFile, serveFile } from "../../worker/local/file-server.ts";
+import { type ServedFile, serveFile } from "../../worker/local/demo-files.ts";
 
 const TEXT = "0123456789";
 let folder: string;

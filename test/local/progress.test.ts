@@ -4,8 +4,7 @@ import type { Source } from "../../src/media/source.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createTask, type Task } from "../../src/runs/task.ts";
 import { applyToTask } from "../../src/runs/transitions.ts";
-import { createProgress, percentOf } from "../../worker/local/progress.ts";
-import { describeTask } from "../../worker/local/report.ts";
+import { createProgress, describeTask, percentOf } from "../../worker/local/demo-terminal.ts";
 
 const id = createIds(() => 0.5);
 const request = { input: "https://a.example/b", kind: "video", options: {}, metadata: {} } as const;

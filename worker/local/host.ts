@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { unstable_DevEnv } from "wrangler";
-import { diskBinding, outsideBindings } from "./own-bindings.ts";
+import { diskBinding, outsideBindings } from "./host-bindings.ts";
 
 /** The Worker that a host process runs, and how. */
 export interface HostOrder {

@@ -1,8 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors } from "./errors.ts";
-import { endGroup, groupMembers, signalGroup } from "./processes.ts";
-import type { State } from "./state.ts";
+import { endGroup, groupMembers, type State, signalGroup } from "./state.ts";
 
 /** A program that serves HTTP, and how to run it; its order includes the port. */
 export interface Program<Order extends { port: number }> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Connection } from "../../../src/runs/connection.ts";
-import { createLookUp } from "../../../worker/local/look-up.ts";
+import { createLookUp } from "../../../worker/local/host-bindings.ts";
 import { createDnsOverHttps } from "../../../worker/network/outside.ts";
 import { type NameServer, startNameServer } from "../../fixtures/dns.ts";
 import { type HttpsResolver, startHttpsResolver } from "../../fixtures/dns-over-https.ts";

@@ -1,6 +1,9 @@
 import { extname } from "node:path";
 import { parseArgs } from "node:util";
 import { type EncodeKind, FORMATS } from "../../src/media/formats.ts";
+import type { Source } from "../../src/media/source.ts";
+import type { Step } from "../../src/runs/step.ts";
+import type { Task } from "../../src/runs/task.ts";
 import { errors } from "./errors.ts";
 
 /** The parsed arguments of the demo. */
@@ -85,4 +88,85 @@ function guessFormat(path: string | null): { kind: string; format: string } | un
     }
   }
   return undefined;
+}
+
+/** Shows the progress of a task. */
+export interface Progress {
+  show(task: Task): void;
+  /** Ends the line that is being drawn. */
+  end(): void;
+}
+
+const WIDTH = 24;
+const MARKS = { waiting: "·", processing: "…", succeeded: "✓", failed: "✗", cancelled: "-" } as const;
+
+/** Creates a progress bar, redrawn in place on a terminal; other streams get a line for every 10 %. */
+export function createProgress(out: NodeJS.WriteStream = process.stdout): Progress {
+  let started = 0;
+  let last = "";
+  return {
+    show(task) {
+      started ||= Date.now();
+      const steps = task.steps.map((step) => `${step.kind} ${MARKS[step.status]}`).join("  ");
+      const percent = percentOf(task);
+      if (out.isTTY) {
+        const filled = Math.round((percent / 100) * WIDTH);
+        const bar = "█".repeat(filled) + "░".repeat(WIDTH - filled);
+        const seconds = ((Date.now() - started) / 1000).toFixed(1);
+        last = `${bar} ${String(percent).padStart(3)}%  ${steps}  ${seconds} s`;
+        out.write(`\r\x1b[K${last.slice(0, out.columns - 1)}`);
+        return;
+      }
+      const line = `${String(percent - (percent % 10)).padStart(3)}%  ${steps}`;
+      if (line !== last) out.write(`${line}\n`);
+      last = line;
+    },
+    end() {
+      if (out.isTTY && last) out.write("\n");
+    },
+  };
+}
+
+/** Returns a task's progress in percent; the encode weighs as much as all other steps together, which weigh the same. */
+export function percentOf(task: Task): number {
+  const weights = task.steps.map(({ kind }) => (kind === task.kind ? task.steps.length - 1 : 1));
+  const done = task.steps.map(({ progress }, index) => (progress ?? 0) * (weights[index] ?? 0));
+  const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
+  return Math.floor(sum(done) / sum(weights));
+}
+
+/** Describes a finished task in a few lines: its output, how long it took and which encoder ran. */
+export function describeTask(task: Task, path: string, files: number, bytes: number): string[] {
+  const encode = task.steps.find((step) => step.kind === task.kind)?.output;
+  const source = task.steps.at(-1)?.output ?? encode;
+  const times = task.steps.map((step) => `${step.kind} ${took(step).toFixed(1)} s`).join(", ");
+  return [
+    `output    ${path}${files > 1 ? ` (${files} files)` : ""}`,
+    `          ${[...facts(source ?? null), size(bytes)].join(", ")}`,
+    ...(source?.renditions ?? []).map(
+      ({ width, height, bitrate, codecs }) => `          ${width}x${height} at ${bitrate} bit/s, ${codecs}`,
+    ),
+    `time      ${took(task).toFixed(1)} s (${times})`,
+    `encoder   ${encode?.encoder ?? "unknown"}${encode?.reason ? `: ${encode.reason}` : ""}`,
+  ];
+}
+
+function facts(source: Source | null): string[] {
+  if (!source) return [];
+  const { format, width, height, duration, codecs } = source;
+  return [
+    format,
+    ...(width && height ? [`${width}x${height}`] : []),
+    ...[codecs?.video, codecs?.audio].filter((codec) => codec != null),
+    ...(duration === undefined ? [] : [`${duration.toFixed(2)} s`]),
+  ];
+}
+
+function took({ started_at, finished_at }: Pick<Task | Step, "started_at" | "finished_at">): number {
+  return started_at === null || finished_at === null ? 0 : (finished_at - started_at) / 1000;
+}
+
+function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

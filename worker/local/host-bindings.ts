@@ -1,7 +1,9 @@
+import { lookup, Resolver } from "node:dns/promises";
 import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { unstable_startWorker } from "wrangler";
-import { createLookUp } from "./look-up.ts";
+import type { LookUp } from "../../src/storage/http/host-guard.ts";
+import { within } from "../../src/util/async.ts";
 
 type Bindings = NonNullable<Parameters<typeof unstable_startWorker>[0]["bindings"]>;
 type Handler = Extract<Bindings[string], { type: "fetcher" }>["fetcher"];
@@ -64,4 +66,25 @@ function runs(pid: number): boolean {
   } catch (thrown) {
     return (thrown as NodeJS.ErrnoException).code !== "ESRCH";
   }
+}
+
+const LOOKUP_MS = 5000;
+
+/**
+ * Resolves names with the system's resolver or the given name servers, `address:port`; a lookup that takes over 5 s finds none.
+ */
+export function createLookUp(dns: readonly string[] | null): LookUp {
+  if (!dns) {
+    return async (hostname) => {
+      const asked = lookup(hostname, { all: true }).catch(() => []);
+      const found = await within(asked, LOOKUP_MS, () => []);
+      return found.map(({ address }) => address);
+    };
+  }
+  const resolver = new Resolver({ timeout: LOOKUP_MS, tries: 1 });
+  resolver.setServers(dns);
+  return async (hostname) => {
+    const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    return found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+  };
 }
