@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ERROR_KINDS } from "../../src/media/errors.ts";
-import { writeSettings } from "../../worker/settings/document.ts";
+import { writeSettings } from "../../worker/local/build/write-settings.ts";
 import { codeIn } from "../package/rig.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { createMemoryApi, KEY } from "../worker/api/memory-api.ts";

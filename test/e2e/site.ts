@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
-import { buildOffline } from "../../worker/local/build/build-offline.ts";
+import { buildOffline } from "../../worker/local/build/build-page.ts";
 
 const MIMES: Readonly<Record<string, string>> = {
   ".html": "text/html",

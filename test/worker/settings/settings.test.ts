@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { writeSettings } from "../../../worker/settings/document.ts";
+import { writeSettings } from "../../../worker/local/build/write-settings.ts";
 import { readSettings, SettingsError, serviceSettings } from "../../../worker/settings/read.ts";
 import { NativeSettings, ServiceSettings } from "../../../worker/settings/schema.ts";
 

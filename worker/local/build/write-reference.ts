@@ -1,12 +1,410 @@
+import { readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { type ESTree, parseSync } from "vite";
 import { createDocument } from "../../api/openapi.ts";
 import { createApp } from "../../app.ts";
 import type { Services } from "../../services.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
-import { type OpenApi, writeHttpPage } from "./reference/http-page.ts";
-import { type Entry, writeLibraryPage } from "./reference/library-page.ts";
+
+interface Content {
+  schema?: Schema;
+  examples?: Record<string, { value: unknown }>;
+}
+
+interface Answer {
+  description: string;
+  content?: Record<string, Content>;
+}
+
+interface Operation {
+  summary: string;
+  description?: string;
+  tags: string[];
+  security: { api_key: string[] }[];
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: Schema }[];
+  requestBody?: { content: Record<string, Content> };
+  responses: Record<string, Answer>;
+}
+
+/** An OpenAPI document, as far as the page shows it. */
+interface OpenApi {
+  info: { description: string };
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** Renders the page of the HTTP API: its operations by tag, then the schemas that they use. */
+function writeHttpPage({ info, tags, paths, components }: OpenApi): string {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const sections = tags.map(({ name, description }) => {
+    const own = all.filter(({ operation }) => operation.tags.includes(name));
+    const written = own.map(({ path, method, operation }) => writeOperation(method, path, operation));
+    return `## ${name}\n\n${escapeText(description)}\n\n${written.join("\n")}`;
+  });
+  const schemas = Object.entries(components.schemas)
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([name, schema]) => `### ${name}\n\n${writeSchema(schema)}`);
+  const head = `# HTTP API\n\nGenerated from the OpenAPI document, which a running service serves at \`/openapi.json\`.\n\n${escapeText(info.description)}`;
+  return [head, ...sections, `## Schemas\n\n${schemas.join("\n")}`].join("\n\n");
+}
+
+function writeOperation(method: string, path: string, operation: Operation): string {
+  const { summary, description, parameters = [], requestBody, responses, security } = operation;
+  const scope = security.flatMap(({ api_key }) => api_key).join(", ");
+  const body = Object.values(requestBody?.content ?? {})[0];
+  const example = Object.values(body?.examples ?? {})[0];
+  return [
+    `### ${summary}\n`,
+    `\`${method.toUpperCase()} ${path}\`${scope ? `, with a key of scope \`${scope}\`` : ", without a key"}\n`,
+    ...(description ? [`${escapeText(description)}\n`] : []),
+    writeTable(
+      ["Parameter", "In", "Type", "Meaning"],
+      parameters.map((given) => [
+        `\`${given.name}\`${given.required ? "" : " (optional)"}`,
+        given.in,
+        nameType(given.schema),
+        escapeText(given.description ?? ""),
+      ]),
+    ),
+    ...(body?.schema ? [`Body: ${nameType(body.schema)}${example ? ", such as" : ""}\n`] : []),
+    ...(example ? [writeJson(example.value)] : []),
+    writeTable(
+      ["Status", "Answer", "Body"],
+      Object.entries(responses).map(([status, answer]) => [
+        status,
+        escapeText(answer.description),
+        bodyOf(answer),
+      ]),
+    ),
+  ].join("\n");
+}
+
+function bodyOf({ content = {} }: Answer): string {
+  const types = Object.entries(content).map(([type, { schema }]) =>
+    type === "application/json" && schema ? nameType(schema) : `\`${type}\``,
+  );
+  return [...new Set(types)].join(" or ");
+}
+
+/** An entry point of the package, with the path of its module. */
+interface Entry {
+  name: string;
+  path: string;
+  about: string;
+}
+
+/** Renders the page of the library: every export of the entry points once, with its comment and its declaration. */
+function writeLibraryPage(entries: readonly Entry[]): string {
+  const seen = new Set<string>();
+  const sections = entries.map(({ name, path, about }) => {
+    const fresh = listExports(path).filter((found) => !seen.has(found.name));
+    for (const found of fresh) seen.add(found.name);
+    const sorted = fresh.toSorted((a, b) => rankOf(a) - rankOf(b));
+    return `## ${name}\n\n${about}\n\n${sorted.map(writeExport).join("\n")}`;
+  });
+  return `# Library\n\nGenerated from the types. A name that several entries export is listed under the first.\n\n${sections.join("\n")}`;
+}
+
+// Callable exports first, then the types that they take.
+const ORDER = ["function", "class", "interface", "type", "const"] as const;
+
+function rankOf({ declarations }: Exported): number {
+  return Math.min(...declarations.map(({ kind }) => ORDER.indexOf(kind)));
+}
+
+function writeExport({ name, declarations }: Exported): string {
+  const doc = declarations.map((found) => found.doc).find((text) => text !== "") ?? "";
+  const { about, examples } = splitDoc(doc);
+  const schema = declarations.map(schemaOf).find((id) => id !== null);
+  const code = declarations
+    .filter((found) => !schemaOf(found) && !isSchema(found))
+    .map(({ text }) => fence(withoutLinks(text)));
+  const link = schema ? `The fields are those of [${schema}](http-api.md#${schema.toLowerCase()}).\n` : null;
+  return [`### ${name}\n`, `${about}\n`, ...code, ...examples.map(fence), ...(link ? [link] : [])].join("\n");
+}
+
+function fence(code: string): string {
+  return `\`\`\`ts\n${code}\n\`\`\`\n`;
+}
+
+function splitDoc(doc: string): { about: string; examples: string[] } {
+  const [head = "", ...parts] = doc.split(/^@example\b/m);
+  const about = escapeText(withoutLinks(head).trim())
+    .replace(/^@param\s+(\w+)\s+/gm, "- `$1`: ")
+    .replace(/^@(default|throws)\s+(.+)$/gm, (_, tag: string, text: string) => `\n${TAGS[tag]}: ${text}`)
+    .trim();
+  return { about, examples: parts.map((part) => withoutLinks(part).trim()) };
+}
+
+const TAGS: Readonly<Record<string, string>> = { default: "Default", throws: "Throws" };
+
+function withoutLinks(text: string): string {
+  return text.replace(/\{@link ([^}]+)\}/g, "`$1`");
+}
+
+// A type inferred from a schema shows no fields: those are on the page of the HTTP API.
+function schemaOf({ text, file }: Declared): string | null {
+  const [, schema] = /= z\.(?:infer|output)<typeof (\w+)>/.exec(text) ?? [];
+  if (schema === undefined) return null;
+  const start = file.search(new RegExp(`^(export )?const ${schema}\\b`, "m"));
+  const [, id] = /id: "(\w+)"/.exec(start < 0 ? "" : file.slice(start)) ?? [];
+  return id ?? null;
+}
+
+function isSchema({ kind, text }: Declared): boolean {
+  return kind === "const" && /= (z$|z\.|z\n|\w+\.(extend|omit|partial)\()/m.test(text);
+}
+
+/** A name that a module exports, with its declaration. */
+interface Exported {
+  name: string;
+  /** The declarations of the name, in order: a schema and its type are two. */
+  declarations: Declared[];
+}
+
+/** One declaration of a name. */
+interface Declared {
+  kind: "class" | "const" | "function" | "interface" | "type";
+  /** The declaration without function bodies. */
+  text: string;
+  /** The doc comment, without its stars. */
+  doc: string;
+  /** The text of the whole file. */
+  file: string;
+}
+
+interface Module {
+  text: string;
+  body: readonly ESTree.Node[];
+  comments: readonly { type: string; value: string; start: number; end: number }[];
+}
+
+const modules = new Map<string, Module>();
+
+function readModule(path: string): Module {
+  const known = modules.get(path);
+  if (known) return known;
+  const text = readFileSync(path, "utf8");
+  const { program, comments } = parseSync(path, text, { lang: "ts" });
+  const read = { text, body: program.body, comments };
+  modules.set(path, read);
+  return read;
+}
+
+/**
+ * Lists a module's exports in source order and follows re-exports to their declarations.
+ * Throws an Error for a name without a declaration.
+ */
+function listExports(path: string): Exported[] {
+  const found = readModule(path).body.flatMap((node) => {
+    if (node.type === "ExportAllDeclaration") return listExports(join(dirname(path), node.source.value));
+    if (node.type !== "ExportNamedDeclaration") return [];
+    const isType = node.exportKind === "type";
+    return [
+      ...node.specifiers.map((each) =>
+        describeExport(path, nameOf(each.exported), isType || each.exportKind === "type"),
+      ),
+      ...declaredNames(node.declaration).map((name) => describeExport(path, name, false)),
+    ];
+  });
+  return [...new Map(found.map((each) => [each.name, each])).values()];
+}
+
+// A schema has the name of its type, under which an export of the type alone does not pass it on.
+function describeExport(path: string, name: string, isType: boolean): Exported {
+  const found = findDeclarations(path, name);
+  const types = found.filter(({ kind }) => kind !== "const");
+  return { name, declarations: isType && types.length > 0 ? types : found };
+}
+
+function findDeclarations(path: string, name: string): Declared[] {
+  const module = readModule(path);
+  const own = module.body.flatMap((node) => {
+    const declaration = node.type === "ExportNamedDeclaration" ? node.declaration : node;
+    return declaredNames(declaration).includes(name) ? describeDeclaration(module, node, declaration) : [];
+  });
+  if (own.length > 0) return own;
+  for (const node of module.body) {
+    if (node.type !== "ExportNamedDeclaration" || !node.source) continue;
+    const specifier = node.specifiers.find(({ exported }) => nameOf(exported) === name);
+    if (specifier) return findDeclarations(join(dirname(path), node.source.value), nameOf(specifier.local));
+  }
+  // Imported first, then exported by name.
+  for (const node of module.body) {
+    if (node.type !== "ImportDeclaration") continue;
+    const specifier = node.specifiers.find(({ local }) => local.name === name);
+    if (specifier) return findDeclarations(join(dirname(path), node.source.value), name);
+  }
+  throw new Error(`${path} exports ${name}, which is declared nowhere.`);
+}
+
+function describeDeclaration(module: Module, outer: ESTree.Node, node: unknown): Declared[] {
+  const declaration = node as ESTree.Node;
+  const comment = module.comments.findLast(
+    ({ type, value, end }) =>
+      type === "Block" &&
+      value.startsWith("*") &&
+      end <= outer.start &&
+      module.text.slice(end, outer.start).trim() === "",
+  );
+  const kind = KINDS[declaration.type];
+  if (!kind) return [];
+  const doc = comment ? plainDoc(comment.value) : "";
+  return [{ kind, text: signatureOf(module, declaration), doc, file: module.text }];
+}
+
+const KINDS: Readonly<Record<string, Declared["kind"]>> = {
+  ClassDeclaration: "class",
+  VariableDeclaration: "const",
+  FunctionDeclaration: "function",
+  TSDeclareFunction: "function",
+  TSInterfaceDeclaration: "interface",
+  TSTypeAliasDeclaration: "type",
+};
+
+/** Removes the stars of a doc comment. */
+function plainDoc(value: string): string {
+  const lines = value.split("\n").map((line) => line.replace(/^\s*\*? ?/, ""));
+  return lines.join("\n").trim();
+}
+
+function signatureOf({ text, comments }: Module, node: ESTree.Node): string {
+  const whole = text.slice(node.start, node.end);
+  if (node.type === "FunctionDeclaration" && node.body)
+    return text
+      .slice(node.start, node.body.start)
+      .replace(/^async /, "")
+      .trimEnd();
+  if (node.type !== "ClassDeclaration") return whole;
+  const head = text.slice(node.start, node.body.start);
+  const members = node.body.body.map((member) => {
+    const body = member.type === "MethodDefinition" ? member.value.body : null;
+    const above = comments.findLast(
+      ({ end }) => end <= member.start && text.slice(end, member.start).trim() === "",
+    );
+    return text.slice(above?.start ?? member.start, body?.start ?? member.end).trimEnd();
+  });
+  return `${head}{\n${members.map((member) => `  ${member.replace(/;?$/, ";")}`).join("\n")}\n}`;
+}
+
+function declaredNames(declaration: unknown): string[] {
+  const node = declaration as ESTree.Node | null;
+  if (!node) return [];
+  if (node.type === "VariableDeclaration")
+    return node.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
+  const named = node as { id?: { name?: string } | null };
+  return KINDS[node.type] && named.id?.name ? [named.id.name] : [];
+}
+
+function nameOf(node: ESTree.ModuleExportName): string {
+  return node.type === "Literal" ? node.value : node.name;
+}
+
+/** A JSON Schema, as far as the document uses it. */
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  minimum?: number;
+  maximum?: number;
+  default?: unknown;
+  description?: string;
+}
+
+/** Returns the name of a schema's type, with links to the schemas that it refers to. */
+function nameType(schema: Schema): string {
+  const { $ref, anyOf, oneOf, items, type, additionalProperties: values } = schema;
+  if ($ref !== undefined) return linkTo($ref.slice($ref.lastIndexOf("/") + 1));
+  const either = anyOf ?? oneOf;
+  if (either) return [...new Set(either.map(nameType))].join(" or ");
+  if (schema.const !== undefined) return code(schema.const);
+  if (schema.enum) return schema.enum.map(code).join(", ");
+  if (items) return `list of ${nameType(items)}`;
+  if (Array.isArray(type)) return type.join(" or ");
+  if (schema.properties) return `{ ${Object.keys(schema.properties).join(", ")} }`;
+  if (typeof values === "object" && Object.keys(values).length > 0) return `object of ${nameType(values)}`;
+  return `${type ?? "any value"}${boundsOf(schema)}`;
+}
+
+/** Returns a link to a schema on the same page. */
+function linkTo(name: string): string {
+  return `[${name}](#${name.toLowerCase()})`;
+}
+
+/** Renders the fields of a schema, or of each variant if it has several. */
+function writeSchema(schema: Schema): string {
+  const variants = schema.oneOf ?? schema.anyOf;
+  const about = schema.description ? `${escapeText(schema.description)}\n` : "";
+  if (variants && variants.length > 1 && variants.every(({ properties }) => properties)) {
+    return `${about}\n${variants.map(writeVariant).join("\n")}\n`;
+  }
+  if (!schema.properties) return `${about}\n${nameType(schema)}\n`;
+  return `${about}\n${writeFields(schema)}`;
+}
+
+function writeFields({ properties = {}, required = [] }: Schema): string {
+  const rows = Object.entries(properties).map(([name, field]) => {
+    const fallback =
+      field.default === undefined || field.default === null ? "" : `Default ${code(field.default)}.`;
+    const about = escapeText([field.description, fallback].filter(Boolean).join(" "));
+    return [`\`${name}\`${required.includes(name) ? "" : " (optional)"}`, nameType(field), about];
+  });
+  return writeTable(["Field", "Type", "Meaning"], rows);
+}
+
+// A refusal or a reason: a code with its facts.
+function writeVariant({ properties = {} }: Schema): string {
+  const constants = Object.entries(properties).filter(([, field]) => field.const !== undefined);
+  const facts = Object.entries(properties).filter(([, field]) => field.const === undefined);
+  const head = constants.map(([name, field]) => `\`${name}\` ${code(field.const)}`).join(", ");
+  const rest = facts.map(([name, field]) => `\`${name}\` ${nameType(field)}`).join(", ");
+  return `- ${[head, rest].filter(Boolean).join(": ")}`;
+}
+
+function boundsOf({ minimum, maximum }: Schema): string {
+  if (minimum !== undefined && maximum !== undefined) return `, ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `, at least ${minimum}`;
+  return maximum === undefined ? "" : `, at most ${maximum}`;
+}
+
+function code(value: unknown): string {
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+}
+
+/** Escapes what VitePress would parse as a tag or an expression, except inside code. */
+function escapeText(text: string): string {
+  const parts = text.split(/(`[^`]*`)/);
+  return parts
+    .map((part) =>
+      part.startsWith("`") ? part : part.replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;"),
+    )
+    .join("");
+}
+
+/** Renders a table; returns an empty string when it has no rows. */
+function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replace(/\s*\n\s*/g, " ").replaceAll("|", "\\|")).join(" | ")} |`;
+  return `${[line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")}\n`;
+}
+
+/** Renders a value as a block of JSON. */
+function writeJson(value: unknown): string {
+  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`;
+}
 
 const ENTRIES: readonly Entry[] = [
   {
