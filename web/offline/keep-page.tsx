@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { Icon } from "../ui/icon.tsx";
+import { whenIdle } from "../ui/timing.ts";
 import type { Order, TookOver } from "./names.ts";
-import { whenIdle } from "./when-idle.ts";
 import "./new-version.css";
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
+import { whenIdle } from "../ui/timing.ts";
 import { LOCK_PREFIX } from "./names.ts";
-import { whenIdle } from "./when-idle.ts";
 
 /** Makes the built page work offline, once it is loaded and idle. */
 export function startOffline(): void {

@@ -1,5 +1,5 @@
-import { presentFrame } from "../ui/next-frame.ts";
-import { releasePlayer } from "../ui/release-player.ts";
+import { releasePlayer } from "../ui/media.ts";
+import { presentFrame } from "../ui/timing.ts";
 
 /**
  * Draws frames of a video into canvases, one after the other, evenly spread over its duration; stops when `signal` aborts.

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { releasePlayer } from "../ui/release-player.ts";
+import { releasePlayer } from "../ui/media.ts";
 
 /** A player whose time can be read and set. */
 export interface Playback {

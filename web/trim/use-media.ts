@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
 import { coreFrame } from "../queue/picture/core-frame.ts";
-import { useMediaUrl } from "../ui/use-media-url.ts";
+import { useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
 import { roundTime } from "./parse-time.ts";
 import { createPlayback, type Playback } from "./playback.ts";

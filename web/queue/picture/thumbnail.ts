@@ -1,6 +1,6 @@
 import type { LocalClient } from "../../../src/browser/index.ts";
 import type { MediaInput, Source } from "../../../src/index.ts";
-import { presentFrame } from "../../ui/next-frame.ts";
+import { presentFrame } from "../../ui/timing.ts";
 import { coreFrame } from "./core-frame.ts";
 import { brightnessSpread, PLAIN, thumbnailTimes } from "./pick-frame.ts";
 

@@ -2,8 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../../src/index.ts";
 import { shownAt, timelineOf } from "../../trim/timeline.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { releasePlayer } from "../../ui/release-player.ts";
-import { useMediaUrl } from "../../ui/use-media-url.ts";
+import { releasePlayer, useMediaUrl } from "../../ui/media.ts";
 import { bytes } from "../../words/quantities.ts";
 import "./compare.css";
 

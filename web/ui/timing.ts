@@ -15,3 +15,9 @@ export async function presentFrame(video: HTMLVideoElement, seek: () => Promise<
   await seek();
   if (video.videoWidth > 0) await within(promise, FRAME_MS, () => {});
 }
+
+/** Calls `act` when the page is idle, or soon where the browser cannot tell. */
+export function whenIdle(act: () => void): void {
+  if ("requestIdleCallback" in globalThis) requestIdleCallback(act);
+  else setTimeout(act, 500);
+}
