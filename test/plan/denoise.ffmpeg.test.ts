@@ -8,7 +8,7 @@ import { optionControl } from "../../src/media/option-groups.ts";
 import { nativeWork } from "../../src/media/route/costs.ts";
 import { describeRefusal } from "../../src/media/words.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
-import { describeWishes } from "../../web/words/wish-words.ts";
+import { describeWishes } from "../../web/words/item-words.ts";
 import { parseJob } from "../../worker/container/parse-job.ts";
 import { argsOf } from "../ffmpeg/args-of.ts";
 import { imageSource, videoSource } from "./source.ts";

@@ -3,16 +3,17 @@ import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
-import { describeDropped } from "../words/dropped-words.ts";
-import { describePlace } from "../words/place-words.ts";
-import { bytes } from "../words/quantities.ts";
-import { describeSource } from "../words/source-words.ts";
-import { stateWords } from "../words/state-words.ts";
-import { describeWishes } from "../words/wish-words.ts";
+import {
+  describeDropped,
+  describePlace,
+  describeSource,
+  describeWishes,
+  stateWords,
+} from "../words/item-words.ts";
+import { bytes, saving } from "../words/quantities.ts";
 import { Actions } from "./actions.tsx";
 import "./card.css";
 import { isFolder } from "../result/save/file-names.ts";
-import { saving } from "../result/save/saving.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { isAwaited } from "./awaited-copy.ts";
 import { FaultLine } from "./fault-line.tsx";

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
+import { isIdle } from "../words/item-words.ts";
 import { clock, countDown, timeLeft } from "../words/quantities.ts";
-import { isIdle } from "../words/state-words.ts";
 
 export function ProgressLine({ item }: { item: Item }) {
   const state = stateOf(item);

@@ -7,8 +7,8 @@ import {
   type Source,
 } from "../../src/index.ts";
 import type { Fault, Wishes } from "../queue/item.ts";
+import { reasonWords } from "../words/fault-words.ts";
 import { loweredWords } from "../words/lowered-words.ts";
-import { reasonWords } from "../words/reason-words.ts";
 import { type AnyOptions, bitrateBounds, withOptions } from "./choices.ts";
 
 /** An error in the options, and its field. */

@@ -1,6 +1,6 @@
 import type { Source } from "../../../src/index.ts";
+import { describeEncoder } from "../../words/item-words.ts";
 import { codecName, formatName } from "../../words/names.ts";
-import { describeEncoder } from "../../words/place-words.ts";
 import { bytes, clock } from "../../words/quantities.ts";
 import { isFolder } from "../save/file-names.ts";
 

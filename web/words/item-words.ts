@@ -1,0 +1,274 @@
+import {
+  DEFAULT_FORMAT,
+  type Dropped,
+  dropped,
+  FORMATS,
+  forecast,
+  type Quality,
+  type Source,
+} from "../../src/index.ts";
+import { concat } from "../../src/media/features/concat.ts";
+import { fps } from "../../src/media/features/fps.ts";
+import { geometry } from "../../src/media/features/geometry.ts";
+import { quality as qualityGroup } from "../../src/media/features/rate.ts";
+import { stills } from "../../src/media/features/stills.ts";
+import { storyboard } from "../../src/media/features/storyboard.ts";
+import { summarizeOptions } from "../../src/media/option-groups.ts";
+import type { Item, ItemState, Wishes } from "../queue/item.ts";
+import { stateOf } from "../queue/queue.ts";
+import { codecName, formatName, languageName } from "./names.ts";
+import { bytes, clock } from "./quantities.ts";
+
+// What is said before the span of time.
+const SERIES: ReadonlySet<object> = new Set([stills, storyboard]);
+const FRAME: ReadonlySet<object> = new Set([geometry, fps]);
+const EARLY: ReadonlySet<object> = new Set([...SERIES, ...FRAME]);
+
+/** Describes the requested output of a file: `WebM, VP9, 640 wide, high quality`. */
+export function describeWishes(wishes: Wishes, source: Source | null): string {
+  const { kind, options, target_size } = wishes;
+  const wish = options as Readonly<Record<string, unknown>>;
+  const format = typeof wish.format === "string" ? wish.format : defaultFormat(kind, source);
+  return [
+    outputName(kind, format),
+    kind === "video" ? codecName(String(wish.codec ?? defaultCodec(format))) : null,
+    ...summarizeOptions(kind, wish, (group) => SERIES.has(group)),
+    ...summarizeOptions(kind, wish, (group) => FRAME.has(group)),
+    describeSpan(kind, wish),
+    ...summarizeOptions(kind, wish, (group) => !EARLY.has(group) && group !== concat),
+    ...summarizeOptions(kind, wish, (group) => group === concat),
+    isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function outputName(kind: Wishes["kind"], format: string): string {
+  if (kind === "adaptive_video") return `${formatName(format)} stream`;
+  if (kind === "waveform" || kind === "storyboard") return `${formatName(format)} ${kind}`;
+  return kind === "animation" ? `${formatName(format)} animation` : formatName(format);
+}
+
+function isCopied({ kind, options, target_size }: Wishes, source: Source | null): boolean {
+  if (!source || target_size !== null) return false;
+  try {
+    return forecast(kind, options, source).copied;
+  } catch {
+    // Errors are shown where the options are chosen.
+    return false;
+  }
+}
+
+function defaultFormat(kind: Wishes["kind"], source: Source | null): string {
+  const own = source?.format ?? "";
+  return kind === "image" && own in FORMATS.image ? own : DEFAULT_FORMAT[kind];
+}
+
+function defaultCodec(format: string): string {
+  return format in FORMATS.video ? FORMATS.video[format as keyof typeof FORMATS.video].codecs[0] : "";
+}
+
+function describeSpan(
+  kind: Wishes["kind"],
+  { start, end, interval, count }: Readonly<Record<string, unknown>>,
+): string | null {
+  const [from, to] = [typeof start === "number" ? start : 0, typeof end === "number" ? end : null];
+  if (kind === "image" && interval === undefined && count === undefined)
+    return from > 0 ? `frame at ${clock(from, true)}` : null;
+  if (to !== null) return `${clock(from, true)} to ${clock(to, true)}`;
+  return from > 0 ? `from ${clock(from, true)}` : null;
+}
+
+function describeRate(
+  kind: Wishes["kind"],
+  format: string,
+  { quality, bitrate }: Readonly<Record<string, unknown>>,
+  target_size: number | null,
+): string | null {
+  // A number may be incomplete while it is being typed.
+  if (target_size !== null) return target_size > 0 ? `at most ${bytes(target_size)}` : null;
+  if (kind === "waveform") return null;
+  // Quality makes no visible or audible difference to these.
+  if (["wav", "flac", "png", "gif"].includes(format) && kind !== "animation") return null;
+  if (typeof bitrate === "number") {
+    if (Number.isNaN(bitrate)) return null;
+    return kind === "video" && bitrate >= 1e6
+      ? `${Number((bitrate / 1e6).toPrecision(3))} Mbit/s`
+      : `${Math.round(bitrate / 1000)} kbit/s`;
+  }
+  const { choice } = qualityGroup.options.quality.words;
+  return `${choice?.(quality as Quality | undefined).toLowerCase()} quality`;
+}
+
+const KINDS = {
+  ...{ video: "video", audio: "audio", image: "image" },
+  ...{ adaptive_video: "stream", data: "data" },
+} as const;
+
+const UNKNOWN = "unknown codec";
+
+/** Describes a file: `MP4 video, H.264 and AAC, 1920 × 1080, 30 fps, 0:32, 45.2 MB`. Omits what is unknown. */
+export function describeSource(source: Source): string {
+  const { kind, format, width, height, fps, duration, filesize, codecs } = source;
+  const moves = kind === "video" || kind === "adaptive_video";
+  const pictures = moves && codecs?.video === null ? UNKNOWN : codecs?.video;
+  const names = [pictures, codecs?.audio].filter((name) => name !== null && name !== undefined);
+  return [
+    `${formatName(format)} ${source.animated ? "animation" : KINDS[kind]}`,
+    kind === "image" || (kind === "audio" && codecName(names[0] ?? "") === formatName(format))
+      ? null
+      : names.map(named).join(" and "),
+    width && height ? `${width} × ${height}` : null,
+    moves && fps ? `${Number(fps.toFixed(2))} fps` : null,
+    kind === "audio" ? describeSound(source) : null,
+    duration && kind !== "image" ? clock(duration) : null,
+    filesize === undefined ? null : bytes(filesize),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function named(codec: string): string {
+  return codec === UNKNOWN ? codec : codecName(codec);
+}
+
+function describeSound({ audio }: Source): string | null {
+  if (!audio) return null;
+  const channels =
+    audio.channels === 1 ? "mono" : audio.channels === 2 ? "stereo" : `${audio.channels} channels`;
+  return `${channels}, ${audio.sample_rate / 1000} kHz`;
+}
+
+/**
+ * Describes what the output will lack of a file: `Leaves out: subtitles (German), chapters.`; null when that is nothing, or
+ * exactly what was asked for.
+ */
+export function describeDropped({ kind, options }: Wishes, source: Source | null): string | null {
+  const lost = source ? listed(kind, options, source).filter(({ reason }) => reason !== "asked") : [];
+  if (lost.length === 0) return null;
+  const names = PARTS.flatMap(({ fits, name }) => {
+    const some = lost.filter(fits);
+    return some.length > 0 ? [name(some)] : [];
+  });
+  return `Leaves out: ${names.join(", ")}.`;
+}
+
+function listed(kind: Wishes["kind"], options: Wishes["options"], source: Source): Dropped[] {
+  try {
+    return dropped(kind, options, source);
+  } catch {
+    // Errors are shown where the options are chosen.
+    return [];
+  }
+}
+
+interface Part {
+  fits(one: Dropped): boolean;
+  name(some: readonly Dropped[]): string;
+}
+
+const PARTS: readonly Part[] = [
+  { fits: ({ kind }) => kind === "video", name: (some) => further(some, "video track") },
+  { fits: ({ kind }) => kind === "audio", name: (some) => further(some, "sound track") },
+  { fits: ({ kind }) => kind === "channels", name: () => "surround sound (it becomes stereo)" },
+  { fits: ({ kind }) => kind === "subtitle", name: (some) => `subtitles${languages(some)}` },
+  { fits: ({ kind }) => kind === "chapters", name: () => "chapters" },
+  { fits: ({ kind }) => kind === "data", name: () => "attached data" },
+  { fits: ({ kind }) => kind === "cover", name: coverWords },
+  {
+    fits: ({ kind, reason }) => kind === "tags" && reason !== "private",
+    name: () => "tags the format does not support",
+  },
+  {
+    fits: ({ kind, reason }) => kind === "tags" && reason === "private",
+    name: () => "private tags such as location and device",
+  },
+];
+
+function further(some: readonly Dropped[], what: string): string {
+  return `${some.length} further ${what}${some.length === 1 ? "" : "s"}${languages(some)}`;
+}
+
+function coverWords(some: readonly Dropped[]): string {
+  return some.every(({ reason }) => reason === "one_track") ? "further covers" : "the cover";
+}
+
+function languages(some: readonly Dropped[]): string {
+  const names = some.flatMap(({ language }) => (language ? [languageName(language)] : []));
+  return names.length > 0 ? ` (${names.join(", ")})` : "";
+}
+
+const ENCODERS: Readonly<Record<string, string>> = {
+  copy: "",
+  canvas: "with the browser's own image encoder",
+  avif: "with the AVIF encoder",
+  wasm: "with FFmpeg in WebAssembly",
+  fast: "with Framewright's build of FFmpeg in WebAssembly",
+  "wasm-mt": "with FFmpeg in WebAssembly, with threads",
+  webcodecs: "with the browser's own encoder (WebCodecs)",
+  light: "with FFmpeg in a Worker",
+  native: "with native FFmpeg in a container",
+};
+
+/**
+ * Describes where an item is processed: in the future tense before it starts, then with the encoder and the main reason for
+ * it, once known.
+ */
+export function describePlace({ wishes, task, service, input, pace }: Item): string {
+  const place =
+    wishes.place === "device" ? "on this device" : `on the edge${service ? ` (${hostOf(service)})` : ""}`;
+  if (!task) {
+    const given = typeof input === "string" ? "its address" : "the file";
+    return `Will run ${place}; ${wishes.place === "device" ? "nothing is sent anywhere" : `${given} is sent there`}.`;
+  }
+  const made = task.steps.find(({ output }) => output?.encoder)?.output;
+  const runs = task.status === "queued" || task.status === "processing";
+  const said = `${made ? "Made" : runs ? "Runs" : "Ran"} ${place}`;
+  const choice = made ?? pace?.choice;
+  if (!choice) return `${said}.`;
+  const words = encoderWords(choice);
+  return `${said}${words && ` ${words}`}.${choice.reason ? ` ${choice.reason}` : ""}`;
+}
+
+/** Describes which encoder made an output and why; null when unknown. */
+export function describeEncoder(output: Pick<Source, "encoder" | "reason">): string | null {
+  const { encoder, reason = "" } = output;
+  if (!encoder) return null;
+  const words = encoderWords(output);
+  return [words && `${words}.`, reason].filter(Boolean).join(" ");
+}
+
+function encoderWords({ encoder = "" }: Pick<Source, "encoder">): string {
+  return ENCODERS[encoder] ?? `with ${encoder}`;
+}
+
+function hostOf(service: string): string {
+  return URL.parse(service)?.host ?? service;
+}
+
+const WORDS: Readonly<Record<ItemState, string>> = {
+  reading: "Reading…",
+  unusable: "Can't be used",
+  ready: "Ready",
+  sending: "Starting…",
+  queued: "Waiting for its turn",
+  processing: "Converting",
+  succeeded: "Done",
+  failed: "Failed",
+  cancelled: "Cancelled",
+  waiting: "Waiting for its file",
+};
+
+export function stateWords(item: Item): string {
+  const state = stateOf(item);
+  if (state === "sending" && item.starting?.waits) return WORDS.queued;
+  if (state === "sending" && item.starting?.sent !== null) return "Sending";
+  return isIdle(item) ? "Waiting for a free encoder" : WORDS[state];
+}
+
+/** Returns whether an item's task is running, but its encode is waiting for others. */
+export function isIdle(item: Item): boolean {
+  const { pace, task } = item;
+  const encode = task?.steps.find(({ kind }) => kind === task.kind);
+  return stateOf(item) === "processing" && pace?.waits === true && !encode?.progress;
+}
