@@ -1,6 +1,100 @@
-import type { Order, TookOver } from "../names.ts";
-import { findKept, keepFiles, keepLater, openOwn } from "./keep.ts";
-import { tidy } from "./tidy.ts";
+import { CACHE_PREFIX, CORE_CACHE, LOCK_PREFIX, type Order, type TookOver } from "../names.ts";
+
+function openOwn(): Promise<Cache> {
+  return caches.open(CACHE_PREFIX + BUILD.version);
+}
+
+/**
+ * Returns a file from the cache, or null. A file whose name contains its hash may come from any version, because pages of an
+ * earlier one may be open; the others must belong to this version.
+ */
+async function findKept(path: string): Promise<Response | null> {
+  const found = await (await openOwn()).match(path, { ignoreVary: true });
+  if (found || !isNamedByContent(path)) return found ?? null;
+  for (const name of await caches.keys()) {
+    if (!name.startsWith(CACHE_PREFIX)) continue;
+    const earlier = await (await caches.open(name)).match(path, { ignoreVary: true });
+    if (earlier) return earlier;
+  }
+  return null;
+}
+
+/** Caches all files of the page; rejects when one is missing, or the server has moved on to another version. */
+async function keepFiles(): Promise<void> {
+  const cache = await openOwn();
+  await Promise.all(
+    BUILD.files.map(async (path) => {
+      const kept = isNamedByContent(path) ? await findKept(path) : null;
+      const response = kept ?? (await load(path));
+      if (path === "/" && !(await response.clone().text()).includes(BUILD.version)) {
+        throw new Error("The server now has another version of the page.");
+      }
+      await cache.put(path, response);
+    }),
+  );
+}
+
+/** Caches the large files too, as far as possible before the signal aborts. */
+async function keepLater(signal: AbortSignal): Promise<void> {
+  const [own, core] = await Promise.all([openOwn(), caches.open(CORE_CACHE)]);
+  const keeping = [
+    ...BUILD.later.map(async (path) => {
+      if (await own.match(path)) return;
+      await own.put(path, (await findKept(path)) ?? (await load(path, signal)));
+    }),
+    ...BUILD.core.map(async (path) => {
+      if (await core.match(path)) return;
+      const { body, headers } = await load(path, signal);
+      // As the encoders cache it, so that no visit has to decompress it again. The server may already have done so
+      // (Content-Encoding).
+      const isPacked = !headers.has("Content-Encoding");
+      const bytes = isPacked ? body?.pipeThrough(new DecompressionStream("gzip")) : body;
+      await core.put(path, new Response(bytes ?? null));
+    }),
+  ];
+  // What fails is loaded when needed, or at the next visit.
+  await Promise.allSettled(keeping);
+}
+
+async function load(path: string, signal?: AbortSignal): Promise<Response> {
+  // A name without a hash does not show whether the browser's copy is current.
+  const cache = isNamedByContent(path) ? "default" : "no-cache";
+  const response = await fetch(path, signal ? { cache, signal } : { cache });
+  if (!response.ok || response.redirected) throw new Error(`${path} is not there (${response.status}).`);
+  return response;
+}
+
+function isNamedByContent(path: string): boolean {
+  return path.startsWith("/app/");
+}
+
+/** Deletes the caches of versions without an open page; does nothing while a new version is installing. */
+async function tidy({ registration, clients }: ServiceWorkerGlobalScope): Promise<void> {
+  // Listed before checking what is installing: a version that starts only now is not among them.
+  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
+  if (registration.installing || registration.waiting) return;
+  const windows = await clients.matchAll({ type: "window", includeUncontrolled: true });
+  const pages = windows.filter(({ url }) => new URL(url).pathname === "/");
+  const { held = [] } = await navigator.locks.query();
+  const used = held.flatMap(({ name }) =>
+    name?.startsWith(LOCK_PREFIX) ? [name.slice(LOCK_PREFIX.length)] : [],
+  );
+  // A page has not yet reported its version.
+  if (used.length < pages.length) return;
+  const wanted = new Set([BUILD.version, ...used].map((version) => CACHE_PREFIX + version));
+  await Promise.all(names.filter((name) => !wanted.has(name)).map((name) => caches.delete(name)));
+  if (wanted.size === 1) await tidyCore();
+}
+
+// The core of an earlier build, which has another name only if its contents differ.
+async function tidyCore(): Promise<void> {
+  const cache = await caches.open(CORE_CACHE);
+  const wanted = new Set([...BUILD.core, ...BUILD.core_others]);
+  for (const request of await cache.keys()) {
+    const { pathname } = new URL(request.url);
+    if (pathname.startsWith("/app/") && !wanted.has(pathname)) await cache.delete(request);
+  }
+}
 
 // The service worker of the page. It caches all files of its version before it takes over, which happens when no page of an
 // earlier version is open any longer, or at the visitor's request. Files that pages of an earlier version may still load stay
