@@ -1,7 +1,6 @@
 import { useRef } from "preact/hooks";
 import { clock } from "../words/quantities.ts";
-import { timeByKey } from "./slider-keys.ts";
-import { type Mark, snap, type Timeline } from "./timeline.ts";
+import { type Mark, snap, type Timeline, timeByKey } from "./timeline.ts";
 
 /** How a pointer holds a handle. */
 interface Grip {

@@ -2,13 +2,11 @@ import { useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
 import { clock } from "../words/quantities.ts";
 import { Handle } from "./handle.tsx";
-import { Player } from "./player.tsx";
-import { Steps } from "./steps.tsx";
-import { Still } from "./still.tsx";
+import { type Media, useMedia } from "./media.ts";
+import { Player, Steps, Still } from "./player.tsx";
 import { TimeField } from "./time-field.tsx";
 import { frameAt, lastFrame, markAt, shownAt, stepBy, type Timeline } from "./timeline.ts";
 import { Track } from "./track.tsx";
-import { type Media, useMedia } from "./use-media.ts";
 import "./trim.css";
 
 interface MomentProps {

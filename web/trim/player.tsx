@@ -1,4 +1,6 @@
-import type { Media } from "./use-media.ts";
+import { useEffect, useState } from "preact/hooks";
+import { Icon } from "../ui/icon.tsx";
+import type { Media } from "./media.ts";
 
 export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
   const { url, playback, onBroken, onDuration } = media;
@@ -32,5 +34,61 @@ export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
         if (currentTarget.videoWidth === 0) onBroken();
       }}
     />
+  );
+}
+
+// Avoids decoding every position while a handle is dragged.
+const PAUSE_MS = 300;
+
+/** The picture at the player's time, decoded by the core when the player cannot show it. */
+export function Still({ media: { frame, playback } }: { media: Media }) {
+  const at = playback.time.value;
+  const [url, setUrl] = useState<string | null>(null);
+  const [isFailed, setFailed] = useState(false);
+  useEffect(() => {
+    if (!frame) return;
+    const controller = new AbortController();
+    const timer = setTimeout(() => {
+      frame(at, controller.signal).then(
+        (blob) => controller.signal.aborted || setUrl(URL.createObjectURL(blob)),
+        () => controller.signal.aborted || setFailed(true),
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [frame, at]);
+  useEffect(() => () => void (url && URL.revokeObjectURL(url)), [url]);
+  if (!frame || (isFailed && !url)) return null;
+  return (
+    <div class="still">{url ? <img src={url} alt="" /> : <p class="small">Decoding the picture…</p>}</div>
+  );
+}
+
+/** Two buttons that move a time by the smallest step: a frame, or a hundredth of a second for sound. */
+export function Steps({
+  label,
+  isSound,
+  onStep,
+}: {
+  label: string;
+  isSound: boolean;
+  onStep: (steps: number) => void;
+}) {
+  const what = isSound ? "0.01 s" : "One frame";
+  return (
+    <fieldset class="steps">
+      <legend class="visually-hidden">{`Fine steps of the ${label.toLowerCase()}`}</legend>
+      <button type="button" class="icon" aria-label={`${what} back`} onClick={() => onStep(-1)}>
+        <Icon name="step_back" />
+      </button>
+      <span class="small soft" aria-hidden="true">
+        {label}
+      </span>
+      <button type="button" class="icon" aria-label={`${what} forward`} onClick={() => onStep(1)}>
+        <Icon name="step_forth" />
+      </button>
+    </fieldset>
   );
 }

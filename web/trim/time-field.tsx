@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Field } from "../ui/field.tsx";
 import { clock } from "../words/quantities.ts";
-import { parseTime } from "./parse-time.ts";
+import { parseTime } from "./timeline.ts";
 
 /** A time to type. Leaving the field or Enter applies it; Escape restores the previous one. */
 export function TimeField({

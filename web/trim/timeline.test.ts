@@ -1,5 +1,20 @@
 import { expect, test } from "vitest";
-import { frameAt, lastFrame, markAt, shownAt, snap, stepBy, timelineOf } from "./timeline.ts";
+import {
+  edgesOf,
+  faultOf,
+  frameAt,
+  lastFrame,
+  markAt,
+  moveEdge,
+  parseTime,
+  reachOf,
+  shownAt,
+  snap,
+  stepBy,
+  stretchOf,
+  timeByKey,
+  timelineOf,
+} from "./timeline.ts";
 
 const video = timelineOf({ kind: "video", fps: 29.97 }, 10);
 const film = timelineOf({ kind: "video", fps: 25 }, 10);
@@ -75,4 +90,127 @@ test("with known frame times, steps go from frame to frame and end at the last o
   expect(shownAt("end", 3, uneven)).toBeCloseTo(2.2);
   expect(markAt("end", 1.2, uneven)).toBe(1.4);
   expect([0.55, 0.7, 2.9].map((time) => snap(time, uneven))).toEqual([0.2, 1, 3]);
+});
+
+test.for([
+  ["0", 0],
+  ["62.5", 62.5],
+  ["62,5", 62.5],
+  [" 62.5 s ", 62.5],
+  ["7 seconds", 7],
+  [".5", 0.5],
+  ["3.", 3],
+  ["1:02.50", 62.5],
+  ["1:2", 62],
+  ["90:00", 5400],
+  ["1:02:03.04", 3723.04],
+  ["100:00:00", 360_000],
+  ["0.0333666667", 0.033367],
+] as const)("%j is %d s", ([text, seconds]) => {
+  expect(parseTime(text)).toEqual({ seconds });
+});
+
+test.for([
+  ["", "Write a time"],
+  ["s", "Write a time"],
+  ["abc", "Write a time"],
+  ["1e3", "Write a time"],
+  ["0x10", "Write a time"],
+  ["1.2.3", "Write a time"],
+  ["1:02:03:04", "Write a time"],
+  ["1:-2", "Write a time"],
+  [":30", "Write a time"],
+  ["1".repeat(400), "Write a time"],
+  ["-1", "before the start"],
+  ["1:60", "Seconds go up to 59"],
+  ["1:60:00", "Minutes go up to 59"],
+] as const)("rejects %j", ([text, words]) => {
+  const parsed = parseTime(text);
+  expect("fault" in parsed && parsed.fault).toContain(words);
+});
+
+const timeline = timelineOf({ kind: "video", fps: 25 }, 10);
+
+test.for([
+  [{}, { begin: 0, end: 10 }],
+  [{ start: 2 }, { begin: 2, end: 10 }],
+  [
+    { start: -2, end: 99 },
+    { begin: 0, end: 10 },
+  ],
+  [{ start: 99 }, { begin: 9.96, end: 10 }],
+  [
+    { start: 5, end: 3 },
+    { begin: 5, end: 5.04 },
+  ],
+] as const)("the edges of %j are %j", ([stretch, edges]) => {
+  expect(edgesOf(stretch, timeline)).toEqual(edges);
+});
+
+test.for([
+  [{ begin: 0, end: 10 }, {}],
+  [{ begin: 0, end: 4 }, { end: 4 }],
+  [{ begin: 4, end: 10 }, { start: 4 }],
+  [
+    { begin: 4, end: 9.96 },
+    { start: 4, end: 9.96 },
+  ],
+] as const)("edges %j are the stretch %j", ([edges, stretch]) => {
+  expect(stretchOf(edges, timeline)).toEqual(stretch);
+});
+
+test("accepts durations with fractions below a microsecond", () => {
+  const odd = timelineOf({ kind: "audio" }, 10.000_000_4);
+  expect(stretchOf(edgesOf({}, odd), odd)).toEqual({});
+});
+
+test("an edge stays within the file, at least one frame from the other edge", () => {
+  const edges = { begin: 2, end: 5 };
+  expect(moveEdge(edges, "begin", 7, timeline)).toEqual({ begin: 4.96, end: 5 });
+  expect(moveEdge(edges, "begin", -7, timeline)).toEqual({ begin: 0, end: 5 });
+  expect(moveEdge(edges, "end", 1, timeline)).toEqual({ begin: 2, end: 2.04 });
+  expect(moveEdge(edges, "end", 70, timeline)).toEqual({ begin: 2, end: 10 });
+  expect(reachOf("begin", edges, timeline)).toEqual([0, 4.96]);
+  expect(reachOf("end", edges, timeline)).toEqual([2.04, 10]);
+});
+
+test.for([
+  ["begin", 10.01, "The file ends at 0:10.00."],
+  ["end", 11, "The file ends at 0:10.00."],
+  ["begin", 5, "The start must be before the end, which is at 0:05.00."],
+  ["end", 2.01, "The end must be after the start, which is at 0:02.00."],
+  ["begin", 4.96, null],
+  ["end", 10.004, null],
+] as const)("a %s typed as %d s: %s", ([edge, time, words]) => {
+  expect(faultOf(edge, time, { begin: 2, end: 5 }, timeline)).toBe(words);
+});
+
+const plain = { shiftKey: false, ctrlKey: false, altKey: false, metaKey: false };
+
+test.for([
+  ["ArrowRight", false, 5.1],
+  ["ArrowUp", false, 5.1],
+  ["ArrowLeft", false, 4.9],
+  ["ArrowDown", true, 4],
+  ["ArrowRight", true, 6],
+  ["PageUp", false, 15],
+  ["PageDown", false, 1],
+  ["Home", false, 1],
+  ["End", false, 20],
+  ["a", false, null],
+  ["Tab", true, null],
+] as const)("%s, with Shift %s, moves from 5 to %s", ([key, shiftKey, time]) => {
+  expect(timeByKey({ ...plain, key, shiftKey }, 5, [1, 20])).toBe(time);
+});
+
+test("ignores the browser's own shortcuts", () => {
+  expect(timeByKey({ ...plain, key: "ArrowLeft", altKey: true }, 5, [1, 20])).toBeNull();
+});
+
+test("tenths add up to whole seconds", () => {
+  let time = 0;
+  for (let step = 0; step < 100; step++) {
+    time = timeByKey({ ...plain, key: "ArrowRight" }, time, [0, 20]) ?? 0;
+  }
+  expect(time).toBe(10);
 });

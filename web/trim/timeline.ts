@@ -1,5 +1,5 @@
 import { exactFps, type Source } from "../../src/index.ts";
-import { roundTime } from "./parse-time.ts";
+import { clock } from "../words/quantities.ts";
 
 /** The units in which a file is trimmed. */
 export interface Timeline {
@@ -95,4 +95,110 @@ function countBefore(times: readonly number[], time: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** A typed time in seconds, or what is wrong with it. */
+export type ParsedTime = { seconds: number } | { fault: string };
+
+const SHAPE = /^(?:(?:(\d+):)?(\d{1,3}):)?(\d+(?:[.,]\d*)?|[.,]\d+)$/;
+const WANTED = "Write a time as 1:02.50, or in seconds as 62.5.";
+
+/** Parses a time as people type it: `1:02.50`, `1:02:03`, `62.5`, `62,5 s`. */
+export function parseTime(text: string): ParsedTime {
+  const bare = text.trim().replace(/\s*s(ec(onds?)?)?$/i, "");
+  if (/^[-−]/.test(bare)) return { fault: "A time cannot be before the start." };
+  const [, hours, minutes, rest] = SHAPE.exec(bare) ?? [];
+  if (rest === undefined) return { fault: WANTED };
+  const seconds = Number(rest.replace(",", "."));
+  if (minutes !== undefined && seconds >= 60) return { fault: "Seconds go up to 59." };
+  if (hours !== undefined && Number(minutes) >= 60) return { fault: "Minutes go up to 59." };
+  const total = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + seconds;
+  return Number.isFinite(total) ? { seconds: roundTime(total) } : { fault: WANTED };
+}
+
+/** Rounds a time to microseconds, the resolution of any file's clock. */
+export function roundTime(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6;
+}
+
+/** A stretch of a file in seconds; without an end it extends to the end of the file. */
+export interface Stretch {
+  readonly start?: number;
+  readonly end?: number;
+}
+
+/** Both edges of a stretch in seconds, at least one step of the timeline apart. */
+export interface Edges {
+  readonly begin: number;
+  readonly end: number;
+}
+
+export type Edge = keyof Edges;
+
+/** Returns the edges of a stretch, limited to the file. */
+export function edgesOf(stretch: Stretch, timeline: Timeline): Edges {
+  const { duration, grain } = timeline;
+  const begin = within(stretch.start ?? 0, 0, duration - grain);
+  return { begin, end: within(stretch.end ?? duration, begin + grain, duration) };
+}
+
+/** Converts edges to a stretch, without a start at the beginning of the file or an end at its end. */
+export function stretchOf({ begin, end }: Edges, { duration }: Timeline): Stretch {
+  return { ...(begin > 0 && { start: begin }), ...(end < roundTime(duration) && { end }) };
+}
+
+/** Returns the earliest and latest time for an edge, given the other. */
+export function reachOf(edge: Edge, { begin, end }: Edges, { duration, grain }: Timeline): [number, number] {
+  return edge === "begin" ? [0, within(end - grain, 0, end)] : [within(begin + grain, 0, duration), duration];
+}
+
+/** Moves one edge within its limits. */
+export function moveEdge(edges: Edges, edge: Edge, time: number, timeline: Timeline): Edges {
+  return { ...edges, [edge]: within(time, ...reachOf(edge, edges, timeline)) };
+}
+
+/** Describes why an edge cannot be at a typed time; null when it can. */
+export function faultOf(edge: Edge, time: number, edges: Edges, timeline: Timeline): string | null {
+  const { duration } = timeline;
+  const [first, last] = reachOf(edge, edges, timeline);
+  if (time > duration + 0.005) return `The file ends at ${clock(duration, true)}.`;
+  if (edge === "begin" && time > last) {
+    return `The start must be before the end, which is at ${clock(edges.end, true)}.`;
+  }
+  if (edge === "end" && time < first) {
+    return `The end must be after the start, which is at ${clock(edges.begin, true)}.`;
+  }
+  return null;
+}
+
+function within(time: number, first: number, last: number): number {
+  return roundTime(Math.max(first, Math.min(last, time)));
+}
+
+// In seconds; the usual steps of sliders.
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowLeft: -0.1,
+  ArrowDown: -0.1,
+  ArrowRight: 0.1,
+  ArrowUp: 0.1,
+  PageDown: -10,
+  PageUp: 10,
+};
+
+/** The properties of a keyboard event that determine a slider's move. */
+export type SliderKey = Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey" | "altKey" | "metaKey">;
+
+/**
+ * Returns the time that a key moves a slider to: arrows move a tenth of a second, with Shift a second, the Page keys ten
+ * seconds, Home and End to the first and last time. Null for all other keys.
+ */
+export function timeByKey(event: SliderKey, time: number, [first, last]: [number, number]): number | null {
+  const { key, shiftKey, ctrlKey, altKey, metaKey } = event;
+  if (ctrlKey || altKey || metaKey) return null;
+  if (key === "Home") return first;
+  if (key === "End") return last;
+  const step = STEPS[key];
+  if (step === undefined) return null;
+  const times = shiftKey && key.startsWith("Arrow") ? 10 : 1;
+  return roundTime(Math.max(first, Math.min(last, time + step * times)));
 }

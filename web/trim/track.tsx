@@ -1,12 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
+import { releasePlayer } from "../ui/media.ts";
+import { presentFrame } from "../ui/timing.ts";
 import { clock } from "../words/quantities.ts";
-import { Filmstrip } from "./filmstrip.tsx";
-import type { Playback } from "./playback.ts";
+import type { Media, Playback, TakeFrame } from "./media.ts";
 import type { Timeline } from "./timeline.ts";
-import type { Media } from "./use-media.ts";
-import { Waveform } from "./waveform.tsx";
 
 // Drawing a waveform decodes all of the sound.
 const MOST_BYTES = 100_000_000;
@@ -81,4 +80,203 @@ function lineOf(isSound: boolean, isLarge: boolean, isUndrawn: boolean): string 
 
 function Playhead({ playback, duration }: { playback: Playback; duration: number }) {
   return <span class="playhead" style={{ "--at": Math.min(1, playback.time.value / duration) }} />;
+}
+
+const MOST = 12;
+// Each one is a job for the core.
+const MOST_DECODED = 6;
+// Narrower frames show nothing.
+const NARROWEST = 48;
+
+/** A row of a dozen frames of a video, fewer on narrow screens, that appear one by one. */
+function Filmstrip({
+  url,
+  frame,
+  duration,
+  onFault,
+}: {
+  /** Null when the browser cannot show it and `frame` decodes. */
+  url: string | null;
+  frame: TakeFrame | null;
+  duration: number;
+  onFault: () => void;
+}) {
+  const row = useRef<HTMLDivElement>(null);
+  const [count, setCount] = useState(0);
+  useLayoutEffect(() => {
+    setCount(
+      Math.max(
+        3,
+        Math.min(frame ? MOST_DECODED : MOST, Math.floor((row.current?.clientWidth ?? 0) / NARROWEST)),
+      ),
+    );
+  }, []);
+  useEffect(() => {
+    const canvases = [...(row.current?.querySelectorAll("canvas") ?? [])];
+    if (canvases.length === 0) return;
+    const controller = new AbortController();
+    const drawn = frame
+      ? drawDecoded(frame, canvases, duration, controller.signal)
+      : drawFrames(url ?? "", canvases, duration, controller.signal);
+    drawn.catch(onFault);
+    return () => controller.abort();
+  }, [url, frame, duration, count]);
+  return (
+    <div class="filmstrip" ref={row} aria-hidden="true">
+      {Array.from({ length: count }, (_, index) => (
+        <canvas key={index} />
+      ))}
+    </div>
+  );
+}
+
+/** The waveform of a sound. It decodes the whole file, so that must not be large. */
+function Waveform({ url, duration, onFault }: { url: string; duration: number; onFault: () => void }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const controller = new AbortController();
+    if (place.current) draw(place.current, url, duration, controller.signal, onFault).catch(onFault);
+    return () => controller.abort();
+  }, [url, duration]);
+  return <div class="waveform" ref={place} aria-hidden="true" />;
+}
+
+async function draw(
+  place: HTMLElement,
+  url: string,
+  duration: number,
+  signal: AbortSignal,
+  onFault: () => void,
+): Promise<void> {
+  const { default: WaveSurfer } = await import("wavesurfer.js");
+  if (signal.aborted) return;
+  const box = document.createElement("div");
+  const colors = () => {
+    const { color } = getComputedStyle(place);
+    return { waveColor: color, progressColor: color };
+  };
+  const wave = WaveSurfer.create({
+    ...colors(),
+    container: box,
+    url,
+    duration,
+    height: place.clientHeight,
+    barWidth: 2,
+    barGap: 1,
+    barRadius: 1,
+    barMinHeight: 1,
+    cursorWidth: 0,
+    interact: false,
+    normalize: true,
+  });
+  wave.on("error", () => signal.aborted || onFault());
+  adoptStyle(box);
+  place.append(box);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", () => wave.setOptions({ ...wave.options, ...colors() }), {
+    signal: signal,
+  });
+  signal.addEventListener("abort", () => {
+    wave.destroy();
+    box.remove();
+  });
+}
+
+// The page's policy forbids style elements; a constructed style sheet is allowed.
+function adoptStyle(box: HTMLElement): void {
+  const root = box.firstElementChild?.shadowRoot;
+  const style = root?.querySelector("style");
+  if (!root || !style) return;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style.textContent ?? "");
+  root.adoptedStyleSheets = [sheet];
+  style.remove();
+}
+
+/**
+ * Draws frames of a video into canvases, one after the other, evenly spread over its duration; stops when `signal` aborts.
+ * Rejects when the browser cannot play it, or plays it without pictures.
+ */
+async function drawFrames(
+  url: string,
+  canvases: readonly HTMLCanvasElement[],
+  duration: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const video = document.createElement("video");
+  video.muted = true;
+  video.preload = "auto";
+  if (!url.startsWith("blob:")) video.crossOrigin = "anonymous";
+  try {
+    await presentFrame(video, () => {
+      video.src = url;
+      return heard(video, "loadeddata", signal);
+    });
+    for (const [index, canvas] of canvases.entries()) {
+      await presentFrame(video, () => {
+        video.currentTime = ((index + 0.5) / canvases.length) * duration;
+        return heard(video, "seeked", signal);
+      });
+      cover(canvas, video, video.videoWidth, video.videoHeight);
+    }
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  } finally {
+    releasePlayer(video);
+  }
+}
+
+/** Like {@link drawFrames}, with each frame decoded by `take`. */
+async function drawDecoded(
+  take: (at: number, signal: AbortSignal) => Promise<Blob>,
+  canvases: readonly HTMLCanvasElement[],
+  duration: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const [index, canvas] of canvases.entries()) {
+    try {
+      const bitmap = await createImageBitmap(
+        await take(((index + 0.5) / canvases.length) * duration, signal),
+      );
+      cover(canvas, bitmap, bitmap.width, bitmap.height);
+      bitmap.close();
+    } catch (thrown) {
+      if (signal.aborted) return;
+      throw thrown;
+    }
+  }
+}
+
+function heard(video: HTMLVideoElement, name: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const over = new AbortController();
+    const options = { signal: AbortSignal.any([over.signal, signal]) };
+    const end = (settle: () => void) => () => {
+      over.abort();
+      settle();
+    };
+    signal.addEventListener(
+      "abort",
+      end(() => reject(signal.reason)),
+      { signal: over.signal },
+    );
+    video.addEventListener(
+      "error",
+      end(() => reject(video.error)),
+      options,
+    );
+    video.addEventListener(name, end(resolve), options);
+    if (signal.aborted) reject(signal.reason);
+  });
+}
+
+function cover(canvas: HTMLCanvasElement, picture: CanvasImageSource, wide: number, high: number): void {
+  if (wide === 0 || high === 0) throw new Error("There are no pictures.");
+  canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+  canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
+  const scale = Math.max(canvas.width / wide, canvas.height / high);
+  const [width, height] = [wide * scale, high * scale];
+  canvas
+    .getContext("2d")
+    ?.drawImage(picture, (canvas.width - width) / 2, (canvas.height - height) / 2, width, height);
 }

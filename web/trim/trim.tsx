@@ -3,23 +3,25 @@ import type { MediaInput, Source } from "../../src/index.ts";
 import { Icon } from "../ui/icon.tsx";
 import { clock } from "../words/quantities.ts";
 import { Handle } from "./handle.tsx";
-import { Player } from "./player.tsx";
-import { Steps } from "./steps.tsx";
-import { Still } from "./still.tsx";
+import { type Media, useMedia } from "./media.ts";
+import { Player, Steps, Still } from "./player.tsx";
+import { TimeField } from "./time-field.tsx";
 import {
   type Edge,
   type Edges,
   edgesOf,
   faultOf,
+  frameAt,
+  markAt,
   moveEdge,
   reachOf,
   type Stretch,
+  shownAt,
+  stepBy,
   stretchOf,
-} from "./stretch.ts";
-import { TimeField } from "./time-field.tsx";
-import { frameAt, markAt, shownAt, stepBy, type Timeline } from "./timeline.ts";
+  type Timeline,
+} from "./timeline.ts";
 import { Track } from "./track.tsx";
-import { type Media, useMedia } from "./use-media.ts";
 import "./trim.css";
 
 export type { Stretch };
