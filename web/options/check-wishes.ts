@@ -8,7 +8,7 @@ import {
 } from "../../src/index.ts";
 import type { Fault, Wishes } from "../queue/item.ts";
 import { reasonWords } from "../words/fault-words.ts";
-import { loweredWords } from "../words/lowered-words.ts";
+import { bytes } from "../words/quantities.ts";
 import { type AnyOptions, bitrateBounds, withOptions } from "./choices.ts";
 
 /** An error in the options, and its field. */
@@ -91,4 +91,41 @@ function sayFault({ message, reason }: MediaError, field: string | null, kind: W
     return `${field === "bitrate" ? "Bitrate" : "Bitrate of the sound"} must be a number from ${min / 1000} to ${max / 1000} kbit/s.`;
   }
   return (reason && reasonWords(reason)) || message;
+}
+
+interface Lowered {
+  width?: number | string | undefined;
+  height?: number | string | undefined;
+  fps?: number | undefined;
+  quality?: string | undefined;
+}
+
+const SOUND: Readonly<Record<string, string>> = {
+  very_low: "the lowest quality",
+  low: "low quality",
+  medium: "medium quality",
+  high: "high quality",
+};
+
+/** Describes what is lowered to keep a file below a size; null when nothing is. */
+export function loweredWords(
+  asked: Lowered,
+  settled: Lowered,
+  { width, height }: Pick<Forecast, "width" | "height">,
+  { codecs }: Pick<Source, "codecs">,
+  target_size: number,
+): string | null {
+  const isSmaller = asked.width !== settled.width || asked.height !== settled.height;
+  const isQuieter =
+    codecs?.audio !== null &&
+    settled.quality !== undefined &&
+    settled.quality !== (asked.quality ?? "medium");
+  const changes = [
+    isSmaller && width && height && `the picture shrinks to ${width} × ${height}`,
+    asked.fps !== settled.fps && `motion drops to ${Number(settled.fps?.toPrecision(3))} frames per second`,
+    isQuieter && `the sound gets ${SOUND[settled.quality ?? ""] ?? settled.quality}`,
+  ].filter((change) => typeof change === "string");
+  if (changes.length === 0) return null;
+  const list = changes.length > 1 ? `${changes.slice(0, -1).join(", ")} and ${changes.at(-1)}` : changes[0];
+  return `To stay below ${bytes(target_size)}, ${list}.`;
 }

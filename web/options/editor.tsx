@@ -1,30 +1,38 @@
-import { useId, useRef } from "preact/hooks";
-import { ANIMATION_DEFAULTS, type EncodeKind, type MediaInput, type Source } from "../../src/index.ts";
+import { useId, useRef, useState } from "preact/hooks";
+import {
+  ANIMATION_DEFAULTS,
+  type EncodeKind,
+  type Forecast,
+  type MediaInput,
+  type Source,
+} from "../../src/index.ts";
+import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { awaitCopy } from "../card/awaited-copy.ts";
-import type { Item } from "../queue/item.ts";
-import { Icon } from "../ui/icon.tsx";
-import { useWorkbench } from "../workbench.ts";
-import { ApplyToAll } from "./apply-to-all.tsx";
-import "./editor.css";
+import type { Item, Place, Wishes } from "../queue/item.ts";
+import { stateOf } from "../queue/queue.ts";
 import { Moment } from "../trim/moment.tsx";
 import { type Stretch, Trim } from "../trim/trim.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { codecName, formatName } from "../words/names.ts";
+import { bytes, clock } from "../words/quantities.ts";
+import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
-import { ConcatFields, SubtitleFields } from "./extra-file-fields.tsx";
-import { FitFields } from "./fit-fields.tsx";
+import { ConcatFields, OverlayFields, SubtitleFields } from "./extra-input-fields.tsx";
 import { FormatFields } from "./format-fields.tsx";
+import { FitFields, SizeFields, TurnFields } from "./geometry-fields.tsx";
 import { OptionField, OptionFields } from "./option-field.tsx";
-import { Outcome } from "./outcome.tsx";
-import { OverlayFields } from "./overlay-fields.tsx";
-import { PlaceField } from "./place-field.tsx";
-import { PresetBar } from "./presets/preset-bar.tsx";
+import { ownPresets } from "./own-presets.ts";
+import { PresetBar } from "./preset-bar.tsx";
+import { PRESETS, sameFor } from "./presets.ts";
 import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
-import { SizeFields } from "./size-fields.tsx";
 import { SoundFields } from "./sound-fields.tsx";
 import { StillsFields, StoryboardFields } from "./stills-fields.tsx";
-import { TurnFields } from "./turn-fields.tsx";
 import { type Form, useForm } from "./use-form.ts";
 import { WaveformFields } from "./waveform-fields.tsx";
+import "./editor.css";
 
 const NO_PICTURES: ReadonlySet<EncodeKind> = new Set(["audio", "waveform", "storyboard"]);
 const HAS_SOUND: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video"]);
@@ -169,4 +177,137 @@ function Times({ input, form }: { input: MediaInput | null; form: Form }) {
       )}
     </div>
   );
+}
+
+/** A forecast of the output in words, or why there can be none. */
+function Outcome({ form: { wishes, options, source, verdict } }: { form: Form }) {
+  const { fault, forecast, lowered } = verdict;
+  if (fault) return <Notice tone="bad">{fault.message}</Notice>;
+  const size = sizeWords(forecast, wishes.target_size, source.filesize);
+  return (
+    <>
+      <div class="outcome" role="status">
+        <p>
+          <strong>{whatItIs(forecast, wishes.kind, options.codec)}</strong>
+        </p>
+        {size && <p class="soft small">{size}</p>}
+        {lowered && <p class="small">{lowered}</p>}
+        {forecast.quality !== null && <p class="soft small">{qualityWords(forecast.quality)}</p>}
+        {forecast.renditions.length > 0 && (
+          <p class="soft small">Streams of {forecast.renditions.map((side) => `${side}p`).join(", ")}.</p>
+        )}
+      </div>
+      {forecast.enlarged && (
+        <Notice tone="warn">
+          This is larger than the original: the file grows, but the picture gets no sharper.
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function whatItIs(
+  { format, pictures, width, height, duration }: Forecast,
+  kind: string,
+  codec?: string,
+): string {
+  const name = formatName(format);
+  return [
+    kind === "video" && codec ? `${name} (${codecName(codec)})` : name,
+    pictures !== null && (pictures === 1 ? "1 picture" : `${pictures} pictures`),
+    width && height && `${width} × ${height}`,
+    duration !== null && clock(duration, duration < 60),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+function sizeWords(forecast: Forecast, target: number | null, now: number | undefined): string | null {
+  const before = now ? `; it is ${bytes(now)} now` : "";
+  if (target !== null && forecast.bytes !== null) {
+    return `About ${bytes(forecast.bytes)}, and meant to stay below ${bytes(target)}${before}.`;
+  }
+  if (forecast.bytes !== null) return `About ${bytes(forecast.bytes)}${before}.`;
+  return "File size depends on the content.";
+}
+
+function qualityWords(quality: NonNullable<Forecast["quality"]>): string {
+  if (quality === "poor") {
+    return "That is low for this size, so expect blur. A smaller width and height looks better.";
+  }
+  return `Expect about the quality of “${qualityGroup.options.quality.words.choice?.(quality)}”.`;
+}
+
+const PLACES = [
+  { value: "device", label: "This device" },
+  { value: "edge", label: "Edge" },
+] as const;
+
+/** Where the work runs, and what that means for the file. */
+function PlaceField({ form: { wishes, wish } }: { form: Form }) {
+  const connection = useWorkbench().edge.connection.value;
+  if (!connection && wishes.place === "device") {
+    return (
+      <p class="soft small">
+        Runs on this device. <a href="#/edge">Connect a service</a> to run it there.
+      </p>
+    );
+  }
+  const host = connection && URL.parse(connection.base_url)?.host;
+  return (
+    <Segments<Place>
+      label="Where"
+      choices={PLACES}
+      value={wishes.place}
+      onChange={(place) => wish((now) => ({ ...now, place }))}
+      hint={
+        wishes.place === "device"
+          ? "The file stays on this device."
+          : `The file is sent to ${host ?? "the service"} and processed there.`
+      }
+      fault={
+        wishes.place === "edge" && !connection
+          ? "No service is connected, so this device is used. Connect under Edge."
+          : null
+      }
+    />
+  );
+}
+
+/** Applies an item's options to all other items of the same kind that are ready. */
+function ApplyToAll({ item, form: { source, wishes } }: { item: Item; form: Form }) {
+  const { queue } = useWorkbench();
+  // The options it was applied for, and the result; it is shown for no others.
+  const [used, setUsed] = useState<{ wishes: Wishes; words: string } | null>(null);
+  const others = queue.items.value.filter(
+    (other) => other.id !== item.id && stateOf(other) === "ready" && other.source?.kind === source.kind,
+  );
+  if (others.length === 0) return null;
+  const apply = () => {
+    const wrong: string[] = [];
+    for (const other of others) {
+      if (!other.source) continue;
+      const same = sameFor(wishes, [...PRESETS, ...ownPresets.value], { ...other, source: other.source });
+      queue.wish(other.id, same);
+      if (same.fault) wrong.push(other.name);
+    }
+    setUsed({ wishes, words: usedWords(others.length, wrong) });
+  };
+  return (
+    <div class="apply">
+      <button type="button" onClick={apply}>
+        <Icon name="copy" />
+        Use for all {others.length + 1} files like this
+      </button>
+      <p class="soft small" role="status">
+        {used?.wishes === wishes && used.words}
+      </p>
+    </div>
+  );
+}
+
+function usedWords(count: number, wrong: readonly string[]): string {
+  const said = count === 1 ? "Applied to the other file." : `Applied to the ${count} other files.`;
+  if (wrong.length === 0) return said;
+  return `${said} Look at the options of ${wrong[0]}${wrong.length > 1 ? ` and ${wrong.length - 1} more` : ""}: they do not fit it.`;
 }

@@ -4,9 +4,8 @@ import type { Forecast, MediaInput, Source } from "../../src/index.ts";
 import { coreFrame } from "../queue/picture/core-frame.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
-import { checkedView } from "./checked-view.ts";
 import type { AnyOptions } from "./choices.ts";
-import { type PlacedView, placeView } from "./place-view.ts";
+import { checkedView, type PlacedView, placeView } from "./picture-view.ts";
 
 // Maximum height of a preview in pixels.
 const HEIGHT = 512;

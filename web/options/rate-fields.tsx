@@ -1,12 +1,13 @@
+import { useState } from "preact/hooks";
 import { QUALITIES, type Quality } from "../../src/index.ts";
 import { byteLimit, quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { optionControl } from "../../src/media/option-groups.ts";
+import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { formatName } from "../words/names.ts";
 import { checkWishes } from "./check-wishes.ts";
 import { bitrateBounds, formatOf, hasBitrate, withOptions } from "./choices.ts";
-import { SizeOfFile } from "./size-of-file.tsx";
 import type { Form } from "./use-form.ts";
 
 const WAYS = [
@@ -150,4 +151,45 @@ function bitrateHint({ wishes: { kind } }: Form, format: string): string {
   if (!hasBitrate(kind, format)) return `${formatName(format)} is lossless and ignores the bitrate.`;
   const { min, max } = bitrateBounds(kind);
   return `${kind === "video" ? "For the pictures; sound is extra. " : ""}From ${min / 1000} to ${max / 1000}.`;
+}
+
+const UNITS = { kB: 1000, MB: 1_000_000 } as const;
+
+type Unit = keyof typeof UNITS;
+
+function SizeOfFile({ form }: { form: Form }) {
+  const { wishes, wish, faultAt } = form;
+  const bytes = wishes.target_size ?? Number.NaN;
+  const [unit, setUnit] = useState<Unit>(bytes < UNITS.MB ? "kB" : "MB");
+  const set = (target_size: number) =>
+    wish((now) => ({ ...now, target_size: Math.round(target_size), preset: null }));
+  return (
+    <div class="columns narrow-last">
+      <NumberField
+        label={`Maximum file size (${unit})`}
+        value={bytes / UNITS[unit]}
+        onChange={(value) => set((value ?? Number.NaN) * UNITS[unit])}
+        hint="The bitrate follows from this and the duration."
+        fault={faultAt("target_size")}
+      />
+      <Field label="Unit">
+        {(control) => (
+          <select
+            {...control}
+            value={unit}
+            onChange={({ currentTarget }) => {
+              const wanted = currentTarget.value as Unit;
+              // The number stays; only the unit was wrong.
+              set((bytes / UNITS[unit]) * UNITS[wanted]);
+              setUnit(wanted);
+            }}
+          >
+            {Object.keys(UNITS).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </div>
+  );
 }

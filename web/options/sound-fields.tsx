@@ -11,10 +11,9 @@ import { audioFormat } from "../../src/media/features/audio-format.ts";
 import { optionControl, optionLabel } from "../../src/media/option-groups.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
-import { codecName, formatName } from "../words/names.ts";
+import { codecName, formatName, languageName } from "../words/names.ts";
 import { type AnyOptions, formatOf } from "./choices.ts";
 import { OptionField } from "./option-field.tsx";
-import { TrackField } from "./track-field.tsx";
 import type { Form } from "./use-form.ts";
 
 const { words: VOLUME_WORDS } = audioFilters.options.volume;
@@ -201,6 +200,32 @@ function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: 
           <option value={VOLUME}>Louder or softer</option>
           {(mayMute || mute) && <option value={MUTE}>No sound</option>}
           {value === OTHER && <option value={OTHER}>Custom</option>}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** Which sound track to take from a source that has several. */
+export function TrackField({ form: { source, wishes, options, change, faultAt } }: { form: Form }) {
+  const tracks = source.streams?.filter(({ kind }) => kind === "audio") ?? [];
+  if (tracks.length < 2) return null;
+  return (
+    <Field label={optionLabel("track")} fault={faultAt("track")}>
+      {(control) => (
+        <select
+          {...control}
+          value={options.track ?? ""}
+          onChange={({ currentTarget: { value } }) =>
+            change({ track: value === "" ? undefined : Number(value) })
+          }
+        >
+          <option value="">{wishes.kind === "adaptive_video" ? "All" : "The first"}</option>
+          {tracks.map(({ index, language, codec }, track) => (
+            <option key={index} value={track}>
+              {track + 1} – {language ? languageName(language) : codecName(codec ?? "unknown")}
+            </option>
+          ))}
         </select>
       )}
     </Field>

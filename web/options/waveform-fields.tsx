@@ -2,7 +2,7 @@ import { optionControl, optionLabel } from "../../src/media/option-groups.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { OptionField } from "./option-field.tsx";
-import { TrackField } from "./track-field.tsx";
+import { TrackField } from "./sound-fields.tsx";
 import type { Form } from "./use-form.ts";
 
 const ZOOMS = ["pixels_per_second", "points", "samples_per_pixel"] as const;

@@ -1,5 +1,6 @@
 import type { CSSProperties } from "preact";
-import type { Fit, Position, View } from "../../src/index.ts";
+import { type Fit, type Position, type Source, type View, viewOf } from "../../src/index.ts";
+import type { AnyOptions } from "./choices.ts";
 
 /** The styles that show a view in a box: the part that is kept, the turned picture around it, and the picture itself. */
 export interface PlacedView {
@@ -55,4 +56,13 @@ function within(box: Size, shown: Size, fit: Fit, position: Position): CSSProper
     width: percent(width),
     height: percent(height),
   };
+}
+
+/** Returns what the options show of a source's pictures; null while they are invalid, and when their size is unknown. */
+export function checkedView(source: Source, options: AnyOptions): View | null {
+  try {
+    return viewOf(source, options);
+  } catch {
+    return null;
+  }
 }

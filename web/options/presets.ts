@@ -1,7 +1,7 @@
-import type { EncodeKind, Source } from "../../../src/index.ts";
-import type { Wishes } from "../../queue/item.ts";
-import { withoutMissing } from "../check-wishes.ts";
-import type { AnyOptions } from "../choices.ts";
+import { ENCODE_KINDS, type EncodeKind, parseTaskRequest, type Source } from "../../src/index.ts";
+import type { Wishes } from "../queue/item.ts";
+import { judged, withoutMissing } from "./check-wishes.ts";
+import type { AnyOptions } from "./choices.ts";
 
 /** Named options, usable for any file that allows such an output. */
 export interface Preset {
@@ -102,4 +102,60 @@ function sizeOf({ most }: Preset, { width, height }: Source): AnyOptions {
   const [pixels, side] =
     "short" in most ? [most.short, wide ? "height" : "width"] : [most.long, wide ? "width" : "height"];
   return (side === "width" ? width : height) > pixels ? { [side]: pixels } : {};
+}
+
+/** Most presets to keep, and the longest name. */
+export const PRESET_BOUNDS = { count: 50, name: 60 } as const;
+
+/** Parses stored presets; drops malformed ones and those whose options this version does not have. */
+export function parsePresets(text: string | null): Preset[] {
+  let kept: unknown;
+  try {
+    kept = JSON.parse(text ?? "[]");
+  } catch {
+    return [];
+  }
+  if (!Array.isArray(kept)) return [];
+  return kept.slice(-PRESET_BOUNDS.count).flatMap((value) => parsePreset(value) ?? []);
+}
+
+function parsePreset(value: unknown): Preset | null {
+  const { id, name, kind, options, target_size = null } = Object(value);
+  if (typeof id !== "string" || typeof name !== "string" || !isName(name) || id.length > 100) return null;
+  if (!ENCODE_KINDS.includes(kind as EncodeKind)) return null;
+  if (target_size !== null && !(typeof target_size === "number" && target_size > 0)) return null;
+  try {
+    const parsed = parseTaskRequest({ input: "https://example.com/", kind, options });
+    return { id, name, purpose: "", kind: parsed.kind, options: parsed.options, target_size };
+  } catch {
+    return null;
+  }
+}
+
+export function isName(name: string): boolean {
+  return name.trim() !== "" && name.length <= PRESET_BOUNDS.name;
+}
+
+/**
+ * Returns the options for another file that match these: a preset in the size that suits that file, anything else unchanged.
+ * The other file keeps its trim.
+ */
+export function sameFor(
+  wishes: Wishes,
+  presets: readonly Preset[],
+  other: { readonly wishes: Wishes; readonly source: Source },
+): Wishes {
+  const preset = presets.find(({ id }) => id === wishes.preset);
+  const same = preset
+    ? { ...fromPreset(preset, other.wishes, other.source), place: wishes.place }
+    : { ...wishes, options: withTimesOf(other.wishes.options, wishes.options) };
+  return judged(same, other.source);
+}
+
+function withTimesOf(
+  { start, end }: AnyOptions,
+  { start: _start, end: _end, ...options }: AnyOptions,
+): Wishes["options"] {
+  const all: AnyOptions = { ...options, start, end };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import type { Source } from "../../../src/index.ts";
-import { checkWishes, withFormat } from "../check-wishes.ts";
-import { kindsFor, turnInto, withOptions } from "../choices.ts";
-import { defaultWishes } from "../default-wishes.ts";
-import { sameFor } from "../same-for.ts";
-import { fromPreset, PRESETS, type Preset } from "./presets.ts";
+import type { Source } from "../../src/index.ts";
+import { checkWishes, withFormat } from "./check-wishes.ts";
+import { kindsFor, turnInto, withOptions } from "./choices.ts";
+import { defaultWishes } from "./default-wishes.ts";
+import { fromPreset, PRESET_BOUNDS, PRESETS, type Preset, parsePresets, sameFor } from "./presets.ts";
 
 const source = (facts: Partial<Source>): Source => ({
   ...{ object: "source", url: "https://example.com/file", kind: "video", format: "mp4" },
@@ -140,4 +139,42 @@ test.for([
 ] as const)("rejects %j at %s with the page's own message", ([options, field, message]) => {
   const { fault } = checkWishes(withOptions(defaultWishes(videoSource()), options), videoSource());
   expect(fault).toMatchObject({ field, message });
+});
+
+const good = { id: "a", name: "Small", kind: "image", options: { width: "50%" }, target_size: null };
+const parsed = { ...good, purpose: "" };
+
+test("parses stored presets", () => {
+  const sized = { ...good, id: "b", kind: "video", options: {}, target_size: 2e6 };
+  expect(parsePresets(JSON.stringify([good, sized]))).toEqual([parsed, { ...sized, purpose: "" }]);
+  expect(parsePresets(null)).toEqual([]);
+});
+
+test.for([
+  "",
+  "{",
+  "null",
+  "3",
+  '{"length":1}',
+  "[null, 3, [], {}]",
+  JSON.stringify([{ ...good, id: 3 }]),
+  JSON.stringify([{ ...good, id: "x".repeat(101) }]),
+  JSON.stringify([{ ...good, name: " " }]),
+  JSON.stringify([{ ...good, name: "x".repeat(PRESET_BOUNDS.name + 1) }]),
+  JSON.stringify([{ ...good, kind: "upload" }]),
+  JSON.stringify([{ ...good, kind: "toString" }]),
+  JSON.stringify([{ ...good, options: { codec: "h264" } }]),
+  JSON.stringify([{ ...good, options: { width: -1 } }]),
+  JSON.stringify([{ ...good, options: [] }]),
+  JSON.stringify([{ ...good, target_size: "20" }]),
+  JSON.stringify([{ ...good, target_size: -1 }]),
+])("drops invalid presets: %s", (text) => {
+  expect(parsePresets(text)).toEqual([]);
+});
+
+test("keeps the valid presets among others, up to the maximum", () => {
+  expect(parsePresets(JSON.stringify([null, good, 7]))).toEqual([parsed]);
+  expect(parsePresets(JSON.stringify(Array(PRESET_BOUNDS.count + 9).fill(good)))).toHaveLength(
+    PRESET_BOUNDS.count,
+  );
 });

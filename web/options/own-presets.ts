@@ -1,8 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import type { Wishes } from "../../queue/item.ts";
-import type { AnyOptions } from "../choices.ts";
-import { PRESET_BOUNDS, parsePresets } from "./parse-presets.ts";
-import type { Preset } from "./presets.ts";
+import type { Wishes } from "../queue/item.ts";
+import type { AnyOptions } from "./choices.ts";
+import { PRESET_BOUNDS, type Preset, parsePresets } from "./presets.ts";
 
 // Key in the browser's localStorage.
 const PRESETS_KEY = "framewright-presets";

@@ -1,0 +1,289 @@
+import { useId } from "preact/hooks";
+import { FITS, type Fit, POSITIONS, type Position, type Source } from "../../src/index.ts";
+import { geometry, POSITION_NAMES } from "../../src/media/features/geometry.ts";
+import { Field } from "../ui/field.tsx";
+import { Segments } from "../ui/segments.tsx";
+import type { AnyOptions } from "./choices.ts";
+import { OptionField } from "./option-field.tsx";
+import { checkedView } from "./picture-view.ts";
+import type { Form } from "./use-form.ts";
+
+const SIDES = [2160, 1440, 1080, 720, 480, 360] as const;
+const SHARES = ["75%", "50%", "25%"] as const;
+const OTHER = "other";
+
+/** The size of the pictures: a common one, or width and height in pixels or percent. */
+export function SizeFields({ form }: { form: Form }) {
+  const { source, options, change, verdict } = form;
+  const sizes = commonSizes(checkedView(source, options)?.shown ?? source);
+  const chosen = sizes.find(({ size }) => size.width === options.width && size.height === options.height);
+  const side = (name: "width" | "height") => (
+    <Field label={geometry.options[name].words.label} fault={form.faultAt(name)}>
+      {(control) => (
+        <input
+          {...control}
+          autocomplete="off"
+          placeholder={verdict.forecast?.[name] == null ? "" : String(verdict.forecast[name])}
+          value={options[name] ?? ""}
+          onInput={({ currentTarget }) => change(withSide(options, name, currentTarget.value))}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <div class="columns thirds">
+      <Field label="Size">
+        {(control) => (
+          <select
+            {...control}
+            value={chosen ? chosen.name : OTHER}
+            onChange={({ currentTarget }) => {
+              const size = sizes.find(({ name }) => name === currentTarget.value)?.size;
+              if (size) change({ ...WHOLE, ...size });
+            }}
+          >
+            {sizes.map(({ name, words }) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+            {!chosen && <option value={OTHER}>Custom</option>}
+          </select>
+        )}
+      </Field>
+      {side("width")}
+      {side("height")}
+      <span class="hint">Pixels, or a percentage such as 50 %. Leave one side empty to keep the shape.</span>
+    </div>
+  );
+}
+
+// A single side keeps the aspect ratio, so there is nothing to fit.
+const WHOLE = {
+  width: undefined,
+  height: undefined,
+  fit: undefined,
+  position: undefined,
+  background: undefined,
+};
+
+type SizeOptions = Pick<AnyOptions, "width" | "height">;
+
+// Never larger than the source.
+function commonSizes({
+  width = 0,
+  height = 0,
+}: Pick<Source, "width" | "height">): { name: string; words: string; size: SizeOptions }[] {
+  const short = Math.min(width, height);
+  const side = width < height ? "width" : "height";
+  return [
+    { name: "own", words: width ? `Keep original (${width} × ${height})` : "Keep original", size: {} },
+    ...SIDES.filter((pixels) => pixels < short).map((pixels) => ({
+      name: String(pixels),
+      words: `${pixels}p`,
+      size: { [side]: pixels },
+    })),
+    ...SHARES.map((share) => ({ name: share, words: share.replace("%", " %"), size: { width: share } })),
+  ];
+}
+
+// Two sides may change the aspect ratio, and pictures should not be stretched unasked; a single one has nothing to fit.
+function withSide(options: AnyOptions, name: "width" | "height", text: string): AnyOptions {
+  const value = parseSide(text);
+  const other = options[name === "width" ? "height" : "width"];
+  if (value !== undefined && other !== undefined) return { [name]: value, fit: options.fit ?? "contain" };
+  return { [name]: value, background: undefined, ...(options.fit === "contain" && { fit: undefined }) };
+}
+
+/** Parses a number of pixels or a percentage; undefined for nothing. */
+function parseSide(text: string): number | string | undefined {
+  const plain = text.replaceAll(" ", "");
+  if (plain === "") return undefined;
+  return /^\d+$/.test(plain) ? Number(plain) : plain;
+}
+
+const { choices: RATIOS = [], words: CROP } = geometry.options.crop;
+const NONE = "none";
+const OTHER_RATIO = "other";
+
+/** Which way up pictures are shown, and which part of them. */
+export function TurnFields({ form }: { form: Form }) {
+  const { options, change, faultAt } = form;
+  const { crop, position, fit, background } = options;
+  const ratio = RATIOS.find((each) => each === crop);
+  // The fit has a position of its own.
+  const fitted = options.width !== undefined && options.height !== undefined;
+  const placed = fitted && (fit ?? (background === undefined ? "fill" : "contain")) !== "fill";
+  return (
+    <>
+      <div class="columns thirds">
+        <OptionField form={form} name="rotate" />
+        <OptionField form={form} name="flip" />
+        <Field label={CROP.label} fault={faultAt("crop")}>
+          {(control) => (
+            <select
+              {...control}
+              value={typeof ratio === "string" ? ratio : crop === undefined ? NONE : OTHER_RATIO}
+              onChange={({ currentTarget: { value } }) =>
+                change({
+                  crop:
+                    value === OTHER_RATIO
+                      ? { x: 0, y: 0, width: "100%", height: "100%" }
+                      : RATIOS.find((each) => each === value),
+                })
+              }
+            >
+              <option value={NONE}>{CROP.choice?.(undefined)}</option>
+              {RATIOS.map(String).map((each) => (
+                <option key={each} value={each}>
+                  {each}
+                </option>
+              ))}
+              <option value={OTHER_RATIO}>Custom</option>
+            </select>
+          )}
+        </Field>
+      </div>
+      {typeof crop === "object" && <Rectangle crop={crop} form={form} />}
+      {typeof crop === "string" && !placed && (
+        <PositionField value={position ?? "center"} onChange={(position) => change({ position })} />
+      )}
+    </>
+  );
+}
+
+const EDGES = {
+  x: "Crop from the left",
+  y: "Crop from the top",
+  width: "Crop width",
+  height: "Crop height",
+} as const;
+
+type Edge = keyof typeof EDGES;
+
+/** The part to keep, in pixels or percentages of what is shown. */
+function Rectangle({
+  crop,
+  form: { change },
+}: {
+  crop: Exclude<AnyOptions["crop"], string | undefined>;
+  form: Form;
+}) {
+  return (
+    <div class="columns quarters">
+      {(Object.keys(EDGES) as Edge[]).map((edge) => (
+        <Field key={edge} label={EDGES[edge]}>
+          {(control) => (
+            <input
+              {...control}
+              autocomplete="off"
+              value={crop[edge] ?? ""}
+              onInput={({ currentTarget }) =>
+                change({ crop: { ...crop, [edge]: parseSide(currentTarget.value) } })
+              }
+            />
+          )}
+        </Field>
+      ))}
+      <span class="hint">Pixels, or percentages such as 50 %.</span>
+    </div>
+  );
+}
+
+const { fit: FIT, position: POSITION, background: BACKGROUND } = geometry.options;
+
+// In reading order, from top left to bottom right.
+const GRID = [
+  ["top-left", "top", "top-right"],
+  ["left", "center", "right"],
+  ["bottom-left", "bottom", "bottom-right"],
+].flat() as readonly Position[];
+
+/** How pictures fill a size of another aspect ratio: fit, position and background. */
+export function FitFields({ form }: { form: Form }) {
+  const { options, change, faultAt } = form;
+  const both = options.width !== undefined && options.height !== undefined;
+  const fit = options.fit ?? (options.background === undefined ? "fill" : "contain");
+  // A single side keeps the aspect ratio, so there is nothing to choose.
+  if (!both && options.fit === undefined) return null;
+  return (
+    <>
+      <Segments<Fit>
+        label={FIT.words.label}
+        choices={FITS.map((value) => ({ value, label: FIT.words.choice?.(value) ?? value }))}
+        value={fit}
+        onChange={(fit) => change({ fit, ...(fit !== "contain" && { background: undefined }) })}
+        hint={FIT.words.hint?.(fit)}
+        fault={faultAt("fit")}
+      />
+      {both && fit !== "fill" && (
+        <div class="columns">
+          <PositionField value={options.position ?? "center"} onChange={(position) => change({ position })} />
+          {fit === "contain" && <BackgroundField form={form} />}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Where the picture sits in its frame, or which part of it is kept. */
+function PositionField({ value, onChange }: { value: Position; onChange: (position: Position) => void }) {
+  const id = useId();
+  return (
+    <fieldset class="field position">
+      <legend class="label">{POSITION.words.label}</legend>
+      <div>
+        {GRID.filter((position) => POSITIONS.includes(position)).map((position) => (
+          <input
+            key={position}
+            type="radio"
+            name={id}
+            aria-label={POSITION_NAMES[position]}
+            title={POSITION_NAMES[position]}
+            checked={position === value}
+            onChange={() => onChange(position)}
+          />
+        ))}
+      </div>
+      <span class="hint">{POSITION_NAMES[value]}</span>
+    </fieldset>
+  );
+}
+
+function BackgroundField({ form: { options, change, faultAt } }: { form: Form }) {
+  const { background } = options;
+  return (
+    <Field
+      label={BACKGROUND.words.label}
+      hint={BACKGROUND.words.hint?.(background)}
+      fault={faultAt("background")}
+    >
+      {(control) => (
+        <span class="color">
+          <input
+            type="color"
+            aria-label="Choose the background"
+            value={toSixDigits(background)}
+            onInput={({ currentTarget }) => change({ background: currentTarget.value })}
+          />
+          <input
+            {...control}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder={BACKGROUND.words.empty}
+            value={background ?? ""}
+            onInput={({ currentTarget }) => change({ background: currentTarget.value.trim() || undefined })}
+          />
+        </span>
+      )}
+    </Field>
+  );
+}
+
+// The browser's color input accepts no other form.
+function toSixDigits(color = "#000000"): string {
+  const digits = color.replace("#", "");
+  const six =
+    digits.length < 6 ? [...digits.slice(0, 3)].map((digit) => digit + digit).join("") : digits.slice(0, 6);
+  return /^[0-9a-f]{6}$/i.test(six) ? `#${six}` : "#000000";
+}
