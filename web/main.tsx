@@ -4,7 +4,7 @@ import { App } from "./app.tsx";
 import { createEdge } from "./edge/create-edge.ts";
 import { startOffline } from "./offline/start.ts";
 import { createQueue } from "./queue/create-queue.ts";
-import { createDestinations } from "./result/save/destinations.ts";
+import { createDestinations } from "./result/destinations.ts";
 import { keepFocus } from "./ui/keep-focus.ts";
 import { WorkbenchContext } from "./workbench.ts";
 

@@ -3,7 +3,7 @@ import { useContext } from "preact/hooks";
 import type { LocalClient } from "../src/browser/index.ts";
 import type { Edge } from "./edge/edge.ts";
 import type { Queue } from "./queue/queue.ts";
-import type { Destinations } from "./result/save/destinations.ts";
+import type { Destinations } from "./result/destinations.ts";
 
 export interface Workbench {
   readonly device: LocalClient;

@@ -10,7 +10,7 @@ import { OPTIONS } from "../../src/media/options.ts";
 import { offeredNames, turnInto, withOptions } from "../../web/options/choices.ts";
 import { defaultWishes } from "../../web/options/default-wishes.ts";
 import type { Wishes } from "../../web/queue/item.ts";
-import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/view/api-call.ts";
+import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/api-call.ts";
 
 const CALL = { url: "https://example.com/it's.mov", name: "it's.mov" } as const;
 const RECTANGLE = { x: 10, y: "5%", width: "50%", height: 80 };

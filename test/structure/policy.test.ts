@@ -24,7 +24,7 @@ async function readElements(names: readonly string[]): Promise<Templated[]> {
 }
 
 test("the page's CSP allows exactly the styles of the player's elements, by hash", async () => {
-  const player = readFileSync(join(ROOT, "web", "result", "view", "player.tsx"), "utf8");
+  const player = readFileSync(join(ROOT, "web", "result", "player.tsx"), "utf8");
   const names = [...player.matchAll(/"media-chrome\/(media-[a-z-]+)"/g)].map(([, name]) => name ?? "");
   const elements = await readElements(names);
   expect(elements.length).toBeGreaterThan(names.length);

@@ -13,7 +13,7 @@ import {
 import { bytes, saving } from "../words/quantities.ts";
 import { Actions } from "./actions.tsx";
 import "./card.css";
-import { isFolder } from "../result/save/file-names.ts";
+import { isFolder } from "../result/file-names.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { isAwaited } from "./awaited-copy.ts";
 import { FaultLine } from "./fault-line.tsx";

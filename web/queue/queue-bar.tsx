@@ -4,7 +4,7 @@ import { useWorkbench } from "../workbench.ts";
 import { isOver, stateOf } from "./queue.ts";
 import { totalsOf } from "./totals.ts";
 
-const TakeAll = lazy(async () => ({ default: (await import("../result/save/take-all.tsx")).TakeAll }));
+const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
 
 export function QueueBar() {
   const { queue } = useWorkbench();

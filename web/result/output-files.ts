@@ -1,8 +1,10 @@
+import { useEffect, useState } from "preact/hooks";
 import type { LocalOutput } from "../../src/browser/index.ts";
 import { MediaError, manifestEntries, manifestsOf, type Output, type Source } from "../../src/index.ts";
-import type { Item } from "../queue/item.ts";
+import type { Fault, Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
-import { fileName, isFolder, outputName } from "./save/file-names.ts";
+import { useWorkbench } from "../workbench.ts";
+import { fileName, isFolder, outputName } from "./file-names.ts";
 
 export interface OutputFile {
   /** Path relative to the output's folder; empty for a single file. */
@@ -73,4 +75,36 @@ async function open(url: string): Promise<ReadableStream<Uint8Array>> {
     "media_not_found",
     "A file of the output could not be read; outputs are kept for a limited time.",
   );
+}
+
+/** The output of an item: opened, loading, or why it cannot be opened. */
+export type OpenedOutput =
+  | { readonly output: Output; readonly url: string; readonly fault: null }
+  | { readonly output: null; readonly url: null; readonly fault: Fault | null };
+
+/** Opens the output of an item that succeeded, with a URL for a media element. */
+export function useOutput(item: Item): OpenedOutput {
+  const { queue } = useWorkbench();
+  const [opened, setOpened] = useState<OpenedOutput>({ output: null, url: null, fault: null });
+  useEffect(() => {
+    let isGone = false;
+    const set = (next: OpenedOutput) => isGone || setOpened(next);
+    queue
+      .output(item.id)
+      .then(async (output) => set({ output, url: await output.url(), fault: null }))
+      .catch((thrown: unknown) => set({ output: null, url: null, fault: faultOf(thrown) }));
+    return () => {
+      isGone = true;
+    };
+  }, [queue, item.id, item.task?.id]);
+  return opened;
+}
+
+/** Describes an error; unexpected ones in general terms. */
+export function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof MediaError) {
+    const { kind, message, reason } = thrown;
+    return { kind, message, ...(reason && { reason }) };
+  }
+  return { kind: "internal_error", message: "Something went wrong in this page. Try again." };
 }

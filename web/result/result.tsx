@@ -1,20 +1,20 @@
 import { lazy, Suspense } from "preact/compat";
-import type { Output } from "../../src/index.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { Output, Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
-import { filesOf } from "./output-files.ts";
-import { factsOf } from "./view/facts.ts";
-import "./result.css";
-import { useState } from "preact/hooks";
 import { Notice } from "../ui/notice.tsx";
-import { saving } from "../words/quantities.ts";
-import { isFolder } from "./save/file-names.ts";
-import { TakeAlong } from "./save/take-along.tsx";
-import { useOutput } from "./use-output.ts";
-import { Pictures } from "./view/pictures.tsx";
-import { canCompare, SideBySide } from "./view/side-by-side.tsx";
+import { clock, saving } from "../words/quantities.ts";
+import { useWorkbench } from "../workbench.ts";
+import { canCompare, SideBySide } from "./compare.tsx";
+import { downloadOne } from "./download.ts";
+import { factsOf } from "./facts.ts";
+import { isFolder, outputName } from "./file-names.ts";
+import { DoingView, useDoing } from "./operation.tsx";
+import { filesOf, useOutput } from "./output-files.ts";
+import "./result.css";
 
-const Player = lazy(async () => ({ default: (await import("./view/player.tsx")).Player }));
+const Player = lazy(async () => ({ default: (await import("./player.tsx")).Player }));
 
 /** The output of an item that succeeded: play, compare with the original, and save. */
 export function Result({ item }: { item: Item }) {
@@ -110,5 +110,117 @@ function Picture({
     <div class="picture" style={width && height ? { "--wide": width, "--high": height } : {}}>
       <img src={url} alt={name} crossOrigin="anonymous" onError={() => setUnknown(true)} />
     </div>
+  );
+}
+
+// More would take long to decode; the download has all of them.
+const MOST = 24;
+
+interface SeriesPicture {
+  readonly name: string;
+  readonly url: string;
+  /** Seconds in the source; absent for a sheet. */
+  readonly time: number | undefined;
+}
+
+/** Shows the sheets of a storyboard, or several stills with their times. */
+function Pictures({ output, name }: { output: Output; name: string }) {
+  const pictures = usePictures(output);
+  const [first] = pictures;
+  const count = (output.source.files ?? []).filter(isPicture).length;
+  const isSheets = first?.time === undefined;
+  return (
+    <>
+      <ul class={isSheets ? "pictures sheets" : "pictures"} aria-label={`Pictures of ${name}`}>
+        {pictures.map(({ name: file, url, time }) => (
+          <li key={file}>
+            <img
+              src={url}
+              alt={time === undefined ? file : `At ${clock(time, true)}`}
+              crossOrigin="anonymous"
+            />
+            {time !== undefined && <span class="soft small numbers">{clock(time, true)}</span>}
+          </li>
+        ))}
+      </ul>
+      {count > MOST && (
+        <p class="soft small">
+          The first {MOST} of {count} are shown. The download has all.
+        </p>
+      )}
+    </>
+  );
+}
+
+function usePictures(output: Output): SeriesPicture[] {
+  const [pictures, setPictures] = useState<SeriesPicture[]>([]);
+  useEffect(() => {
+    const made: string[] = [];
+    const local = new Map(filesOf(output).map(({ name, file }) => [name, file]));
+    const listed = (output.source.files ?? []).filter(isPicture).slice(0, MOST);
+    setPictures(
+      listed.map(({ url, time }) => {
+        const name = url.replace(/[?#].*$/, "").replace(/^.*\//, "");
+        const file = local.get(name);
+        if (!file) return { name, url, time };
+        const shown = URL.createObjectURL(file);
+        made.push(shown);
+        return { name, url: shown, time };
+      }),
+    );
+    return () => {
+      for (const url of made) URL.revokeObjectURL(url);
+    };
+  }, [output]);
+  return pictures;
+}
+
+function isPicture({ mime }: NonNullable<Source["files"]>[number]): boolean {
+  return mime.startsWith("image/");
+}
+
+const CopyDialog = lazy(async () => ({ default: (await import("./copy-dialog.tsx")).CopyDialog }));
+const S3Dialog = lazy(async () => ({ default: (await import("./s3-dialog.tsx")).S3Dialog }));
+
+/** Ways to take an output from the page: to disk, to S3, or as an API call in code. */
+function TakeAlong({ item, output, url }: { item: Item; output: Output; url: string }) {
+  const { queue } = useWorkbench();
+  const [dialog, setDialog] = useState<"copy" | "s3" | null>(null);
+  const doing = useDoing({ outlives: true });
+  const close = () => setDialog(null);
+  const { source } = output;
+  // The browser itself saves a file of this machine; it would open one from elsewhere.
+  const isPlain = !isFolder(source) && filesOf(output).length > 0;
+  const download = () =>
+    doing.begin(async (watch) => ((await downloadOne(item, queue, watch)) ? "The file is ready." : null));
+  return (
+    <>
+      <div class="row">
+        {isPlain ? (
+          <a class="button primary" href={url} download={outputName(item.name, source)}>
+            <Icon name="download" />
+            Download
+          </a>
+        ) : (
+          <button type="button" class="primary" onClick={download} disabled={doing.progress !== null}>
+            <Icon name="download" />
+            {isFolder(source) ? "Download as zip" : "Download"}
+          </button>
+        )}
+        <button type="button" onClick={() => setDialog("s3")}>
+          <Icon name="upload" />
+          Send to S3
+        </button>
+        <button type="button" onClick={() => setDialog("copy")}>
+          <Icon name="copy" />
+          Copy as code
+        </button>
+      </div>
+      <DoingView doing={doing} label="Saving" />
+      <Suspense fallback={null}>
+        {dialog === "copy" && <CopyDialog item={item} onClose={close} />}
+        {dialog === "s3" && <S3Dialog item={item} output={output} onClose={close} />}
+      </Suspense>
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import type { EncodeKind, Source } from "../../../src/index.ts";
-import { Player } from "../../result/view/player.tsx";
+import { Player } from "../../result/player.tsx";
 import "../../result/result.css";
 
 /** Plays the output of a task; a separate module, because players are large. */

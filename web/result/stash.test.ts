@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { holdInMemory } from "./hold-in-memory.ts";
+import { holdInMemory } from "./stash.ts";
 
 const { signal } = new AbortController();
 

@@ -1,11 +1,53 @@
-import type { Fault, Item } from "../../queue/item.ts";
-import type { Queue } from "../../queue/queue.ts";
-import { type Taken, takenOf } from "../output-files.ts";
-import { faultOf } from "../use-output.ts";
+import type { Fault, Item } from "../queue/item.ts";
+import type { Queue } from "../queue/queue.ts";
+import { Icon } from "../ui/icon.tsx";
+import { useWorkbench } from "../workbench.ts";
+import { canPickFolder, downloadAll, pickFolder } from "./download.ts";
 import { withNumber } from "./file-names.ts";
+import { DoingView, useDoing } from "./operation.tsx";
+import { faultOf, type Taken, takenOf } from "./output-files.ts";
 import { counted, saveFault, type Watch, writeFile } from "./write-file.ts";
+import "./take-all.css";
 
-export interface Saved {
+/** Downloads items that succeeded as one zip, or saves them to a folder. */
+export function TakeAll({ items }: { items: readonly Item[] }) {
+  const { queue } = useWorkbench();
+  const doing = useDoing({ outlives: true });
+  const zip = () =>
+    doing.begin(async (watch) => {
+      const isDone = await downloadAll(items, queue, watch);
+      return isDone ? "The zip is ready." : null;
+    });
+  const save = () =>
+    doing.begin(async (watch) => {
+      const folder = await pickFolder();
+      return folder && wordsOf(await saveAll(items, folder, queue, watch), items.length);
+    });
+  return (
+    <div class="take-all">
+      <div class="row">
+        <button type="button" onClick={zip} disabled={doing.progress !== null}>
+          <Icon name="download" />
+          Download all
+        </button>
+        {canPickFolder() && (
+          <button type="button" onClick={save} disabled={doing.progress !== null}>
+            <Icon name="folder" />
+            Save to a folder
+          </button>
+        )}
+      </div>
+      <DoingView doing={doing} label="Saving" />
+    </div>
+  );
+}
+
+function wordsOf({ names, faults }: Saved, count: number): string {
+  const done = names.length === count ? `${count} saved.` : `${names.length} of ${count} saved.`;
+  return [done, ...faults.map(({ name, fault }) => `${name}: ${fault.message}`)].join(" ");
+}
+
+interface Saved {
   /** Names in the folder of the files saved completely. */
   readonly names: readonly string[];
   /** What could not be saved, by the names of the items. */
@@ -16,7 +58,7 @@ export interface Saved {
  * Saves items that succeeded to a folder, one after the other. Overwrites nothing, and leaves nothing of an item that fails
  * or is stopped. A full disk or a read-only folder ends the whole operation. Rejects with the signal's reason only.
  */
-export async function saveAll(
+async function saveAll(
   items: readonly Item[],
   folder: FileSystemDirectoryHandle,
   queue: Pick<Queue, "output">,

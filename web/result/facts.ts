@@ -1,8 +1,8 @@
-import type { Source } from "../../../src/index.ts";
-import { describeEncoder } from "../../words/item-words.ts";
-import { codecName, formatName } from "../../words/names.ts";
-import { bytes, clock } from "../../words/quantities.ts";
-import { isFolder } from "../save/file-names.ts";
+import type { Source } from "../../src/index.ts";
+import { describeEncoder } from "../words/item-words.ts";
+import { codecName, formatName } from "../words/names.ts";
+import { bytes, clock } from "../words/quantities.ts";
+import { isFolder } from "./file-names.ts";
 
 /** A fact in words, with its name. */
 export type Fact = readonly [name: string, words: string];

@@ -1,19 +1,17 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import type { Connection } from "../../../src/client/index.ts";
-import type { Output } from "../../../src/index.ts";
-import type { Item } from "../../queue/item.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Icon } from "../../ui/icon.tsx";
-import { Notice } from "../../ui/notice.tsx";
-import { useWorkbench } from "../../workbench.ts";
-import { DoingView } from "../doing-view.tsx";
-import { filesOf } from "../output-files.ts";
+import type { Connection } from "../../src/client/index.ts";
+import type { Output } from "../../src/index.ts";
+import type { Item } from "../queue/item.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field } from "../ui/field.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { useWorkbench } from "../workbench.ts";
+import { DoingView, useDoing } from "./operation.tsx";
+import { filesOf } from "./output-files.ts";
 import "./s3-dialog.css";
-import { useDoing } from "../use-doing.ts";
-import { corsRules, EMPTY_FORM, faultsOf, type S3Form } from "./s3-form.ts";
-import { sendToS3 } from "./send-to-s3.ts";
+import { corsRules, EMPTY_FORM, faultsOf, type S3Form, sendToS3 } from "./s3-upload.ts";
 
 // Prefills the dialog for the next file; kept in memory only.
 const lastForm = signal(EMPTY_FORM);

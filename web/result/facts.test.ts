@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Source } from "../../../src/index.ts";
+import type { Source } from "../../src/index.ts";
 import { factsOf } from "./facts.ts";
 
 const FILM: Source = {

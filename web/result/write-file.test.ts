@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MediaError } from "../../../src/index.ts";
+import { MediaError } from "../../src/index.ts";
 import { saveFault } from "./write-file.ts";
 
 test.for([

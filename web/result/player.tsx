@@ -8,7 +8,7 @@ import "media-chrome/media-play-button";
 import "media-chrome/media-time-display";
 import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
-import { Notice } from "../../ui/notice.tsx";
+import { Notice } from "../ui/notice.tsx";
 
 // Their tooltips repeat their names in a text that axe takes for a different one.
 interface ButtonProps {

@@ -1,6 +1,6 @@
 import { makeZip } from "client-zip";
-import type { Taken } from "../output-files.ts";
 import { numbered } from "./file-names.ts";
+import type { Taken } from "./output-files.ts";
 
 /** Streams a zip of outputs: opens each file in its turn and holds none. Media do not compress, so they are stored. */
 export function zipStream(outputs: readonly Taken[]): ReadableStream<Uint8Array> {

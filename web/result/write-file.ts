@@ -1,4 +1,4 @@
-import { MediaError } from "../../../src/index.ts";
+import { MediaError } from "../../src/index.ts";
 
 export interface Watch {
   readonly signal: AbortSignal;

@@ -1,5 +1,5 @@
-import type { LocalConnection, SignRequest } from "../../../src/browser/index.ts";
-import { MediaError } from "../../../src/index.ts";
+import type { LocalConnection, SignRequest } from "../../src/browser/index.ts";
+import { MediaError } from "../../src/index.ts";
 
 /** S3 storage for outputs of this machine, with keys or signers that the page keeps in memory only. */
 export interface Destinations {

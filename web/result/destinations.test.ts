@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SignRequest } from "../../../src/browser/index.ts";
+import type { SignRequest } from "../../src/browser/index.ts";
 import { createDestinations } from "./destinations.ts";
 
 test("signs each request with the signer registered for its key, the most specific or latest, and no other", async () => {

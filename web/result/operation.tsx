@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fault } from "../queue/item.ts";
-import { saveFault, type Watch } from "./save/write-file.ts";
-import { faultOf } from "./use-output.ts";
+import { Notice } from "../ui/notice.tsx";
+import { bytes } from "../words/quantities.ts";
+import { faultOf } from "./output-files.ts";
+import { saveFault, type Watch } from "./write-file.ts";
 
 /** An operation started by a click: its progress, its result, and the functions that start and stop it. */
-export interface Doing {
+interface Doing {
   /** Null while idle; `share` is 0 to 1, null when it cannot be measured. */
   readonly progress: { readonly share: number | null; readonly bytes: number } | null;
   readonly fault: Fault | null;
@@ -57,3 +59,31 @@ export function useDoing({ outlives = false }: { outlives?: boolean } = {}): Doi
 }
 
 const IDLE = { progress: null, fault: null, said: null } as const;
+
+/** Shows the progress of an operation with a button that stops it, then the result. */
+export function DoingView({ doing, label }: { doing: Doing; label: string }) {
+  const { progress, fault, said, stop } = doing;
+  return (
+    <>
+      {progress && (
+        <div class="row doing">
+          <progress
+            aria-label={label}
+            {...(progress.share !== null && { value: progress.share * 100, max: 100 })}
+          />
+          <span class="small soft numbers">
+            {label}{" "}
+            {progress.share === null ? bytes(progress.bytes) : `${Math.floor(progress.share * 100)} %`}
+          </span>
+          <button type="button" class="quiet" onClick={stop}>
+            Cancel
+          </button>
+        </div>
+      )}
+      {fault && <Notice tone="bad">{fault.message}</Notice>}
+      <p role="status" class={said ? "small soft" : "visually-hidden"}>
+        {said}
+      </p>
+    </>
+  );
+}

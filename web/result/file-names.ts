@@ -1,4 +1,4 @@
-import type { Source } from "../../../src/index.ts";
+import type { Source } from "../../src/index.ts";
 
 // Characters that some file system rejects, and those that would leave the folder.
 const FORBIDDEN = /[\\/:*?"<>|\p{Cc}]/gu;

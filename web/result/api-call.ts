@@ -1,4 +1,4 @@
-import type { EncodeKind } from "../../../src/index.ts";
+import type { EncodeKind } from "../../src/index.ts";
 
 /** The parameters of an API call that matches an item. */
 export interface ApiCall {

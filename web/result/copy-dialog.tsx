@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import type { Item } from "../../queue/item.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Icon } from "../../ui/icon.tsx";
-import { useWorkbench } from "../../workbench.ts";
+import type { Item } from "../queue/item.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { useWorkbench } from "../workbench.ts";
 import { type ApiCall, asCurl, asTypeScript, KEY_PLACEHOLDER } from "./api-call.ts";
 import "./copy-dialog.css";
 
