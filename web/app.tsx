@@ -5,11 +5,10 @@ import "./tokens.css";
 import "./ui/base.css";
 import "./ui/controls.css";
 import "./app.css";
-import { DropAnywhere } from "./queue/add/drop-anywhere.tsx";
-import { Announcer } from "./queue/announcer.tsx";
-import { Notify } from "./queue/notify.tsx";
+import { DropAnywhere } from "./queue/drop-target.tsx";
+import { Announcer, Notify } from "./queue/notifications.tsx";
+import { totalsOf } from "./queue/queue.ts";
 import { QueueView } from "./queue/queue-view.tsx";
-import { totalsOf } from "./queue/totals.ts";
 import { Icon } from "./ui/icon.tsx";
 import { useWorkbench } from "./workbench.ts";
 

@@ -8,8 +8,7 @@ import { createRemoteClient } from "../../src/client/index.ts";
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../src/index.ts";
 import { OPTIONS } from "../../src/media/options.ts";
 import { offeredNames, turnInto, withOptions } from "../../web/options/choices.ts";
-import { defaultWishes } from "../../web/options/default-wishes.ts";
-import type { Wishes } from "../../web/queue/item.ts";
+import { defaultWishes, type Wishes } from "../../web/queue/item.ts";
 import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/api-call.ts";
 
 const CALL = { url: "https://example.com/it's.mov", name: "it's.mov" } as const;

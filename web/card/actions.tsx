@@ -1,8 +1,7 @@
 import type { Item } from "../queue/item.ts";
-import { isRetryable, stateOf } from "../queue/queue.ts";
+import { awaitCopy, isRetryable, stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { awaitCopy } from "./awaited-copy.ts";
 
 interface Disclosure {
   shown: boolean;

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
-import { stateOf } from "../queue/queue.ts";
+import { isAwaited, stateOf } from "../queue/queue.ts";
 import {
   describeDropped,
   describePlace,
@@ -15,7 +15,6 @@ import { Actions } from "./actions.tsx";
 import "./card.css";
 import { isFolder } from "../result/file-names.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
-import { isAwaited } from "./awaited-copy.ts";
 import { FaultLine } from "./fault-line.tsx";
 import { ProgressLine } from "./progress-line.tsx";
 import { WaitingLine } from "./waiting-line.tsx";

@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
-import { faultOf } from "../queue/fault-of.ts";
-import type { Fault, Item } from "../queue/item.ts";
+import { type Fault, faultOf, type Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 

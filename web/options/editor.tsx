@@ -7,9 +7,8 @@ import {
   type Source,
 } from "../../src/index.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
-import { awaitCopy } from "../card/awaited-copy.ts";
 import type { Item, Place, Wishes } from "../queue/item.ts";
-import { stateOf } from "../queue/queue.ts";
+import { awaitCopy, stateOf } from "../queue/queue.ts";
 import { Moment } from "../trim/moment.tsx";
 import { type Stretch, Trim } from "../trim/trim.tsx";
 import { Icon } from "../ui/icon.tsx";

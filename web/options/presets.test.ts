@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/index.ts";
+import { defaultWishes } from "../queue/item.ts";
 import { checkWishes, withFormat } from "./check-wishes.ts";
 import { kindsFor, turnInto, withOptions } from "./choices.ts";
-import { defaultWishes } from "./default-wishes.ts";
 import { fromPreset, PRESET_BOUNDS, PRESETS, type Preset, parsePresets, sameFor } from "./presets.ts";
 
 const source = (facts: Partial<Source>): Source => ({

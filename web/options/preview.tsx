@@ -1,7 +1,7 @@
 import type { ComponentChildren, CSSProperties } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Forecast, MediaInput, Source } from "../../src/index.ts";
-import { coreFrame } from "../queue/picture/core-frame.ts";
+import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";

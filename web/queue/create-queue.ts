@@ -1,19 +1,22 @@
 import { effect } from "@preact/signals";
-import type { LocalClient } from "../../src/browser/index.ts";
-import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
+import type { LocalClient, LocalFile, WaitingFile } from "../../src/browser/index.ts";
+import {
+  type Client,
+  forecast,
+  isFinished,
+  MediaError,
+  type MediaInput,
+  type Source,
+} from "../../src/index.ts";
 import { sleep } from "../../src/util/async.ts";
 import type { Edge } from "../edge/edge.ts";
-import { createProbe } from "./add/probe.ts";
-import { takeFile, waitingFor } from "./add/waiting-file.ts";
-import { createItem, nextId } from "./create-item.ts";
-import { faultOf } from "./fault-of.ts";
 import { createFollower } from "./follow.ts";
-import { groupByFile } from "./group-by-file.ts";
-import type { Item } from "./item.ts";
-import { createItemList } from "./item-list.ts";
+import { createItem, defaultWishes, faultOf, type Item, nextId, type Place, type Wishes } from "./item.ts";
+import { createItemList, type ItemList } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
 import { openQueueStore } from "./queue-store.ts";
+import { makeThumbnail } from "./thumbnail.ts";
 
 const NAME = "framewright-queue";
 // After this many, the page renders and handles input.
@@ -207,4 +210,96 @@ function but(...kinds: readonly string[]): (thrown: unknown) => void {
   return (thrown) => {
     if (!(thrown instanceof MediaError && kinds.includes(thrown.kind))) throw thrown;
   };
+}
+
+// Outputs of a job.
+const MOST = 10;
+
+/** Groups the ids of items of one file that are processed in one place, as many as fit into a job. */
+function groupByFile(items: readonly Item[]): string[][] {
+  const groups = new Map<string, string[]>();
+  const all: string[][] = [];
+  for (const { id, file_of, wishes } of items) {
+    const key = `${wishes.place} ${file_of ?? id}`;
+    const open = groups.get(key);
+    if (open && open.length < MOST) {
+      open.push(id);
+      continue;
+    }
+    const group = [id];
+    groups.set(key, group);
+    all.push(group);
+  }
+  return all;
+}
+
+/** Probes the item of an id with a client for that place, and puts the result or the error into the list. Never rejects. */
+export type Probe = (id: string, client?: Client, place?: Place) => Promise<void>;
+
+/** Creates a {@link Probe}; of several tabs, one probes an item. */
+function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
+  return (id, client = device, place = "device") =>
+    navigator.locks.request(`${name} look ${id}`, async () => {
+      const item = await list.refresh(id);
+      if (!item?.input || item.source) return;
+      const { input } = item;
+      try {
+        const source = await client.probe(input);
+        const size = item.size ?? source.filesize ?? null;
+        const wishes = { ...defaultWishes(source), place };
+        refuseUnreadable(source, wishes);
+        list.change(id, { source, size, fault: null, wishes });
+        const thumbnail = await makeThumbnail(input, source, device);
+        if (thumbnail) list.change(id, { thumbnail });
+      } catch (thrown) {
+        if (!list.find(id)?.source) list.change(id, { fault: faultOf(thrown) });
+      }
+      await list.saved(id);
+    });
+}
+
+// For some files the facts can be read but not the pictures. No option helps there, so say so before any is chosen.
+function refuseUnreadable(source: Source, { kind, options }: Wishes): void {
+  try {
+    forecast(kind, options, source);
+  } catch (thrown) {
+    if (thrown instanceof MediaError && thrown.kind === "input_unsupported") throw thrown;
+  }
+}
+
+// Missing in some browsers.
+interface AskedHandle extends FileSystemFileHandle {
+  queryPermission?(): Promise<PermissionState>;
+  requestPermission?(): Promise<PermissionState>;
+}
+
+/** Returns which file an unstarted item waits for; null when its file can be read. */
+async function waitingFor({ input, name, size }: Item): Promise<WaitingFile | null> {
+  if (input === null) return { name, size: size ?? 0, reason: "gone" };
+  if (!isHandle(input)) return null;
+  const state = (await input.queryPermission?.().catch(() => "denied" as const)) ?? "granted";
+  if (state === "granted") return null;
+  return { name, size: size ?? 0, reason: state === "prompt" ? "permission" : "gone" };
+}
+
+/**
+ * Returns the file that an item waits for: the chosen one if it is the same, or the old one after asking the visitor for
+ * permission.
+ */
+async function takeFile(item: Item, file?: LocalFile): Promise<MediaInput> {
+  const { input, name, size } = item;
+  if (!file) {
+    const state = input && isHandle(input) ? await input.requestPermission?.() : "denied";
+    if (input && state === "granted") return input;
+    throw new MediaError("input_unreachable", "The file may not be read.", { retryable: false });
+  }
+  const { size: given } = "getFile" in file ? await file.getFile() : file;
+  if (size !== null && given !== size) {
+    throw new MediaError("invalid_input", `This is not the same file as ${name}.`, { param: "file" });
+  }
+  return file;
+}
+
+function isHandle(input: MediaInput): input is AskedHandle {
+  return typeof input === "object" && "getFile" in input;
 }

@@ -2,9 +2,8 @@ import { expect, test } from "vitest";
 import type { LocalClient } from "../../src/browser/index.ts";
 import type { Client, EncoderChoice, Task, Update } from "../../src/index.ts";
 import { createTask } from "../../src/runs/task.ts";
-import { createItem } from "./create-item.ts";
 import { createFollower } from "./follow.ts";
-import type { Item } from "./item.ts";
+import { createItem, type Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 
 const request = { input: "https://a.example/b.mp4", kind: "video", options: {}, metadata: {} } as const;

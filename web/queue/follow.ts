@@ -1,8 +1,7 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import { type Client, isFinished, type MediaError, type Task, type WaitingFile } from "../../src/index.ts";
 import { isRefusal } from "../edge/create-edge.ts";
-import { faultOf } from "./fault-of.ts";
-import type { Item, Pace } from "./item.ts";
+import { faultOf, type Item, type Pace } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 
 /** Keeps a list's items up to date with their tasks. */

@@ -1,8 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Item } from "./item.ts";
-import { createFrames } from "./picture/frames.ts";
 import type { ItemRow, QueueStore, StoredItem } from "./queue-store.ts";
-import { createShownItems } from "./shown-items.ts";
+import { createFrames } from "./schedulers.ts";
 
 /** The items of this tab, written to the store as they change and read from it as other tabs change them. */
 export interface ItemList {
@@ -205,4 +204,61 @@ function isKept(before: Item, after: Item): boolean {
 function rowOf(item: Item): ItemRow {
   const { id, name, size, file_of, source, wishes, task, service, fault } = item;
   return { id, name, size, file_of: file_of ?? null, source, wishes, task, service, fault };
+}
+
+/** Items as rendered. However many change at once, only a few are rendered per frame, so that the page stays responsive. */
+export interface ShownItems {
+  /** In the order in which their files were added; items of one file follow each other. */
+  readonly items: ReadonlySignal<readonly Item[]>;
+  /** Renders with one of the next frames that an item was added, changed or removed. */
+  changed(id: string): void;
+  /** Renders now: the given item, or the first changes of all. */
+  show(id?: string): void;
+}
+
+// As many as a slow machine renders well within 50 ms.
+const MOST = 8;
+
+/** Creates {@link ShownItems} from the current items; `soon` runs work with one of the next frames. */
+export function createShownItems(
+  current: ReadonlyMap<string, Item>,
+  soon: (work: () => void) => void,
+): ShownItems {
+  const items = signal<readonly Item[]>([]);
+  const changes = new Set<string>();
+  let scheduled = false;
+
+  function draw(ids: readonly string[]): void {
+    for (const id of ids) changes.delete(id);
+    const drawn = new Set(ids);
+    const before = items.peek().filter(({ id }) => !drawn.has(id));
+    const after = ids.map((id) => current.get(id)).filter((item) => item !== undefined);
+    items.value = [...before, ...after].sort(inOrder);
+  }
+
+  function schedule(): void {
+    if (scheduled || changes.size === 0) return;
+    scheduled = true;
+    soon(() => {
+      scheduled = false;
+      if (changes.size > 0) draw([...changes].slice(0, MOST));
+      schedule();
+    });
+  }
+
+  return {
+    items,
+    changed(id) {
+      changes.add(id);
+      schedule();
+    },
+    show: (id) => draw(id === undefined ? [...changes].slice(0, MOST) : [id]),
+  };
+}
+
+// Ids grow with time, and a file's first item has its id.
+function inOrder(one: Item, other: Item): number {
+  const [file, otherFile] = [one.file_of ?? one.id, other.file_of ?? other.id];
+  if (file !== otherFile) return file < otherFile ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
 }

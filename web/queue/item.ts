@@ -1,12 +1,13 @@
 import type { WaitingFile } from "../../src/browser/index.ts";
-import type {
-  EncodeKind,
-  EncoderChoice,
-  ErrorReason,
-  MediaInput,
-  OptionsOf,
-  Source,
-  Task,
+import {
+  type EncodeKind,
+  type EncoderChoice,
+  type ErrorReason,
+  MediaError,
+  type MediaInput,
+  type OptionsOf,
+  type Source,
+  type Task,
 } from "../../src/index.ts";
 
 /** Where a file is processed: on this machine, or at the connected service. */
@@ -91,3 +92,67 @@ export interface Item {
  * media, `waiting` until its file is provided again.
  */
 export type ItemState = "reading" | "unusable" | "ready" | "sending" | Task["status"] | "waiting";
+
+let last = 0;
+
+/** Creates an item from a file or URL that has not been probed. */
+export function createItem(input: MediaInput): Item {
+  return {
+    id: nextId(),
+    name: nameOf(input),
+    size: typeof input === "string" || !("size" in input) ? null : input.size,
+    input,
+    source: null,
+    thumbnail: null,
+    wishes: defaultWishes({ kind: "video" }),
+    starting: null,
+    task: null,
+    service: null,
+    pace: null,
+    waiting: null,
+    fault: null,
+  };
+}
+
+/** Returns a new id, which sorts after all earlier ones of this tab. */
+export function nextId(): string {
+  last = Math.max(last + 1, Date.now() * 1000);
+  return `${last.toString(36).padStart(11, "0")}-${crypto.randomUUID().slice(0, 8)}`;
+}
+
+/** Returns an input's name as the visitor knows it: the file's, or the last part of a URL. */
+function nameOf(input: MediaInput): string {
+  if (typeof input !== "string") return "name" in input ? String(input.name) : "Pasted file";
+  const url = URL.parse(input);
+  const part = url?.pathname.split("/").findLast((each) => each !== "");
+  return (part && readable(part)) || url?.hostname || input;
+}
+
+function readable(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Returns the initial options for a file: the same kind, in the format that plays everywhere; PNG for an SVG, which is transparent. */
+export function defaultWishes(source: Pick<Source, "kind"> & Partial<Pick<Source, "format">>): Wishes {
+  const kind = source.kind === "adaptive_video" || source.kind === "data" ? "video" : source.kind;
+  return {
+    kind,
+    options: source.format === "svg" ? { format: "png" } : {},
+    target_size: null,
+    preset: null,
+    place: "device",
+  };
+}
+
+export function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof MediaError) {
+    const { kind, message, reason } = thrown;
+    return { kind, message, ...(reason && { reason }) };
+  }
+  console.warn(thrown);
+  return { kind: "internal_error", message: "Something went wrong in this page." };
+}

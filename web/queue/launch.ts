@@ -2,11 +2,10 @@ import type { LocalClient } from "../../src/browser/index.ts";
 import type { NewJob, RemoteClient } from "../../src/client/index.ts";
 import { type Client, MediaError, type MediaInput, type NewTask, type Task } from "../../src/index.ts";
 import type { Edge } from "../edge/edge.ts";
-import { faultOf } from "./fault-of.ts";
-import type { Item } from "./item.ts";
+import { faultOf, type Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns } from "./schedulers.ts";
 
 export interface Launcher {
   /**

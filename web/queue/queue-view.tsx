@@ -1,7 +1,12 @@
+import { useSignal } from "@preact/signals";
+import { lazy, Suspense } from "preact/compat";
+import { useRef } from "preact/hooks";
 import { Card } from "../card/card.tsx";
+import { Field } from "../ui/field.tsx";
+import { Icon, type IconName } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { AddFiles } from "./add/add-files.tsx";
-import { QueueBar } from "./queue-bar.tsx";
+import { isAddress, pickHandles } from "./drop-inputs.ts";
+import { isOver, stateOf, totalsOf } from "./queue.ts";
 import "./queue.css";
 
 // With more items than these, open results would push each other out of sight.
@@ -21,5 +26,149 @@ export function QueueView() {
         <Card key={item.id} item={item} brief={isMany} />
       ))}
     </div>
+  );
+}
+
+const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
+
+function QueueBar() {
+  const { queue } = useWorkbench();
+  const items = queue.items.value;
+  const { ready, running, succeeded, over, percent } = totalsOf(items);
+  const removeFinished = () => {
+    for (const item of items) if (isOver(item)) void queue.remove(item.id);
+  };
+  return (
+    <div class="queue-bar">
+      <h1 class="visually-hidden">Queue</h1>
+      <p class="numbers">
+        {items.length === 1 ? "1 file" : `${items.length} files`}
+        {running > 0 && ` · ${running} running, ${percent} %`}
+        {succeeded > 0 && ` · ${succeeded} done`}
+      </p>
+      {succeeded > 1 && (
+        <Suspense fallback={null}>
+          <TakeAll items={items.filter((item) => stateOf(item) === "succeeded")} />
+        </Suspense>
+      )}
+      <div class="row">
+        {over > 0 && (
+          <button type="button" class="quiet" onClick={removeFinished}>
+            Remove finished
+          </button>
+        )}
+        {ready > 0 && items.length > 1 && (
+          <button type="button" class={ready > 1 ? "primary" : ""} onClick={() => void queue.start()}>
+            <Icon name="play" />
+            Convert all ({ready})
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Adds files and URLs: large and inviting while the queue is empty, a bar afterwards. */
+function AddFiles({ large }: { large: boolean }) {
+  const { queue } = useWorkbench();
+  const input = useRef<HTMLInputElement>(null);
+  const choose = async () => {
+    const handles = await pickHandles();
+    if (handles) queue.add(handles);
+    else input.current?.click();
+  };
+  return (
+    <section class={large ? "add-files large" : "add-files"} aria-label="Add media">
+      {large && (
+        <div class="invitation">
+          <span class="sign">
+            <Icon name="upload" size={36} />
+          </span>
+          <h1>Drop video, audio and images here</h1>
+          <p class="soft">They are converted in this browser. Nothing is uploaded.</p>
+        </div>
+      )}
+      <div class="ways">
+        <button type="button" class="primary" data-home onClick={() => void choose()}>
+          <Icon name="add" />
+          Choose files
+        </button>
+        <AddUrl />
+      </div>
+      {/* For browsers without handles, and for scripts that set files. */}
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Add files"
+        onChange={({ currentTarget }) => {
+          queue.add([...(currentTarget.files ?? [])]);
+          currentTarget.value = "";
+        }}
+      />
+      {large && <p class="soft small">You can also paste files or addresses anywhere on this page.</p>}
+      {large && <WhatFor />}
+    </section>
+  );
+}
+
+function AddUrl() {
+  const { queue } = useWorkbench();
+  const text = useSignal("");
+  const fault = useSignal<string | null>(null);
+  return (
+    <form
+      class="add-url"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const url = text.value.trim();
+        if (!isAddress(url)) {
+          fault.value = "An address starts with https:// or http://, as in https://example.com/clip.mp4.";
+          return;
+        }
+        queue.add([url]);
+        text.value = "";
+        fault.value = null;
+      }}
+    >
+      <Field label={<span class="visually-hidden">Address of a file on the web</span>} fault={fault.value}>
+        {(control) => (
+          <input
+            {...control}
+            type="url"
+            placeholder="https://… address of a file"
+            value={text.value}
+            onInput={({ currentTarget }) => {
+              text.value = currentTarget.value;
+              fault.value = null;
+            }}
+          />
+        )}
+      </Field>
+      <button type="submit">Add</button>
+    </form>
+  );
+}
+
+const USES = [
+  ["video", "Make a video small enough for mail"],
+  ["audio", "Trim sound and video"],
+  ["image", "Turn photos into WebP or AVIF"],
+  ["stream", "Make an HLS stream for a website"],
+] as const satisfies readonly (readonly [IconName, string])[];
+
+/** Explains the page at a glance to first-time visitors. */
+function WhatFor() {
+  return (
+    <ul class="what-for plain">
+      {USES.map(([sign, words]) => (
+        <li key={sign}>
+          <Icon name={sign} />
+          {words}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -2,10 +2,8 @@ import { expect, test } from "vitest";
 import type { Source, TaskStatus } from "../../src/index.ts";
 import { createTask } from "../../src/runs/task.ts";
 import { announce } from "./announcements.ts";
-import { createItem } from "./create-item.ts";
-import type { Item } from "./item.ts";
-import { stateOf } from "./queue.ts";
-import { totalsOf } from "./totals.ts";
+import { createItem, type Item } from "./item.ts";
+import { stateOf, totalsOf } from "./queue.ts";
 
 const source: Source = { object: "source", url: "file:", kind: "video", format: "mp4" };
 const request = { input: "file:", kind: "video", options: {}, metadata: {} } as const;

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
-import { coreFrame } from "../queue/picture/core-frame.ts";
+import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
 import { roundTime, type Timeline, timelineOf } from "./timeline.ts";

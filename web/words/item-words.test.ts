@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import type { Source, Task } from "../../src/index.ts";
 import { createTask } from "../../src/runs/task.ts";
-import { defaultWishes } from "../options/default-wishes.ts";
-import { createItem } from "../queue/create-item.ts";
-import type { Item, Wishes } from "../queue/item.ts";
+import { createItem, defaultWishes, type Item, type Wishes } from "../queue/item.ts";
 import {
   describeDropped,
   describeEncoder,

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { MediaInput } from "../../../src/index.ts";
-import { Icon } from "../../ui/icon.tsx";
-import { useWorkbench } from "../../workbench.ts";
+import type { MediaInput } from "../../src/index.ts";
+import { Icon } from "../ui/icon.tsx";
+import { useWorkbench } from "../workbench.ts";
 import { droppedInputs, isTaken, pastedInputs } from "./drop-inputs.ts";
 
 /** Accepts what is dropped or pasted anywhere on the page, and shows a drop target during a drag. */

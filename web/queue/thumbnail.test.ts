@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { brightnessSpread, PLAIN, thumbnailTimes } from "./pick-frame.ts";
+import { brightnessSpread, PLAIN, thumbnailTimes } from "./thumbnail.ts";
 
 const picture = (...lights: number[]) =>
   new Uint8ClampedArray(lights.flatMap((light) => [light, light, light, 255]));

@@ -1,4 +1,4 @@
-import type { MediaInput } from "../../../src/index.ts";
+import type { MediaInput } from "../../src/index.ts";
 
 // More than anyone means to add, even from a folder that holds half a disk.
 const MOST_FILES = 1000;

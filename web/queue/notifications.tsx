@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
+import { announce } from "./announcements.ts";
 import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
 
@@ -89,4 +90,35 @@ function tellEnd({ name, task, id }: Item): void {
     // Mobile browsers support only those of a service worker.
     void navigator.serviceWorker?.getRegistration().then((found) => found?.showNotification(title, options));
   }
+}
+
+// Changes within this time are announced together.
+const MOMENT_MS = 500;
+
+/** Announces changes in the queue to screen readers, politely. */
+export function Announcer() {
+  const { queue } = useWorkbench();
+  const words = useSignal("");
+  useEffect(() => {
+    let said: readonly Item[] = queue.items.peek();
+    let timer: number | null = null;
+    const tell = () => {
+      timer = null;
+      const items = queue.items.peek();
+      words.value = announce(said, items) || words.value;
+      said = items;
+    };
+    const stop = queue.items.subscribe(() => {
+      timer ??= setTimeout(tell, MOMENT_MS);
+    });
+    return () => {
+      stop();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, [queue, words]);
+  return (
+    <p class="visually-hidden" role="status" aria-label="News of the queue">
+      {words.value}
+    </p>
+  );
 }

@@ -1,8 +1,7 @@
-import type { LocalClient } from "../../../src/browser/index.ts";
-import type { MediaInput, Source } from "../../../src/index.ts";
-import { presentFrame } from "../../ui/timing.ts";
-import { coreFrame } from "./core-frame.ts";
-import { brightnessSpread, PLAIN, thumbnailTimes } from "./pick-frame.ts";
+import type { LocalClient } from "../../src/browser/index.ts";
+import { MediaError, type MediaInput, type Source } from "../../src/index.ts";
+import { presentFrame } from "../ui/timing.ts";
+import { createTurns } from "./schedulers.ts";
 
 // Twice the displayed size, for high-resolution screens.
 const WIDTH = 192;
@@ -143,4 +142,71 @@ async function smallOf(bitmap: ImageBitmap): Promise<Blob> {
   canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
   bitmap.close();
   return canvas.convertToBlob({ type: "image/webp", quality: 0.8 });
+}
+
+/** A visitor's file; a URL would have to be downloaded for one frame. */
+export type OwnFile = Exclude<MediaInput, string>;
+
+export interface WantedFrame {
+  /** In seconds; absent for a still picture. */
+  at?: number;
+  /** In pixels; absent for its own height. */
+  height?: number;
+  /** What keeps transparency; JPEG when absent. */
+  format?: "png";
+}
+
+// Each one reloads the file, and the visitor's encodes come first.
+const inTurn = createTurns(1);
+
+/**
+ * Decodes a frame of a file with the core, for what the browser cannot show; rejects with a MediaError, or when `signal`
+ * aborts.
+ */
+export function coreFrame(
+  device: LocalClient,
+  input: OwnFile,
+  { at, height, format }: WantedFrame,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Blob> {
+  return inTurn(async () => {
+    signal.throwIfAborted();
+    const options = {
+      format: format ?? "jpeg",
+      ...(at && { start: at }),
+      ...(height && { height }),
+    } as const;
+    const { id } = await device.tasks.create({ kind: "image", input, options });
+    try {
+      const { error } = await device.tasks.wait(id, { signal: signal });
+      if (error) throw new MediaError(error.kind, error.message, error);
+      const output = await device.output(id);
+      // Read before its file is deleted.
+      return new Blob([await (await output.blob()).arrayBuffer()], { type: `image/${options.format}` });
+    } finally {
+      await device.tasks.cancel(id).catch(() => {});
+      void device.tasks.delete(id).catch(() => {});
+    }
+  });
+}
+
+/** Below this spread of brightness a picture shows nothing: black, white, or any single color. */
+export const PLAIN = 6;
+
+/** Returns the spread of brightness of RGBA pixels: their standard deviation, 0 to 127.5. */
+export function brightnessSpread(pixels: Uint8ClampedArray): number {
+  const count = pixels.length / 4;
+  let [sum, squares] = [0, 0];
+  for (let place = 0; place < pixels.length; place += 4) {
+    const [red = 0, green = 0, blue = 0] = pixels.subarray(place, place + 3);
+    const light = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    sum += light;
+    squares += light * light;
+  }
+  return count === 0 ? 0 : Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2));
+}
+
+/** Returns the times, in seconds, at which to look for a picture that shows something, most promising first. */
+export function thumbnailTimes(duration: number): number[] {
+  return [Math.min(1, duration / 4), duration / 4, duration / 2, (3 * duration) / 4];
 }
