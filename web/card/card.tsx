@@ -1,23 +1,277 @@
 import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import type { Item } from "../queue/item.ts";
-import { isAwaited, stateOf } from "../queue/queue.ts";
+import type { LocalFile } from "../../src/browser/index.ts";
+import { type Fault, faultOf, type Item } from "../queue/item.ts";
+import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
+import { isFolder } from "../result/file-names.ts";
+import { Icon, type IconName } from "../ui/icon.tsx";
+import { faultDetail, faultWords } from "../words/fault-words.ts";
 import {
   describeDropped,
   describePlace,
   describeSource,
   describeWishes,
+  isIdle,
   stateWords,
 } from "../words/item-words.ts";
-import { bytes, saving } from "../words/quantities.ts";
-import { Actions } from "./actions.tsx";
+import { bytes, clock, countDown, saving, timeLeft } from "../words/quantities.ts";
+import { useWorkbench } from "../workbench.ts";
 import "./card.css";
-import { isFolder } from "../result/file-names.ts";
-import { Icon, type IconName } from "../ui/icon.tsx";
-import { FaultLine } from "./fault-line.tsx";
-import { ProgressLine } from "./progress-line.tsx";
-import { WaitingLine } from "./waiting-line.tsx";
+
+interface Disclosure {
+  shown: boolean;
+  toggle: () => void;
+  id: string;
+}
+
+/** The actions that an item's state allows. */
+function Actions({ item, more }: { item: Item; more: Disclosure }) {
+  const { queue } = useWorkbench();
+  const { id, name } = item;
+  const state = stateOf(item);
+  const runs = state === "queued" || state === "processing" || state === "sending";
+  const again = (event: MouseEvent) => {
+    if (!isMeant(event)) return;
+    awaitCopy(item);
+    queue.again(id);
+  };
+  return (
+    <div class="actions">
+      {(state === "ready" || state === "succeeded") && (
+        <button
+          key="more"
+          type="button"
+          aria-expanded={more.shown}
+          aria-controls={more.shown ? more.id : undefined}
+          onClick={more.toggle}
+        >
+          <Icon name={state === "ready" ? "options" : "chevron"} />
+          {state === "ready" ? "Options" : "Result"}
+        </button>
+      )}
+      {state === "ready" && (
+        <button
+          key="start"
+          type="button"
+          class="primary"
+          disabled={Boolean(item.wishes.fault)}
+          title={item.wishes.fault?.message}
+          onClick={() => void queue.start([id])}
+        >
+          Convert
+        </button>
+      )}
+      {(runs || (state === "waiting" && item.task)) && (
+        <button key="cancel" type="button" onClick={(event) => isMeant(event) && void queue.cancel(id)}>
+          <Icon name="cancel" />
+          Cancel
+        </button>
+      )}
+      {isRetryable(item) && (
+        <button key="retry" type="button" onClick={(event) => isMeant(event) && void queue.retry(id)}>
+          <Icon name="refresh" />
+          Try again
+        </button>
+      )}
+      {(state === "succeeded" || ((state === "failed" || state === "cancelled") && item.source)) && (
+        <button key="again" type="button" onClick={again}>
+          <Icon name="copy" />
+          Convert again
+        </button>
+      )}
+      <button
+        key="remove"
+        type="button"
+        class="quiet icon"
+        aria-label={`Remove ${name}`}
+        title="Remove"
+        onClick={() => void queue.remove(id)}
+      >
+        <Icon name="remove" />
+      </button>
+    </div>
+  );
+}
+
+// The second click of a double click lands on whatever replaced the button.
+function isMeant({ detail }: MouseEvent): boolean {
+  return detail < 2;
+}
+
+function ProgressLine({ item }: { item: Item }) {
+  const state = stateOf(item);
+  if (state === "sending" && item.starting?.sent !== null && item.starting?.sent !== undefined) {
+    return <Line label="Sent" percent={item.starting.sent} words={[]} />;
+  }
+  // A waiting item has no progress to show.
+  if (state !== "processing" || isIdle(item)) return null;
+  return <Converting item={item} />;
+}
+
+function Converting({ item: { task, pace, source } }: { item: Item }) {
+  const now = useNow();
+  const encode = task?.steps.find(({ kind }) => kind === task.kind);
+  const { progress = null, speed = null, eta = null, at = now } = pace ?? {};
+  // A single picture is encoded in one go, and other work may not have started to report; only the elapsed time shows that it
+  // continues.
+  const isSingle = task?.kind === "image" && source?.animated !== true;
+  if (encode?.status === "processing" && (isSingle || !encode.progress)) {
+    const seconds = Math.floor((now - (encode.started_at ?? now)) / 1000);
+    return (
+      <Line label="Progress" percent={null} words={seconds < 2 ? [] : [`Working for ${clock(seconds)}`]} />
+    );
+  }
+  const words = [
+    speed !== null && `${speedWords(speed)} real time`,
+    eta !== null && timeLeft(countDown(eta, Math.max(0, now - at) / 1000)),
+  ];
+  return <Line label="Progress" percent={progress} words={words.filter((part) => part !== false)} />;
+}
+
+function Line({
+  label,
+  percent,
+  words,
+}: {
+  label: string;
+  percent: number | null;
+  words: readonly string[];
+}) {
+  const said = percent === null ? words : [`${percent} %`, ...words];
+  return (
+    <div class="going numbers small">
+      {percent === null ? (
+        <progress aria-label={label} />
+      ) : (
+        <progress aria-label={label} max={100} value={percent} />
+      )}
+      <p class="soft">{said.length > 0 ? said.join(" · ") : "Starting…"}</p>
+    </div>
+  );
+}
+
+function speedWords(speed: number): string {
+  return `${speed >= 10 ? Math.round(speed) : Number(speed.toPrecision(2))} ×`;
+}
+
+const EVERY_MS = 1000;
+
+/** Returns the time in milliseconds since the epoch, and renders again every second. */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return Math.max(now, Date.now());
+}
+
+function WaitingLine({ item }: { item: Item }) {
+  const { queue } = useWorkbench();
+  const chosen = useRef<HTMLInputElement>(null);
+  const fault = useSignal<Fault | null>(null);
+  const { waiting, id } = item;
+  if (!waiting) return null;
+  const give = async (file?: LocalFile) => {
+    fault.value = null;
+    await queue.resume(id, file).catch((thrown: unknown) => {
+      fault.value = faultOf(thrown);
+    });
+  };
+  const asks = waiting.reason === "permission";
+  return (
+    <div class="notice warn">
+      <Icon name="folder" />
+      <div class="stack">
+        <p>
+          {asks
+            ? `Allow this page to read ${waiting.name} again.`
+            : `The page was reloaded, and ${waiting.name} is too large to keep. Choose it again to continue.`}
+        </p>
+        <div class="row">
+          {asks && (
+            <button type="button" onClick={() => void give()}>
+              Allow reading
+            </button>
+          )}
+          <button type="button" onClick={() => chosen.current?.click()}>
+            Choose the file again
+          </button>
+          <input
+            ref={chosen}
+            type="file"
+            hidden
+            aria-label={`File for ${item.name}`}
+            onChange={({ currentTarget }) => {
+              const [file] = currentTarget.files ?? [];
+              if (file) void give(file);
+              currentTarget.value = "";
+            }}
+          />
+        </div>
+        {fault.value && (
+          <p class="said small" role="alert">
+            {fault.value.message}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+// Failures that another place may avoid.
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  "encoder_unavailable",
+  "out_of_memory",
+  "storage_full",
+  "input_unreachable",
+]);
+
+/** What went wrong with an item: in plain words, in those of the source of the error, and what to do next. */
+function FaultLine({
+  item,
+  isEdited,
+}: {
+  item: Item;
+  /** Whether the options are open, which then show their own errors. */
+  isEdited: boolean;
+}) {
+  const { queue, edge } = useWorkbench();
+  const wrong = stateOf(item) === "ready" && !isEdited ? item.wishes.fault : null;
+  const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null) ?? wrong;
+  if (!fault || item.waiting) return null;
+  const { title, todo } = faultWords(fault.kind, typeof item.input !== "string");
+  const connection = edge.connection.value;
+  const canMove =
+    connection !== null &&
+    item.wishes.place === "device" &&
+    ELSEWHERE.has(fault.kind) &&
+    // An item without a source is read by its URL alone.
+    (stateOf(item) === "failed" || typeof item.input === "string");
+  return (
+    <div class="notice bad">
+      <Icon name="fault" />
+      <div class="stack">
+        <p>
+          <strong>{title}</strong> {todo}
+        </p>
+        <p class="said small">{faultDetail(fault)}</p>
+        {canMove && (
+          <div class="row">
+            <button type="button" onClick={() => void queue.sendToEdge(item.id)}>
+              <Icon name="edge" />
+              Send to the edge
+            </button>
+            <span class="soft small">
+              It then leaves this device for {URL.parse(connection.base_url)?.host}.
+            </span>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
 
 const Editor = lazy(async () => ({ default: (await import("../options/editor.tsx")).Editor }));
 const Result = lazy(async () => ({ default: (await import("../result/result.tsx")).Result }));
