@@ -12,7 +12,7 @@ import { QueueView } from "./queue/queue-view.tsx";
 import { Icon } from "./ui/icon.tsx";
 import { useWorkbench } from "./workbench.ts";
 
-const Console = lazy(async () => ({ default: (await import("./edge/console.tsx")).Console }));
+const Console = lazy(async () => ({ default: (await import("./console/console.tsx")).Console }));
 
 const VIEWS = {
   workbench: { hash: "#/", title: "Workbench", icon: "options" },

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { createLocalClient, type LocalClientOptions } from "../src/browser/index.ts";
 import { App } from "./app.tsx";
-import { createEdge } from "./edge/create-edge.ts";
+import { createEdge } from "./console/edge.ts";
 import { startOffline } from "./offline/start.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { createDestinations } from "./result/destinations.ts";

@@ -1,7 +1,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { LocalClient } from "../src/browser/index.ts";
-import type { Edge } from "./edge/edge.ts";
+import type { Edge } from "./console/edge.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { Destinations } from "./result/destinations.ts";
 

@@ -9,7 +9,7 @@ import {
   type Source,
 } from "../../src/index.ts";
 import { sleep } from "../../src/util/async.ts";
-import type { Edge } from "../edge/edge.ts";
+import type { Edge } from "../console/edge.ts";
 import { createFollower } from "./follow.ts";
 import { createItem, defaultWishes, faultOf, type Item, nextId, type Place, type Wishes } from "./item.ts";
 import { createItemList, type ItemList } from "./item-list.ts";

@@ -1,6 +1,6 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import { type Client, isFinished, type MediaError, type Task, type WaitingFile } from "../../src/index.ts";
-import { isRefusal } from "../edge/create-edge.ts";
+import { isRefusal } from "../console/edge.ts";
 import { faultOf, type Item, type Pace } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 

@@ -1,7 +1,7 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import type { NewJob, RemoteClient } from "../../src/client/index.ts";
 import { type Client, MediaError, type MediaInput, type NewTask, type Task } from "../../src/index.ts";
-import type { Edge } from "../edge/edge.ts";
+import type { Edge } from "../console/edge.ts";
 import { faultOf, type Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";

@@ -1,0 +1,224 @@
+import { useSignal } from "@preact/signals";
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
+import { isLoopback } from "../../src/util/loopback.ts";
+import { Field } from "../ui/field.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { useWorkbench } from "../workbench.ts";
+import { ConnectionsView } from "./connections-view.tsx";
+import { type EdgeConnection, isRefusal, parseAddress, reachService } from "./edge.ts";
+import { KeysView } from "./keys-view.tsx";
+import { SendRow, useSending } from "./sending.tsx";
+import { type Service, ServiceContext, toFault, usePolling, useService } from "./service.ts";
+import { TasksView } from "./tasks-view.tsx";
+import { Deliveries, Endpoints, Events, ProjectSecret } from "./webhooks-view.tsx";
+import "./console.css";
+
+const TABS = {
+  tasks: { title: "Tasks", View: TasksView },
+  connections: { title: "Connections", View: ConnectionsView },
+  webhooks: { title: "Webhooks", View: WebhooksView },
+  keys: { title: "Keys", View: KeysView },
+} as const;
+
+type Tab = keyof typeof TABS;
+
+/** The console of a service: the form to connect, then its tasks, connections, webhooks and keys. */
+export function Console() {
+  const { edge } = useWorkbench();
+  const connection = edge.connection.value;
+  if (edge.restoring.value)
+    return (
+      <p class="soft" role="status">
+        Reconnecting…
+      </p>
+    );
+  return connection ? <Connected key={connection.base_url} connection={connection} /> : <Connect />;
+}
+
+function Connected({ connection }: { connection: EdgeConnection }) {
+  const { edge } = useWorkbench();
+  const tab = useTab();
+  const service = useMemo<Service>(
+    () => ({
+      ...connection,
+      tell(thrown) {
+        if (isRefusal(thrown)) edge.lose(connection);
+        return toFault(thrown);
+      },
+    }),
+    [connection, edge],
+  );
+  const { View } = TABS[tab];
+  return (
+    <ServiceContext.Provider value={service}>
+      <div class="console stack">
+        <ConsoleHead />
+        <nav class="tabs" aria-label="The service">
+          {Object.entries(TABS).map(([name, { title }]) => (
+            <a key={name} href={`#/edge/${name}`} aria-current={name === tab ? "page" : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
+        <View />
+      </div>
+    </ServiceContext.Provider>
+  );
+}
+
+// The tab that the address names.
+function useTab(): Tab {
+  const tab = useSignal(tabOf(location.hash));
+  useEffect(() => {
+    const turn = () => {
+      tab.value = tabOf(location.hash);
+    };
+    addEventListener("hashchange", turn);
+    return () => removeEventListener("hashchange", turn);
+  }, [tab]);
+  return tab.value;
+}
+
+function tabOf(hash: string): Tab {
+  const name = hash.split("/")[2] ?? "";
+  return Object.hasOwn(TABS, name) ? (name as Tab) : "tasks";
+}
+
+function WebhooksView() {
+  return (
+    <div class="stack">
+      <Endpoints />
+      <Deliveries />
+      <Events />
+      <ProjectSecret />
+    </div>
+  );
+}
+
+const POLL_MS = 30_000;
+
+/** The connected service, whether it responds, and the button that disconnects it. */
+function ConsoleHead() {
+  const { edge } = useWorkbench();
+  const { base_url, client } = useService();
+  const answers = useSignal<boolean | null>(null);
+  const look = useCallback(async () => {
+    answers.value = await client.service.health().then(
+      () => true,
+      () => false,
+    );
+  }, [client, answers]);
+  usePolling(look, POLL_MS);
+  const disconnect = () => {
+    edge.disconnect();
+    // The button is gone, and the focus with it.
+    document.querySelector("main")?.focus();
+  };
+  return (
+    <header class="console-head">
+      <div class="place">
+        <h1>{new URL(base_url).host}</h1>
+        <p class="row small" role="status">
+          {answers.value === null && <span class="soft">Checking…</span>}
+          {answers.value === true && <span class="badge good">Connected</span>}
+          {answers.value === false && <span class="badge bad">Not responding</span>}
+        </p>
+      </div>
+      <div class="row">
+        <a class="button quiet" href={`${base_url}/docs`} target="_blank" rel="noreferrer">
+          <Icon name="info" />
+          API reference
+        </a>
+        <button type="button" onClick={disconnect}>
+          Disconnect
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function Connect() {
+  const { edge } = useWorkbench();
+  const loss = edge.loss.value;
+  const address = useSignal(loss?.base_url ?? "");
+  const form = useSending(
+    async (given) => {
+      await edge.connect(String(given.get("base_url")), String(given.get("api_key")));
+      // The form is gone, and the focus with it.
+      document.querySelector("main")?.focus();
+    },
+    ["base_url", "api_key"],
+  );
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (address.value || !/^https?:$/.test(location.protocol)) return;
+    // On a page served by a service, that is most likely the one meant.
+    reachService(location.origin).then(
+      () => {
+        const input = field.current;
+        // Unless the visitor is about to type or paste another; and directly, not with the next render.
+        if (!input || input.value || document.activeElement === input) return;
+        input.value = address.value = location.origin;
+      },
+      () => {},
+    );
+  }, [address]);
+
+  return (
+    <section class="connect panel stack" aria-labelledby="connect-title">
+      <h1 id="connect-title">Connect a service</h1>
+      <p class="soft">
+        A Framewright service runs what is too heavy for this device, and keeps tasks going while the page is
+        closed. Here you see and manage all of it.
+      </p>
+      {loss && <Notice tone="bad">{loss.message}</Notice>}
+      <form class="stack" onSubmit={form.send} noValidate>
+        <Field
+          label="Address"
+          hint="Where the service is, such as https://media.example.com."
+          fault={form.at("base_url")}
+        >
+          {(control) => (
+            <input
+              {...control}
+              ref={field}
+              name="base_url"
+              inputMode="url"
+              autoComplete="off"
+              spellcheck={false}
+              value={address.value}
+              onInput={({ currentTarget }) => {
+                address.value = currentTarget.value;
+              }}
+            />
+          )}
+        </Field>
+        {isOpenToAll(address.value) && (
+          <Notice tone="warn">
+            Over http, others can read the key and your media in transit. Use https where you can.
+          </Notice>
+        )}
+        <Field
+          label="Key"
+          hint="From the operator of the service. It is kept only in this browser and sent only to this service."
+          fault={form.at("api_key")}
+        >
+          {(control) => (
+            <input {...control} name="api_key" type="password" autoComplete="off" spellcheck={false} />
+          )}
+        </Field>
+        <SendRow form={form} label="Connect" busy="Connecting…" />
+      </form>
+    </section>
+  );
+}
+
+function isOpenToAll(address: string): boolean {
+  try {
+    const { protocol, hostname } = new URL(parseAddress(address, "http:"));
+    return protocol === "http:" && !isLoopback(hostname);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,165 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon, type IconName } from "../ui/icon.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { useService } from "./service.ts";
+
+const LOOKS = { quiet: "quiet", icon: "quiet icon", plain: "" } as const;
+
+/** A button in a row that sends a request at once and shows an error in a dialog. */
+export function ActButton({
+  label,
+  of,
+  icon,
+  act,
+  look = "quiet",
+}: {
+  label: string;
+  /** Name of the record, for screen readers. */
+  of: string;
+  icon: IconName;
+  act: () => Promise<void>;
+  /** `icon` shows the icon alone, `plain` adds a frame. */
+  look?: "quiet" | "icon" | "plain";
+}) {
+  const { tell } = useService();
+  const busy = useSignal(false);
+  const fault = useSignal<string | null>(null);
+  const run = async () => {
+    if (busy.value) return;
+    busy.value = true;
+    try {
+      await act();
+    } catch (thrown) {
+      fault.value = tell(thrown).message;
+    }
+    busy.value = false;
+  };
+  const close = () => {
+    fault.value = null;
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class={LOOKS[look]}
+        aria-disabled={busy.value}
+        aria-label={`${label} ${of}`}
+        title={look === "icon" ? label : undefined}
+        onClick={run}
+      >
+        <Icon name={icon} size={look === "quiet" ? 16 : 20} />
+        {look !== "icon" && label}
+      </button>
+      {fault.value && (
+        <Dialog title={`${label} failed`} onClose={close}>
+          <Notice tone="bad">{fault.value}</Notice>
+          <div class="row end">
+            <button type="button" onClick={close}>
+              Close
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** Copies a text and confirms it; `label` names what is copied. With `words`, the label stands beside the icon. */
+export function CopyButton({ text, label, words = false }: { text: string; label: string; words?: boolean }) {
+  const said = useSignal<"" | "Copied" | "Select and copy it yourself">("");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      said.value = "Copied";
+    } catch {
+      said.value = "Select and copy it yourself";
+    }
+    setTimeout(() => {
+      said.value = "";
+    }, 4000);
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class={words ? "" : "quiet icon"}
+        aria-label={words ? undefined : label}
+        title={words ? undefined : label}
+        onClick={copy}
+      >
+        <Icon name={said.value === "Copied" ? "check" : "copy"} size={words ? 20 : 16} />
+        {words && (said.value || label)}
+      </button>
+      <span class="visually-hidden" role="status">
+        {said.value}
+      </span>
+    </>
+  );
+}
+
+/** A group of checkboxes under one label, with an error message. */
+export function Choices({
+  legend,
+  fault,
+  children,
+}: {
+  legend: string;
+  fault: string | null;
+  children: ComponentChildren;
+}) {
+  const id = useId();
+  return (
+    <fieldset aria-describedby={fault ? id : undefined}>
+      <legend>{legend}</legend>
+      {children}
+      {fault && (
+        <span class="small bad" id={id} role="alert">
+          {fault}
+        </span>
+      )}
+    </fieldset>
+  );
+}
+
+const STATES = {
+  queued: ["Waiting for its turn", "plain"],
+  waiting: ["Waiting", "plain"],
+  processing: ["Converting", "busy"],
+  succeeded: ["Done", "good"],
+  failed: ["Failed", "bad"],
+  cancelled: ["Cancelled", "plain"],
+  pending: ["Trying", "busy"],
+  delivered: ["Delivered", "good"],
+  given_up: ["Gave up", "bad"],
+  active: ["Active", "good"],
+  disabled: ["Paused", "plain"],
+} as const;
+
+export type BadgeState = keyof typeof STATES;
+
+/** Returns the word for a state, the same throughout the page. */
+export function wordOf(state: BadgeState): string {
+  return STATES[state][0];
+}
+
+/** Shows the state of a record; `word` overrides its text. */
+export function Badge({ state, word }: { state: BadgeState; word?: string }) {
+  return <span class={`badge ${STATES[state][1]}`}>{word ?? wordOf(state)}</span>;
+}
+
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+
+/** A time in milliseconds since the Unix epoch, in short form, with the full form as a tooltip. */
+export function When({ at }: { at: number }) {
+  const date = new Date(at);
+  return (
+    <time class="numbers" dateTime={date.toISOString()} title={FULL.format(date)}>
+      {date.toDateString() === new Date().toDateString() ? "Today" : DAY.format(date)}, {TIME.format(date)}
+    </time>
+  );
+}

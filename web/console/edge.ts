@@ -1,0 +1,267 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { RemoteClient } from "../../src/client/index.ts";
+import { MediaError } from "../../src/index.ts";
+import { isLoopback } from "../../src/util/loopback.ts";
+
+export interface EdgeConnection {
+  /** Without a trailing slash. */
+  readonly base_url: string;
+  readonly client: RemoteClient;
+}
+
+/** A connection that ended without the visitor's action, and why. */
+interface EdgeLoss {
+  readonly base_url: string;
+  readonly message: string;
+}
+
+/** The page's connection to a service. Its key is stored in this browser only; a link that signs in has it in its fragment, which is removed at once. */
+export interface Edge {
+  /** Null while there is none. */
+  readonly connection: ReadonlySignal<EdgeConnection | null>;
+  /** True while the connection of an earlier visit is being restored. */
+  readonly restoring: ReadonlySignal<boolean>;
+  /** Why the connection ended, if the visitor did not end it. */
+  readonly loss: ReadonlySignal<EdgeLoss | null>;
+  /**
+   * Connects, and stores address and key for the next visit. Rejects with a MediaError when the service does not respond or
+   * does not know the key.
+   */
+  connect(base_url: string, api_key: string): Promise<void>;
+  disconnect(): void;
+  /** Forgets a key that the connection's service no longer accepts, and records why in `loss`. */
+  lose(connection: EdgeConnection): void;
+}
+
+/**
+ * Creates the page's {@link Edge}. After the first paint it connects by the key in the page's address, or reconnects to the service
+ * of an earlier visit.
+ */
+export function createEdge(): Edge {
+  const connection = signal<EdgeConnection | null>(null);
+  const restoring = signal(readService() !== null);
+  const loss = signal<EdgeLoss | null>(null);
+  // A restored connection gives way to one made in the meantime.
+  let turn = 0;
+
+  function become(next: EdgeConnection | null, lost: EdgeLoss | null = null): void {
+    const before = connection.value;
+    turn++;
+    connection.value = next;
+    restoring.value = false;
+    loss.value = lost;
+    void before?.client.close();
+  }
+
+  async function restore(): Promise<void> {
+    const mine = ++turn;
+    const saved = readService();
+    if (!saved) return become(null);
+    try {
+      const client = await clientOf(saved);
+      if (mine !== turn) return void client.close();
+      const made = { base_url: saved.base_url, client };
+      // A service that is away for a while should not be forgotten.
+      become(made);
+      await checkKey(client).catch((thrown) => isRefusal(thrown) && edge.lose(made));
+    } catch {
+      if (mine === turn) become(null, { base_url: saved.base_url, message: UNLOADED });
+    }
+  }
+
+  const edge: Edge = {
+    connection,
+    restoring,
+    loss,
+    async connect(address, key) {
+      const service = { base_url: parseAddress(address, location.protocol), api_key: parseKey(key) };
+      await reachService(service.base_url);
+      const client = await clientOf(service);
+      try {
+        await checkKey(client);
+      } catch (thrown) {
+        void client.close();
+        throw isRefusal(thrown) ? unknownKey() : thrown;
+      }
+      saveService(service);
+      become({ base_url: service.base_url, client });
+    },
+    disconnect() {
+      saveService(null);
+      become(null);
+    },
+    lose(lost) {
+      if (connection.value !== lost) return;
+      saveService(null);
+      become(null, { base_url: lost.base_url, message: LOST });
+    },
+  };
+  async function followLink(key: string): Promise<void> {
+    restoring.value = true;
+    await edge.connect(location.origin, key).catch((thrown: unknown) => {
+      const message = thrown instanceof MediaError ? thrown.message : UNLOADED;
+      become(null, { base_url: location.origin, message });
+    });
+  }
+
+  const linked = takeLinkedKey();
+  if (linked !== null) setTimeout(followLink, 0, linked);
+  else if (restoring.value) setTimeout(restore);
+  // The link was opened in a tab that has the page already.
+  addEventListener("hashchange", () => {
+    const key = takeLinkedKey();
+    if (key !== null) void followLink(key);
+  });
+  onServiceSaved(restore);
+  return edge;
+}
+
+const LOST = "The service no longer accepts this page's key; it may have been revoked. Enter another.";
+const UNLOADED = "A part of the page is missing, so it could not reconnect. Reload the page.";
+
+// Loaded later, because the first view does not need the client and its schemas.
+async function clientOf({ base_url, api_key }: SavedService): Promise<RemoteClient> {
+  const { createRemoteClient } = await import("../../src/client/index.ts");
+  return createRemoteClient({ baseUrl: base_url, apiKey: api_key });
+}
+
+async function checkKey(client: RemoteClient): Promise<void> {
+  await client.tasks.list({ limit: 1 }).catch((thrown: unknown) => {
+    // A key that is forbidden this request is still a known key.
+    if (!(thrown instanceof MediaError) || thrown.kind !== "forbidden") throw thrown;
+  });
+}
+
+/** Returns whether an error means that the service does not know its key. */
+export function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof MediaError && (thrown.kind === "token_invalid" || thrown.kind === "token_missing");
+}
+
+function unknownKey(): MediaError {
+  return new MediaError(
+    "token_invalid",
+    "The service does not know this key. Check it, or ask for another.",
+    {
+      param: "api_key",
+    },
+  );
+}
+
+const ANSWER_MS = 10_000;
+
+/**
+ * Parses the address of a service as people write it, with or without `https://`, for a page loaded over `page_protocol`.
+ * Throws `request_invalid` with a message for the visitor.
+ */
+export function parseAddress(text: string, page_protocol: string): string {
+  const given = text.trim();
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `${schemeFor(given)}://${given}`);
+  if (!given || !url?.hostname)
+    throw wrong("Enter the address of a service, such as https://media.example.com.");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw wrong("The address must start with https:// or http://.");
+  if (url.username || url.password || url.search || url.hash)
+    throw wrong("Leave user name, password, ? and # out of the address; the key has its own field.");
+  if (page_protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname))
+    throw wrong(
+      "This page was loaded over https, so the browser blocks services over http. Use the service's https:// address.",
+    );
+  return url.href.replace(/\/+$/, "");
+}
+
+/**
+ * Checks, without a key, that a Framewright service responds at an address. Rejects with `service_unavailable` and a message
+ * for the visitor.
+ */
+export async function reachService(base_url: string): Promise<void> {
+  const { host } = new URL(base_url);
+  let answer: Response;
+  try {
+    answer = await fetch(`${base_url}/health`, {
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+  } catch (thrown) {
+    const late = thrown instanceof DOMException && thrown.name === "TimeoutError";
+    const what = late
+      ? `${host} did not respond within ${ANSWER_MS / 1000} seconds.`
+      : `${host} can't be reached, or does not let this page read its responses.`;
+    throw unavailable(`${what} Check the address, and that the service is running.`);
+  }
+  const health: unknown = await answer.json().catch(() => null);
+  // Many services report their health this way; these request ids are ours.
+  const ours = answer.headers.get("Request-Id")?.startsWith("req_");
+  if (answer.ok && ours && Reflect.get(Object(health), "status") === "ok") return;
+  throw unavailable(`${host} responds, but not as a Framewright service. Check the address.`);
+}
+
+/** Checks that a text can be a key; throws `token_invalid` with a message for the visitor that does not contain the text. */
+export function parseKey(text: string): string {
+  const key = text.trim();
+  if (/^[\x21-\x7e]{1,512}$/.test(key)) return key;
+  throw new MediaError("token_invalid", "Enter the key exactly, without spaces.", {
+    param: "api_key",
+  });
+}
+
+function schemeFor(address: string): "http" | "https" {
+  const host = URL.parse(`http://${address}`)?.hostname ?? "";
+  return isLoopback(host) ? "http" : "https";
+}
+
+function wrong(message: string): MediaError {
+  return new MediaError("request_invalid", message, { param: "base_url" });
+}
+
+function unavailable(message: string): MediaError {
+  return new MediaError("service_unavailable", message, { param: "base_url" });
+}
+
+interface SavedService {
+  base_url: string;
+  api_key: string;
+}
+
+const NAME = "framewright-edge";
+
+/** Returns the service of the previous visit; null when there is none, or the browser stores nothing. */
+function readService(): SavedService | null {
+  try {
+    const { base_url, api_key } = JSON.parse(localStorage.getItem(NAME) ?? "{}");
+    return typeof base_url === "string" && typeof api_key === "string" ? { base_url, api_key } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Stores a service for the next visit, or forgets it; in a browser that stores nothing it lasts for this visit. */
+function saveService(service: SavedService | null): void {
+  try {
+    if (service) localStorage.setItem(NAME, JSON.stringify(service));
+    else localStorage.removeItem(NAME);
+  } catch {
+    // A browser may refuse to store anything.
+  }
+}
+
+/** Calls back when another tab of this browser connects or disconnects. */
+function onServiceSaved(changed: () => void): void {
+  addEventListener("storage", ({ key }) => {
+    if (key === NAME || key === null) changed();
+  });
+}
+
+/**
+ * Takes the key out of the page's address, where the link that `npm run dev` prints has it (`#key=…`), and turns to the console;
+ * null without one. On a page of another machine's service such a link may be a stranger's, who would see what its visitor does
+ * with that key: it is ignored, but removed too.
+ */
+function takeLinkedKey(): string | null {
+  const key = /^#key=([\x21-\x7e]{1,512})$/.exec(location.hash)?.[1];
+  if (key === undefined) return null;
+  // In place of the address with the key, also in the tab's history.
+  location.replace("#/edge");
+  return isLoopback(location.hostname) ? key : null;
+}

@@ -1,0 +1,118 @@
+import { useSignal } from "@preact/signals";
+import { lazy, Suspense } from "preact/compat";
+import type { EncodeKind, Source, Task } from "../../src/index.ts";
+import { isFolder, outputName } from "../result/file-names.ts";
+import { Icon } from "../ui/icon.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { bytes } from "../words/quantities.ts";
+import { ActButton, CopyButton } from "./controls.tsx";
+import { useService } from "./service.ts";
+import { encodeOf, placeOf } from "./task-words.ts";
+
+const TaskPlayer = lazy(async () => ({ default: (await import("./task-player.tsx")).TaskPlayer }));
+
+export function TaskOutput({ task }: { task: Task }) {
+  const url = task.output ?? "";
+  const made = encodeOf(task)?.output;
+  const filesize = made?.filesize;
+  const stills = task.kind === "image" ? made?.files : undefined;
+  const isMany = task.kind === "adaptive_video" || (made != null && isFolder(made));
+  const name = made ? outputName(placeOf(task.input).name, made) : placeOf(url).name;
+  if (!/^https?:/i.test(url))
+    return (
+      <section class="stack tight">
+        <h3>Output</h3>
+        <p class="mono wrap">{url}</p>
+        <p class="soft small">It was stored at the destination of the task. Open it there.</p>
+      </section>
+    );
+  return (
+    <section class="stack tight">
+      <h3>Output{filesize !== undefined && <span class="soft"> · {bytes(filesize)}</span>}</h3>
+      {made?.format !== "dash" && <Preview kind={task.kind} url={url} name={name} made={made} />}
+      <div class="row">
+        <a class="button" href={url} target="_blank" rel="noreferrer">
+          Open
+        </a>
+        {isMany ? (
+          <CopyButton text={url} label="Copy its address" words />
+        ) : (
+          <Download task={task} url={url} name={name} />
+        )}
+      </div>
+      {stills && <Stills files={stills} />}
+      {isMany && !stills && (
+        <p class="soft small">This output has several files. Open its address in a player.</p>
+      )}
+    </section>
+  );
+}
+
+function Stills({ files }: { files: NonNullable<Source["files"]> }) {
+  return (
+    <p class="soft small">
+      {files.length === 1 ? "1 picture" : `${files.length} pictures`}, by time:{" "}
+      {files.map(({ url, time = 0 }, index) => (
+        <span key={url}>
+          {index > 0 && ", "}
+          <a href={url} target="_blank" rel="noreferrer">
+            {time} s
+          </a>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Preview({
+  kind,
+  url,
+  name,
+  made,
+}: {
+  kind: EncodeKind;
+  url: string;
+  name: string;
+  made: Source | null | undefined;
+}) {
+  const failed = useSignal(false);
+  if (made?.kind === "data") return null;
+  // Of a storyboard, the first sheet.
+  const sheet = made?.files?.find(({ mime }) => mime.startsWith("image/"))?.url;
+  if (kind !== "image" && kind !== "animation" && made?.kind !== "image" && !sheet)
+    return (
+      <Suspense fallback={null}>
+        <TaskPlayer kind={kind} url={url} name={name} made={made ?? undefined} />
+      </Suspense>
+    );
+  if (failed.value)
+    return (
+      <Notice tone="warn">
+        This browser can't show it, or it has expired: outputs are kept for a limited time.
+      </Notice>
+    );
+  const fail = () => {
+    failed.value = true;
+  };
+  return <img src={sheet ?? url} crossOrigin="anonymous" alt={name} onError={fail} />;
+}
+
+// A link downloads only from the page's own origin; anything else is fetched first.
+function Download({ task, url, name }: { task: Task; url: string; name: string }) {
+  const { client } = useService();
+  if (URL.parse(url)?.origin === location.origin)
+    return (
+      <a class="button" href={url} download={name}>
+        <Icon name="download" />
+        Download
+      </a>
+    );
+  const fetchFirst = async () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(await (await client.output(task)).blob());
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  };
+  return <ActButton label="Download" of={name} icon="download" look="plain" act={fetchFirst} />;
+}

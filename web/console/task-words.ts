@@ -1,0 +1,91 @@
+import {
+  ENCODE_KINDS,
+  type EncodeKind,
+  FORMATS,
+  type Quality,
+  type Step,
+  type StepKind,
+  type Task,
+} from "../../src/index.ts";
+
+export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
+  video: "Video",
+  audio: "Audio",
+  image: "Image",
+  animation: "Animation",
+  storyboard: "Storyboard",
+  waveform: "Waveform",
+  adaptive_video: "Stream",
+};
+
+export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
+  probe: "Inspect",
+  ingest: "Fetch",
+  video: "Encode",
+  audio: "Encode",
+  image: "Encode",
+  animation: "Encode",
+  storyboard: "Encode",
+  waveform: "Encode",
+  adaptive_video: "Encode",
+  upload: "Store the result",
+};
+
+/** Returns the words for an encoder; the API's name when there are none. */
+export function encoderWords(encoder: string): string {
+  return ENCODER_WORDS[encoder] ?? encoder;
+}
+
+const ENCODER_WORDS: Readonly<Record<string, string>> = {
+  copy: "Copied without re-encoding",
+  light: "FFmpeg in a Worker",
+  native: "Native FFmpeg in a container",
+};
+
+export const QUALITY_WORDS: Readonly<Record<Quality, string>> = {
+  very_low: "Very low",
+  low: "Low",
+  medium: "Medium",
+  high: "High",
+  very_high: "Very high",
+};
+
+/** Returns the formats of a kind, the default first. */
+export function formatsOf(kind: EncodeKind): string[] {
+  return Object.keys(FORMATS[kind]);
+}
+
+export function encodeOf({ steps }: Task): Step | undefined {
+  return steps.find(({ kind }) => (ENCODE_KINDS as readonly string[]).includes(kind));
+}
+
+/** Returns the seconds that something has taken so far or in total; null before it started. */
+export function secondsOf({
+  started_at,
+  finished_at,
+}: Pick<Task, "started_at" | "finished_at">): number | null {
+  return started_at === null || finished_at === null ? null : (finished_at - started_at) / 1000;
+}
+
+/** Where something is stored, as far as it may be shown: without the path and query of a URL, which may grant access. */
+export interface Place {
+  host: string;
+  /** The last segment of the path; empty when there is none. */
+  name: string;
+}
+
+/** Returns the host and file name of a URL, or the bucket for `s3://`; a text that is not a URL has only a name. */
+export function placeOf(url: string): Place {
+  const parsed = URL.parse(url);
+  if (!parsed) return { host: "", name: url.slice(0, 100) };
+  const last = parsed.pathname.split("/").findLast((part) => part !== "") ?? "";
+  return { host: parsed.protocol === "s3:" ? `s3://${parsed.host}` : parsed.host, name: decoded(last) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

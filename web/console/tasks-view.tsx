@@ -1,0 +1,379 @@
+import { type Signal, useSignal } from "@preact/signals";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { progressOf } from "../../src/client/index.ts";
+import {
+  ENCODE_KINDS,
+  type EncodeKind,
+  isFinished,
+  type Step,
+  TASK_STATUSES,
+  type Task,
+  type TaskStatus,
+} from "../../src/index.ts";
+import type { Pace } from "../queue/item.ts";
+import { Field } from "../ui/field.tsx";
+import { bytes, clock, timeLeft } from "../words/quantities.ts";
+import { ActButton, Badge, CopyButton, When, wordOf } from "./controls.tsx";
+import { Confirm } from "./dialogs.tsx";
+import { createFollower } from "./follow-tasks.ts";
+import { NewTask } from "./new-task.tsx";
+import { createPaged } from "./paged.ts";
+import { type Column, type Observe, Records } from "./records.tsx";
+import { usePolling, useService, whileVisible } from "./service.ts";
+import { TaskOutput } from "./task-output.tsx";
+import { encodeOf, encoderWords, KIND_WORDS, placeOf, STEP_WORDS, secondsOf } from "./task-words.ts";
+import "./tasks.css";
+
+const POLL_MS = 3000;
+
+export function TasksView() {
+  const { client, tell } = useService();
+  const filter = useSignal<TaskFilter>({ status: "", kind: "" });
+  const dialog = useSignal<"new" | Task | null>(null);
+  const { status, kind } = filter.value;
+  const [list, follower] = useMemo(() => {
+    const wanted = { ...(status && { status }), ...(kind && { kind }) };
+    const list = createPaged<Task>((asked) => client.tasks.list({ ...asked, ...wanted }), tell);
+    return [list, createFollower(client, list)] as const;
+  }, [client, tell, status, kind]);
+  usePolling(list.refresh, POLL_MS);
+  useEffect(() => whileVisible(follower.run), [follower]);
+  const observe = useInView(follower.see);
+  const columns = taskColumns((id) => follower.paces.value.get(id));
+  const close = () => {
+    dialog.value = null;
+  };
+
+  return (
+    <Records
+      title="Tasks"
+      bar={<TaskFilters filter={filter} />}
+      add={{
+        label: "New task",
+        onClick: () => {
+          dialog.value = "new";
+        },
+      }}
+      list={list}
+      empty={
+        status || kind
+          ? "No tasks match these filters."
+          : "There are no tasks yet. Create one from a URL with “New task”, or send a file here from the Workbench."
+      }
+      columns={columns}
+      nameOf={({ input }) => placeOf(input).name}
+      observe={observe}
+      details={(task) => <TaskDetails task={task} />}
+      actions={(task) => (
+        <TaskActions
+          task={task}
+          put={list.put}
+          onDelete={() => {
+            dialog.value = task;
+          }}
+        />
+      )}
+    >
+      <TaskNews tasks={list.records.value} />
+      <p class="soft small">
+        Steps that were made alone are not listed here; the API has them at GET /steps.
+      </p>
+      {dialog.value === "new" && <NewTask onMade={list.put} onClose={close} />}
+      {dialog.value && dialog.value !== "new" && (
+        <DeleteTask task={dialog.value} onGone={list.drop} onClose={close} />
+      )}
+    </Records>
+  );
+}
+
+/** Calls `see` when rows of a table scroll into view or out of it. */
+function useInView(see: (id: string, seen: boolean) => void): Observe {
+  const observer = useMemo(
+    () =>
+      new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting } of entries)
+          see(target.getAttribute("data-id") ?? "", isIntersecting);
+      }),
+    [see],
+  );
+  useEffect(() => () => observer.disconnect(), [observer]);
+  return useCallback(
+    (id, row) => {
+      observer.observe(row);
+      return () => {
+        observer.unobserve(row);
+        see(id, false);
+      };
+    },
+    [observer, see],
+  );
+}
+
+/** Announces to screen readers which tasks of the list have just ended. */
+function TaskNews({ tasks }: { tasks: readonly Task[] | null }) {
+  const [news, setNews] = useState("");
+  const unfinished = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const ended = tasks?.filter((task) => isFinished(task) && unfinished.current.has(task.id)) ?? [];
+    unfinished.current = new Set(tasks?.filter((task) => !isFinished(task)).map(({ id }) => id));
+    if (ended.length > 0)
+      setNews(ended.map(({ input, status }) => `${placeOf(input).name}: ${wordOf(status)}`).join(", "));
+  }, [tasks]);
+  return (
+    <p class="visually-hidden" role="status">
+      {news}
+    </p>
+  );
+}
+
+/** The columns of the task list; `paceOf` returns the pace of a task where known. */
+function taskColumns(paceOf: (id: string) => Pace | undefined): Column<Task>[] {
+  return [
+    { title: "Input", wide: true, cell: (task) => <Input task={task} /> },
+    { title: "Kind", cell: ({ kind }) => KIND_WORDS[kind] },
+    { title: "Status", cell: (task) => <Status task={task} pace={paceOf(task.id)} /> },
+    { title: "Progress", wide: true, cell: (task) => <Outcome task={task} pace={paceOf(task.id)} /> },
+    { title: "Created", cell: (task) => <Times task={task} /> },
+    { title: "Id", cell: ({ id }) => <Id id={id} /> },
+  ];
+}
+
+function Input({ task }: { task: Task }) {
+  const { host, name } = placeOf(task.input);
+  return (
+    <div class="place">
+      <strong>{name || host}</strong>
+      {name && <span class="soft small">{host}</span>}
+    </div>
+  );
+}
+
+function Status({ task, pace }: { task: Task; pace: Pace | undefined }) {
+  const progress = pace?.progress ?? progressOf(task);
+  return (
+    <div class="status">
+      <Badge state={task.status} />
+      {task.status === "processing" && (
+        <div class="progress">
+          <progress
+            max={100}
+            value={progress ?? undefined}
+            aria-label={`Progress of ${placeOf(task.input).name}`}
+          />
+          <span class="small numbers">{progress ?? 0} %</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Outcome({ task, pace }: { task: Task; pace: Pace | undefined }) {
+  if (task.error) return <p class="small bad">{task.error.message}</p>;
+  const output = encodeOf(task)?.output;
+  if (output?.encoder)
+    return (
+      <p class="small">
+        {encoderWords(output.encoder)}
+        {output.reason && <span class="soft"> · {output.reason}</span>}
+      </p>
+    );
+  if (isFinished(task) || !pace?.speed) return null;
+  return (
+    <p class="small numbers soft">
+      {pace.speed.toFixed(1)}× speed{pace.eta !== null && `, ${timeLeft(pace.eta)}`}
+    </p>
+  );
+}
+
+function Times({ task }: { task: Task }) {
+  const seconds = secondsOf(task);
+  return (
+    <div class="place">
+      <When at={task.created_at} />
+      {seconds !== null && <span class="soft small numbers">took {clock(seconds)}</span>}
+    </div>
+  );
+}
+
+function Id({ id }: { id: string }) {
+  return (
+    <span class="id nowrap">
+      <code title={id}>…{id.slice(-6)}</code>
+      <CopyButton text={id} label={`Copy the id ${id}`} />
+    </span>
+  );
+}
+
+/** Which tasks to show; an empty string means all. */
+interface TaskFilter {
+  status: TaskStatus | "";
+  kind: EncodeKind | "";
+}
+
+function TaskFilters({ filter }: { filter: Signal<TaskFilter> }) {
+  const set = (change: Partial<TaskFilter>) => {
+    filter.value = { ...filter.value, ...change };
+  };
+  return (
+    <div class="filters">
+      <Field label="Status">
+        {(control) => (
+          <select
+            {...control}
+            value={filter.value.status}
+            onChange={({ currentTarget }) => set({ status: currentTarget.value as TaskStatus | "" })}
+          >
+            <option value="">All</option>
+            {TASK_STATUSES.map((status) => (
+              <option key={status} value={status}>
+                {wordOf(status)}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="Kind">
+        {(control) => (
+          <select
+            {...control}
+            value={filter.value.kind}
+            onChange={({ currentTarget }) => set({ kind: currentTarget.value as EncodeKind | "" })}
+          >
+            <option value="">All</option>
+            {ENCODE_KINDS.map((kind) => (
+              <option key={kind} value={kind}>
+                {KIND_WORDS[kind]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </div>
+  );
+}
+
+/** A task in full: its steps, options and output. */
+function TaskDetails({ task }: { task: Task }) {
+  const wishes = Object.entries(task.options);
+  const metadata = Object.keys(task.metadata).length > 0 ? JSON.stringify(task.metadata, null, 2) : null;
+  return (
+    <div class="task-details">
+      <section class="stack tight">
+        <h3>Steps</h3>
+        <ol class="steps">
+          {task.steps.map((step) => (
+            <StepRow key={step.id} step={step} />
+          ))}
+        </ol>
+        <dl class="facts">
+          <div>
+            <dt>Id</dt>
+            <dd>
+              <code>{task.id}</code>
+            </dd>
+          </div>
+          {wishes.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{String(value)}</dd>
+            </div>
+          ))}
+        </dl>
+        {metadata && (
+          <>
+            <h3>Metadata</h3>
+            <pre>{metadata}</pre>
+          </>
+        )}
+      </section>
+      {task.status === "succeeded" && <TaskOutput task={task} />}
+    </div>
+  );
+}
+
+function StepRow({ step }: { step: Step }) {
+  const seconds = secondsOf(step);
+  const facts = [
+    step.status === "processing" && step.progress !== null && `${step.progress} %`,
+    seconds !== null && clock(seconds, true),
+    step.output?.filesize !== undefined && bytes(step.output.filesize),
+    step.output?.width !== undefined && `${step.output.width} × ${step.output.height}`,
+  ].filter((fact) => fact !== false);
+  return (
+    <li>
+      <span class="name">{STEP_WORDS[step.kind]}</span>
+      <Badge state={step.status} {...(step.status === "processing" && { word: "Running" })} />
+      <span class="soft small numbers">{facts.join(" · ")}</span>
+      {step.error && (
+        <p class="small bad">
+          {step.error.message}
+          {step.error.retryable && " Trying again may help."}
+        </p>
+      )}
+      {step.kind !== "upload" && step.output?.encoder && (
+        <p class="small soft">
+          {encoderWords(step.output.encoder)}
+          {step.output.reason && `: ${step.output.reason}`}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** The actions on a task in the list; `put` receives the changed task. */
+function TaskActions({
+  task,
+  put,
+  onDelete,
+}: {
+  task: Task;
+  put: (task: Task) => void;
+  onDelete: () => void;
+}) {
+  const { tasks } = useService().client;
+  const of = placeOf(task.input).name;
+  if (!isFinished(task))
+    return (
+      <ActButton
+        {...{ label: "Cancel", of, icon: "cancel", look: "icon" }}
+        act={async () => put(await tasks.cancel(task.id))}
+      />
+    );
+  return (
+    <>
+      <ActButton
+        {...{
+          label: task.status === "succeeded" ? "Run again" : "Try again",
+          of,
+          icon: "refresh",
+          look: "icon",
+        }}
+        act={async () => put(await tasks.retry(task.id))}
+      />
+      <ActButton {...{ label: "Delete", of, icon: "remove", look: "icon" }} act={async () => onDelete()} />
+    </>
+  );
+}
+
+function DeleteTask({
+  task,
+  onGone,
+  onClose,
+}: {
+  task: Task;
+  onGone: (id: string) => void;
+  onClose: () => void;
+}) {
+  const { tasks } = useService().client;
+  const act = async () => {
+    await tasks.delete(task.id);
+    onGone(task.id);
+    onClose();
+  };
+  return (
+    <Confirm title="Delete this task?" action="Delete" act={act} onClose={onClose}>
+      {placeOf(task.input).name} is taken off the list, and what the service keeps of its output is removed
+      for good.
+    </Confirm>
+  );
+}
