@@ -184,8 +184,6 @@ export function createRunListeners(): RunListeners {
   };
 }
 
-const jobEventsEncoder = new TextEncoder();
-
 /** Streams a job and its changes as server-sent events, from those of its tasks, which `open` returns; null for one that is gone. */
 export function streamJob(
   job: Job,
@@ -205,7 +203,7 @@ export function streamJob(
         // A client that has seen an earlier change connects again for the end; one that has seen the end has its id.
         const id = isFinished(record) ? record.updated_at : 0;
         const text = `event: update\nid: ${id}\ndata: ${JSON.stringify(update)}\n\n`;
-        latest = { version: ++version, finished: isFinished(record), bytes: jobEventsEncoder.encode(text) };
+        latest = { version: ++version, finished: isFinished(record), bytes: encoder.encode(text) };
         changes.tell();
       }
     } catch (thrown) {
