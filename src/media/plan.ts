@@ -21,6 +21,12 @@ export type ConcatPart = NonNullable<Plan["concat"]>[number];
 /** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
 export interface Plan extends z.infer<typeof schema.Plan> {}
 
+/**
+ * Version of the plan's fields. Raise it when a field changes its meaning, changes its name or goes; a new optional field needs no new
+ * version. A run whose plan has another version decides anew when it resumes.
+ */
+export const PLAN_VERSION = 5;
+
 /** Returns the sound tracks of a plan's output. */
 export function soundsOf({ audio, sounds, sound_track = 0 }: Pick<Plan, "audio" | "sounds" | "sound_track">) {
   return sounds ?? (audio ? [{ track: sound_track, audio }] : []);

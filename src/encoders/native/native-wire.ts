@@ -1,15 +1,15 @@
 import type { ErrorKind, ErrorReason } from "../../media/errors.ts";
 import type { Tally } from "../../media/ffmpeg/packet-count.ts";
-import type { Chunk, Plan } from "../../media/plan.ts";
+import { type Chunk, PLAN_VERSION, type Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { RemoteFiles, TogetherJobs, WrittenFile } from "../encoder.ts";
 
 /**
- * Version of the protocol between the service and the native encoder, which reads jobs of this version and of the one before. Raise it
- * when a field of a job changes or goes; a new feature needs no new version, because `GET /health` lists the features.
+ * Version of the protocol between the service and the native encoder, which reads jobs of this version and of the previous one. It is
+ * that of the plan, the main part of a job. A new feature needs no new version, because `GET /health` lists the features.
  */
-export const NATIVE_PROTOCOL = 5;
+export const NATIVE_PROTOCOL = PLAN_VERSION;
 
 /**
  * Body of `POST /jobs?wait=SECONDS`. Answers: 202 with a {@link NativeState}; 200 when the job already exists; 503 with Retry-After

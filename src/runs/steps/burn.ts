@@ -18,18 +18,18 @@ type BurnTools = Pick<StepTools, "storage" | "open" | "font">;
 /** Returns the keys of the files that encoders read beside a plan's source, once those of burnt-in subtitles are written. */
 export async function furtherKeys(
   tools: BurnTools,
-  { plan, source, wanted }: { plan: Plan; source: Source; wanted: EncodeRequest },
+  { plan, source, request }: { plan: Plan; source: Source; request: EncodeRequest },
   context: StepContext,
 ): Promise<string[]> {
   const { run_id } = context;
   const folder = `${runFolder("work", run_id)}burn/`;
   const own = { subtitles: `${folder}text.ass`, font: `${folder}font.ttf` } as const;
-  const asked = "subtitles" in wanted.options ? wanted.options : {};
-  const burnt = burntInput(asked);
+  const options = "subtitles" in request.options ? request.options : {};
+  const burnt = burntInput(options);
   if (burnt !== null) {
     await context.durably("burn", async (signal) => {
       const [reader, font] = await Promise.all([tools.open(furtherKey(run_id, burnt)), loadFont(tools)]);
-      const at = burnt - firstSubtitles(asked);
+      const at = burnt - firstSubtitles(options);
       const text = await burnText({ reader, plan, source, font, signal }).catch((thrown: unknown) => {
         signal.throwIfAborted();
         throw naming(`options.subtitles.${at}.url`, thrown);

@@ -2,6 +2,7 @@ import { runEncode } from "../../encoders/run/run-encode.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
 import type { EncodeRequest } from "../../media/options.ts";
+import { PLAN_VERSION } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";
 import type { StepContext } from "../ports.ts";
@@ -13,11 +14,13 @@ import type { StepTools } from "./step-tools.ts";
 
 /** An encode of an input that is already in storage. */
 export interface InputEncode {
-  /** Where the input is. */
+  /** Key of the input. */
   key: string;
   source: Source;
-  wanted: EncodeRequest;
+  request: EncodeRequest;
+  /** The request's extra inputs, as probed. */
   extra: readonly Source[];
+  decide: Decide;
   /** Id of the encode, the same after a restart. */
   id: string;
   /** Key prefix of the output, ending in a slash, and its name without an extension. */
@@ -25,35 +28,50 @@ export interface InputEncode {
   name: string;
 }
 
-/**
- * Decides how to encode a source, once, so that a run continues after a restart as it began. The name includes the source,
- * because a server may send another file than the one probed.
- */
-export function decideOnce(
-  tools: StepTools,
+/** Decides how to encode a source. Equal facts get the same plan, during a run and after its restart. */
+export type Decide = (
   source: Source,
-  wanted: EncodeRequest,
+  request: EncodeRequest,
   hints: PlanHints,
   context: StepContext,
-): Promise<EncodeJob> {
-  return context.durably(`decide ${fingerprint(planFacts(source))}`, async () =>
-    decideEncode(tools, source, wanted, hints, await tools.shared?.beside?.()),
-  );
+) => Promise<EncodeJob>;
+
+/** Creates the {@link Decide} of a run. */
+export function createDecide(tools: StepTools): Decide {
+  // A Workflow numbers its steps of one name, so a second durable call would decide again.
+  const jobs = new Map<string, Promise<EncodeJob>>();
+  return (source, request, hints, context) => {
+    // A server may send another file than the one that was probed, for which another plan is right.
+    const name = `decide ${PLAN_VERSION} ${fingerprint([planFacts(source), request.kind, request.options])}`;
+    const job =
+      jobs.get(name) ??
+      context.durably(name, async () =>
+        decideEncode(tools, source, request, hints, await tools.shared?.beside?.()),
+      );
+    jobs.set(name, job);
+    return job;
+  };
 }
 
-// All that a plan is made of: not where the file is, nor its version.
+// The facts that a plan depends on, which are not the location of the file, nor its version.
 function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }
 
 /** Decides, cuts and runs an encode, in durable pieces; reports which encoder does it. */
-export async function encodeInput(tools: StepTools, encode: InputEncode, context: StepContext) {
-  const { key, source, wanted, extra, id, out, name } = encode;
+export async function encodeInput(tools: StepTools, encode: InputEncode, runContext: StepContext) {
+  const { key, source, request, extra, decide, out, name } = encode;
+  // A run that resumes under another version of the plan decides anew, so its earlier chunks do not fit.
+  const id = `${encode.id}-${PLAN_VERSION}`;
+  const context: StepContext = {
+    ...runContext,
+    durably: (piece, work) => runContext.durably(`${piece} ${PLAN_VERSION}`, work),
+  };
   const { storage, remote } = tools;
   const open = (stored: string) => tools.open(stored);
   const copyJoin = await matchParts(open, encode, context);
   const hints: PlanHints = { extra, copyJoin };
-  const job = await decideOnce(tools, source, wanted, hints, context);
+  const job = await decide(source, request, hints, runContext);
   const chunks = await context.durably("cut", (signal) =>
     placeCuts(tools, source, job, () => tools.open(key), signal),
   );
@@ -75,7 +93,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
     if (!info || !remote) throw new MediaError("media_not_found", `Nothing is stored as ${stored}.`);
     return { url: await remote.url(stored), size: info.size, etag: info.etag };
   };
-  const further_keys = await furtherKeys(tools, { plan, source, wanted }, context);
+  const further_keys = await furtherKeys(tools, { plan, source, request }, context);
   if (chunks.length > 0) await tools.turn?.(encoder);
   const encoded = await runEncode({
     ...{ plan, source, encoder, storage, content_key, id, out, name },

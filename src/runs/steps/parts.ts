@@ -23,13 +23,13 @@ interface Seen {
  */
 export async function checkParts(
   tools: StepTools,
-  { source, key, wanted }: { source: Source; key: string; wanted: EncodeRequest },
+  { source, key, request }: { source: Source; key: string; request: EncodeRequest },
   context: StepContext,
 ): Promise<readonly Source[] | null> {
-  if (wanted.kind !== "video" || wanted.options.concat === undefined) return null;
-  const { options } = wanted;
+  if (request.kind !== "video" || request.options.concat === undefined) return null;
+  const { options } = request;
   return context.durably("check parts", async (signal) => {
-    const inputs = extraInputs(wanted);
+    const inputs = extraInputs(request);
     // A page's files lie in the run's folder from the start, as do the parts that an earlier attempt copied.
     const there = inputs.map((_, at) => tools.storage.head(furtherKey(context.run_id, at)));
     if ((await Promise.all(there)).some((each) => each !== null)) return null;
@@ -43,7 +43,7 @@ export async function checkParts(
     }
     const extra = seen.map((each) => each.source);
     const join = canJoinByCopy(source, options, extra);
-    if (join === false) await decideEncode(tools, source, wanted, { extra });
+    if (join === false) await decideEncode(tools, source, request, { extra });
     else if (options.mode === "copy") {
       // What is not pinned is read once it is copied.
       const readers = (await tools.storage.head(key)) && [
@@ -51,7 +51,7 @@ export async function checkParts(
         ...seen.flatMap(({ role, reader }) => (role === "concat" ? [reader] : [])),
       ];
       const copyJoin = join === true ? readers && (await readCopyJoin(readers, signal)) : join;
-      createPlan(source, wanted.kind, options, { extra, copyJoin });
+      createPlan(source, request.kind, options, { extra, copyJoin });
     }
     return extra;
   });
@@ -85,7 +85,7 @@ interface Parts {
   /** Where the input is. */
   key: string;
   source: Source;
-  wanted: EncodeRequest;
+  request: EncodeRequest;
   extra: readonly Source[];
 }
 
@@ -95,11 +95,11 @@ interface Parts {
  */
 export async function matchParts(
   open: (key: string) => Promise<ByteReader>,
-  { key, source, wanted, extra }: Parts,
+  { key, source, request, extra }: Parts,
   context: StepContext,
 ): Promise<CopyJoin | null> {
-  if (wanted.kind !== "video") return null;
-  const { options } = wanted;
+  if (request.kind !== "video") return null;
+  const { options } = request;
   const join = canJoinByCopy(source, options, extra);
   if (join !== true) return join || null;
   return context.durably("match", async (signal) => {

@@ -9,7 +9,7 @@ import { measureWhole } from "../../probe/probe.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext, StepWork } from "../ports.ts";
 import { describeSprites, describeStream, describeWaveform, placeholderRequest } from "./describe.ts";
-import { decideOnce, encodeInput } from "./encode.ts";
+import { createDecide, encodeInput } from "./encode.ts";
 import { createFurtherIngest, longest } from "./extra-inputs.ts";
 import { alone, type OpenInput, runIngest } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
@@ -25,6 +25,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   const { storage, inputs } = tools;
   const standalone = request === null;
   const ingestFurther = createFurtherIngest(tools);
+  const decide = createDecide(tools);
   const shared = tools.shared ?? null;
   const inputKey = (run_id: string) => sourceKey(shared?.id ?? run_id);
 
@@ -108,7 +109,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       return key;
     });
     const out = `${runFolder("work", context.run_id)}placeholder/`;
-    const encode = { key, source, wanted, extra: [], id: `${context.run_id}-look`, out, name: "small" };
+    const id = `${context.run_id}-look`;
+    const encode = { key, source, request: wanted, extra: [], decide, id, out, name: "small" };
     const { encoded } = await encodeInput(tools, encode, context);
     return context.durably("look", async (signal) => {
       const reader = await tools.open(encoded.key);
@@ -134,17 +136,13 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       checkDuration(source, tools.max_seconds);
       // Fail on impossible requests before copying anything.
       if (request) {
-        const seen = await checkParts(
-          tools,
-          { source, key: inputKey(context.run_id), wanted: request },
-          context,
-        );
+        const seen = await checkParts(tools, { source, key: inputKey(context.run_id), request }, context);
         if (seen) checkSeconds(totalSeconds(source, request, seen), tools.max_seconds);
         const extra = await ingestFurther(request, context);
         checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
         // Whether videos can be joined by copying is known once all of them are at hand.
         if (!("concat" in request.options && request.options.concat))
-          await decideOnce(tools, source, request, { extra }, context);
+          await decide(source, request, { extra }, context);
       }
       return alone(shared, "ingest", context, async (signal, known) => {
         const key = standalone
@@ -182,7 +180,11 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       const { plan, choice, encoded } = await encodeInput(
         tools,
         {
-          ...{ key, source, wanted, extra },
+          key,
+          source,
+          request: wanted,
+          extra,
+          decide,
           id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
           out: runFolder("out", context.run_id),
           name: tools.stem,
