@@ -41,7 +41,7 @@ export async function readSource(source: ByteSource, size: number): Promise<Uint
   const bytes = new Uint8Array(size);
   let scratch = new Uint8Array(Math.min(size, CHUNK_BYTES));
   for (let at = 0; ; ) {
-    // Requests one byte more at the end, to detect a longer source.
+    // At the end, request one more byte to detect a longer source.
     const filled = await source.read(scratch.subarray(0, Math.max(1, size - at)));
     if (!filled) return bytes;
     bytes.set(filled, at);
@@ -50,7 +50,7 @@ export async function readSource(source: ByteSource, size: number): Promise<Uint
   }
 }
 
-/** Opens a stream for reading; copies from one that cannot fill supplied memory. */
+/** Wraps a stream as a {@link ByteSource}; copies if the stream cannot fill supplied memory. */
 export function createByteSource(body: ReadableStream<Uint8Array>): ByteSource {
   const reader = openByob(body);
   if (!reader) return createCopyingSource(body.getReader());
@@ -89,7 +89,7 @@ function createCopyingSource(reader: ReadableStreamDefaultReader<Uint8Array>): B
   };
 }
 
-/** One part of a stream; with `last`, nothing follows, and it may be short or empty. */
+/** One part of a stream; the `last` one may be short or empty. */
 export interface Part {
   bytes: Uint8Array<ArrayBuffer>;
   last: boolean;
@@ -104,13 +104,11 @@ export interface PartReader {
   cancel(reason: unknown): Promise<void>;
 }
 
-const SCRATCH_BYTES = 256 * KIB;
-
 /** Creates a {@link PartReader} with parts of `size` bytes, however the stream is chunked. */
 export function createPartReader(body: ReadableStream<Uint8Array>, size: number): PartReader {
   const source = createByteSource(body);
   const free: ArrayBuffer[] = [];
-  let scratch = new Uint8Array(SCRATCH_BYTES);
+  let scratch = new Uint8Array(CHUNK_BYTES);
   return {
     async next() {
       const part = new Uint8Array(free.pop() ?? new ArrayBuffer(size));

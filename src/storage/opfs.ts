@@ -10,8 +10,8 @@ export interface OpfsStorage extends Storage {
   /** Returns all objects whose keys start with the prefix, in order of their keys. */
   files(prefix: string): Promise<{ key: string; file: File }[]>;
   /**
-   * Rejects with `storage_full` when the browser reports too little room for so many bytes more. Storage may still run full,
-   * because browsers round what they report.
+   * Rejects with `storage_full` when the browser reports less free space than `bytes`. Writes may still run out of space,
+   * because browsers round their estimate.
    */
   ensureRoom(bytes: number): Promise<void>;
 }
@@ -29,17 +29,17 @@ const UNFINISHED = "unfinished";
 export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
   const root = await openRoot(name);
   const unfinished = await root.getDirectoryHandle(UNFINISHED, { create: true });
-  // A browser may write to a temporary file with the same name plus an extension.
-  const alone = <T>(part: string, options: LockOptions, work: (lock: Lock | null) => Promise<T>) =>
+  // The part before the dot, because a browser may write to a temporary file with the same name plus an extension.
+  const exclusively = <T>(part: string, options: LockOptions, work: (lock: Lock | null) => Promise<T>) =>
     navigator.locks.request(`${name} unfinished ${part.split(".")[0]}`, options, work) as Promise<T>;
-  // Another tab may be writing; it holds a lock on each of its files.
+  // Skip files that another tab is writing; it holds their locks.
   for await (const part of unfinished.keys()) {
-    void alone(part, { ifAvailable: true }, async (lock) => {
+    void exclusively(part, { ifAvailable: true }, async (lock) => {
       if (lock) await unfinished.removeEntry(part);
     }).catch(() => {});
   }
 
-  async function find(key: string): Promise<Found | null> {
+  async function find(key: string): Promise<CurrentVersion | null> {
     const object = await openObject(root, key, false);
     return object && findVersion(object);
   }
@@ -54,7 +54,7 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
       await fillFile(await object.getFileHandle(target, { create: true }), (await part.getFile()).stream());
       await unfinished.removeEntry(part.name);
     }
-    // Keeps only the latest version, even if another tab wrote it.
+    // The latest version may be another tab's.
     for (const older of (await listVersions(object)).slice(1)) {
       await object.removeEntry(versionName(older)).catch(() => {});
     }
@@ -62,18 +62,18 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
 
   return {
     async read(key, range) {
-      const found = await find(key);
-      if (!found) return null;
-      const bytes = range ? found.file.slice(range.start, Math.max(range.start, range.end)) : found.file;
-      return { ...infoOf(found), body: bodyOf(bytes, key) };
+      const version = await find(key);
+      if (!version) return null;
+      const bytes = range ? version.file.slice(range.start, Math.max(range.start, range.end)) : version.file;
+      return { ...infoOf(version), body: bodyOf(bytes, key) };
     },
     async head(key) {
-      const found = await find(key);
-      return found && infoOf(found);
+      const version = await find(key);
+      return version && infoOf(version);
     },
     async write(key, body, mime) {
       const etag = crypto.randomUUID();
-      return alone(etag, {}, async () => {
+      return exclusively(etag, {}, async () => {
         try {
           if (body instanceof Uint8Array) await ensureRoom(body.length);
           const part = await unfinished.getFileHandle(etag, { create: true });
@@ -87,21 +87,21 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
         }
       });
     },
-    // Two removals of one folder at the same time would refuse each other: a tab that tidies up, and a page that deletes.
+    // Without the lock, two tabs that remove the same folder would make each other fail.
     clear: async (prefix) => {
       requirePrefix(prefix);
       await navigator.locks.request(`${name} clear`, () => removeBelow(root, prefix));
     },
     async file(key) {
-      const found = await find(key);
-      return found && named(found, key);
+      const version = await find(key);
+      return version && fileFor(version, key);
     },
     async files(prefix) {
       const below = await listBelow(root, prefix);
       const files = await Promise.all(
         below.map(async ({ key, object }) => {
-          const found = await findVersion(object);
-          return found && { key, file: named(found, key) };
+          const version = await findVersion(object);
+          return version && { key, file: fileFor(version, key) };
         }),
       );
       return files.filter((file) => file !== null);
@@ -136,8 +136,8 @@ function infoOf({ size, etag, mime }: Version): StoredInfo {
   return { size, etag, mime };
 }
 
-// Shares the bytes under the name from the key, without copying.
-function named({ file, mime }: Found, key: string): File {
+// Shares the bytes; nothing is copied.
+function fileFor({ file, mime }: CurrentVersion, key: string): File {
   const { lastModified } = file;
   return new File([file], key.slice(key.lastIndexOf("/") + 1), { type: mime, lastModified });
 }
@@ -159,7 +159,7 @@ function bodyOf(bytes: Blob, key: string): ReadableStream<Uint8Array> {
   });
 }
 
-/** A file handle, including what only some browsers or only workers offer. */
+/** A file handle, including methods that only some browsers, or only workers, have. */
 type OpfsFile = Omit<FileSystemFileHandle, "createSyncAccessHandle"> & {
   createSyncAccessHandle?(): Promise<SyncAccess>;
   /** Moves the file atomically. */
@@ -249,7 +249,7 @@ async function openWritable(file: OpfsFile): Promise<Sink> {
       try {
         await writable.write(bytes);
       } catch (thrown) {
-        // Chromium aborts a large write like this when it finds no room for the rest.
+        // Chromium reports a large write that runs out of space as an AbortError.
         throw thrown instanceof Error && thrown.name === "AbortError" ? full(thrown) : thrown;
       }
     },
@@ -269,16 +269,13 @@ function full(cause?: unknown): MediaError {
   return new MediaError("storage_full", message, { cause });
 }
 
-// Names may have 255 characters; longer segments of a key span several folders.
-const LONGEST = 200;
+// File systems limit names to 255 characters; a longer segment of a key spans several folders.
+const MAX_NAME = 200;
 
-/**
- * The first character of a name marks the type of folder: a folder of keys, an object with its versions, or a piece of a
- * long name.
- */
+/** The first character of a folder's name: a folder of keys, an object with its versions, or a piece of a long name. */
 const MARK = { folder: "+", object: "=", piece: "~" } as const;
 
-/** Encodes a key in characters that every file system supports and distinguishes; prefixes stay prefixes. */
+/** Encodes a key in characters that every file system supports and keeps distinct; a key's prefix encodes to a prefix. */
 function encodeKey(key: string): string {
   const bytes = new TextEncoder().encode(key);
   return Array.from(bytes, (byte) => {
@@ -296,13 +293,13 @@ function decodeKey(encoded: string): string {
 function foldersOf(key: string): string[] {
   const parts = encodeKey(key).split("/");
   return parts.flatMap((part, n) => {
-    const pieces = part.match(new RegExp(`.{1,${LONGEST}}`, "g")) ?? [""];
+    const pieces = part.match(new RegExp(`.{1,${MAX_NAME}}`, "g")) ?? [""];
     const last = n === parts.length - 1 ? MARK.object : MARK.folder;
     return pieces.map((piece, m) => (m === pieces.length - 1 ? last : MARK.piece) + piece);
   });
 }
 
-/** A version of an object: a file whose name holds the metadata, so that it all appears atomically. */
+/** A version of an object: a file whose name holds the metadata, so that bytes and metadata appear atomically. */
 interface Version extends StoredInfo {
   /** Counts from 1; the highest is current. */
   number: number;
@@ -320,22 +317,22 @@ function parseVersion(name: string): Version | null {
   return { number: Number(number), size: Number(size), etag, mime: decodeKey(mime) };
 }
 
-interface Found extends Version {
+interface CurrentVersion extends Version {
   /** The bytes, read on demand. */
   file: File;
 }
 
-/** A folder whose keys all start with a prefix, or an object whose key does. */
+/** A folder or object whose keys all start with a prefix. */
 interface Branch {
   parent: FileSystemDirectoryHandle;
   name: string;
   handle: FileSystemDirectoryHandle;
-  /** Encoded; for a folder, the prefix of its keys. */
+  /** The encoded key; for a folder, the prefix of its keys. */
   key: string;
 }
 
-// A version that disappears during the search has a successor, or the object was cleared.
-const LOOKS = 5;
+// If a version disappears during the search, it was replaced or the object was cleared.
+const MAX_LOOKUPS = 5;
 
 /** Returns the folder of a key's versions; null when it does not exist and `create` is false. */
 async function openObject(
@@ -353,15 +350,15 @@ async function openObject(
 }
 
 /** Returns the latest complete version; null when there is none. */
-async function findVersion(object: FileSystemDirectoryHandle): Promise<Found | null> {
-  for (let look = 0; look < LOOKS; look++) {
+async function findVersion(object: FileSystemDirectoryHandle): Promise<CurrentVersion | null> {
+  for (let lookup = 0; lookup < MAX_LOOKUPS; lookup++) {
     const versions = await listVersions(object);
     if (versions.length === 0) return null;
     for (const version of versions) {
       const handle = await present(object.getFileHandle(versionName(version)));
       const file = handle && (await present(handle.getFile()));
       if (!file) break;
-      // A file of another size is still being copied.
+      // If the size differs, the file is still being copied.
       if (file.size === version.size) return { ...version, file };
     }
   }
@@ -387,8 +384,8 @@ async function removeBelow(root: FileSystemDirectoryHandle, prefix: string): Pro
 /** Lists the objects whose keys start with the prefix, in order of their keys. */
 async function listBelow(root: FileSystemDirectoryHandle, prefix: string) {
   const objects: { key: string; object: FileSystemDirectoryHandle }[] = [];
-  const visit = async (found: AsyncIterable<Branch>): Promise<void> => {
-    for await (const { name, handle, key } of found) {
+  const visit = async (siblings: AsyncIterable<Branch>): Promise<void> => {
+    for await (const { name, handle, key } of siblings) {
       if (name.startsWith(MARK.object)) objects.push({ key: decodeKey(key), object: handle });
       else await visit(branches(handle, key, ""));
     }
@@ -407,7 +404,7 @@ async function present<T>(promise: Promise<T>): Promise<T | null> {
   }
 }
 
-// The topmost branches whose keys all start with the prefix.
+/** Yields the topmost branches whose keys all start with the prefix. */
 async function* branches(
   parent: FileSystemDirectoryHandle,
   above: string,

@@ -17,7 +17,7 @@ export interface Fingerprint {
   sha256: string;
 }
 
-const PROOF_BYTES = 64 * KIB;
+const SAMPLE_BYTES = 64 * KIB;
 
 /**
  * Opens a blob or file for random access without keeping any of it in memory. A read rejects with `input_unreachable`, not
@@ -31,7 +31,7 @@ export function createBlobReader(blob: Blob): BlobReader {
     async read({ start, end }, signal) {
       signal?.throwIfAborted();
       const [from, to] = [Math.min(start, size), Math.min(Math.max(start, end), size)];
-      // A deleted file may look empty; only reading it shows the difference.
+      // A deleted file may look empty until it is read.
       const bytes = await readBlob(blob, size === 0 ? blob : blob.slice(from, to));
       signal?.throwIfAborted();
       if (bytes.length !== to - from) throw unreadable(blob);
@@ -44,12 +44,12 @@ export function createBlobReader(blob: Blob): BlobReader {
 export async function fingerprintOf(blob: Blob): Promise<Fingerprint> {
   const reader = createBlobReader(blob);
   const { size } = reader;
-  const starts = [0, Math.floor((size - PROOF_BYTES) / 2), size - PROOF_BYTES].map((start) =>
+  const starts = [0, Math.floor((size - SAMPLE_BYTES) / 2), size - SAMPLE_BYTES].map((start) =>
     Math.max(0, start),
   );
-  const parts = await Promise.all(starts.map((start) => reader.read({ start, end: start + PROOF_BYTES })));
-  const proof = await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer();
-  const sha256 = await sha256Hex(proof);
+  const parts = await Promise.all(starts.map((start) => reader.read({ start, end: start + SAMPLE_BYTES })));
+  const sample = await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer();
+  const sha256 = await sha256Hex(sample);
   return { size, last_modified: blob instanceof File ? blob.lastModified : null, sha256 };
 }
 
@@ -67,7 +67,7 @@ function unreadable(blob: Blob, cause?: unknown): MediaError {
   return new MediaError("input_unreachable", message, { cause, retryable: false });
 }
 
-const CACHE = { ahead: 128 * KIB, most: MIB, keep: 4 * MIB };
+const CACHE: RangeCacheOptions = { minAhead: 128 * KIB, maxAhead: MIB, cacheBytes: 4 * MIB };
 
 /**
  * Opens a stored object for random access. Rejects with `media_not_found` when it does not exist. A read rejects with
@@ -100,13 +100,13 @@ export async function storageReader(
 export type FetchRange = (range: ByteRange, signal?: AbortSignal) => Promise<Uint8Array>;
 
 interface RangeCacheOptions {
-  /** Least bytes to fetch at a time; doubles while reads continue where the last fetch ended. */
-  ahead: number;
+  /** Minimum bytes per fetch; doubles while reads continue where the last fetch ended. */
+  minAhead: number;
   /** Most bytes to fetch ahead of a read. */
-  most: number;
-  /** Bytes kept for later reads. */
-  keep: number;
-  /** Bytes already known from the start of the file. */
+  maxAhead: number;
+  /** Most bytes to cache. */
+  cacheBytes: number;
+  /** The start of the file, if already read. */
   head?: Uint8Array;
 }
 
@@ -115,30 +115,30 @@ interface Span {
   bytes: Uint8Array;
 }
 
-/** Reads a file by ranges with few fetches: small adjacent reads share one, and recent fetches are kept. */
+/** Reads a file by ranges with few fetches: small adjacent reads share one, and recent fetches are cached. */
 export function createRangeCache(
   size: number,
   fetchRange: FetchRange,
   options: RangeCacheOptions,
 ): ByteReader {
-  const { head, keep, most } = options;
+  const { head, cacheBytes, minAhead, maxAhead } = options;
   let spans: Span[] = head?.length ? [{ start: 0, bytes: head.subarray(0, size) }] : [];
-  let ahead = options.ahead;
+  let ahead = minAhead;
   let edge = head?.length ?? -1;
 
-  // A read starts inside a kept span, or else fetches from where it starts.
+  // Returns the span that contains `at`, and fetches one that starts there if none is cached.
   const spanAt = async (at: number, end: number, signal?: AbortSignal): Promise<Span> => {
-    const kept = spans.find((span) => at >= span.start && at < span.start + span.bytes.length);
-    if (kept) {
-      spans = [...spans.filter((span) => span !== kept), kept];
-      return kept;
+    const cached = spans.find((span) => at >= span.start && at < span.start + span.bytes.length);
+    if (cached) {
+      spans = [...spans.filter((span) => span !== cached), cached];
+      return cached;
     }
-    ahead = at === edge ? Math.min(most, ahead * 2) : options.ahead;
+    ahead = at === edge ? Math.min(maxAhead, ahead * 2) : minAhead;
     const next = spans.reduce((stop, span) => (span.start > at ? Math.min(stop, span.start) : stop), size);
     const range = { start: at, end: Math.min(next, Math.max(end, at + ahead)) };
     const fetched = { start: at, bytes: await fetchRange(range, signal) };
     edge = range.end;
-    spans = evict([...spans, fetched], keep);
+    spans = evict([...spans, fetched], cacheBytes);
     return fetched;
   };
 
@@ -163,7 +163,7 @@ export function createRangeCache(
     }
   };
 
-  // One at a time: a second read often needs what the first is about to fetch.
+  // Reads run one at a time: the next often needs what the current one is fetching.
   let last: Promise<unknown> = Promise.resolve();
   return {
     size,
@@ -178,19 +178,19 @@ export function createRangeCache(
   };
 }
 
-// The latest come last; a span larger than the cache is not kept at all.
-function evict(spans: readonly Span[], keep: number): Span[] {
-  const kept: Span[] = [];
+// The most recent spans come last; a span larger than the cache is dropped.
+function evict(spans: readonly Span[], cacheBytes: number): Span[] {
+  const recent: Span[] = [];
   let total = 0;
   for (const span of spans.toReversed()) {
     total += span.bytes.length;
-    if (total > keep) break;
-    kept.unshift(span);
+    if (total > cacheBytes) break;
+    recent.unshift(span);
   }
-  return kept;
+  return recent;
 }
 
-const PART = 8_388_608;
+const COPY_BYTES = 8 * MIB;
 
 /**
  * Returns an input as a Blob that a worker can read by itself: the Blob behind the reader, or else a copy, which the browser
@@ -199,8 +199,8 @@ const PART = 8_388_608;
 export async function blobOf(input: ByteReader, signal: AbortSignal): Promise<Blob> {
   if ("blob" in input && input.blob instanceof Blob) return input.blob;
   const parts: Blob[] = [];
-  for (let start = 0; start < input.size; start += PART) {
-    const end = Math.min(input.size, start + PART);
+  for (let start = 0; start < input.size; start += COPY_BYTES) {
+    const end = Math.min(input.size, start + COPY_BYTES);
     const bytes = await input.read({ start, end }, signal);
     signal.throwIfAborted();
     if (bytes.length !== end - start)

@@ -1,21 +1,21 @@
 import { MediaError } from "../media/errors.ts";
 
-/** Reads a stream into one array; meant for small ones. */
+/** Reads a small stream into one array. */
 export async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(body).arrayBuffer());
 }
 
-/** Reads a stream that anyone may have sent; rejects with a RangeError, and reads no further, where it has more than `most` bytes. */
+/** Reads an untrusted stream into one array; stops and rejects with a RangeError after `maxBytes` bytes. */
 export function readSome(
   body: ReadableStream<Uint8Array>,
-  most: number,
+  maxBytes: number,
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   let read = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
       read += bytes.length;
-      if (read > most) throw new RangeError(`There are more than ${most} bytes.`);
+      if (read > maxBytes) throw new RangeError(`There are more than ${maxBytes} bytes.`);
       controller.enqueue(bytes);
     },
   });
@@ -31,16 +31,16 @@ export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** Returns what storage holds of an encoded file: its metadata or its bytes. Throws an error of the kind when it holds nothing. */
+/** Returns an encoded file's metadata or bytes from storage; throws an error of the given kind when they are missing. */
 export function requireEncoded<T>(
-  found: T | null,
+  stored: T | null,
   kind: "encode_failed" | "upload_failed" = "encode_failed",
 ): T {
-  if (found === null) throw new MediaError(kind, "The encoded file is no longer in storage.");
-  return found;
+  if (stored === null) throw new MediaError(kind, "The encoded file is no longer in storage.");
+  return stored;
 }
 
-/** Throws on an empty prefix, with which a fault elsewhere would clear the whole storage. */
+/** Throws on an empty prefix, so that a bug elsewhere cannot clear the whole storage. */
 export function requirePrefix(prefix: string): void {
   if (!prefix) throw new Error("Storage is not cleared without a prefix.");
 }

@@ -247,7 +247,7 @@ export interface ImageInput {
 const PASSING_BYTES = 16 * MIB;
 
 // The native encoder is sent slices, of which none is read twice.
-const CACHE = { ahead: 128 * KIB, most: MIB, keep: MIB };
+const CACHE = { minAhead: 128 * KIB, maxAhead: MIB, cacheBytes: MIB };
 
 /** Returns a picture in memory. */
 function heldInput(bytes: Uint8Array): ImageInput {

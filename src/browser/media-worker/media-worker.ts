@@ -17,7 +17,7 @@ import { createPageAsks } from "./page-requests.ts";
 import { bufferTerminal, type RunStores } from "./run-records.ts";
 
 // Each read from the browser has a cost, and probing a damaged file takes thousands of small ones.
-const READING = { ahead: 64 * KIB, most: MIB, keep: 8 * MIB } as const;
+const READING = { minAhead: 64 * KIB, maxAhead: MIB, cacheBytes: 8 * MIB } as const;
 
 /**
  * Assembles the media worker: its stores, its encoders, and the host on top of them. Rejects when the browser allows no

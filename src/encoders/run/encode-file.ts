@@ -171,7 +171,7 @@ export async function encodePart(
 }
 
 // All parts are open at once, and their reader decides how much to read.
-const UNCACHED = { ahead: 0, most: 0, keep: 0 };
+const UNCACHED = { minAhead: 0, maxAhead: 0, cacheBytes: 0 };
 
 /** Joins the parts of a video by copying their packets, and checks the result against the counts of its parts. */
 export async function stitchParts(

@@ -12,7 +12,7 @@ export interface HostRules {
 /** Checks a URL before each request, including redirects; throws or rejects with a {@link MediaError}. */
 export type HostGuard = (url: string | URL) => void | Promise<void>;
 
-/** Resolves a host name to its addresses: none when it is unknown. A rejection says nothing about the name. */
+/** Resolves a host name to its addresses; empty when the name is unknown. A rejection means that the lookup itself failed. */
 export type LookUp = (hostname: string) => Promise<readonly string[]>;
 
 // RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`, and suffixes common in private networks.
@@ -55,7 +55,7 @@ export function isTrusted({ hostname, host }: URL, { allowPrivate, allowed_hosts
 
 /**
  * Creates a {@link HostGuard} with fixed rules. Given `lookUp`, it also refuses a name that currently has a private address.
- * The connection resolves the name again, so the network must refuse what has changed in between.
+ * The connection resolves the name again, so the network must block an address that has changed in between.
  */
 export function createHostGuard(rules: HostRules, lookUp?: LookUp): HostGuard {
   if (!lookUp) return (url) => checkHost(url, rules);

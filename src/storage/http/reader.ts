@@ -28,9 +28,9 @@ export interface HttpFile extends HttpFacts {
   close(): Promise<void>;
 }
 
-// Enough to identify most files; an index at the end, or a long header, takes another request.
+// Enough to identify most files.
 const HEAD_BYTES = 32 * KIB;
-const CACHE = { ahead: 64 * KIB, most: MIB, keep: 4 * MIB };
+const CACHE = { minAhead: 64 * KIB, maxAhead: MIB, cacheBytes: 4 * MIB };
 
 /**
  * Opens a file on a web server by requesting its first bytes. Rejects with `input_not_found`, `input_forbidden`,
@@ -74,7 +74,7 @@ async function requestStart(url: string, options: HttpOptions) {
   const whole = status !== 206 && status !== 416;
   const ranged = status === 206 && range?.start === 0 && range.total !== null && plain;
   if (whole || ranged || (status === 416 && range?.total === 0)) return answer;
-  // A server that mishandles or compresses ranges, or hides the size, may still send the whole file.
+  // A server that mishandles or compresses ranges, or hides the size, may still serve the whole file.
   await discard(answer.response);
   return requestHttp(url, {}, options);
 }
@@ -115,9 +115,9 @@ async function rangedFile(
 
 /** How often a broken body is resumed. */
 export const MAX_RESUMES = 5;
-// Ranges are short: a server that stalls twice on one is dead, and the error should come soon.
+// A server that stalls twice on a short range is dead; fail soon.
 const RANGE_SILENCE_RESUMES = 3;
-// A body of unknown length is admitted in portions.
+// A body of unknown length asks for admission in portions.
 const PORTION_BYTES = 16 * MIB;
 
 /** Called with the bytes received so far; reading waits for it and fails with it. */
@@ -132,10 +132,9 @@ interface HttpReading {
 }
 
 /**
- * Reads a file, or a range of it, in order. A read rejects with `input_too_large`; with `timeout` when the whole takes too
- * long; and with `input_unreachable` when the bytes stall, break off, differ from the declared size or belong to another
- * version; of a pinned file another version rejects with `input_changed`. After a break it requests the rest, where the
- * server supports ranges.
+ * Reads a file, or a range of it, in order, and resumes a broken body if the server supports ranges. A read rejects with
+ * `input_too_large`; with `timeout` when the whole takes too long; with `input_unreachable` when the bytes stall, break off,
+ * differ from the declared size or belong to another version; and with `input_changed` when a pinned file has changed.
  */
 export function createHttpSource(
   facts: HttpFacts,
@@ -155,12 +154,12 @@ export function createHttpSource(
   let admitted = 0;
 
   const open = async () => {
-    const known = ready;
+    const prefetched = ready;
     ready = null;
-    const asked = { start: start + received, end: range?.end };
-    const response = known ?? (await requestFrom(asked, facts, { ...options, signal }));
+    const rest = { start: start + received, end: range?.end };
+    const response = prefetched ?? (await requestFrom(rest, facts, { ...options, signal }));
     try {
-      if (range || !known) checkAnswer(response, asked, facts);
+      if (range || !prefetched) checkAnswer(response, rest, facts);
       checkDeclared(facts.url, due, received, contentLength(response), options.maxBytes);
     } catch (thrown) {
       await discard(response);
@@ -178,7 +177,7 @@ export function createHttpSource(
 
   const nextOrResume = async (view: Uint8Array<ArrayBuffer>) => {
     const { length } = view;
-    // The memory passed to a broken body is lost.
+    // Memory passed to a broken body is detached.
     for (let free = view; ; free = new Uint8Array(length)) {
       try {
         return await next(free);
@@ -187,7 +186,7 @@ export function createHttpSource(
         await body?.cancel();
         body = null;
         if (!(thrown instanceof BrokenBody)) throw thrown;
-        // The break came after the last byte.
+        // The connection broke after the last byte.
         if (received === due) return null;
         const cost = range && thrown instanceof Silence ? RANGE_SILENCE_RESUMES : 1;
         if (!facts.ranges || resumes + cost > MAX_RESUMES) throw brokenOff(thrown, facts.url, due, received);
@@ -239,18 +238,22 @@ export function checkSize(size: number | null, maxBytes: number | undefined): vo
   );
 }
 
-interface Asked {
+interface OpenRange {
   start: number;
-  /** Absent for the end of the file. */
+  /** Default: the end of the file. */
   end?: number | undefined;
 }
 
-// Uses a range even from the start where possible, because that response states its position and the total.
-async function requestFrom({ start, end }: Asked, facts: HttpFacts, options: HttpOptions): Promise<Response> {
+// Requests a range even from the start where possible, because a 206 states its position and the total.
+async function requestFrom(
+  { start, end }: OpenRange,
+  facts: HttpFacts,
+  options: HttpOptions,
+): Promise<Response> {
   const last = end === undefined ? "" : end - 1;
   const headers = {
     ...(facts.ranges && { Range: `bytes=${start}-${last}` }),
-    // Servers that ignore one of them often know the other.
+    // Servers that ignore one often honor the other.
     ...(facts.pinned && facts.etag && { "If-Match": facts.etag, "If-Range": facts.etag }),
   };
   try {
@@ -262,7 +265,7 @@ async function requestFrom({ start, end }: Asked, facts: HttpFacts, options: Htt
   }
 }
 
-function checkAnswer(response: Response, { start, end }: Asked, facts: HttpFacts): void {
+function checkAnswer(response: Response, { start, end }: OpenRange, facts: HttpFacts): void {
   const { status, headers } = response;
   const version = headers.get("etag") ?? headers.get("last-modified");
   if (facts.pinned) checkPinned(response, facts);
@@ -276,7 +279,7 @@ function checkAnswer(response: Response, { start, end }: Asked, facts: HttpFacts
   throw unreachable(facts.url, "did not send the requested range", true);
 }
 
-// With If-Range, an answer of the whole file means that it has another version.
+// With If-Range, a response with the whole file means that the version has changed.
 function checkPinned({ status, headers }: Response, { etag, size }: HttpFacts): void {
   const now = headers.get("etag");
   const total = parseContentRange(headers.get("content-range"))?.total ?? size;
@@ -325,6 +328,7 @@ function brokenOff(broken: BrokenBody, url: string, due: number | null, received
   return unreachable(url, `broke off after ${received}${of} bytes: ${broken.message}`, true, broken);
 }
 
+/** How long to wait for a body. */
 export interface BodyLimits {
   /** Milliseconds to wait for the next bytes. */
   idleMs: number;
@@ -352,7 +356,7 @@ async function inTime<T>(next: Promise<T>, { idleMs, signal }: BodyLimits): Prom
   }
 }
 
-/** Memory that is filled from its start. */
+/** A buffer being filled from its start. */
 export interface Filling {
   bytes: Uint8Array<ArrayBuffer>;
   /** Bytes that have arrived. */
@@ -362,8 +366,8 @@ export interface Filling {
 const SCRATCH_BYTES = 256 * KIB;
 
 /**
- * Fills the rest of the memory with a body of exactly that length; rejects with `input_unreachable` when it has another length or
- * breaks off. What had arrived by then stays.
+ * Fills the rest of the buffer with a body of exactly that length; rejects with `input_unreachable` when the length differs or
+ * the connection breaks. Bytes that arrived before a break stay in the buffer.
  */
 export async function fillExactly(
   response: Response,
@@ -372,7 +376,7 @@ export async function fillExactly(
 ): Promise<void> {
   const { bytes } = filling;
   const source = response.body ? createByteSource(response.body) : null;
-  // What is passed to a body that breaks off is lost.
+  // Memory passed to a broken body is detached, so read into scratch memory.
   let scratch = new Uint8Array(SCRATCH_BYTES);
   try {
     while (source) {
@@ -388,7 +392,7 @@ export async function fillExactly(
     }
   } catch (thrown) {
     if (!(thrown instanceof BrokenBody)) throw thrown;
-    // The break came after the last byte.
+    // The connection broke after the last byte.
     if (filling.filled === bytes.length) return;
     throw unreachable(
       limits.url,

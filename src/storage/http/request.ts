@@ -35,7 +35,7 @@ export interface HttpOptions {
   timeouts?: Partial<HttpTimeouts> | undefined;
   /** Largest file allowed, in bytes; unlimited when absent. */
   maxBytes?: number | undefined;
-  /** Called with the bytes of a file or range before they are read; reading fails as it does. */
+  /** Called with the number of bytes of a file or range before they are read; its rejection fails the read. */
   admit?: ((bytes: number) => Promise<void>) | undefined;
 }
 
@@ -46,7 +46,6 @@ export interface HttpAnswer {
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-// RFC 9110 and RFC 6585: timeouts, too early and too many requests, all worth a retry.
 
 /**
  * Sends a GET and follows redirects, checking each hop with the guard and sending nothing but the given headers. Rejects
@@ -128,19 +127,19 @@ function statusError(url: string, status: number): MediaError {
   return unreachable(url, `answered ${status}`, status >= 500 || isTransient(status));
 }
 
-/** What a response says about the whole file. */
+/** Facts about the whole file from a response. */
 export interface HttpFacts {
   /** The final URL after redirects; may be secret. */
   url: string;
   /** Size of the whole file in bytes; null when unknown. */
   size: number | null;
-  /** As sent, including quotes; null when there is none. */
+  /** The ETag as sent, including quotes; null when there is none. */
   etag: string | null;
   /** Content-Type in lower case without parameters; null when there is none. */
   mime: string | null;
   /** Whether range requests work. */
   ranges: boolean;
-  /** Changes with the file: its ETag, or else its modification time; null when neither is known. */
+  /** The ETag, or else the modification time; null when neither is known. */
   version: string | null;
   /** True when only this version may be read: `etag` is strong, and every request demands it. */
   pinned?: boolean;

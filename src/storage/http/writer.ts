@@ -10,8 +10,7 @@ import { discard } from "./request.ts";
 export interface FileBody {
   size: number;
   /**
-   * Opens a range of the file; a Blob that reads it while it is sent keeps nothing in memory. Called again when a request is
-   * retried.
+   * Opens a range of the file; called again for each retry. A Blob is read while it is sent, so nothing is kept in memory.
    */
   open(range: ByteRange): Promise<Blob | Uint8Array<ArrayBuffer>>;
 }
@@ -35,7 +34,7 @@ export const WRITE_TRIES = 5;
 // A connection slower than this counts as dead.
 const BYTES_PER_MS = 256;
 const Written = z.object({ size: z.int().min(0), etag: z.string() });
-const Begun = z.object({ upload: z.string().min(1) });
+const UploadStart = z.object({ upload: z.string().min(1) });
 const Part = z.object({ etag: z.string() });
 const Fault = z.object({ kind: z.string(), message: z.string() });
 
@@ -59,7 +58,7 @@ export async function putFile(
       await send(url, { method: "PUT", headers: type }, Written, options, () => body.open(whole)),
     );
   }
-  const { upload } = await send(`${url}?uploads`, { method: "POST", headers: type }, Begun, options);
+  const { upload } = await send(`${url}?uploads`, { method: "POST", headers: type }, UploadStart, options);
   const at = `${url}?upload=${encodeURIComponent(upload)}`;
   try {
     const parts: { part: number; etag: string }[] = [];
@@ -75,7 +74,7 @@ export async function putFile(
     const list = async () => Uint8Array.from(new TextEncoder().encode(JSON.stringify({ parts })));
     return sent(size, await send(at, { method: "POST", headers: json }, Written, options, list));
   } catch (thrown) {
-    // Runs after an abort too, so it ignores the signal; what cannot be removed now expires.
+    // Ignores the signal, because it also runs after an abort. If removal fails, the upload expires.
     const removed = await options
       .fetch(at, { method: "DELETE", signal: AbortSignal.timeout(5000) })
       .catch(() => null);
@@ -92,7 +91,7 @@ async function send<T>(
   open?: () => Promise<Blob | Uint8Array<ArrayBuffer>>,
 ): Promise<T> {
   const pause = doubling(pauseMs);
-  for (let tried = 1; ; tried++) {
+  for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
     const body = open ? await open() : null;
     const size = body === null ? 0 : body instanceof Blob ? body.size : body.length;
@@ -111,10 +110,10 @@ async function send<T>(
       signal.throwIfAborted();
       fault = thrown;
     }
-    const passing = response === null || response.ok || isTransient(response.status);
-    if (!passing || tried >= WRITE_TRIES) throw await toFault(url, response, fault);
+    const transient = response === null || response.ok || isTransient(response.status);
+    if (!transient || attempt >= WRITE_TRIES) throw await toFault(url, response, fault);
     if (response && !response.bodyUsed) await discard(response);
-    await sleep(pause(tried), signal);
+    await sleep(pause(attempt), signal);
   }
 }
 
@@ -133,19 +132,23 @@ async function toFault(url: string, response: Response | null, cause: unknown): 
       cause,
     });
   const text = await response.text().catch(() => "");
-  const known = Fault.safeParse(parseJson(text));
-  const { kind, message } = known.data ?? { kind: "", message: "" };
-  const said = message ? `: ${message}` : ".";
+  const parsed = Fault.safeParse(parseJson(text));
+  const { kind, message } = parsed.data ?? { kind: "", message: "" };
+  const detail = message ? `: ${message}` : ".";
   if (kind === "storage_full" || status === 507) {
-    return new MediaError("storage_full", `The output's store at ${host} is full${said}`);
+    return new MediaError("storage_full", `The output's store at ${host} is full${detail}`);
   }
   if (status === 401 || status === 403) {
-    return new MediaError("upload_forbidden", `${host} refuses the output (it answered ${status})${said}`);
+    return new MediaError("upload_forbidden", `${host} refuses the output (it answered ${status})${detail}`);
   }
   const retryable = isTransient(status);
-  return new MediaError("upload_failed", `${host} did not accept the output (it answered ${status})${said}`, {
-    retryable,
-  });
+  return new MediaError(
+    "upload_failed",
+    `${host} did not accept the output (it answered ${status})${detail}`,
+    {
+      retryable,
+    },
+  );
 }
 
 function parseJson(text: string): unknown {

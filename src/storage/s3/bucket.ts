@@ -38,17 +38,17 @@ export interface S3SendOptions {
    */
   streamBodies?: boolean;
   /**
-   * Called when a request got no answer. While the network is known to be down it waits a little and returns true, and the
-   * attempt does not count.
+   * Called when a request gets no answer. If the network is down, waits a little and returns true; the attempt then does not
+   * count.
    */
   reconnect?: (signal?: AbortSignal) => Promise<boolean>;
 }
 
 /** How to send one request. */
-export interface Asked {
+export interface SendOptions {
   purpose: S3Purpose;
   signal?: AbortSignal | undefined;
-  /** Error statuses to return as answers, with their bodies already read; never applies to a missing bucket. */
+  /** Error statuses to return as responses, with their bodies already read; never applies to a missing bucket. */
   expected?: readonly number[];
 }
 
@@ -56,9 +56,9 @@ export interface Asked {
 export interface S3Bucket {
   readonly name: string;
   /** Sends a request and returns the response with its body unread. */
-  send(request: S3Request, asked: Asked): Promise<Response>;
+  send(request: S3Request, options: SendOptions): Promise<Response>;
   /** Like `send`, and parses the XML of the response; null when it has no body. */
-  ask(request: S3Request, asked: Asked): Promise<{ response: Response; xml: XmlElement | null }>;
+  ask(request: S3Request, options: SendOptions): Promise<{ response: Response; xml: XmlElement | null }>;
 }
 
 // A connection slower than this counts as dead.
@@ -75,7 +75,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
 
   async function attempt<T>(
     request: S3Request,
-    { signal, expected }: Asked,
+    { signal, expected }: SendOptions,
     take: (response: Response) => Promise<T>,
   ): Promise<{ value: T } | { fault: S3Fault; host: string; cause?: unknown; pause: number | null }> {
     const { url, headers } = await signer.sign(request);
@@ -90,12 +90,12 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       const response = await fetch(url, streamed ? { ...whole, ...asStream(body, headers) } : whole);
       if (response.ok) return { value: await take(response) };
       const fault = readS3Fault(response, await readText(response));
-      const wanted = expected?.includes(response.status) && fault.code !== "NoSuchBucket";
-      if (wanted) return { value: await take(response) };
+      const isExpected = expected?.includes(response.status) && fault.code !== "NoSuchBucket";
+      if (isExpected) return { value: await take(response) };
       return { fault, host, pause: pauseOf(response) };
     } catch (cause) {
       signal?.throwIfAborted();
-      // A host that must not be contacted, so a retry would not help.
+      // The guard refuses the host; a retry would not help.
       if (cause instanceof MediaError) throw cause;
       if (cause instanceof BadAnswer) return { fault: cause.fault, host, cause, pause: null };
       return { fault: { status: 0, code: "", server_ms: null }, host, cause, pause: null };
@@ -106,50 +106,51 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
 
   async function send<T>(
     request: S3Request,
-    asked: Asked,
+    sendOptions: SendOptions,
     take: (response: Response) => Promise<T>,
   ): Promise<T> {
-    let clock_set = false;
-    for (let tried = 1; ; tried++) {
-      asked.signal?.throwIfAborted();
-      const outcome = await attempt(request, asked, take);
+    const { purpose, signal } = sendOptions;
+    let clockSet = false;
+    for (let count = 1; ; count++) {
+      signal?.throwIfAborted();
+      const outcome = await attempt(request, sendOptions, take);
       if ("value" in outcome) return outcome.value;
       const { fault, host, cause, pause } = outcome;
-      // A refused HEAD gives no reason.
+      // A refused HEAD states no code.
       const skewed =
         fault.code === "RequestTimeTooSkewed" || (fault.code === "" && [400, 403].includes(fault.status));
-      if (skewed && !clock_set && fault.server_ms !== null && signer.setClock(fault.server_ms)) {
-        clock_set = true;
+      if (skewed && !clockSet && fault.server_ms !== null && signer.setClock(fault.server_ms)) {
+        clockSet = true;
         continue;
       }
-      if (fault.status === 0 && (await options.reconnect?.(asked.signal))) {
-        tried--;
+      if (fault.status === 0 && (await options.reconnect?.(signal))) {
+        count--;
         continue;
       }
-      if (!isPassing(fault) || tried >= tries)
-        throw toS3Error(fault, asked.purpose, { host, bucket: signer.bucket }, cause);
-      const growing = doubling(pauseMs)(tried) * (1 + Math.random() / 2);
-      await sleep(Math.min(MAX_PAUSE_MS, Math.max(growing, pause ?? 0)), asked.signal);
+      if (!isRetryable(fault) || count >= tries)
+        throw toS3Error(fault, purpose, { host, bucket: signer.bucket }, cause);
+      const growing = doubling(pauseMs)(count) * (1 + Math.random() / 2);
+      await sleep(Math.min(MAX_PAUSE_MS, Math.max(growing, pause ?? 0)), signal);
     }
   }
 
   return {
     name: signer.bucket,
-    send: (request, asked) => send(request, asked, async (response) => response),
-    ask: (request, asked) =>
-      send(request, asked, async (response) => {
+    send: (request, sendOptions) => send(request, sendOptions, async (response) => response),
+    ask: (request, sendOptions) =>
+      send(request, sendOptions, async (response) => {
         if (!response.ok) return { response, xml: null };
         const text = await readText(response);
         if (text.trim() === "") return { response, xml: null };
         const xml = parse(text, response);
-        // Completing an upload may fail after a success status has been sent.
+        // Completing an upload may fail after the success status was sent.
         if (xml.name === "Error") throw new BadAnswer(readS3Fault(response, text));
         return { response, xml };
       }),
   };
 }
 
-/** Returns the `upload_failed` error for a response that lacks a required part. */
+/** Returns an `upload_failed` error for a response that lacks a required part. */
 export function lackingAnswer(what: string): MediaError {
   return new MediaError("upload_failed", `The storage's answer has no ${what}.`, { retryable: false });
 }
@@ -160,7 +161,7 @@ function asStream(bytes: Uint8Array, headers: Record<string, string>): RequestIn
   return { body: streamOf(bytes), duplex: "half", headers: { ...headers, ...length } };
 }
 
-// A response with a success status that reports an error.
+// A response with a success status but an error in its body.
 class BadAnswer extends Error {
   readonly fault: S3Fault;
   constructor(fault: S3Fault) {
@@ -169,10 +170,10 @@ class BadAnswer extends Error {
   }
 }
 
-// The server may be anybody's.
+// The server is untrusted, so the length is limited.
 async function readText(response: Response): Promise<string> {
   try {
-    return response.body ? new TextDecoder().decode(await readSome(response.body, MOST_XML)) : "";
+    return response.body ? new TextDecoder().decode(await readSome(response.body, MAX_XML)) : "";
   } catch (thrown) {
     throw thrown instanceof RangeError ? badAnswer(response) : thrown;
   }
@@ -197,11 +198,11 @@ function pauseOf(response: Response): number | null {
 /** The purpose of a request, which determines the kind of its error. */
 type S3Purpose = "read" | "write";
 
-/** What a service answered instead of the expected result. */
+/** An error response, or none. */
 interface S3Fault {
   /** 0 when there was no answer. */
   status: number;
-  /** Such as `NoSuchBucket`; empty when there was none. */
+  /** The service's code, such as `NoSuchBucket`; empty when there was none. */
   code: string;
   /** The service's clock in milliseconds since the Unix epoch; null when not stated. */
   server_ms: number | null;
@@ -230,7 +231,7 @@ const FULL: ReadonlySet<string> = new Set([
   "XMinioAdminBucketQuotaExceeded",
   "XMinioStorageFull",
 ]);
-const PASSING_CODES: ReadonlySet<string> = new Set([
+const RETRYABLE_CODES: ReadonlySet<string> = new Set([
   "BadDigest",
   "IncompleteBody",
   "InternalError",
@@ -261,12 +262,12 @@ export function readS3Fault({ status, headers }: Response, text: string): S3Faul
   }
 }
 
-/** Returns whether the same request may succeed a little later. */
-function isPassing({ status, code }: S3Fault): boolean {
-  return !isFull({ status, code }) && (status === 0 || isTransient(status) || PASSING_CODES.has(code));
+/** Returns whether a retry may succeed. */
+function isRetryable({ status, code }: S3Fault): boolean {
+  return !isFull({ status, code }) && (status === 0 || isTransient(status) || RETRYABLE_CODES.has(code));
 }
 
-/** Creates the error of a fault. It quotes only the service's code, because its message may contain secrets. */
+/** Creates the error for a fault. It quotes only the service's code, because the service's message may contain secrets. */
 export function toS3Error(
   fault: S3Fault,
   purpose: S3Purpose,
@@ -300,7 +301,7 @@ export function toS3Error(
   if (status === 404 && purpose === "read")
     return make("input_not_found", `There is no such object in the bucket ${bucket} at ${host} ${said}.`);
   const did = purpose === "read" ? "did not send the object" : "did not accept the object";
-  return make(KINDS.other[purpose], `${host} ${did} ${said}.`, isPassing(fault));
+  return make(KINDS.other[purpose], `${host} ${did} ${said}.`, isRetryable(fault));
 }
 
 function isFull({ status, code }: Pick<S3Fault, "status" | "code">): boolean {
@@ -321,8 +322,8 @@ interface XmlElement {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
-/** The longest text that is parsed: more than a list of a thousand long keys. */
-const MOST_XML = 8_000_000;
+// Characters; more than a list of a thousand long keys.
+const MAX_XML = 8_000_000;
 const MAX_DEPTH = 16;
 // A declaration or comment, an end tag, a start tag with ignored attributes, or text.
 const TOKEN =
@@ -333,14 +334,14 @@ const TOKEN =
  * anything else.
  */
 export function readXml(text: string): XmlElement {
-  if (text.length > MOST_XML) throw new Error("The XML is too long.");
+  if (text.length > MAX_XML) throw new Error("The XML is too long.");
   const top: XmlElement = { name: "", text: "", children: [] };
   const open: XmlElement[] = [top];
   let at = 0;
-  for (const [token, end, start, , empty, words] of text.trim().matchAll(TOKEN)) {
+  for (const [token, end, start, , selfClosing, content] of text.trim().matchAll(TOKEN)) {
     at += token.length;
     const inner = open.at(-1) ?? top;
-    if (words !== undefined) inner.text += decode(words);
+    if (content !== undefined) inner.text += decode(content);
     else if (end !== undefined) {
       if (inner.name !== end || open.length === 1)
         throw new Error("The XML closes an element that is not open.");
@@ -349,7 +350,7 @@ export function readXml(text: string): XmlElement {
     } else if (start !== undefined) {
       const element: XmlElement = { name: start, text: "", children: [] };
       inner.children.push(element);
-      if (empty === "") open.push(element);
+      if (selfClosing === "") open.push(element);
       if (open.length > MAX_DEPTH) throw new Error("The XML is nested too deeply.");
     }
   }
@@ -360,7 +361,7 @@ export function readXml(text: string): XmlElement {
   return root;
 }
 
-/** Returns the text of the first child of a name; empty when there is none. */
+/** Returns the text of the first child with a name; empty when there is none. */
 export function textOf(element: XmlElement, name: string): string {
   return element.children.find((child) => child.name === name)?.text ?? "";
 }
@@ -378,8 +379,8 @@ function decode(text: string): string {
     const number = /^#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}))$/.exec(name ?? "");
     const code = number ? Number.parseInt(number[1] ?? number[2] ?? "", number[1] ? 16 : 10) : null;
     if (code !== null && code <= 0x10ffff) return String.fromCodePoint(code);
-    const known = Object.hasOwn(ENTITIES, name ?? "") ? ENTITIES[name ?? ""] : undefined;
-    if (known === undefined) throw new Error(`The XML has an unknown entity ${whole}.`);
-    return known;
+    const character = Object.hasOwn(ENTITIES, name ?? "") ? ENTITIES[name ?? ""] : undefined;
+    if (character === undefined) throw new Error(`The XML has an unknown entity ${whole}.`);
+    return character;
   });
 }

@@ -5,11 +5,11 @@ import { type HttpFile, openHttp } from "../http/reader.ts";
 import { discard, type HttpOptions } from "../http/request.ts";
 import { requirePrefix } from "../storage.ts";
 import {
-  type Asked,
   childrenOf,
   createS3Bucket,
   lackingAnswer,
   type S3Bucket,
+  type SendOptions,
   textOf,
   xmlText,
 } from "./bucket.ts";
@@ -18,28 +18,28 @@ import type { S3Request, S3Signer } from "./s3-sign.ts";
 export interface S3Part {
   /** Counts from 1. */
   part: number;
-  /** Without quotes. */
+  /** ETag without quotes. */
   etag: string;
   /** In bytes; null when not queried. */
   size: number | null;
 }
 
-/** A multipart upload that has begun. */
+/** A multipart upload in progress. */
 export interface S3Upload {
   bucket: S3Bucket;
-  /** Of the object that it becomes. */
+  /** Key of the future object. */
   key: string;
   /** The service's id of the upload. */
   id: string;
 }
 
-/** Most parts that an object can have. */
+/** Most parts of an object. */
 export const MAX_PARTS = 10_000;
 
-/** The type of an object stored without one. */
+/** The type of objects stored without one. */
 export const UNKNOWN_TYPE = "application/octet-stream";
 
-const WRITE: Asked = { purpose: "write" };
+const WRITE: SendOptions = { purpose: "write" };
 
 /** Begins a multipart upload. */
 export async function beginUpload(
@@ -73,20 +73,20 @@ export async function listParts(
   { bucket, key, id }: S3Upload,
   signal?: AbortSignal,
 ): Promise<S3Part[] | null | "unknown"> {
-  const found: S3Part[] = [];
+  const parts: S3Part[] = [];
   for (let after = "0"; ; ) {
     const query = { uploadId: id, "part-number-marker": after };
-    const asked = { ...WRITE, signal, expected: [404, 501] };
-    const { response, xml } = await bucket.ask({ method: "GET", key, query }, asked);
+    const options = { ...WRITE, signal, expected: [404, 501] };
+    const { response, xml } = await bucket.ask({ method: "GET", key, query }, options);
     if (response.status === 404) return null;
     if (response.status === 501) return "unknown";
     if (!xml) throw lackingAnswer("list of the parts");
     for (const each of childrenOf(xml, "Part")) {
       const [part, size] = [Number(textOf(each, "PartNumber")), Number(textOf(each, "Size"))];
-      found.push({ part, size, etag: bare(textOf(each, "ETag")) });
+      parts.push({ part, size, etag: bare(textOf(each, "ETag")) });
     }
     const next = textOf(xml, "NextPartNumberMarker");
-    if (textOf(xml, "IsTruncated") !== "true" || next === after) return found;
+    if (textOf(xml, "IsTruncated") !== "true" || next === after) return parts;
     after = next;
   }
 }
@@ -114,7 +114,7 @@ export async function completeUpload(
   };
   const { response } = await bucket.ask(request, { ...WRITE, signal, expected: [404] });
   const info = await headObject(bucket, key, "write", signal);
-  // If it succeeded but the answer was lost, the upload no longer exists and the object does.
+  // If an earlier attempt succeeded but its response was lost, the upload is gone and the object exists.
   const done = response.ok || info?.etag.endsWith(`-${parts.length}`);
   if (done && info?.size === size) return info;
   if (!response.ok) throw new MediaError("upload_failed", "The upload was aborted elsewhere.");
@@ -122,7 +122,7 @@ export async function completeUpload(
 }
 
 /**
- * Aborts an upload so that nothing of it remains; if the service cannot be reached, the bucket's rules must clean up. Never
+ * Aborts an upload and removes its parts; if the service cannot be reached, the bucket's lifecycle rules must clean up. Never
  * rejects.
  */
 export async function abortUpload({ bucket, key, id }: S3Upload): Promise<void> {
@@ -147,7 +147,7 @@ export async function putObject(
 export async function headObject(
   bucket: S3Bucket,
   key: string,
-  purpose: Asked["purpose"],
+  purpose: SendOptions["purpose"],
   signal?: AbortSignal,
 ): Promise<StoredInfo | null> {
   const response = await bucket.send({ method: "HEAD", key }, { purpose, signal, expected: [404] });
@@ -175,7 +175,7 @@ function bare(etag: string): string {
 const DELETES_AT_ONCE = 16;
 
 /** Lists the keys that start with a prefix, in pages of up to a thousand. */
-async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncGenerator<string[]> {
+async function* listKeys(bucket: S3Bucket, prefix: string): AsyncGenerator<string[]> {
   for (let after = ""; ; ) {
     const query = {
       "list-type": "2",
@@ -184,7 +184,7 @@ async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncG
       prefix,
       ...(after !== "" && { "continuation-token": after }),
     };
-    const { xml } = await bucket.ask({ method: "GET", key: "", query }, asked);
+    const { xml } = await bucket.ask({ method: "GET", key: "", query }, WRITE);
     if (!xml) throw lackingAnswer("list of keys");
     const encoded = textOf(xml, "EncodingType") === "url";
     yield childrenOf(xml, "Contents").map((each) => {
@@ -203,21 +203,20 @@ async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncG
  */
 export async function clearObjects(bucket: S3Bucket, prefix: string): Promise<void> {
   requirePrefix(prefix);
-  const asked: Asked = { purpose: "write" };
-  for await (const keys of listKeys(bucket, prefix, asked)) {
+  for await (const keys of listKeys(bucket, prefix)) {
     // Some servers ignore a prefix that they do not understand.
     const own = keys.filter((key) => key.startsWith(prefix));
     await sideBySide(own, DELETES_AT_ONCE, async (key) => {
-      await bucket.ask({ method: "DELETE", key }, { ...asked, expected: [404] });
+      await bucket.ask({ method: "DELETE", key }, { ...WRITE, expected: [404] });
     });
   }
 }
 
-const WHY = new Set(["input_forbidden", "input_not_found", "input_unreachable"]);
+const EXPLAINED_KINDS = new Set(["input_forbidden", "input_not_found", "input_unreachable"]);
 
 /**
- * Opens an object as a source by signed range requests, and resumes a body that breaks off. Rejects as `openHttp` does, with
- * the reason when access was refused.
+ * Opens an object as a source by signed range requests, and resumes a broken body. Rejects as `openHttp` does, with the
+ * service's reason when it refuses access.
  */
 export async function openS3(
   signer: S3Signer,
@@ -228,16 +227,17 @@ export async function openS3(
   try {
     return await open();
   } catch (thrown) {
-    if (!(thrown instanceof MediaError && WHY.has(thrown.kind) && !thrown.retryable)) throw thrown;
-    // Asks in a way that returns the reason; a wrong clock is corrected on the way.
-    const asked = { purpose: "read", signal: options.signal } as const;
+    if (!(thrown instanceof MediaError && EXPLAINED_KINDS.has(thrown.kind) && !thrown.retryable))
+      throw thrown;
+    // This request returns the reason, and corrects a wrong clock.
+    const read = { purpose: "read", signal: options.signal } as const;
     const bucket = createS3Bucket(signer, { fetch: options.fetch, tries: 2 });
-    await discard(await bucket.send({ method: "GET", key, headers: { range: "bytes=0-0" } }, asked));
+    await discard(await bucket.send({ method: "GET", key, headers: { range: "bytes=0-0" } }, read));
     return open();
   }
 }
 
-/** Returns options that read one object, whatever URL is requested; every request is signed by itself, because signatures expire. */
+/** Returns options that read one object whatever the URL; each request is signed anew, because signatures expire. */
 export function signedOptions(
   signer: S3Signer,
   key: string,

@@ -76,7 +76,7 @@ function checkKey(key: string): void {
   if (!key.isWellFormed()) throw fault("must be whole Unicode text");
   if (new TextEncoder().encode(key).length > MAX_KEY_BYTES)
     throw fault(`must not be longer than ${MAX_KEY_BYTES} bytes`);
-  // However they are encoded, URL parsers remove them.
+  // URL parsers remove them even when encoded.
   if (key.split("/").some((part) => part === "." || part === ".."))
     throw fault("must not have . or .. between slashes");
 }
@@ -85,7 +85,7 @@ function encodeKey(key: string): string {
   return key.split("/").map(encode).join("/");
 }
 
-// Encodes as RFC 3986 and signatures require: everything except letters, digits and -_.~.
+// RFC 3986 and signatures: encodes everything except letters, digits and -_.~.
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

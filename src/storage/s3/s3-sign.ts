@@ -8,7 +8,7 @@ export interface S3Request {
   key: string;
   query?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** Bytes are signed by their SHA-256, which the service verifies; a Blob is read while it is sent, and is not. */
+  /** Bytes are signed by their SHA-256, which the service verifies; a Blob is read while it is sent, so its hash is not signed. */
   body?: Uint8Array<ArrayBuffer> | Blob;
 }
 
@@ -44,7 +44,7 @@ export interface PresignRequest {
   content_length: number;
 }
 
-/** Creates a signer without keys, which calls `ask` to have each request signed. Headers in the answer are sent too. */
+/** Creates a signer without keys that calls `ask` to sign each request; headers in the answer are sent too. */
 export function createAskingSigner(
   bucket: string,
   ask: (request: PresignRequest) => Promise<SignedRequest>,
@@ -52,12 +52,15 @@ export function createAskingSigner(
   return {
     bucket,
     async sign({ method, key, query, headers = {}, body }) {
-      const given = await ask({
-        ...{ method, bucket, key, query: { ...query } },
+      const signed = await ask({
+        method,
+        bucket,
+        key,
+        query: { ...query },
         content_type: headers["content-type"] ?? null,
         content_length: body instanceof Blob ? body.size : (body?.length ?? 0),
       });
-      return { url: given.url, headers: { ...headers, ...given.headers } };
+      return { url: signed.url, headers: { ...headers, ...signed.headers } };
     },
     setClock: () => false,
   };
@@ -66,39 +69,41 @@ export function createAskingSigner(
 /** Longest validity of a presigned URL in seconds: seven days. */
 export const MAX_PRESIGN_SECONDS = 604_800;
 
-// Less than services tolerate (15 minutes), more than a request takes to arrive.
-const NEWS_MS = 60_000;
+// Services tolerate 15 minutes; a request takes less than this to arrive.
+const MIN_SKEW_MS = 60_000;
 
 /** Creates a signer with the keys of a connection. The keys never appear in URLs or messages. */
 export function createS3Signer(connection: S3Connection, bucket: string): S3Signer {
   const keys = keysOf(connection);
-  let ahead_ms = 0;
+  let aheadMs = 0;
   return {
     bucket,
     async sign({ method, key, query, headers = {}, body }) {
       const url = objectUrl(connection, { bucket, key }, query);
       const hash = body instanceof Blob ? "UNSIGNED-PAYLOAD" : await sha256Hex(body ?? new Uint8Array(0));
-      // Signs only what no browser, proxy or runtime changes on the way.
-      const signed = { "x-amz-content-sha256": hash };
       const signer = new AwsV4Signer({
-        ...{ ...keys, method, url, headers: signed },
-        datetime: stamp(Date.now() + ahead_ms),
+        ...keys,
+        method,
+        url,
+        // Sign only headers that no browser, proxy or runtime changes.
+        headers: { "x-amz-content-sha256": hash },
+        datetime: formatTime(Date.now() + aheadMs),
       });
-      const made = await signer.sign();
-      return { url, headers: { ...headers, ...Object.fromEntries(made.headers) } };
+      const signed = await signer.sign();
+      return { url, headers: { ...headers, ...Object.fromEntries(signed.headers) } };
     },
     setClock(server_ms) {
       const difference = server_ms - Date.now();
-      if (!Number.isFinite(server_ms) || Math.abs(difference - ahead_ms) < NEWS_MS) return false;
-      ahead_ms = difference;
+      if (!Number.isFinite(server_ms) || Math.abs(difference - aheadMs) < MIN_SKEW_MS) return false;
+      aheadMs = difference;
       return true;
     },
   };
 }
 
 /**
- * Signs a request in its URL, so that anyone who has the URL can send it without a key. Given headers, such as Content-Type
- * and Content-Length, are bound: they must be sent unchanged.
+ * Signs a request in its URL, so that anyone who has the URL can send it without a key. The headers, such as Content-Type and
+ * Content-Length, are signed too and must be sent unchanged.
  *
  * @param seconds Validity of the URL, limited to 1 to 604 800 (a week).
  * @example const url = await presignS3(connection, "films", { method: "GET", key: "clip.mp4" }, 3600);
@@ -109,14 +114,18 @@ export async function presignS3(
   { method, key, query, headers = {} }: Omit<S3Request, "body">,
   seconds: number,
 ): Promise<string> {
-  const most = Math.min(MAX_PRESIGN_SECONDS, Math.max(1, Math.floor(seconds)));
-  const url = objectUrl(connection, { bucket, key }, { ...query, "X-Amz-Expires": String(most) });
+  const validity = Math.min(MAX_PRESIGN_SECONDS, Math.max(1, Math.floor(seconds)));
+  const url = objectUrl(connection, { bucket, key }, { ...query, "X-Amz-Expires": String(validity) });
   const signer = new AwsV4Signer({
-    ...{ ...keysOf(connection), method, url, headers: { ...headers } },
-    ...{ signQuery: true, allHeaders: true },
+    ...keysOf(connection),
+    method,
+    url,
+    headers: { ...headers },
+    signQuery: true,
+    allHeaders: true,
   });
   const signed = (await signer.sign()).url;
-  // Some services read a plus as a space, others as a plus.
+  // Services disagree on whether a plus in a query is a space.
   signed.search = signed.search.replaceAll("+", "%20");
   return signed.href;
 }
@@ -126,11 +135,12 @@ function keysOf({ access_key_id, secret_access_key, session_token, region }: S3C
     accessKeyId: access_key_id,
     secretAccessKey: secret_access_key,
     ...(session_token !== undefined && { sessionToken: session_token }),
-    ...{ service: "s3", region },
+    service: "s3",
+    region,
   };
 }
 
 // SigV4's time format: 20261121T150405Z.
-function stamp(ms: number): string {
+function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/[:-]|\.\d{3}/g, "");
 }

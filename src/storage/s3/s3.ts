@@ -33,23 +33,23 @@ export function createS3Storage(options: S3Options): Storage {
   return storageOf(createS3Bucket(createS3Signer(options, options.bucket), options), options);
 }
 
-/** Creates storage on a bucket, whatever signs its requests. */
-export function storageOf(bucket: S3Bucket, options: PartOptions = {}): Storage {
+/** Creates storage on a bucket. */
+export function storageOf(bucket: S3Bucket, partOptions: PartOptions = {}): Storage {
   return {
     async read(key, range) {
       if (range && range.end <= range.start) return empty(await headObject(bucket, key, "read"));
-      // A compressed response would lack its length; a page cannot set this header and need not.
+      // A compressed response would lack its length; browsers ignore this header.
       const headers: Record<string, string> = { "accept-encoding": "identity" };
       if (range) headers.range = `bytes=${range.start}-${range.end - 1}`;
-      const asked = { purpose: "read", expected: [404, 416] } as const;
-      const response = await bucket.send({ method: "GET", key, headers }, asked);
+      const options = { purpose: "read", expected: [404, 416] } as const;
+      const response = await bucket.send({ method: "GET", key, headers }, options);
       if (response.status === 404) return null;
       // The range starts beyond the end.
       if (response.status === 416) return empty(await headObject(bucket, key, "read"));
       return toStored(response, range !== undefined);
     },
     head: (key) => headObject(bucket, key, "read"),
-    write: (key, body, mime) => uploadStream(bucket, key, body, mime, options),
+    write: (key, body, mime) => uploadStream(bucket, key, body, mime, partOptions),
     clear: (prefix) => clearObjects(bucket, prefix),
   };
 }

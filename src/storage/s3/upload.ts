@@ -21,7 +21,7 @@ import {
 /** How to upload streams. */
 export interface PartOptions {
   /**
-   * Bytes of each part except the last, at least 5 MiB. Parts that wait or are being sent are held in memory.
+   * Bytes of each part except the last, at least 5 MiB. Memory holds the parts in flight and those waiting.
    *
    * @default 5 MiB, for objects of up to 52 GB
    */
@@ -34,7 +34,7 @@ export interface PartOptions {
   partsAtOnce?: number;
 }
 
-/** Bytes of the smallest part that S3 accepts, except for the last. */
+/** S3's minimum size of a part, except for the last. */
 const MIN_PART_BYTES = 5 * MIB;
 /** Default number of parts to send at once. */
 export const PARTS_AT_ONCE = 4;
@@ -90,7 +90,7 @@ async function sendParts(
       })
       .catch((thrown: unknown) => {
         failures.push(thrown);
-        // Stops the others, so that none arrives after the upload was aborted.
+        // Stop the others, so that none arrives after the abort.
         stop.abort(thrown);
       })
       .finally(() => running.delete(run));
@@ -119,7 +119,7 @@ async function sendParts(
   return { parts: sent, size };
 }
 
-/** Remembers the progress of an upload across restarts, as plain values by name. */
+/** Stores the progress of an upload across restarts, as plain values by name. */
 export interface UploadMemory {
   get(name: string): Promise<unknown>;
   put(name: string, value: unknown): Promise<void>;
@@ -128,8 +128,8 @@ export interface UploadMemory {
 export interface PutFileOptions extends PartOptions {
   signal: AbortSignal;
   /**
-   * Lets a multipart upload of the same bytes resume: parts that the service has are not sent again. Without it, a failed
-   * upload leaves nothing behind.
+   * Lets a multipart upload of the same bytes resume without sending stored parts again. If absent, a failed upload leaves
+   * nothing behind.
    */
   memory?: UploadMemory;
   /** Files up to this many bytes go in one request. Default: the size of a part. */
@@ -138,24 +138,24 @@ export interface PutFileOptions extends PartOptions {
   onProgress?(sent: number): void;
 }
 
-/** How an upload began, as it is remembered. */
-interface Begun {
+/** The start of an upload, as stored in the memory. */
+interface UploadRecord {
   key: string;
   upload: string;
   partBytes: number;
   size: number;
 }
 
-/** A multipart upload and the parts of it that are stored. */
+/** A multipart upload and its stored parts. */
 interface Progress {
   upload: S3Upload;
-  begun: Begun;
+  record: UploadRecord;
   done: Map<number, S3Part>;
 }
 
 /**
  * Stores a file of known size as an object, in one request or in parallel parts. After a retryable failure the stored parts
- * are kept when there is a memory; otherwise they are removed. Rejects as writes to S3 storage do.
+ * remain if there is a memory; otherwise they are removed. Rejects as writes to S3 storage do.
  */
 export async function putS3File(
   bucket: S3Bucket,
@@ -178,8 +178,8 @@ export async function putS3File(
     await memory?.put("begun", null);
     return info;
   } catch (thrown) {
-    const passing = !signal.aborted && thrown instanceof MediaError && thrown.retryable;
-    if (!memory || !passing) {
+    const resumable = !signal.aborted && thrown instanceof MediaError && thrown.retryable;
+    if (!memory || !resumable) {
       await abortUpload(progress.upload);
       await memory?.put("begun", null);
     }
@@ -187,10 +187,10 @@ export async function putS3File(
   }
 }
 
-/** Removes what an upload that will not continue has left behind. Never rejects. */
+/** Aborts an unfinished upload that will not resume. Never rejects. */
 export async function dropUpload(bucket: S3Bucket, memory: UploadMemory): Promise<void> {
-  const begun = (await memory.get("begun").catch(() => null)) as Begun | null;
-  if (begun) await abortUpload(uploadOf(bucket, begun));
+  const record = (await memory.get("begun").catch(() => null)) as UploadRecord | null;
+  if (record) await abortUpload(uploadOf(bucket, record));
 }
 
 async function beginOrResume(
@@ -200,73 +200,73 @@ async function beginOrResume(
   mime: string,
   { signal, memory, partBytes }: PutFileOptions,
 ): Promise<Progress> {
-  const before = ((await memory?.get("begun")) ?? null) as Begun | null;
-  if (before && memory) {
-    const same = before.size === size && before.key === key;
-    const upload = uploadOf(bucket, before);
-    const there = same ? await listParts(upload, signal) : null;
-    if (there) return { upload, begun: before, done: await known(before, there, memory) };
+  const earlier = ((await memory?.get("begun")) ?? null) as UploadRecord | null;
+  if (earlier && memory) {
+    const same = earlier.size === size && earlier.key === key;
+    const upload = uploadOf(bucket, earlier);
+    const listed = same ? await listParts(upload, signal) : null;
+    if (listed) return { upload, record: earlier, done: await storedParts(earlier, listed, memory) };
     if (!same) await abortUpload(upload);
   }
-  const most = Math.max(MIN_PART_BYTES, partBytes ?? 0, Math.ceil(size / MAX_PARTS));
+  const bytes = Math.max(MIN_PART_BYTES, partBytes ?? 0, Math.ceil(size / MAX_PARTS));
   const upload = await beginUpload(bucket, key, mime, signal);
-  const begun: Begun = { key, upload: upload.id, partBytes: most, size };
-  await memory?.put("begun", begun);
-  return { upload, begun, done: new Map() };
+  const record: UploadRecord = { key, upload: upload.id, partBytes: bytes, size };
+  await memory?.put("begun", record);
+  return { upload, record, done: new Map() };
 }
 
-// The service's list takes precedence; without one, what was remembered.
-async function known(
-  begun: Begun,
-  there: S3Part[] | "unknown",
+// The service's list takes precedence over the memory.
+async function storedParts(
+  record: UploadRecord,
+  listed: S3Part[] | "unknown",
   memory: UploadMemory,
 ): Promise<Map<number, S3Part>> {
   const done = new Map<number, S3Part>();
-  for (let part = 1; part <= countOf(begun); part++) {
-    const found =
-      there === "unknown"
+  for (let part = 1; part <= countOf(record); part++) {
+    const stored =
+      listed === "unknown"
         ? ((await memory.get(`part ${part}`)) as (S3Part & { upload: string }) | null)
-        : there.find((each) => each.part === part);
-    if (found && "upload" in found && found.upload !== begun.upload) continue;
-    const { start, end } = rangeOf(begun, part);
-    if (found?.size === end - start) done.set(part, { part, etag: found.etag, size: found.size });
+        : listed.find((each) => each.part === part);
+    if (stored && "upload" in stored && stored.upload !== record.upload) continue;
+    const { start, end } = rangeOf(record, part);
+    if (stored?.size === end - start) done.set(part, { part, etag: stored.etag, size: stored.size });
   }
   return done;
 }
 
 async function putParts(
-  { upload, begun, done }: Progress,
+  { upload, record, done }: Progress,
   body: FileBody,
   { signal, memory, onProgress, partsAtOnce = PARTS_AT_ONCE }: PutFileOptions,
 ): Promise<S3Part[]> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
-  const tell = () => onProgress?.([...done.values()].reduce((sum, { size }) => sum + (size ?? 0), 0));
-  const missing = Array.from({ length: countOf(begun) }, (_, n) => n + 1).filter((part) => !done.has(part));
+  const report = () => onProgress?.([...done.values()].reduce((sum, { size }) => sum + (size ?? 0), 0));
+  const missing = Array.from({ length: countOf(record) }, (_, n) => n + 1).filter((part) => !done.has(part));
   const put = async (part: number) => {
-    const bytes = await body.open(rangeOf(begun, part));
+    const bytes = await body.open(rangeOf(record, part));
     const sent = await putPart(upload, part, bytes, either);
     done.set(part, sent);
     await memory?.put(`part ${part}`, { ...sent, upload: upload.id });
-    tell();
+    report();
   };
-  tell();
+  report();
   await sideBySide(missing, partsAtOnce, put, (thrown) => {
-    // If the upload will resume, let requests in flight finish; otherwise they would be wasted.
+    // If the upload can resume, let requests in flight finish.
     if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
   });
   return [...done.values()];
 }
 
-function uploadOf(bucket: S3Bucket, { key, upload: id }: Begun): S3Upload {
+function uploadOf(bucket: S3Bucket, { key, upload: id }: UploadRecord): S3Upload {
   return { bucket, key, id };
 }
 
-function countOf({ size, partBytes }: Begun): number {
+function countOf({ size, partBytes }: UploadRecord): number {
   return Math.ceil(size / partBytes);
 }
 
-function rangeOf({ size, partBytes }: Begun, part: number) {
+function rangeOf({ size, partBytes }: UploadRecord, part: number) {
   const start = (part - 1) * partBytes;
   return { start, end: Math.min(size, start + partBytes) };
 }
