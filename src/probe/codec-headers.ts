@@ -1,4 +1,4 @@
-/** What a stream's headers say about its stored pixels. */
+/** The stored pixel format of a stream, from its headers. */
 export interface Pixels {
   /** ffmpeg's name, such as `yuv420p10le`. */
   pixel_format: string;
@@ -20,7 +20,7 @@ export interface CodecHeaders {
 
 const CHROMA = ["gray", "yuv420p", "yuv422p", "yuv444p"] as const;
 
-/** Derives the stored pixels from a stream's headers; null when only decoding a picture would show them. */
+/** Derives the pixel format from a stream's headers; null when only decoding a picture would show it. */
 export function readPixels(headers: CodecHeaders): Pixels | null {
   const { codec, description, full_range } = headers;
   const parts = headers.parameters?.split(".") ?? [];
@@ -76,7 +76,7 @@ function pixels(
   return { pixel_format: jpeg ? plain.replace("yuv", "yuvj") : deep, bit_depth, interlaced };
 }
 
-/** What an H.264 sequence parameter set says about the stored pictures. */
+/** The picture format from an H.264 sequence parameter set. */
 export interface AvcPictures {
   /** 0 gray, 1 4:2:0, 2 4:2:2, 3 4:4:4. */
   chroma: number;
@@ -179,14 +179,14 @@ const RECOVERY_POINT = 6;
 /**
  * Returns how many pictures a decoder that starts at an H.264 access unit must discard before everything is complete
  * (ISO/IEC 14496-10, D.2.8): 0 for an IDR picture or an open group, more with intra refresh. Null when decoding cannot start
- * here. `description` is the avcC record; without it the unit has start codes (Annex B).
+ * here. `description` is the avcC record; null means that the unit has start codes (Annex B).
  */
 export function h264Entry(unit: Uint8Array, description: Uint8Array | null): number | null {
   for (const nal of nalUnits(unit, description)) {
     const type = (nal[0] ?? 0) & 0x1f;
     if (type === NAL.idr) return 0;
     if (type >= NAL.slice && type <= NAL.partition_c) return null;
-    const frames = type === NAL.sei ? recoveryFrames(dropEscapes(nal)) : null;
+    const frames = type === NAL.sei ? recoveryFrames(withoutEmulation(nal)) : null;
     if (frames !== null) return frames;
   }
   return null;
@@ -218,12 +218,7 @@ function nextStart(unit: Uint8Array, from: number): number {
   return unit.length;
 }
 
-// Bytes 00 00 03 stand for 00 00.
-function dropEscapes(nal: Uint8Array): Uint8Array {
-  return nal.filter((byte, at) => !(byte === 3 && at > 1 && nal[at - 1] === 0 && nal[at - 2] === 0));
-}
-
-// A list of messages; type and size are each a run of 255s plus a remainder.
+// The type and size of each SEI message are a run of 255s plus a remainder.
 function recoveryFrames(sei: Uint8Array): number | null {
   let at = 1;
   const number = () => {

@@ -49,7 +49,7 @@ export interface Demuxed {
   implicit: boolean;
 }
 
-// Each time it opens a file, mediabunny would print the codecs that it does not know to the console of the page; the probe itself names them.
+// Otherwise mediabunny prints unknown codecs to the page's console.
 Logging.level = LogLevel.Errors;
 
 const FORMATS: ReadonlyMap<InputFormat, string> = new Map<InputFormat, string>([
@@ -64,7 +64,7 @@ const FORMATS: ReadonlyMap<InputFormat, string> = new Map<InputFormat, string>([
   [ADTS, "aac"],
 ]);
 
-/** Reads a file's headers by ranges; null when it turns out to be of another format, or has no streams that mediabunny knows. */
+/** Reads a file's headers by ranges; null when its format differs or mediabunny supports none of its streams. */
 export async function demux(
   reader: ByteReader,
   formats: InputFormat[],
@@ -77,17 +77,21 @@ export async function demux(
   const index = movie?.tracks ?? null;
   return withInput(start?.reader ?? reader, formats, (input) =>
     readInput(input, {
-      ...{ index, start, size: reader.size, url, measure },
+      index,
+      start,
+      size: reader.size,
+      url,
+      measure,
       extras: { reader, movie, matroska: matroska?.extras ?? null },
       delays: matroska?.delays ?? new Map(),
     }),
   );
 }
 
-/** Seconds at which the last packet of the first track of each kind ends, counted from the start of the file's first stream. */
+/** End in seconds of the last packet of the first track of each kind, from the start of the file's first stream. */
 export type TrackEnds = ReadonlyMap<SourceStream["kind"], number>;
 
-/** Reads the ends of the tracks of a fragmented MP4, whose index lists none of their packets; empty where that takes too many reads. */
+/** Reads the ends of the tracks of a fragmented MP4, whose index lists no packets; empty when that takes too many reads. */
 export async function readFragmentEnds(reader: ByteReader, formats: InputFormat[]): Promise<TrackEnds> {
   const read = () =>
     withInput(reader, formats, async (input) => {
@@ -102,7 +106,7 @@ export async function readFragmentEnds(reader: ByteReader, formats: InputFormat[
   return (await withinBounds(read)) ?? new Map();
 }
 
-interface Given extends Measures {
+interface DemuxContext extends Measures {
   index: ReadonlyMap<number, TrackIndex> | null;
   url: string;
   extras: ExtrasSource;
@@ -119,9 +123,8 @@ async function withInput<T>(
     source: new CustomSource({
       getSize: () => reader.size,
       read: (start, end) => reader.read({ start, end }),
-      // Failures are observed where they are awaited.
       handleUnhandledError: () => {},
-      // So that every read passes through the bounds, which stop an endless loop over a malformed file.
+      // Without a cache every read counts towards the bounds, which stop an endless loop over a malformed file.
       maxCacheSize: 0,
     }),
   });
@@ -138,34 +141,34 @@ interface Track {
   packets: Packets | null;
 }
 
-async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
-  const { index, size, url } = known;
+async function readInput(input: Input, context: DemuxContext): Promise<Demuxed | null> {
+  const { index, size, url } = context;
   if (!(await input.canRead())) return null;
   const format = FORMATS.get(await input.getFormat()) ?? "";
   const tracks: Track[] = [];
-  const given = await input.getTracks();
-  for (const track of given) {
-    const more = tracks.some((other) => other.track.isAudioTrack() && track.isAudioTrack());
-    const read = await readTrack(track, format, tracks.length, known, more);
-    // Only an index proves that there are no packets; without one, mediabunny may just not find them.
+  const inputTracks = await input.getTracks();
+  for (const track of inputTracks) {
+    const isExtraSound = tracks.some((other) => other.track.isAudioTrack() && track.isAudioTrack());
+    const read = await readTrack(track, format, tracks.length, context, isExtraSound);
+    // Only an index proves that there are no packets; otherwise mediabunny may have missed them.
     if (read.packets?.any === false && !index) return null;
     if (read.packets?.any !== false) tracks.push(read);
   }
   const video = tracks.find(({ track }) => track.isVideoTrack());
   const audio = tracks.find(({ track }) => track.isAudioTrack());
   const [first] = tracks;
-  if (!first && given.length > 0) throw unsupported("The file's streams are empty.");
+  if (!first && inputTracks.length > 0) throw unsupported("The file's streams are empty.");
   if (!first || (!video && !audio)) return null;
   const kind = video ? "video" : "audio";
   const picture = video?.track.isVideoTrack() ? await pictureFacts(video.track, video.packets?.rate) : null;
   const sound = audio?.track.isAudioTrack() ? await soundFacts(audio.track) : null;
   const mime = mimeOf(format, kind);
-  const extras = await readExtras(input, format, known.extras);
+  const extras = await readExtras(input, format, context.extras);
   // Last, because it may exceed the bounds.
   const duration = index
     ? Math.max(...tracks.map(({ stream }) => stream.duration ?? 0)) || null
-    : await durationOf(input, format, known, first.packets);
-  const priming = await primingOf(given, known.delays);
+    : await durationOf(input, format, context, first.packets);
+  const priming = await primingOf(inputTracks, context.delays);
   const source: Source = {
     object: "source",
     url,
@@ -180,14 +183,14 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
     ...(sound ? { audio: sound } : {}),
     streams: completeStreams(
       tracks.map(({ track, stream }) => ({ ...stream, index: extras.places.get(track.id) ?? stream.index })),
-      known.start,
+      context.start,
       duration,
     ),
   };
   const named = tracks.every(({ stream }) => stream.codec !== null);
   const timed = duration !== null || format !== "flac";
-  // Only Matroska counts chapters from elsewhere.
-  const origin = known.extras.matroska ? Math.max(0, await input.getFirstTimestamp()) : 0;
+  // Matroska's chapters count from 0, not from the first picture or sound.
+  const origin = context.extras.matroska ? Math.max(0, await input.getFirstTimestamp()) : 0;
   return {
     source: withExtras(source, extras, origin),
     complete: named && timed && (picture?.complete ?? true),
@@ -201,17 +204,17 @@ async function readTrack(
   track: InputTrack,
   format: string,
   place: number,
-  known: Given,
-  more: boolean,
+  context: DemuxContext,
+  isExtraSound: boolean,
 ): Promise<Track> {
-  const index = known.index?.get(track.id);
+  const index = context.index?.get(track.id);
   const codec = await track.getCodec();
-  const packets = codec ? await countPackets(track, format, index, known.start) : null;
-  // With an index of our own, avoid what would make mediabunny read the index too: it takes far more memory.
+  const packets = codec ? await countPackets(track, format, index, context.start) : null;
+  // Calls without our own index make mediabunny read the file's, which takes far more memory.
   const bitrate = packets?.bitrate || (index ? 0 : await track.getAverageBitrate());
   const duration = index ? index.shown : await track.getDurationFromMetadata();
   const language = await track.getLanguageCode();
-  const end = index ? index.end : await endOf(track, known.start);
+  const end = index ? index.end : await endOf(track, context.start);
   const stream: SourceStream = {
     index: place,
     kind: track.type,
@@ -220,13 +223,13 @@ async function readTrack(
     ...(end ? { end } : {}),
     ...(bitrate ? { bitrate: Math.round(bitrate) } : {}),
     ...(language === "und" ? {} : { language }),
-    // What the first track has is known of the source itself.
-    ...(more && track.isAudioTrack() ? await soundFacts(track) : {}),
+    // The source itself states the first track's.
+    ...(isExtraSound && track.isAudioTrack() ? await soundFacts(track) : {}),
   };
   return { track, stream, packets };
 }
 
-// Playback of a file starts with its first stream.
+// Times count from the file's first stream.
 async function endOf(track: InputTrack, start: FileStart | null): Promise<number | null> {
   const end = start?.ends.get(track.id);
   return end === undefined ? null : microseconds(end - Math.max(0, await track.input.getFirstTimestamp()));
@@ -243,14 +246,14 @@ async function primingOf(
   return microseconds(Math.max(0, Math.min(...firsts)) - Math.min(...starts));
 }
 
-// In hertz; the packets of HE-AAC hold the double of its core.
-const HIGHEST_CORE = 24_000;
+// In hertz; HE-AAC doubles the rate of its core.
+const MAX_CORE_RATE = 24_000;
 const SBR = "mp4a.40.5";
 
-// ISO/IEC 14496-3, 1.6.5: SBR need not be signaled, nor what makes two channels of one, PS. mediabunny (1.61) reads what is signaled.
+// ISO/IEC 14496-3, 1.6.5: neither SBR nor PS, which turns one channel into two, must be signaled. mediabunny (1.61) reads signaled ones only.
 async function isImplicit(audio: InputAudioTrack): Promise<boolean> {
   if ((await audio.getCodec()) !== "aac") return false;
-  if ((await audio.getSampleRate()) <= HIGHEST_CORE) return true;
+  if ((await audio.getSampleRate()) <= MAX_CORE_RATE) return true;
   return (await audio.getNumberOfChannels()) === 1 && (await audio.getCodecParameterString()) === SBR;
 }
 
@@ -260,13 +263,13 @@ async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; s
 
 /** What a file contains besides pictures and sound. */
 export interface Extras {
-  /** Index of each track in the file, by track id; a missing track keeps its position in the list. */
+  /** Index of each track in the file, by track id; tracks not listed keep their position. */
   places: ReadonlyMap<number, number>;
   /** Streams that are neither pictures nor sound; those without an index follow the others. */
   streams: (Omit<SourceStream, "index"> & { index?: number })[];
   tags: Tags | undefined;
   chapters: FoundChapter[];
-  /** Tracks of the titles of chapters, which are streams of their own where no chapter can be read. */
+  /** Tracks with chapter titles; they count as streams only if no chapter can be read. */
   titles?: readonly SourceStream[];
 }
 
@@ -276,7 +279,7 @@ interface ExtrasSource {
   matroska: MatroskaExtras | null;
 }
 
-/** Reads the tags, covers, chapters and other streams of a file from what its probe reads anyway. */
+/** Reads the tags, covers, chapters and other streams of a file from the headers that the probe reads anyway. */
 async function readExtras(
   input: Input,
   format: string,
@@ -292,28 +295,28 @@ async function readExtras(
   if (format === "matroska" || format === "webm") {
     return { places: new Map(), streams: [], tags: undefined, chapters: [] };
   }
-  const found = await input.getMetadataTags();
-  const texts = Object.entries(found.raw ?? {}).flatMap(([name, value]) => {
+  const metadata = await input.getMetadataTags();
+  const texts = Object.entries(metadata.raw ?? {}).flatMap(([name, value]) => {
     const text = Array.isArray(value) ? value.join(";") : value;
     return typeof text === "string" ? [ownTag(format, name, text)] : [];
   });
-  const known: (readonly [string, string | undefined])[] = [
-    ["track", ofTotal(found.trackNumber, found.tracksTotal)],
-    ["disc", ofTotal(found.discNumber, found.discsTotal)],
-    ["lyrics", found.lyrics],
-    ["comment", found.comment],
+  const fields: (readonly [string, string | undefined])[] = [
+    ["track", ofTotal(metadata.trackNumber, metadata.tracksTotal)],
+    ["disc", ofTotal(metadata.discNumber, metadata.discsTotal)],
+    ["lyrics", metadata.lyrics],
+    ["comment", metadata.comment],
   ];
   const extras = movie && readMovieExtras(movie);
   const tags = readTags([
     ...texts,
-    ...known.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+    ...fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
     ...(extras?.tags ?? []),
   ]);
   if (movie && extras) {
     const chapters = await readMovieChapters(movie, extras.titleBoxes);
     return { ...extras, tags, chapters };
   }
-  const covers = (found.images ?? []).map(({ mimeType }) => coverStream(mimeType));
+  const covers = (metadata.images ?? []).map(({ mimeType }) => coverStream(mimeType));
   return { places: new Map(), streams: covers, tags, chapters: readCommentChapters(texts) };
 }
 
@@ -324,13 +327,13 @@ function withExtras(
   origin: number,
 ): Source {
   const own = source.streams ?? [];
-  const known = readChapters(chapters, source.duration, origin);
-  const found = known ? streams : [...streams, ...titles];
-  const more = found.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));
+  const readable = readChapters(chapters, source.duration, origin);
+  const others = readable ? streams : [...streams, ...titles];
+  const more = others.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));
   return {
     ...source,
     ...(tags && { tags }),
-    ...(known && { chapters: known }),
+    ...(readable && { chapters: readable }),
     streams: [...own, ...more].sort((one, other) => one.index - other.index),
   };
 }
@@ -368,7 +371,7 @@ export interface PictureFacts {
   complete: boolean;
 }
 
-/** Returns what a video track's headers say about its pictures; `fps` is their average rate, where known. */
+/** Reads the facts about a video track's pictures from its headers; `fps` is the average frame rate, if known. */
 async function pictureFacts(video: InputVideoTrack, fps: number | undefined): Promise<PictureFacts> {
   const [coded_width, coded_height] = [await video.getCodedWidth(), await video.getCodedHeight()];
   const { num, den } = await video.getPixelAspectRatio();

@@ -11,15 +11,20 @@ export interface Measures {
   measure: () => Promise<number>;
 }
 
-// Without an index these can only be measured by reading them completely, which is done up to so many bytes.
-const MEASURED: Readonly<Record<string, number>> = { aac: MIB, matroska: 16 * MIB, webm: 16 * MIB, flac: 0 };
+// Formats without an index are read completely up to this many bytes.
+const MAX_MEASURED: Readonly<Record<string, number>> = {
+  aac: MIB,
+  matroska: 16 * MIB,
+  webm: 16 * MIB,
+  flac: 0,
+};
 
-// Average deviation between packets of a constant bitrate.
-const UNEVEN = 0.02;
+// A larger deviation from the average bitrate means that the stated duration is wrong.
+const TOLERANCE = 0.02;
 
 /**
- * Returns the duration in seconds of a file without an index: from its headers, else its size or all of it; null when that
- * takes too many reads.
+ * Returns the duration in seconds of a file without an index: from its headers, otherwise from its size or by reading it all;
+ * null when that takes too many reads.
  */
 export async function durationOf(
   input: Input,
@@ -30,16 +35,16 @@ export async function durationOf(
   const stated = await withinBounds(() => input.getDurationFromMetadata());
   const rate = packets?.bitrate ?? 0;
   const average = start?.bitrate === "unknown" && rate > 0 ? (start.body * 8) / rate : null;
-  if (stated && average && Math.abs(average / stated - 1) > UNEVEN) return microseconds(average);
+  if (stated && average && Math.abs(average / stated - 1) > TOLERANCE) return microseconds(average);
   if (stated && stated > 0) return microseconds(stated);
-  const measured = size <= (MEASURED[format] ?? size);
+  const measured = size <= (MAX_MEASURED[format] ?? size);
   // ADTS frames are of similar size throughout.
-  const guessed = !measured && format === "aac" && rate > 0 ? (size * 8) / rate : null;
-  const seconds = measured ? await withinBounds(measure) : guessed;
+  const estimate = !measured && format === "aac" && rate > 0 ? (size * 8) / rate : null;
+  const seconds = measured ? await withinBounds(measure) : estimate;
   return seconds && seconds > 0 ? microseconds(seconds) : null;
 }
 
-/** Adds what only the whole file shows about streams that were read from their start alone. */
+/** Adds durations and bitrates, which only the whole file shows, to streams read from their start alone. */
 export function completeStreams(
   streams: SourceStream[],
   start: FileStart | null,
@@ -47,11 +52,11 @@ export function completeStreams(
 ): SourceStream[] {
   if (!start || !duration) return streams;
   const timed = start.bitrate === "unknown" ? streams.map((stream) => ({ ...stream, duration })) : streams;
-  // The total minus the other streams is the bitrate of the one whose first packets do not show it.
-  const alone = start.bitrate === "variable" && timed.length === 1;
-  const open = timed.filter(({ bitrate }) => alone || bitrate === undefined);
-  const known = timed.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
-  const bitrate = Math.round((start.body * 8) / duration - known);
+  // The one stream whose first packets do not show its bitrate gets the total minus the others.
+  const isOnly = start.bitrate === "variable" && timed.length === 1;
+  const open = timed.filter(({ bitrate }) => isOnly || bitrate === undefined);
+  const others = timed.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
+  const bitrate = Math.round((start.body * 8) / duration - others);
   if (open.length !== 1 || bitrate <= 0) return timed;
   return timed.map((stream) => (open.includes(stream) ? { ...stream, bitrate } : stream));
 }
@@ -68,13 +73,13 @@ export interface Packets {
   bitrate: number;
 }
 
-// Enough packets for averages when there is no index.
-const COUNTED = 50;
-// Largest reordering distance: where reading stops, some pictures shown before the last ones are missing.
-const DISORDER = 8;
+// Enough packets for averages.
+const SAMPLE_PACKETS = 50;
+// Largest reordering distance: where reading stops, pictures shown before the last ones may be missing.
+const MAX_REORDER = 8;
 
 /**
- * Returns the averages of a track, from its index or else from its first packets; null when that takes too many reads, or is
+ * Returns the averages of a track, from its index or otherwise its first packets; null when that takes too many reads or is
  * inconclusive.
  */
 export async function countPackets(
@@ -87,16 +92,16 @@ export async function countPackets(
     const { packets, bytes, seconds } = index;
     return { any: packets > 0, rate: ratio(packets, seconds), bitrate: ratio(bytes * 8, seconds) };
   }
-  // FLAC's frames must be searched for, and without any the search never ends (mediabunny 1.61).
+  // mediabunny (1.61) never stops searching a FLAC file that has no frames.
   if (format === "flac") return null;
   if (start) return countStart(track, start);
-  const stats = await withinBounds(() => track.computePacketStats(COUNTED));
+  const stats = await withinBounds(() => track.computePacketStats(SAMPLE_PACKETS));
   if (!stats) return null;
   const { packetCount, averagePacketRate, averageBitrate } = stats;
   return { any: packetCount > 0, rate: ratio(averagePacketRate, 1), bitrate: ratio(averageBitrate, 1) };
 }
 
-// Pictures are not read completely, and the first is far larger than later ones.
+// Gives no bitrate of pictures, which are not read whole; the first is far larger than later ones anyway.
 async function countStart(track: InputTrack, start: FileStart): Promise<Packets | null> {
   const packets: { time: number; bytes: number }[] = [];
   await withinBounds(async () => {
@@ -107,7 +112,7 @@ async function countStart(track: InputTrack, start: FileStart): Promise<Packets 
     }
   });
   packets.sort((one, other) => one.time - other.time);
-  const counted = start.whole || packets.length <= COUNTED ? packets : packets.slice(0, -DISORDER);
+  const counted = start.whole || packets.length <= SAMPLE_PACKETS ? packets : packets.slice(0, -MAX_REORDER);
   const intervals = counted.slice(0, -1);
   const seconds = (counted.at(-1)?.time ?? 0) - (counted[0]?.time ?? 0);
   const bytes = intervals.reduce((sum, packet) => sum + packet.bytes, 0);
@@ -118,8 +123,8 @@ async function countStart(track: InputTrack, start: FileStart): Promise<Packets 
   };
 }
 
-function ratio(over: number, under: number): number {
-  const value = over / under;
+function ratio(numerator: number, denominator: number): number {
+  const value = numerator / denominator;
   return Number.isFinite(value) ? value : 0;
 }
 

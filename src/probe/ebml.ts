@@ -10,7 +10,7 @@ export interface Element {
   end: number | null;
 }
 
-/** The Matroska elements (RFC 9559, 5.1) that are read and written. */
+/** Ids of the Matroska elements (RFC 9559, 5.1) used here. */
 export const EBML = {
   header: 0x1a45dfa3,
   segment: 0x18538067,
@@ -84,8 +84,8 @@ export const EBML = {
   chapter_language: 0x437c,
 } as const;
 
-// The most bytes that an element's header takes.
-const HEADER = 12;
+// Most bytes of an element's header.
+const MAX_HEADER = 12;
 
 /** Parses an element's header; null when it is malformed or incomplete. */
 export function readElement(bytes: Uint8Array, at: number): Element | null {
@@ -99,7 +99,7 @@ export function readElement(bytes: Uint8Array, at: number): Element | null {
 }
 
 export async function readElementAt(reader: ByteReader, at: number): Promise<Element | null> {
-  const element = readElement(await reader.read({ start: at, end: at + HEADER }), 0);
+  const element = readElement(await reader.read({ start: at, end: at + MAX_HEADER }), 0);
   if (!element) return null;
   const { id, data, end } = element;
   return { id, start: at, data: at + data, end: end === null ? null : at + end };
@@ -118,8 +118,7 @@ export function listElements(bytes: Uint8Array, start: number, end: number): (El
 }
 
 /**
- * Parses a variable-length number; infinity when all bits are set, which marks an unknown size, and null when it is
- * incomplete.
+ * Parses a variable-length number; infinity when all bits are set, which marks an unknown size; null when it is incomplete.
  */
 export function readVint(bytes: Uint8Array, at: number): number | null {
   const width = vintWidth(bytes, at);

@@ -20,34 +20,34 @@ import { boundReader, type ProbeBounds } from "./reader.ts";
 /** Finds a position in a source by a time, both in seconds; null when unknown. */
 export type Find = (time: number) => Promise<number | null>;
 
-/** Finds what surrounds the start of a cut. */
+/** Finds the keyframe, picture and sound packet at the start of a cut. */
 export interface Finder {
-  /** Finds where decoding must start so that every picture from a time on is complete. */
+  /** Finds where decoding must start so that every picture from a given time on is complete. */
   entry: Find;
   /** Finds the start of the picture visible at a time. */
   shown: Find;
-  /** Finds the start of the packet of sound that plays at a time, of one of the source's sound tracks, 0 by default. */
+  /** Finds the start of the audio packet that plays at a given time, in one of the source's audio tracks (default 0). */
   heard: (time: number, track?: number) => Promise<number | null>;
 }
 
-// A few keyframes and their surroundings, for each of hundreds of cuts.
+// Room for a few keyframes and their neighbors at each of hundreds of cuts.
 const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
-// Keyframes to check, going back, before giving up on a stretch.
-const TRIES = 40;
-// A picture on an edge, allowing for rounding, belongs to the span that starts there.
-const NUDGE = 0.0005;
-// Far shorter than a packet of sound, and longer than what times are rounded by.
-const MOMENT = 0.0001;
-const GUESSED_FPS = 25;
+// Keyframes to check, going back, before giving up.
+const MAX_TRIES = 40;
+// Allows for rounding: a picture on an edge belongs to the span that starts there.
+const EPSILON_SECONDS = 0.0005;
+// Longer than any rounding, far shorter than an audio packet.
+const EPSILON_SOUND = 0.0001;
+const DEFAULT_FPS = 25;
 
-/** Returns whether entry points of a source can be looked up; for others, the container's marks are all there is. */
+/** Returns whether a source's entry points can be verified; otherwise only the container's keyframe flags are available. */
 export function hasEntries(source: Source): boolean {
   return containerOf(source).entries?.test(source.codecs?.video ?? "none") ?? false;
 }
 
 /**
- * Opens a source to find its entry points and pictures. Examines the pictures themselves, because what a container marks as
- * a keyframe may refer to earlier ones.
+ * Opens a source to find its entry points and pictures. Examines the pictures themselves, because a frame that the container
+ * flags as a keyframe may refer to earlier ones.
  */
 export async function withEntries<T>(
   reader: ByteReader,
@@ -66,7 +66,7 @@ export async function withEntries<T>(
         getSize: () => bounded.size,
         read: (start, end) => bounded.read({ start, end }, signal),
         handleUnhandledError: () => {},
-        // Every read passes through the bounds, which stop an endless loop over a malformed file.
+        // Without a cache every read counts towards the bounds, which stop an endless loop over a malformed file.
         maxCacheSize: 0,
       }),
     });
@@ -82,7 +82,7 @@ export async function withEntries<T>(
     try {
       return await work();
     } catch {
-      // The encoder will describe a damaged file better.
+      // The encoder reports a damaged file better.
       signal.throwIfAborted();
       return null;
     }
@@ -101,7 +101,7 @@ export async function withEntries<T>(
 
 const unknown: Find = async () => null;
 
-// Seconds by which mediabunny's times of sound are later than those that a listener counts.
+// Seconds by which mediabunny's audio timestamps lag behind playback.
 async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Source): Promise<number> {
   return format === "mp3" && audio ? (await readMp3Delay(reader)) / audio.sample_rate : priming;
 }
@@ -109,7 +109,7 @@ async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Sourc
 function createListener(input: Input, origin: number, delay: number): Finder["heard"] {
   return async (time, track = 0) => {
     const sound = (await input.getAudioTracks())[track];
-    const at = origin + delay + time + MOMENT;
+    const at = origin + delay + time + EPSILON_SOUND;
     const packet = sound && (await new EncodedPacketSink(sound).getPacket(at, { metadataOnly: true }));
     if (!packet) return null;
     return Number(Math.max(0, Math.min(time, packet.timestamp - origin - delay)).toFixed(6));
@@ -125,7 +125,7 @@ async function createFinder(
   const codec = await track.getCodec();
   const config = codec && (await track.getDecoderConfig());
   const description = config?.description ? bytesOf(config.description) : null;
-  const frame = 1 / (source.fps ?? GUESSED_FPS);
+  const frame = 1 / (source.fps ?? DEFAULT_FPS);
 
   // Pictures to discard after a keyframe; null when it is not an entry point.
   const leadOf = async (key: EncodedPacket): Promise<number | null> => {
@@ -134,22 +134,23 @@ async function createFinder(
   };
 
   const entry: Find = async (time) => {
-    let key = await sink.getKeyPacket(origin + time + NUDGE);
-    // For an unknown codec, start one group earlier than the container suggests.
+    let key = await sink.getKeyPacket(origin + time + EPSILON_SECONDS);
+    // For an unknown codec, start one group of pictures earlier.
     if (!codec) key = key && ((await sink.getKeyPacket(before(key))) ?? key);
-    for (let left = TRIES; key && left > 0; left--) {
+    for (let left = MAX_TRIES; key && left > 0; left--) {
       const at = key.timestamp - origin;
       const lead = codec ? await leadOf(key) : 0;
-      if (lead !== null && at + lead * frame <= time + NUDGE) return Math.max(0, Math.min(at, time));
+      if (lead !== null && at + lead * frame <= time + EPSILON_SECONDS)
+        return Math.max(0, Math.min(at, time));
       key = await sink.getKeyPacket(before(key));
     }
-    // Decoding from the very start is always correct, and the only way when nothing earlier is an entry point.
+    // With no entry point before, decode from the very start, which is always correct.
     return key ? null : 0;
   };
 
   const shown: Find = async (time) => {
     const options = { metadataOnly: codec !== "vp8" };
-    let packet = await sink.getPacket(origin + time + NUDGE, options);
+    let packet = await sink.getPacket(origin + time + EPSILON_SECONDS, options);
     // A hidden picture may have the time of the next one, or one just after the previous.
     if (packet && isHidden(packet)) {
       const next = await sink.getNextPacket(packet, options);
@@ -168,18 +169,18 @@ function isHidden({ isMetadataOnly, data }: EncodedPacket): boolean {
 }
 
 const BLOCK = 256 * KIB;
-const KEPT = 8;
+const CACHED_BLOCKS = 8;
 
 // mediabunny reads a transport stream packet by packet.
 function inBlocks(reader: ByteReader): ByteReader {
   const blocks = new Map<number, Promise<Uint8Array>>();
   const load = (index: number, signal?: AbortSignal) => {
-    const known = blocks.get(index);
-    const block = known ?? reader.read({ start: index * BLOCK, end: (index + 1) * BLOCK }, signal);
+    const cached = blocks.get(index);
+    const block = cached ?? reader.read({ start: index * BLOCK, end: (index + 1) * BLOCK }, signal);
     blocks.delete(index);
     blocks.set(index, block);
     const [oldest] = blocks.keys();
-    if (blocks.size > KEPT && oldest !== undefined) blocks.delete(oldest);
+    if (blocks.size > CACHED_BLOCKS && oldest !== undefined) blocks.delete(oldest);
     return block;
   };
   return {
@@ -195,14 +196,14 @@ function inBlocks(reader: ByteReader): ByteReader {
 }
 
 function before({ timestamp }: EncodedPacket): number {
-  return timestamp - NUDGE;
+  return timestamp - EPSILON_SECONDS;
 }
 
-// Reads the index only, which may be as large as in a probe.
+// Only the index is read; it may be as large as in a probe.
 const INDEX_BOUNDS: ProbeBounds = { reads: 1000, blocks: 512, jumps: 80 };
 
-// Twice as many as six hours have with one every half second; a source with more can be cut anywhere.
-const MOST = 100_000;
+// Twice the keyframes of six hours at one every half second; a source with more can be cut anywhere.
+const MAX_KEYFRAMES = 100_000;
 
 /**
  * Returns the times of a source's keyframes in seconds, ascending, from its index, without reading media. Empty when there
@@ -219,7 +220,7 @@ export async function readKeyframes(
   try {
     const times = await read(boundReader(reader, INDEX_BOUNDS, signal), signal);
     const rounded = times.filter((time) => time >= 0).map((time) => Math.round(time * 1e6) / 1e6);
-    return rounded.length > MOST ? [] : [...new Set(rounded)].sort((a, b) => a - b);
+    return rounded.length > MAX_KEYFRAMES ? [] : [...new Set(rounded)].sort((a, b) => a - b);
   } catch {
     signal.throwIfAborted();
     return [];
@@ -228,7 +229,7 @@ export async function readKeyframes(
 
 async function readMovie(reader: ByteReader): Promise<number[]> {
   const index = await readMovieIndex(reader);
-  return index && !index.fragmented ? readSyncTimes(index.moov, MOST) : [];
+  return index && !index.fragmented ? readSyncTimes(index.moov, MAX_KEYFRAMES) : [];
 }
 
 const READERS: Readonly<Record<string, (reader: ByteReader, signal: AbortSignal) => Promise<number[]>>> = {

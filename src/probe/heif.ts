@@ -12,22 +12,22 @@ export interface PictureFacts extends ColorFacts {
   frames: number;
   pix_fmt?: string;
   alpha_mode?: "premultiplied";
-  /** Clockwise degrees by which players turn the decoded picture; absent for none. */
+  /** Clockwise degrees by which players rotate the decoded picture; absent for none. */
   rotation?: number;
-  /** Bytes that the file must have; absent where the header does not say. */
+  /** Minimum length of the complete file in bytes; absent when the header does not say. */
   size?: number;
 }
 
-/** Parses the header of an AVIF or HEIC (ISO/IEC 23008-12); null for anything else. Throws a RangeError where the view ends too early. */
+/** Parses the header of an AVIF or HEIC (ISO/IEC 23008-12); null for any other file. Throws a RangeError when the view ends too early. */
 export function readHeif(view: DataView): PictureFacts | null {
   const items = readItems(view);
   if (!items) return null;
   const { brands, meta, properties, primary } = items;
   const own = primary === null ? [] : items.propertiesOf(primary);
   const { width, height } = sizeOf(view, own, properties);
-  const turn = own.find(({ kind }) => kind === "irot");
-  // Stored as quarters anticlockwise.
-  const rotation = turn ? (360 - 90 * (view.getUint8(turn.start) & 3)) % 360 : 0;
+  const irot = own.find(({ kind }) => kind === "irot");
+  // Stored in quarter turns, counterclockwise.
+  const rotation = irot ? (360 - 90 * (view.getUint8(irot.start) & 3)) % 360 : 0;
   const frames = /avis|msf1|hevc|hevx/.test(brands) ? 2 : 1;
   const iloc = findBox(view, meta, "iloc");
   const size = iloc ? lastExtent(view, iloc) : null;
@@ -43,14 +43,14 @@ export function readHeif(view: DataView): PictureFacts | null {
     const facts = { format_name: "avif", codec_name: "av1", width, height, ...common };
     return rotation === 0 ? facts : { ...facts, rotation };
   }
-  // A decoder of HEIC turns the picture, so its size is the displayed one.
+  // HEIC decoders apply the rotation, so report the displayed size.
   const displayed = rotation % 180 === 0 ? { width, height } : { width: height, height: width };
   return { format_name: "heic", codec_name: "hevc", ...displayed, ...common };
 }
 
 const CHROMA = ["gray", "yuv420p", "yuv422p", "yuv444p"];
 
-// The configuration of the first decoder: the picture's own, or that of its tiles.
+// The first decoder configuration is the picture's own or its tiles'.
 function pixelsOf(view: DataView, properties: readonly Box[], alpha: boolean): string | null {
   const config = properties.find(({ kind }) => kind === "av1C" || kind === "hvcC");
   const [chroma, depth] = config ? depthOf(view, config) : [1, 8];
@@ -73,35 +73,35 @@ function sizeOf(view: DataView, own: readonly Box[], all: readonly Box[]): { wid
     list
       .filter(({ kind }) => kind === "ispe")
       .map(({ start }) => ({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }));
-  // Where the file does not say which are the picture's own: it is larger than its tiles and thumbnails.
+  // If the file does not name the picture's own size, take the largest: tiles and thumbnails are smaller.
   const [size = { width: 0, height: 0 }] = sizes(own).concat(
     sizes(all).toSorted((a, b) => b.width * b.height - a.width * a.height),
   );
-  const beforeTurns = own.filter(({ kind }) => kind === "ispe" || kind === "clap");
-  return cleanPart(view, beforeTurns) ?? size;
+  const beforeRotation = own.filter(({ kind }) => kind === "ispe" || kind === "clap");
+  return cleanPart(view, beforeRotation) ?? size;
 }
 
-/** The items of an AVIF or HEIC (ISO/IEC 23008-12), as its box `meta` lists them. */
+/** The items of an AVIF or HEIC (ISO/IEC 23008-12), as listed in its `meta` box. */
 interface HeifItems {
   view: DataView;
   brands: string;
   /** The content of `meta`, after its version and flags. */
   meta: Box;
-  /** All properties, of which items name theirs by their place from 1 on. */
+  /** All properties; items refer to them by position, from 1. */
   properties: readonly Box[];
-  /** Id of the picture that viewers show; null where the file does not say. */
+  /** Id of the picture that viewers show; null when the file does not say. */
   primary: number | null;
-  /** Returns the properties of an item, in its order; none where the file does not say. */
+  /** Returns the properties of an item, in order; empty when the file lists none. */
   propertiesOf(item: number): Box[];
 }
 
-/** Reads the items of an AVIF or HEIC; null for anything else. Throws a RangeError where the view ends too early. */
+/** Reads the items of an AVIF or HEIC; null for any other file. Throws a RangeError when the view ends too early. */
 function readItems(view: DataView): HeifItems | null {
   if (text(view, 4, 4) !== "ftyp") return null;
   const brands = text(view, 8, Math.min(view.getUint32(0), view.byteLength) - 8);
   if (!/avif|avis|heic|heix|heim|heis|hevc|hevx|mif1|msf1/.test(brands)) return null;
   const full = findBox(view, { kind: "file", start: 0, end: view.byteLength }, "meta");
-  // The missing part may say which picture is the primary.
+  // The rest of a truncated box may name the primary picture.
   if (!full || full.start - 8 + view.getUint32(full.start - 8) > view.byteLength) return null;
   const meta = { ...full, start: full.start + 4 };
   const iprp = findBox(view, meta, "iprp");
@@ -111,18 +111,21 @@ function readItems(view: DataView): HeifItems | null {
   const places = placesOf(view, iprp);
   const pitm = findBox(view, meta, "pitm");
   return {
-    ...{ view, brands, meta, properties },
+    view,
+    brands,
+    meta,
+    properties,
     primary: pitm && readId(view, pitm.start + 4, view.getUint8(pitm.start) > 0),
     propertiesOf: (item) => (places.get(item) ?? []).flatMap((place) => properties[place - 1] ?? []),
   };
 }
 
-/** Reads the id of an item, of 32 bits or 16. */
+/** Reads the id of an item, in 32 or 16 bits. */
 function readId(view: DataView, at: number, wide: boolean): number {
   return wide ? view.getUint32(at) : view.getUint16(at);
 }
 
-/** Reads bytes as Latin-1. Throws a RangeError where the view ends too early. */
+/** Reads bytes as Latin-1. Throws a RangeError when the view ends too early. */
 export function text(view: DataView, offset: number, length: number): string {
   let letters = "";
   for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
@@ -140,7 +143,7 @@ function placesOf(view: DataView, iprp: Box): ReadonlyMap<number, readonly numbe
     const item = readId(view, at, wideIds);
     at += wideIds ? 4 : 2;
     const count = view.getUint8(at++);
-    // The highest bit says whether a property is essential.
+    // The highest bit marks a property as essential.
     const own = Array.from({ length: count }, (_, index) =>
       wide ? view.getUint16(at + 2 * index) & 0x7fff : view.getUint8(at + index) & 0x7f,
     );
@@ -150,24 +153,24 @@ function placesOf(view: DataView, iprp: Box): ReadonlyMap<number, readonly numbe
   return places;
 }
 
-/** What a picture in HEIF consists of, for decoders that do not put it together as viewers must. */
+/** The layers of a HEIF picture, for decoders that do not compose them as viewers must. */
 export interface HeifLayers {
-  /** The visible part, where it is not the whole. */
+  /** The visible part; null when the whole picture is visible. */
   part: CleanPart | null;
-  /** Whether the colors are stored multiplied by the transparency. */
+  /** Whether the colors are premultiplied by alpha. */
   premultiplied: boolean;
-  /** The same file in which the picture lacks its transparency, and one whose picture is the transparency alone, in gray; null without. */
-  apart: { colors: Uint8Array<ArrayBuffer>; alpha: Uint8Array<ArrayBuffer> } | null;
+  /** The file without its alpha layer, and the file with only the alpha layer, as a gray picture; null when it has no alpha. */
+  split: { colors: Uint8Array<ArrayBuffer>; alpha: Uint8Array<ArrayBuffer> } | null;
 }
 
 const ALPHA = /^urn:mpeg:(mpegB:cicp:systems:auxiliary:alpha|hevc:2015:auxid:1)\0/;
 
-/** Returns whether the colors of the picture that viewers show are stored multiplied by its transparency. */
+/** Returns whether the primary picture's colors are premultiplied by its alpha. */
 function isPremultiplied(items: HeifItems): boolean {
   return linksOf(items).some(({ kind, from }) => kind === "prem" && from === items.primary);
 }
 
-/** Reads the layers of the picture that viewers show; null when the file is no AVIF or HEIC, or is damaged. */
+/** Reads the layers of the primary picture; null when the file is not AVIF or HEIC, or is damaged. */
 export function readLayers(file: Uint8Array): HeifLayers | null {
   try {
     const items = readItems(new DataView(file.buffer, file.byteOffset, file.byteLength));
@@ -180,7 +183,7 @@ export function readLayers(file: Uint8Array): HeifLayers | null {
     return {
       part: cleanPart(view, items.propertiesOf(primary)),
       premultiplied: isPremultiplied(items),
-      apart: alpha ? takeApart(file, items, links, alpha.from) : null,
+      split: alpha ? splitLayers(file, items, links, alpha.from) : null,
     };
   } catch (thrown) {
     if (thrown instanceof RangeError) return null;
@@ -188,7 +191,7 @@ export function readLayers(file: Uint8Array): HeifLayers | null {
   }
 }
 
-/** Returns whether one of a file's pictures is transparency. */
+/** Returns whether one of a file's pictures is an alpha layer. */
 function hasAlphaLayer({ view, properties }: Pick<HeifItems, "view" | "properties">): boolean {
   return properties.some(
     ({ kind, start, end }) => kind === "auxC" && ALPHA.test(text(view, start + 4, end - start - 4)),
@@ -199,7 +202,7 @@ function hasAlphaType({ view, propertiesOf }: HeifItems, item: number): boolean 
   return hasAlphaLayer({ view, properties: propertiesOf(item) });
 }
 
-/** A reference between items, and where its type stands in the file. */
+/** A reference between items, and the offset of its type in the file. */
 interface Link {
   kind: string;
   at: number;
@@ -222,15 +225,15 @@ function linksOf({ view, meta }: HeifItems): Link[] {
   }));
 }
 
-// Readers skip references of a type that they do not know.
+// Readers skip references of an unknown type.
 const UNKNOWN = new TextEncoder().encode("none");
 
-function takeApart(
+function splitLayers(
   file: Uint8Array,
   { view, meta, primary }: HeifItems,
   links: readonly Link[],
   alpha: number,
-): HeifLayers["apart"] {
+): HeifLayers["split"] {
   const pitm = findBox(view, meta, "pitm");
   if (!pitm) return null;
   const colors = Uint8Array.from(file);
@@ -245,29 +248,32 @@ function takeApart(
   return { colors, alpha: gray };
 }
 
-/** The visible part of a picture that has more pixels, both as they are shown: turned and mirrored. */
+/** The visible part of a larger picture, after rotation and mirroring. */
 interface CleanPart extends Size {
   x: number;
   y: number;
   whole: Size;
 }
 
-/** Returns the visible part of a picture from its properties, which apply in their order; null where they say none, or an impossible one. */
+/** Returns the visible part of a picture by applying its properties in order; null when they state none or an impossible one. */
 function cleanPart(view: DataView, properties: readonly Box[]): CleanPart | null {
   const ispe = properties.find(({ kind }) => kind === "ispe");
   if (!ispe) return null;
   let part: CleanPart | null = null;
   let whole: Size = { width: view.getUint32(ispe.start + 4), height: view.getUint32(ispe.start + 8) };
   for (const { kind, start } of properties) {
-    if (kind === "clap") part = cut(view, start, whole);
+    if (kind === "clap") part = readClap(view, start, whole);
     if (kind === "irot") {
       for (let quarters = view.getUint8(start) & 3; quarters > 0; quarters--) {
-        const turned = { width: whole.height, height: whole.width };
+        const rotated = { width: whole.height, height: whole.width };
         part &&= {
-          ...{ x: part.y, y: whole.width - part.x - part.width },
-          ...{ width: part.height, height: part.width, whole: turned },
+          x: part.y,
+          y: whole.width - part.x - part.width,
+          width: part.height,
+          height: part.width,
+          whole: rotated,
         };
-        whole = turned;
+        whole = rotated;
       }
     }
     if (kind === "imir" && part) {
@@ -280,8 +286,8 @@ function cleanPart(view: DataView, properties: readonly Box[]): CleanPart | null
   return part;
 }
 
-// Sizes, and how far the centers lie apart, are fractions.
-function cut(view: DataView, start: number, whole: Size): CleanPart | null {
+// Sizes and the distance between the centers are fractions.
+function readClap(view: DataView, start: number, whole: Size): CleanPart | null {
   const [width, height] = [0, 8].map((at) =>
     Math.round(view.getUint32(start + at) / view.getUint32(start + at + 4)),
   ) as [number, number];
@@ -295,7 +301,7 @@ function cut(view: DataView, start: number, whole: Size): CleanPart | null {
   return width > 0 && height > 0 && fits ? { x, y, width, height, whole } : null;
 }
 
-/** Colors of a picture, in ffprobe's terms; what is unknown is absent. */
+/** Colors of a picture, in ffprobe's terms; absent when unknown. */
 interface ColorFacts {
   color_primaries?: string;
   color_transfer?: string;
@@ -326,13 +332,13 @@ const MATRICES: Readonly<Record<number, string>> = {
   9: "bt2020nc",
 };
 
-/** Reads the colors of a picture in HEIF: an ICC profile's primaries where there is one, as viewers do, else the numbers. */
+/** Reads the colors of a HEIF picture: from an ICC profile if there is one, as viewers do, otherwise from the code points. */
 function readColor(view: DataView, properties: readonly Box[]): ColorFacts {
   const facts: ColorFacts = {};
   for (const { kind, start, end } of properties) {
     if (kind !== "colr") continue;
     const type = view.getUint32(start);
-    if (type === NCLX) Object.assign(facts, numbered(view, start + 4), facts);
+    if (type === NCLX) Object.assign(facts, readCodePoints(view, start + 4), facts);
     else if (type === PROF || type === RICC) {
       const primaries = profilePrimaries(
         new DataView(view.buffer, view.byteOffset + start + 4, end - start - 4),
@@ -345,7 +351,7 @@ function readColor(view: DataView, properties: readonly Box[]): ColorFacts {
 
 const [NCLX, PROF, RICC] = [0x6e636c78, 0x70726f66, 0x72494343];
 
-function numbered(view: DataView, at: number): ColorFacts {
+function readCodePoints(view: DataView, at: number): ColorFacts {
   const [primaries, transfer, matrix] = [0, 2, 4].map((place) => view.getUint16(at + place)) as [
     number,
     number,
@@ -360,15 +366,15 @@ function numbered(view: DataView, at: number): ColorFacts {
   return Object.fromEntries(named.filter(([, name]) => name !== undefined));
 }
 
-// X and Y of red and green under D50, as profiles of these primaries have them.
+// X and Y of red and green under D50 in profiles of these primaries.
 const COLORANTS = {
   smpte432: [0.515, 0.241, 0.292, 0.692],
   bt709: [0.436, 0.222, 0.385, 0.717],
   bt2020: [0.673, 0.279, 0.166, 0.675],
 } as const;
-const CLOSE = 0.004;
+const TOLERANCE = 0.004;
 
-// ICC.1:2022: a table of tags from byte 128 on; that of a colorant holds X, Y and Z in 16.16 bits.
+// ICC.1:2022: the tag table starts at byte 128; a colorant tag holds X, Y and Z in 16.16 bits.
 function profilePrimaries(profile: DataView): keyof typeof COLORANTS | null {
   if (profile.byteLength < 132) return null;
   const tags = Math.min(profile.getUint32(128), 100);
@@ -381,16 +387,16 @@ function profilePrimaries(profile: DataView): keyof typeof COLORANTS | null {
     }
     return [];
   };
-  const found = [...colorant(0x7258595a), ...colorant(0x6758595a)];
+  const colorants = [...colorant(0x7258595a), ...colorant(0x6758595a)];
   const names = Object.keys(COLORANTS) as (keyof typeof COLORANTS)[];
   const isNear = (name: keyof typeof COLORANTS) =>
-    COLORANTS[name].every((value, index) => Math.abs(value - (found[index] ?? 9)) < CLOSE);
+    COLORANTS[name].every((value, index) => Math.abs(value - (colorants[index] ?? 9)) < TOLERANCE);
   return names.find(isNear) ?? null;
 }
 
 /**
- * Returns where the last byte of a HEIF file's items lies, from its box `iloc` (ISO/IEC 14496-12, 8.11.3): a file that is shorter is cut
- * off. Null where the box is of a kind that pictures do not have. Throws a RangeError where it lies beyond the view.
+ * Returns the end of a HEIF file's last item from its `iloc` box (ISO/IEC 14496-12, 8.11.3); a shorter file is truncated. Null
+ * for a version of the box that pictures do not use. Throws a RangeError when the box extends beyond the view.
  */
 function lastExtent(view: DataView, iloc: Box): number | null {
   const version = view.getUint8(iloc.start);
@@ -407,7 +413,7 @@ function lastExtent(view: DataView, iloc: Box): number | null {
   let last = 0;
   for (let items = take(wide); items > 0 && at < iloc.end; items--) {
     take(wide);
-    // Method 0 counts from the start of the file, unless the data are in another one.
+    // Method 0 counts from the start of the file; a data reference other than 0 names another file.
     const method = version === 0 ? 0 : take(2) & 15;
     const isHere = take(2) === 0 && method === 0;
     const base = take(bases);
@@ -427,7 +433,7 @@ function nibbles(byte: number): [number, number] {
 const TOP_BOXES = 64;
 const MAX_INDEX = 24 * MIB;
 
-/** Reads how many pictures a sequence in AVIF or HEIC has, and for how many seconds it shows them; null where its index does not say. */
+/** Reads the number of pictures and the duration in seconds of an AVIF or HEIC sequence; null when its index does not state them. */
 export function readSequence(
   read: (start: number, end: number) => Uint8Array,
   fileSize: number,
@@ -446,7 +452,7 @@ export function readSequence(
   return null;
 }
 
-// Its transparency is a track of another type, and it may have sound.
+// Skips the alpha track, which has another handler type, and sound.
 function readMoov(view: DataView): { frames: number; seconds: number } | null {
   const moov = { kind: "moov", start: 0, end: view.byteLength };
   const pictures = listBoxes(view, moov.start, moov.end).find((trak) => {

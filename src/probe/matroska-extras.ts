@@ -20,8 +20,8 @@ export type ExtraElements = ReadonlyMap<number, Element & { end: number }>;
 
 // Targets of tags that describe a track, edition, chapter or attachment and not the whole file.
 const PARTS: ReadonlySet<number> = new Set([0x63c5, 0x63c9, 0x63c4, 0x63c6]);
-const MOST_BYTES = 262_144;
-const MOST_FILES = 32;
+const MAX_ELEMENT = 262_144;
+const MAX_ATTACHMENTS = 32;
 const SUBTITLE = 17;
 const KINDS: ReadonlySet<number> = new Set([1, 2]);
 const CODECS: Readonly<Record<string, string>> = {
@@ -49,31 +49,31 @@ export const EXTRA_IDS: ReadonlySet<number> = new Set([
   EBML.tags,
 ]);
 
-/** Reads extras from a segment's headers: Info and Tracks, already in memory, and small elements found before the clusters. */
+/** Reads extras from a segment's headers: Info and Tracks, already in memory, and small elements before the clusters. */
 export async function readMatroskaExtras(
   reader: ByteReader,
   segment: number,
   { info, tracks }: { info: Uint8Array; tracks: Uint8Array },
-  found: ExtraElements,
+  elements: ExtraElements,
 ): Promise<MatroskaExtras> {
   const content = async (id: number) => {
-    const element = found.get(id) ?? (await seekBehind(reader, segment, id, found));
-    if (!element || element.end - element.data > MOST_BYTES) return new Uint8Array();
+    const element = elements.get(id) ?? (await seekElement(reader, segment, id, elements));
+    if (!element || element.end - element.data > MAX_ELEMENT) return new Uint8Array();
     return reader.read({ start: element.data, end: element.end });
   };
   const tagged = await content(EBML.tags);
-  const { places, streams } = readOther(tracks, readBitrates(tagged));
-  const attached = await readAttachments(reader, found.get(EBML.attachments), places.size);
+  const { places, streams } = readOtherTracks(tracks, readBitrates(tagged));
+  const attached = await readAttachments(reader, elements.get(EBML.attachments), places.size);
   const chapters = await content(EBML.chapters);
   const title = textIn(info, readElement(info, 0)?.data ?? 0, info.length, EBML.title);
-  const made = readCreation(info);
+  const created = readCreation(info);
   const tags = readGlobalTags(tagged);
   return {
     places,
     streams: [...streams, ...attached],
     tags: [
       ...(title ? [["title", title] as const] : []),
-      ...(made ? [[CREATION_TIME, made] as const] : []),
+      ...(created ? [[CREATION_TIME, created] as const] : []),
       ...tags,
     ],
     chapters: readEdition(chapters),
@@ -105,19 +105,19 @@ function readCreation(info: Uint8Array): string | null {
   return timestamp(Number(view.getBigInt64(field.data)) / 1e9 + Date.UTC(2001) / 1000);
 }
 
-// Some muxers write tags and chapters at the end, and refer to them at the start.
-async function seekBehind(
+// Some muxers write tags and chapters after the clusters and refer to them in the SeekHead.
+async function seekElement(
   reader: ByteReader,
   segment: number,
   id: number,
-  found: ExtraElements,
+  elements: ExtraElements,
 ): Promise<(Element & { end: number }) | null> {
-  const head = found.get(EBML.seek_head);
-  if (!head || head.end - head.data > MOST_BYTES) return null;
+  const head = elements.get(EBML.seek_head);
+  if (!head || head.end - head.data > MAX_ELEMENT) return null;
   const bytes = await reader.read({ start: head.data, end: head.end });
   for (const { data, end } of fieldsOf(bytes, 0, bytes.length, EBML.seek)) {
-    const value = (wanted: number) => {
-      const [field] = fieldsOf(bytes, data, end, wanted);
+    const value = (fieldId: number) => {
+      const [field] = fieldsOf(bytes, data, end, fieldId);
       return field ? readUint(bytes, field.data, field.end) : -1;
     };
     const at = segment + value(EBML.seek_position);
@@ -129,7 +129,7 @@ async function seekBehind(
   return null;
 }
 
-function readOther(
+function readOtherTracks(
   bytes: Uint8Array,
   bitrates: ReadonlyMap<string, number>,
 ): Pick<MatroskaExtras, "places" | "streams"> {
@@ -142,9 +142,9 @@ function readOther(
     bytes.length,
     EBML.track,
   ).entries()) {
-    const value = (wanted: number, usual = 0) => {
-      const [field] = fieldsOf(bytes, data, end, wanted);
-      return field ? readUint(bytes, field.data, field.end) : usual;
+    const value = (fieldId: number, fallback = 0) => {
+      const [field] = fieldsOf(bytes, data, end, fieldId);
+      return field ? readUint(bytes, field.data, field.end) : fallback;
     };
     places.set(value(EBML.track_number), index);
     const type = value(EBML.track_type);
@@ -169,7 +169,7 @@ function readOther(
   return { places, streams };
 }
 
-// Reads only the descriptions of the attachments, not their contents.
+// Reads the attachments' descriptions without their contents.
 async function readAttachments(
   reader: ByteReader,
   attachments: (Element & { end: number }) | undefined,
@@ -178,7 +178,7 @@ async function readAttachments(
   const streams: SourceStream[] = [];
   for (
     let at = attachments?.data ?? 0;
-    attachments && at < attachments.end && streams.length < MOST_FILES;
+    attachments && at < attachments.end && streams.length < MAX_ATTACHMENTS;
   ) {
     const file = await readElementAt(reader, at);
     if (!file || file.end === null) break;
@@ -202,7 +202,7 @@ async function readAttachments(
   return streams;
 }
 
-// Bits per second by the id of a track, as mkvmerge writes them.
+// mkvmerge writes bits per second as the tag BPS; keyed by track UID.
 function readBitrates(bytes: Uint8Array): Map<string, number> {
   const tracks = fieldsOf(bytes, 0, bytes.length, EBML.tag).flatMap(({ data, end }) => {
     const [target] = fieldsOf(bytes, data, end, EBML.targets);
@@ -221,12 +221,12 @@ function readBitrates(bytes: Uint8Array): Map<string, number> {
 function readGlobalTags(bytes: Uint8Array): MatroskaExtras["tags"] {
   return fieldsOf(bytes, 0, bytes.length, EBML.tag).flatMap(({ data, end }) => {
     const targets = fieldsOf(bytes, data, end, EBML.targets);
-    const ofPart = targets.some((target) =>
+    const hasPart = targets.some((target) =>
       listElements(bytes, target.data, target.end).some(
         (field) => PARTS.has(field.id) && readUint(bytes, field.data, field.end) !== 0,
       ),
     );
-    if (ofPart) return [];
+    if (hasPart) return [];
     return fieldsOf(bytes, data, end, EBML.simple_tag).map(
       (tag) =>
         [

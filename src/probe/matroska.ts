@@ -18,8 +18,14 @@ import { type FileStart, memoryReader } from "./reader.ts";
 const MAX_HEADER = 4 * MIB;
 const MAX_TAGS = 64 * KIB;
 const TOP_ELEMENTS = 64;
-const PASSED: ReadonlySet<number> = new Set([
-  ...[EBML.seek_head, EBML.cues, EBML.attachments, EBML.chapters, EBML.tags, EBML.void, EBML.crc],
+const SKIPPED_IDS: ReadonlySet<number> = new Set([
+  EBML.seek_head,
+  EBML.cues,
+  EBML.attachments,
+  EBML.chapters,
+  EBML.tags,
+  EBML.void,
+  EBML.crc,
 ]);
 
 export interface MatroskaStart {
@@ -30,9 +36,9 @@ export interface MatroskaStart {
 }
 
 /**
- * Reduces a Matroska or WebM file to a small one: its headers, and enough of its first clusters to describe every track.
- * mediabunny (1.61) reads whole clusters, which may have megabytes. Null when the layout is unusual; `start` is null when a
- * track has no packet near the start.
+ * Reduces a Matroska or WebM file to its headers and enough of its first clusters to describe every track, because mediabunny
+ * (1.61) reads whole clusters, which may be megabytes long. Null when the layout is unusual; `start` is null when a track has
+ * no packet near the start.
  */
 export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaStart | null> {
   const layout = await readLayout(reader);
@@ -51,7 +57,7 @@ export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaSta
     body: end - clusters,
     bitrate: "variable",
     fps: new Map(entries.flatMap(({ number, fps }) => (fps ? [[number, fps]] : []))),
-    // What was cut off may be what the file states.
+    // A truncated file may lack the stated end.
     ends: cut ? new Map() : readEnds(info, tags, entries),
   };
   return { start, extras, delays };
@@ -62,7 +68,7 @@ interface Layout {
   head: Uint8Array;
   info: Uint8Array;
   tracks: Uint8Array;
-  /** Null when they are not before the clusters. */
+  /** Null unless they precede the clusters. */
   tags: Uint8Array | null;
   /** Offsets of the first cluster and of the segment's end in the file. */
   clusters: number;
@@ -92,8 +98,8 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
       return { head: await read(0, header.end), info, tracks, tags: tags ?? null, ...edges, places };
     }
     if (element?.end == null || element.end > reader.size) return null;
-    const kept = element.id === EBML.info || element.id === EBML.tracks;
-    if (kept ? element.end - at > MAX_HEADER : !PASSED.has(element.id)) return null;
+    const isHeader = element.id === EBML.info || element.id === EBML.tracks;
+    if (isHeader ? element.end - at > MAX_HEADER : !SKIPPED_IDS.has(element.id)) return null;
     if (EXTRA_IDS.has(element.id)) places.set(element.id, { ...element, end: element.end });
     if (element.id === EBML.info) info = await read(at, element.end);
     if (element.id === EBML.tracks) tracks = await read(at, element.end);
@@ -103,23 +109,23 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
   return null;
 }
 
-/** What a track's entry in Tracks (RFC 9559, 5.1.4.1) says about its packets. */
+/** A track's entry in Tracks (RFC 9559, 5.1.4.1). */
 interface TrackEntry {
   number: number;
-  /** At most eight bytes, as hexadecimal digits; tags refer to a track by it. */
+  /** At most eight bytes in hex; tags refer to the track by it. */
   uid: string;
   kind: "video" | "audio";
-  /** Frames per second of pictures declared to be evenly spaced. */
+  /** Frames per second when the track declares a constant rate; otherwise null. */
   fps: number | null;
   /** Codec delay in nanoseconds. */
   delay: number;
-  /** How many packets suffice for averages. */
+  /** Packets that suffice for averages. */
   enough: number;
 }
 
 const VIDEO = 1;
 const AUDIO = 2;
-// Evenly spaced pictures are only needed for their stream's properties.
+// At a constant rate, one picture suffices for the stream's properties.
 const ENOUGH = { even: 1, uneven: 60, sound: 16 } as const;
 const MAX_FPS = 1000;
 
@@ -131,14 +137,14 @@ function readTracks(bytes: Uint8Array): TrackEntry[] {
     .filter(({ id }) => id === EBML.track)
     .flatMap(({ data, end }): TrackEntry[] => {
       const fields = listElements(bytes, data, end);
-      const field = (wanted: number) => {
-        const found = fields.find(({ id }) => id === wanted);
-        return found ? readUint(bytes, found.data, found.end) : 0;
+      const field = (fieldId: number) => {
+        const element = fields.find(({ id }) => id === fieldId);
+        return element ? readUint(bytes, element.data, element.end) : 0;
       };
       const number = field(EBML.track_number);
       const type = field(EBML.track_type);
-      const named = fields.find(({ id }) => id === EBML.track_uid);
-      const uid = named ? readHex(bytes, named) : "";
+      const uidField = fields.find(({ id }) => id === EBML.track_uid);
+      const uid = uidField ? readHex(bytes, uidField) : "";
       const delay = field(EBML.codec_delay);
       if (type === AUDIO) return [{ number, uid, kind: "audio", fps: null, delay, enough: ENOUGH.sound }];
       if (type !== VIDEO) return [];
@@ -157,14 +163,14 @@ export interface Clusters {
   whole: boolean;
 }
 
-// A picture's facts are in its first bytes; sound is kept whole, because its bytes are counted.
-const KEPT = { video: 16 * KIB, audio: MIB } as const;
-// Reading this far costs little even when everything is known: the first request for a file fetches about as much.
-const AT_HAND = 24 * KIB;
-// Limits on the search; each large picture that is skipped costs another read elsewhere.
-const MOST = { elements: 2000, bytes: 2 * MIB, skips: 24 } as const;
-// Between large pictures sound is expensive to reach, so fewer of its packets suffice.
-const DEAR = { skips: 2, enough: 4 } as const;
+// The start of a picture suffices; audio packets are copied whole, because their bytes are counted.
+const MAX_PACKET = { video: 16 * KIB, audio: MIB } as const;
+// The first request for a file fetches about this much anyway.
+const FREE_BYTES = 24 * KIB;
+// Limits of the search; each skipped picture costs another read elsewhere.
+const LIMITS = { elements: 2000, bytes: 2 * MIB, skips: 24 } as const;
+// Sound between large pictures is costly to reach, so fewer packets must do.
+const COSTLY = { skips: 2, enough: 4 } as const;
 const TRACK_NUMBER = 8;
 
 /** Reads the clusters in a range of a file until there are enough packets of every track, or a limit is reached. */
@@ -177,19 +183,19 @@ async function readClusters(
   const clusters: Uint8Array[][] = [];
   const packets = new Map<number, number>();
   const used = { elements: 0, bytes: 0, skips: 0 };
-  const wanted = ({ kind, enough }: TrackEntry) =>
-    kind === "audio" && used.skips > DEAR.skips ? DEAR.enough : enough;
-  const isEnough = () => tracks.every((track) => (packets.get(track.number) ?? 0) >= wanted(track));
+  const target = ({ kind, enough }: TrackEntry) =>
+    kind === "audio" && used.skips > COSTLY.skips ? COSTLY.enough : enough;
+  const isEnough = () => tracks.every((track) => (packets.get(track.number) ?? 0) >= target(track));
   let at = start;
-  while (at < end && !(at - start >= AT_HAND && isEnough())) {
-    if (++used.elements > MOST.elements || used.bytes > MOST.bytes || used.skips > MOST.skips) break;
+  while (at < end && !(at - start >= FREE_BYTES && isEnough())) {
+    if (++used.elements > LIMITS.elements || used.bytes > LIMITS.bytes || used.skips > LIMITS.skips) break;
     const element = await readElementAt(reader, at);
     if (element?.id === EBML.cluster) {
       clusters.push([]);
       at = element.data;
       continue;
     }
-    // A cluster of unknown size ends at the next element of the segment, which is handled like any other.
+    // A cluster of unknown size ends at the segment's next element.
     if (element?.end == null || element.end > end) break;
     at = element.end;
     if (element.id === EBML.timestamp) {
@@ -198,12 +204,12 @@ async function readClusters(
     const block = await findBlock(reader, element);
     const track = tracks.find(({ number }) => number === block?.track);
     if (!block || !track) continue;
-    const kept = Math.min(block.end, block.start + KEPT[track.kind]);
-    const content = await reader.read({ start: block.start, end: kept });
+    const stop = Math.min(block.end, block.start + MAX_PACKET[track.kind]);
+    const content = await reader.read({ start: block.start, end: stop });
     clusters.at(-1)?.push(writeElement(EBML.simple_block, content.length), content);
     packets.set(track.number, (packets.get(track.number) ?? 0) + 1);
     used.bytes += content.length;
-    if (kept < block.end) used.skips++;
+    if (stop < block.end) used.skips++;
   }
   const parts = clusters.flatMap((content) => {
     const size = content.reduce((sum, { length }) => sum + length, 0);
@@ -229,8 +235,8 @@ async function findBlock(
 }
 
 /**
- * Returns the end of each track's last frame in seconds, by track number. Most muxers write blocks without durations, so it
- * comes from the DURATION tag of the track (RFC 9559, 5.1.8), or from Info in a file with one track.
+ * Returns the end of each track's last frame in seconds, by track number. Most muxers write no block durations, so the end
+ * comes from the track's DURATION tag (RFC 9559, 5.1.8), or from Info in a file with one track.
  */
 function readEnds(
   info: Uint8Array,
@@ -238,20 +244,21 @@ function readEnds(
   entries: readonly TrackEntry[],
 ): Map<number, number> {
   const ends = new Map<number, number>();
-  const named = tags ? readTags(tags) : new Map<string, number>();
-  const all = entries.length === 1 ? readDuration(info) : undefined;
+  const tagged = tags ? readDurationTags(tags) : new Map<string, number>();
+  const whole = entries.length === 1 ? readDuration(info) : undefined;
   for (const { number, uid } of entries) {
-    const end = named.get(uid) ?? all;
+    const end = tagged.get(uid) ?? whole;
     if (end !== undefined && end > 0) ends.set(number, end);
   }
   return ends;
 }
 
-const NANOSECONDS = 1_000_000;
+const DEFAULT_TICK = 1_000_000;
 const CLOCK = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)/;
 
-function readTags(bytes: Uint8Array): Map<string, number> {
-  const found = new Map<string, number>();
+// Seconds by the UID of the track.
+function readDurationTags(bytes: Uint8Array): Map<string, number> {
+  const durations = new Map<string, number>();
   for (const tag of childrenOf(bytes, EBML.tag)) {
     const fields = listElements(bytes, tag.data, tag.end);
     const targets = fields.find(({ id }) => id === EBML.targets);
@@ -259,16 +266,16 @@ function readTags(bytes: Uint8Array): Map<string, number> {
     if (!uid) continue;
     for (const simple of fields.filter(({ id }) => id === EBML.simple_tag)) {
       const parts = listElements(bytes, simple.data, simple.end);
-      const text = (wanted: number) => {
-        const part = parts.find(({ id }) => id === wanted);
+      const text = (partId: number) => {
+        const part = parts.find(({ id }) => id === partId);
         return part ? new TextDecoder().decode(bytes.subarray(part.data, part.end)) : "";
       };
       const [clock, hours, minutes, seconds] = CLOCK.exec(text(EBML.tag_string)) ?? [];
       if (!clock || text(EBML.tag_name) !== "DURATION") continue;
-      found.set(readHex(bytes, uid), Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));
+      durations.set(readHex(bytes, uid), Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));
     }
   }
-  return found;
+  return durations;
 }
 
 function isUid({ id }: { id: number }): boolean {
@@ -276,8 +283,7 @@ function isUid({ id }: { id: number }): boolean {
 }
 
 /**
- * Returns each track's codec delay from Info and Tracks in seconds, by track number, rounded to whole ticks of the file as
- * in ffmpeg.
+ * Returns each track's codec delay in seconds, by track number, rounded to whole ticks of the file as in ffmpeg.
  */
 function readDelays(info: Uint8Array, entries: readonly TrackEntry[]): Map<number, number> {
   const tick = readTick(info);
@@ -295,7 +301,7 @@ function readDuration(info: Uint8Array): number | undefined {
 // Nanoseconds per tick.
 function readTick(info: Uint8Array): number {
   const scale = fieldsOf(info).find(({ id }) => id === EBML.timestamp_scale);
-  return (scale && readUint(info, scale.data, scale.end)) || NANOSECONDS;
+  return (scale && readUint(info, scale.data, scale.end)) || DEFAULT_TICK;
 }
 
 function fieldsOf(info: Uint8Array) {
@@ -303,14 +309,14 @@ function fieldsOf(info: Uint8Array) {
   return whole ? listElements(info, whole.data, info.length) : [];
 }
 
-function childrenOf(bytes: Uint8Array, wanted: number) {
+function childrenOf(bytes: Uint8Array, childId: number) {
   const whole = readElement(bytes, 0);
-  return whole ? listElements(bytes, whole.data, bytes.length).filter(({ id }) => id === wanted) : [];
+  return whole ? listElements(bytes, whole.data, bytes.length).filter(({ id }) => id === childId) : [];
 }
 
-const MATROSKA_CUES_VIDEO = 1;
-// More than the headers before the first cluster, or the cues of six hours.
+// More than the headers before the first cluster.
 const HEAD = 256 * KIB;
+// More than the cues of six hours.
 const MAX_CUES = 8 * MIB;
 
 interface Part {
@@ -331,9 +337,7 @@ export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Pro
   const top = children(head, segment.start, head.length, EBML.cluster);
   const scale = unsigned(head, find(head, find(head, top, EBML.info), EBML.timestamp_scale)) ?? 1_000_000;
   const tracks = inside(head, find(head, top, EBML.tracks)).filter(({ id }) => id === EBML.track);
-  const pictures = tracks.find(
-    (track) => unsigned(head, find(head, track, EBML.track_type)) === MATROSKA_CUES_VIDEO,
-  );
+  const pictures = tracks.find((track) => unsigned(head, find(head, track, EBML.track_type)) === VIDEO);
   const number = pictures && unsigned(head, find(head, pictures, EBML.track_number));
   const seeks = inside(head, find(head, top, EBML.seek_head));
   const seek = seeks.find((each) => unsigned(head, find(head, each, EBML.seek_id)) === EBML.cues);
@@ -352,7 +356,7 @@ export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Pro
   });
 }
 
-// Consecutive elements, up to the end of the range or the last one wanted.
+// Consecutive elements, up to the end of the range or one with the id `last`.
 function children(bytes: Uint8Array, start: number, end: number, last?: number): Part[] {
   const parts: Part[] = [];
   for (let at = start; at < Math.min(end, bytes.length); ) {
@@ -370,9 +374,9 @@ function inside(bytes: Uint8Array, element: Part | undefined): Part[] {
   return element ? children(bytes, element.start, element.end) : [];
 }
 
-function find(bytes: Uint8Array, within: Part | Part[] | undefined, wanted: number): Part | undefined {
+function find(bytes: Uint8Array, within: Part | Part[] | undefined, childId: number): Part | undefined {
   const list = Array.isArray(within) ? within : inside(bytes, within);
-  return list.find(({ id }) => id === wanted);
+  return list.find(({ id }) => id === childId);
 }
 
 function unsigned(bytes: Uint8Array, element: Part | undefined): number | undefined {
@@ -380,19 +384,30 @@ function unsigned(bytes: Uint8Array, element: Part | undefined): number | undefi
   return readUint(bytes, element.start, element.end);
 }
 
-// A longer gap is not just a damaged start.
-const SEARCHED = 128 * MIB;
+// After a longer gap, more than the start is damaged.
+const MAX_SEARCH = 128 * MIB;
 const BLOCK = MIB;
-const MATROSKA_DAMAGE_TOP_ELEMENTS = 64;
 const CHILDREN = 8;
 const CLUSTER_ID = [0x1f, 0x43, 0xb6, 0x75] as const;
 const TOP_LEVEL: ReadonlySet<number> = new Set([
-  ...[EBML.seek_head, EBML.info, EBML.tracks, EBML.cluster, EBML.cues],
-  ...[EBML.attachments, EBML.chapters, EBML.tags, EBML.void, EBML.crc],
+  EBML.seek_head,
+  EBML.info,
+  EBML.tracks,
+  EBML.cluster,
+  EBML.cues,
+  EBML.attachments,
+  EBML.chapters,
+  EBML.tags,
+  EBML.void,
+  EBML.crc,
 ]);
 const BLOCKS: ReadonlySet<number> = new Set([EBML.simple_block, EBML.block_group]);
 const BEFORE_BLOCKS: ReadonlySet<number> = new Set([
-  ...[EBML.timestamp, EBML.position, EBML.previous_size, EBML.void, EBML.crc],
+  EBML.timestamp,
+  EBML.position,
+  EBML.previous_size,
+  EBML.void,
+  EBML.crc,
 ]);
 
 /**
@@ -412,7 +427,7 @@ async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<Byte
   if (segment?.id !== EBML.segment) return null;
   let at = segment.data;
   let tracks = false;
-  for (let count = 0; count < MATROSKA_DAMAGE_TOP_ELEMENTS && at < reader.size; count++) {
+  for (let count = 0; count < TOP_ELEMENTS && at < reader.size; count++) {
     const element = await readElementAt(reader, at);
     const end = element && TOP_LEVEL.has(element.id) && element.id !== EBML.cluster ? element.end : null;
     if (element && end !== null && end <= reader.size) {
@@ -420,8 +435,8 @@ async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<Byte
       at = end;
       continue;
     }
-    // After damaged headers, demuxers find the next cluster soon or never.
-    if (!tracks || (await isSound(reader, at))) return null;
+    // If the headers are damaged, hiding the damage does not help.
+    if (!tracks || (await isIntactCluster(reader, at))) return null;
     const next = await findCluster(reader, at + 1, signal);
     return next === null ? null : { start: at, end: next };
   }
@@ -429,20 +444,20 @@ async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<Byte
 }
 
 async function findCluster(reader: ByteReader, from: number, signal: AbortSignal): Promise<number | null> {
-  const most = Math.min(reader.size, from + SEARCHED);
-  for (let start = from; start < most; start += BLOCK) {
+  const limit = Math.min(reader.size, from + MAX_SEARCH);
+  for (let start = from; start < limit; start += BLOCK) {
     // An ID may span two blocks.
     const bytes = await reader.read({ start, end: start + BLOCK + CLUSTER_ID.length - 1 }, signal);
     for (let at = bytes.indexOf(CLUSTER_ID[0]); at >= 0; at = bytes.indexOf(CLUSTER_ID[0], at + 1)) {
-      const found = CLUSTER_ID.every((byte, index) => bytes[at + index] === byte);
-      if (found && (await isSound(reader, start + at))) return start + at;
+      const matches = CLUSTER_ID.every((byte, index) => bytes[at + index] === byte);
+      if (matches && (await isIntactCluster(reader, start + at))) return start + at;
     }
   }
   return null;
 }
 
 /** Returns whether a cluster with a timestamp before its blocks starts at an offset. */
-async function isSound(reader: ByteReader, at: number): Promise<boolean> {
+async function isIntactCluster(reader: ByteReader, at: number): Promise<boolean> {
   const cluster = await readElementAt(reader, at);
   if (cluster?.id !== EBML.cluster) return false;
   const end = Math.min(cluster.end ?? reader.size, reader.size);

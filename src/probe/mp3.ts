@@ -6,47 +6,45 @@ import { type FileStart, limitReader, memoryReader } from "./reader.ts";
 
 export interface Id3 {
   tags: (readonly [name: string, value: string])[];
-  /** In order. */
   covers: Id3Cover[];
   chapters: FoundChapter[];
 }
 
 export interface Id3Cover {
   mime: string;
-  /** False when ffmpeg does not find it. */
+  /** False when ffmpeg does not read it. */
   common: boolean;
   read(): Promise<Uint8Array>;
 }
 
 const HEADER = 10;
-const MOST_TAGS = 16;
-// Chapters, and as many others.
-const MOST_FRAMES = 256 + CHAPTER_LIMITS.chapters;
-// Longer texts are not carried over.
-const TEXT = 16_384;
+const MAX_TAGS = 16;
+const MAX_FRAMES = 256 + CHAPTER_LIMITS.chapters;
+// Longer texts are dropped.
+const MAX_TEXT = 16_384;
 const PICTURE_HEAD = 64;
-// Limit for a tag that must be decoded as a whole: 4 MiB, enough for a large cover.
-const WHOLE = 4_194_304;
+// 4 MiB, enough for a large cover; applies to tags that must be decoded as a whole.
+const MAX_TAG = 4_194_304;
 const TAG_FLAGS = { unsynchronised: 0x80, extended: 0x40 } as const;
 const FRAME_FLAGS = { unsynchronised: 0x02, length: 0x01 } as const;
 
-/** Reads the ID3 tags (id3.org) of a file: version 2.2 to 2.4 at its start, or else version 1 at its end. */
+/** Reads the ID3 tags (id3.org) of a file: version 2.2 to 2.4 at its start, otherwise version 1 at its end. */
 export async function readId3(reader: ByteReader): Promise<Id3> {
-  const found: Id3 = { tags: [], covers: [], chapters: [] };
+  const id3: Id3 = { tags: [], covers: [], chapters: [] };
   let at = 0;
-  for (let count = 0; count < MOST_TAGS; count++) {
+  for (let count = 0; count < MAX_TAGS; count++) {
     const head = await reader.read({ start: at, end: at + HEADER });
     if (head.length < HEADER || latin(head.subarray(0, 3)) !== "ID3") break;
     const [version = 0, flags = 0] = [head[3], head[5]];
     const end = Math.min(reader.size, at + HEADER + sevenBits(head, 6));
     const compressed = version === 2 && (flags & TAG_FLAGS.extended) !== 0;
     if (version >= 2 && version <= 4 && !compressed) {
-      await readTag({ reader, start: at + HEADER, end, version, flags }, found);
+      await readTag({ reader, start: at + HEADER, end, version, flags }, id3);
     }
     at = end;
   }
-  if (found.tags.length === 0) found.tags.push(...(await readVersion1(reader)));
-  return { ...found, tags: withDate(found.tags) };
+  if (id3.tags.length === 0) id3.tags.push(...(await readVersion1(reader)));
+  return { ...id3, tags: withDate(id3.tags) };
 }
 
 // Before version 2.4, the year and the day (0405 for the 4th of May) are separate.
@@ -66,63 +64,63 @@ interface Tag {
   flags: number;
 }
 
-async function readTag(tag: Tag, found: Id3): Promise<void> {
+async function readTag(tag: Tag, id3: Id3): Promise<void> {
   const { reader, version, flags } = tag;
   // Up to version 2.3, frame sizes do not count the inserted bytes.
   const whole = version < 4 && (flags & TAG_FLAGS.unsynchronised) !== 0;
   if (whole) {
-    const end = Math.min(tag.end, tag.start + WHOLE);
+    const end = Math.min(tag.end, tag.start + MAX_TAG);
     const decoded = memoryReader([resynchronise(await reader.read({ start: tag.start, end }))]);
-    await readFrames({ ...tag, reader: decoded, start: 0, end: decoded.size }, false, found);
+    await readFrames({ ...tag, reader: decoded, start: 0, end: decoded.size }, false, id3);
   } else {
-    await readFrames(tag, true, found);
+    await readFrames(tag, true, id3);
   }
 }
 
-async function readFrames(tag: Tag, common: boolean, found: Id3): Promise<void> {
+async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
   const { reader, end, version, flags } = tag;
   const [letters, header] = version === 2 ? [3, 6] : [4, 10];
   let at = tag.start + (await extendedBytes(tag));
-  for (let count = 0; at + header < end && count < MOST_FRAMES; count++) {
+  for (let count = 0; at + header < end && count < MAX_FRAMES; count++) {
     const head = await reader.read({ start: at, end: at + header });
     const name = latin(head.subarray(0, letters));
     if (!/^[A-Z0-9]{3,4}$/.test(name)) return;
     const size = version === 4 ? sevenBits(head, 4) : number(head.subarray(letters, version === 2 ? 6 : 8));
     const own = version === 2 ? 0 : (head[9] ?? 0);
-    const known = version === 4 ? FRAME_FLAGS.unsynchronised | FRAME_FLAGS.length : 0;
-    const start = at + header + (own & known & FRAME_FLAGS.length ? 4 : 0);
+    const supported = version === 4 ? FRAME_FLAGS.unsynchronised | FRAME_FLAGS.length : 0;
+    const start = at + header + (own & supported & FRAME_FLAGS.length ? 4 : 0);
     const body = { start, end: Math.min(end, at + header + size) };
     at += header + size;
-    // Compressed, encrypted, or empty.
-    if ((own & ~known) !== 0 || size < 2) continue;
+    // Skip frames that are compressed, encrypted or empty.
+    if ((own & ~supported) !== 0 || size < 2) continue;
     const unsynchronised =
       version === 4 && ((flags & TAG_FLAGS.unsynchronised) !== 0 || (own & FRAME_FLAGS.unsynchronised) !== 0);
-    const read = async (most = Number.POSITIVE_INFINITY) => {
-      const bytes = await reader.read({ ...body, end: Math.min(body.end, body.start + most) });
+    const read = async (max = Number.POSITIVE_INFINITY) => {
+      const bytes = await reader.read({ ...body, end: Math.min(body.end, body.start + max) });
       return unsynchronised ? resynchronise(bytes) : bytes;
     };
     if (name === "APIC" || name === "PIC") {
       const few = await reader.read({ ...body, end: Math.min(body.end, body.start + PICTURE_HEAD) });
-      found.covers.push({ mime: mimeOf(name, few), common, read: async () => pictureIn(name, await read()) });
+      id3.covers.push({ mime: mimeOf(name, few), common, read: async () => pictureIn(name, await read()) });
     } else if (name === "CHAP") {
-      // Many have a picture after their title.
-      const chapter = readChapter(await read(TEXT), version);
-      if (chapter) found.chapters.push(chapter);
-    } else if (/^(T|COM|ULT|USLT)/.test(name) && size <= TEXT) {
+      // A chapter may have a picture after its title.
+      const chapter = readChapter(await read(MAX_TEXT), version);
+      if (chapter) id3.chapters.push(chapter);
+    } else if (/^(T|COM|ULT|USLT)/.test(name) && size <= MAX_TEXT) {
       const text = readText(name, await read());
-      if (text) found.tags.push(text);
+      if (text) id3.tags.push(text);
     }
   }
 }
 
-// Version 2.4 includes the header itself in its size.
+// In version 2.4 the size includes the header.
 async function extendedBytes({ reader, start, version, flags }: Tag): Promise<number> {
   if ((flags & TAG_FLAGS.extended) === 0) return 0;
   const head = await reader.read({ start, end: start + 4 });
   return version === 4 ? sevenBits(head, 0) : 4 + number(head);
 }
 
-// Removes the zeros inserted after bytes of 255, which keep decoders from finding frames of sound in the tag.
+// Removes the zeros inserted after bytes of 255, which keep decoders from finding audio frames in the tag.
 function resynchronise(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, at) => byte !== 0 || bytes[at - 1] !== 0xff);
 }
@@ -133,7 +131,7 @@ function mimeOf(name: string, bytes: Uint8Array): string {
   return /png$/i.test(format) ? COVER_CODECS.png : format.toLowerCase();
 }
 
-// After an encoding, a type, the picture's role, and a description that ends in two zeros when characters have two bytes.
+// Encoding, type, picture type and description precede the picture; the description ends in two zeros in UTF-16.
 function pictureIn(name: string, bytes: Uint8Array): Uint8Array {
   const step = bytes[0] === 1 || bytes[0] === 2 ? 2 : 1;
   let at = name === "PIC" ? 5 : bytes.indexOf(0, 1) + 2;
@@ -144,16 +142,16 @@ function pictureIn(name: string, bytes: Uint8Array): Uint8Array {
 function readText(name: string, bytes: Uint8Array): readonly [string, string] | null {
   const encoding = bytes[0] ?? 0;
   if (/^TXX/.test(name)) {
-    const [described = "", value = ""] = decode(bytes.subarray(1), encoding);
-    return [described, value];
+    const [description = "", value = ""] = decode(bytes.subarray(1), encoding);
+    return [description, value];
   }
   if (name.startsWith("T")) {
     const text = decode(bytes.subarray(1), encoding).filter(Boolean).join(";");
     return [name, /^TCON?$/.test(name) ? genreOf(text) : text];
   }
-  // COMM and USLT: a language, a description, and the text; comments with a description come from programs.
-  const [described = "", value = ""] = decode(bytes.subarray(4), encoding);
-  return described === "" || !name.startsWith("COM") ? [name, value] : null;
+  // COMM and USLT: language, description and text. Comments with a description are software metadata.
+  const [description = "", value = ""] = decode(bytes.subarray(4), encoding);
+  return description === "" || !name.startsWith("COM") ? [name, value] : null;
 }
 
 function genreOf(text: string): string {
@@ -161,7 +159,7 @@ function genreOf(text: string): string {
   return ID3_GENRES[Number(inBrackets ?? alone)] ?? text;
 }
 
-// ID3v2 Chapter Frame Addendum: a name, start and end in milliseconds, two places in the file, and frames.
+// ID3v2 Chapter Frame Addendum: an id, start and end in milliseconds, two file offsets, and subframes.
 function readChapter(bytes: Uint8Array, version: number): FoundChapter | null {
   const at = bytes.indexOf(0) + 1;
   if (at === 0 || at + 16 > bytes.length) return null;
@@ -176,7 +174,6 @@ function readChapter(bytes: Uint8Array, version: number): FoundChapter | null {
   return { start: start ?? 0, end, title: title ?? "" };
 }
 
-// Consecutive texts, each terminated by a zero.
 function decode(bytes: Uint8Array, encoding: number): string[] {
   const texts = new TextDecoder(ENCODINGS[encoding] ?? "latin1").decode(swapped(bytes, encoding)).split("\0");
   return texts.map((text) => text.replace(/^\ufeff/, ""));
@@ -184,7 +181,7 @@ function decode(bytes: Uint8Array, encoding: number): string[] {
 
 const ENCODINGS = ["latin1", "utf-16le", "utf-16le", "utf-8"] as const;
 
-// To little-endian, which every platform decodes.
+// Every platform decodes little-endian.
 function swapped(bytes: Uint8Array, encoding: number): Uint8Array {
   const big = encoding === 2 || (encoding === 1 && bytes[0] === 0xfe && bytes[1] === 0xff);
   if (!big) return bytes;
@@ -258,24 +255,22 @@ const ID3_GENRES: readonly string[] = [
   "Neue Deutsche Welle,Podcast,Indie Rock,G-Funk,Dubstep,Garage Rock,Psybient",
 ].flatMap((line) => line.split(","));
 
-// Ten frames of the largest size, plus the 4 KiB in which mediabunny (1.61) looks for the first.
+// Ten frames of the largest size, plus the 4 KiB that mediabunny (1.61) searches for the first.
 const WINDOW = 24 * KIB;
-const TAG_HEADER = 10;
-const TAGS = 16;
 const FRAME_START = 40;
 
-// The tag that LAME writes into the first frame, as other encoders do: numbers of frames and of bytes, a table of contents and a quality,
-// each where a flag says so, and 21 bytes on the encoder's delay in 12 bits (gabriel.mp3-tech.org/mp3infotag.html).
+// LAME and other encoders write a tag into the first frame: optional fields by flag (frames, bytes, table of contents, quality), and
+// 21 bytes further the encoder's delay in 12 bits (gabriel.mp3-tech.org/mp3infotag.html).
 const FIRST_FRAME = 256;
 const XING = /Xing|Info/;
 const XING_FIELDS = [4, 4, 100, 4] as const;
 const LAME_TAGS: ReadonlySet<string> = new Set(["LAME", "Lavf", "Lavc"]);
-// Samples that a decoder adds to it.
+// Samples that a decoder adds to the encoder's delay.
 const DECODER_DELAY = 529;
 
 /**
- * Limits an MP3 to its first frames after the ID3 tags, because mediabunny reads 64 KiB to find each frame. Null when no
- * frame directly follows the tags.
+ * Limits an MP3 to its first frames after the ID3 tags, because mediabunny reads 64 KiB to find each frame. Null when no frame
+ * directly follows the tags.
  */
 export async function readMp3Start(reader: ByteReader): Promise<FileStart | null> {
   const at = await findFrame(reader);
@@ -291,15 +286,15 @@ export async function readMp3Start(reader: ByteReader): Promise<FileStart | null
   );
 }
 
-/** Returns how many samples of an MP3 players skip at its start, by its LAME tag; 0 without one. */
+/** Returns the number of samples that players skip at the start of an MP3, from its LAME tag; 0 if it has none. */
 export async function readMp3Delay(reader: ByteReader): Promise<number> {
   const at = await findFrame(reader);
   const bytes = at && (await reader.read({ start: at.frame, end: at.frame + FIRST_FRAME }));
-  const found = bytes && XING.exec(String.fromCharCode(...bytes));
-  if (!found) return 0;
-  const flags = viewOf(bytes).getUint32(found.index + 4);
+  const xing = bytes && XING.exec(String.fromCharCode(...bytes));
+  if (!xing) return 0;
+  const flags = viewOf(bytes).getUint32(xing.index + 4);
   const lengths = XING_FIELDS.filter((_, bit) => (flags >> bit) & 1);
-  const tag = found.index + 8 + lengths.reduce((sum, length) => sum + length, 0);
+  const tag = xing.index + 8 + lengths.reduce((sum, length) => sum + length, 0);
   const encoder = String.fromCharCode(...bytes.subarray(tag, tag + 4));
   if (!LAME_TAGS.has(encoder) || tag + 24 > bytes.length) return 0;
   return (viewOf(bytes).getUint16(tag + 21) >> 4) + DECODER_DELAY;
@@ -307,8 +302,8 @@ export async function readMp3Delay(reader: ByteReader): Promise<number> {
 
 async function findFrame(reader: ByteReader): Promise<{ frame: number } | null> {
   let at = 0;
-  for (let tags = 0; tags < TAGS; tags++) {
-    const head = await reader.read({ start: at, end: at + TAG_HEADER });
+  for (let tags = 0; tags < MAX_TAGS; tags++) {
+    const head = await reader.read({ start: at, end: at + HEADER });
     const tag = tagSize(head);
     if (tag === 0) return startsFrame(head) ? { frame: at } : null;
     at += tag;
@@ -318,12 +313,11 @@ async function findFrame(reader: ByteReader): Promise<{ frame: number } | null> 
 
 // ID3v2 (id3.org, 3.1): the size has four bytes of seven bits and excludes the header.
 function tagSize(head: Uint8Array): number {
-  if (head.length < TAG_HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return 0;
-  return TAG_HEADER + head.subarray(6, TAG_HEADER).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
+  if (head.length < HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return 0;
+  return HEADER + head.subarray(6, HEADER).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
 }
 
-// LAME and others store the number of frames in the first one, after 9 to 32 bytes of side information: Xing for a variable
-// bitrate, Info for a constant one.
+// The tag of the first frame, after 9 to 32 bytes of side information: Xing for a variable bitrate, Info for a constant one.
 async function readBitrate(reader: ByteReader, at: number): Promise<FileStart["bitrate"]> {
   const frame = String.fromCharCode(...(await reader.read({ start: at, end: at + FRAME_START })));
   if (frame.includes("Xing")) return "variable";

@@ -20,11 +20,11 @@ export function listBoxes(view: DataView, start: number, end: number): Box[] {
 
 /** Finds the first box on a path of nested types; null when there is none. */
 export function findBox(view: DataView, within: Box, ...path: string[]): Box | null {
-  let found: Box | undefined = within;
+  let current: Box | undefined = within;
   for (const kind of path) {
-    found = found && listBoxes(view, found.start, found.end).find((box) => box.kind === kind);
+    current = current && listBoxes(view, current.start, current.end).find((box) => box.kind === kind);
   }
-  return found ?? null;
+  return current ?? null;
 }
 
 /** Parses the header of a box that has `left` bytes up to the end of the file; a size of 0 extends to the end. */
@@ -47,7 +47,7 @@ export function readBoxHeader(
  */
 export function readTimescale(view: DataView, box: Box | null): number {
   if (!box || box.end - box.start < 24) return 0;
-  // Two times precede it, which have 64 bits in version 1.
+  // Two times precede it, of 64 bits each in version 1.
   return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
 }
 
@@ -89,30 +89,30 @@ export function* readEdits(view: DataView, elst: Box): Generator<Edit, void> {
   }
 }
 
-/** What the index of an MP4 or MOV says about the packets of one track. */
+/** The packets of one track, summed up from the index of an MP4 or MOV. */
 export interface TrackIndex {
   packets: number;
   bytes: number;
   /** Duration of all packets in seconds. */
   seconds: number;
-  /** Seconds of them that a player shows, after edits at the start and end. */
+  /** Seconds that a player shows, with edits applied. */
   shown: number;
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
-  /** False when its tables are inconsistent, so that processing them may never end. */
+  /** Whether its tables are consistent; processing inconsistent ones may never end. */
   sound: boolean;
 }
 
 // Most seconds by which a track may outlast its packets, including a late start.
-const LATE = 60;
+const MAX_EXCESS = 60;
 
 /**
- * Parses the sample tables of every track (ISO/IEC 14496-12, 8.6 and 8.7), by track id, and the second of the file at which pictures
- * or sound begin; 0 when edits leave that open.
+ * Parses the sample tables of every track (ISO/IEC 14496-12, 8.6 and 8.7), by track id, and the time in seconds at which pictures
+ * or sound begin; 0 when the edits leave that open.
  */
 export function readTracks(view: DataView, moov: Box): { tracks: Map<number, TrackIndex>; start: number } {
   const tracks = new Map<number, TrackIndex>();
-  const stretches = new Map<number, Stretch | null>();
+  const presentations = new Map<number, Presentation | null>();
   const starts: number[] = [];
   const movie = readTimescale(view, findBox(view, moov, "mvhd"));
   for (const trak of listBoxes(view, moov.start, moov.end).filter(({ kind }) => kind === "trak")) {
@@ -128,21 +128,24 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     const offsets = readRuns(view, table("ctts"));
     const sizes = readSizes(view, table("stsz"), times.count);
     const timescale = readTimescale(view, findBox(view, trak, "mdia", "mdhd"));
-    const seconds = over(times.sum, timescale);
-    const shown = over(ticks, movie);
-    const first = over(offsets.first, timescale);
+    const seconds = toSeconds(times.sum, timescale);
+    const shown = toSeconds(ticks, movie);
+    const first = toSeconds(offsets.first, timescale);
     const last = readLatest(view, table("stts"), table("ctts"));
-    const span = Math.max(seconds, over(last, timescale) - first);
-    const stretch = readStretch(view, trak, movie, { first, span });
-    stretches.set(id, stretch);
-    // Text and time codes begin with an empty packet where the file starts late.
+    const span = Math.max(seconds, toSeconds(last, timescale) - first);
+    const presentation = readPresentation(view, trak, movie, { first, span });
+    presentations.set(id, presentation);
+    // Text and time codes may start earlier, with an empty packet.
     const plays = /^(vide|soun)$/.test(readHandler(view, trak) ?? "");
-    if (plays) starts.push(stretch?.start ?? Number.NaN);
+    if (plays) starts.push(presentation?.start ?? Number.NaN);
     // Headers may state more than the packets have.
-    const most = stretch ? Math.max(span, stretch.end) : span + LATE;
+    const limit = presentation ? Math.max(span, presentation.end) : span + MAX_EXCESS;
     tracks.set(id, {
-      ...{ packets: sizes.count, bytes: sizes.sum, seconds, end: null },
-      shown: shown > 0 && shown <= span + LATE ? Math.min(shown, most) : seconds,
+      packets: sizes.count,
+      bytes: sizes.sum,
+      seconds,
+      end: null,
+      shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
       sound:
         times.count === sizes.count &&
         offsets.count <= sizes.count &&
@@ -151,44 +154,43 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
   }
   const start = Math.min(...starts);
   for (const [id, track] of tracks) {
-    const end = (stretches.get(id)?.end ?? Number.NaN) - start;
+    const end = (presentations.get(id)?.end ?? Number.NaN) - start;
     if (end > 0) track.end = Math.round(end * 1e6) / 1e6;
   }
   return { tracks, start: Number.isFinite(start) ? Math.max(0, start) : 0 };
 }
 
 /** When a track is shown, in seconds of the file. */
-interface Stretch {
+interface Presentation {
   start: number;
   end: number;
 }
 
-// Parses an edit list of empty edits followed by one stretch (8.6.6); null for any other. `first` is the composition time of the
+// Parses an edit list of empty edits followed by one real edit (8.6.6); null for any other. `first` is the composition time of the
 // first packet, `span` the seconds from it to the end of the last one shown.
-function readStretch(
+function readPresentation(
   view: DataView,
   trak: Box,
   movie: number,
   { first, span }: { first: number; span: number },
-): Stretch | null {
+): Presentation | null {
   const elst = findBox(view, trak, "edts", "elst");
   if (!elst) return { start: first, end: first + span };
   const mdhd = findBox(view, trak, "mdia", "mdhd");
   let delay = 0;
   for (const { length, from, plain, last } of readEdits(view, elst)) {
-    const given = over(length, movie);
+    const stated = toSeconds(length, movie);
     if (from < 0) {
-      delay += given;
+      delay += stated;
       continue;
     }
     if (!plain || !last) return null;
-    const skipped = over(from, readTimescale(view, mdhd)) - first;
+    const skipped = toSeconds(from, readTimescale(view, mdhd)) - first;
     const rest = span - Math.max(0, skipped);
-    // The length is in coarse ticks of the file; when it means everything, the track's own are finer.
-    const whole = length === 0 || Math.abs(given - rest) <= 2 / movie;
+    // The edit's length is in coarse ticks of the file; if it covers everything, use the track's finer ones.
+    const whole = length === 0 || Math.abs(stated - rest) <= 2 / movie;
     const start = delay + Math.max(0, -skipped);
-    // Nothing follows the last packet.
-    return { start, end: whole ? start + rest : Math.min(delay + given, start + rest) };
+    return { start, end: whole ? start + rest : Math.min(delay + stated, start + rest) };
   }
   return null;
 }
@@ -205,8 +207,8 @@ function readRuns(view: DataView, box: Box | null): { count: number; sum: number
   return { count, sum, first };
 }
 
-// Returns the end of the packet with the latest composition time. Decoding times sum up to less where pictures that are reordered
-// lie further apart at the end than at the start.
+// Returns the end of the packet with the latest composition time; the sum of decoding times may be less, because reordering at the
+// end may exceed that at the start.
 function readLatest(view: DataView, stts: Box | null, ctts: Box | null): number {
   const rows = (box: Box | null) => (box ? Math.max(0, Math.floor((box.end - box.start - 8) / 8)) : 0);
   let [time, latest, delta, row, left, offset] = [0, 0, 0, 0, 0, 0];
@@ -230,7 +232,7 @@ function readLatest(view: DataView, stts: Box | null, ctts: Box | null): number 
   return latest + delta;
 }
 
-// When all packets share one size, only the times show whether their number is plausible.
+// If all packets share one size, only the time table bounds their number.
 function readSizes(view: DataView, box: Box | null, timed: number): { count: number; sum: number } {
   if (!box || box.end - box.start < 12) return { count: 0, sum: 0 };
   const shared = view.getUint32(box.start + 4);
@@ -251,6 +253,6 @@ function largestChunk(view: DataView, stsc: Box | null): number {
   return largest;
 }
 
-function over(ticks: number, timescale: number): number {
+function toSeconds(ticks: number, timescale: number): number {
   return timescale > 0 ? ticks / timescale : 0;
 }

@@ -17,13 +17,13 @@ import {
 } from "./mp4-boxes.ts";
 import { unsupported } from "./sniff.ts";
 
-// mediabunny (1.61) makes objects of all packets to add them up, and may loop forever over tables that contradict each other
-// (test/probe/hostile). Here the tables are added up in place, and refused when they disagree.
+// mediabunny (1.61) creates an object per packet to sum them up, and may loop forever over tables that contradict each other
+// (test/probe/hostile). This reader sums the tables in place and rejects them if they disagree.
 
 /** The index of an MP4 or MOV, which describes its packets without reading them. */
 export interface MovieIndex {
   tracks: ReadonlyMap<number, TrackIndex>;
-  /** Second of the file at which pictures or sound begin; 0 when edits leave that open. */
+  /** Time in seconds at which pictures or sound begin; 0 when the edits leave that open. */
   start: number;
   /** Whether fragments describe further packets, so that the index is incomplete. */
   fragmented: boolean;
@@ -38,8 +38,8 @@ const MAX_INDEX = 24 * MIB;
 const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
 
 /**
- * Finds the index (moov) of an MP4 or MOV by the headers of its boxes; null for pictures in such a file, still or animated unless
- * `animated` is true. Throws `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
+ * Finds the index (moov) of an MP4 or MOV by its box headers; null for a still, and for an animated AVIF unless `animated` is
+ * true. Throws `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
  */
 export async function findMovieIndex(reader: ByteReader, animated = false): Promise<ByteRange | null> {
   let at = 0;
@@ -58,7 +58,7 @@ export async function findMovieIndex(reader: ByteReader, animated = false): Prom
   throw unsupported(`The file is incomplete; its index (moov) is missing or cut off${cut}.`);
 }
 
-/** Reads the index that {@link findMovieIndex} finds; null where it finds none, or one too large to hold. */
+/** Reads the index that {@link findMovieIndex} finds; null when there is none, or it is larger than 24 MiB. */
 export async function readMovieIndex(reader: ByteReader, animated = false): Promise<MovieIndex | null> {
   const range = await findMovieIndex(reader, animated);
   return range && range.end - range.start <= MAX_INDEX ? readMoov(reader, range) : null;
@@ -75,8 +75,8 @@ async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<
     reader: {
       size: reader.size,
       read(range, signal) {
-        const held = range.start >= start && range.end <= end;
-        return held
+        const inIndex = range.start >= start && range.end <= end;
+        return inIndex
           ? Promise.resolve(bytes.slice(range.start - start, range.end - start))
           : reader.read(range, signal);
       },
@@ -86,9 +86,9 @@ async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<
 
 /**
  * Returns the presentation times in seconds of the first video track's sync samples (ISO/IEC 14496-12, 8.6), with edits
- * applied. Empty when there are more than `most`, or without a table, which means that every sample is one.
+ * applied. Empty when there are more than `max`, or no table, which means that all are sync samples.
  */
-export function readSyncTimes(moov: DataView, most: number): number[] {
+export function readSyncTimes(moov: DataView, max: number): number[] {
   const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
   const trak = listBoxes(moov, movie.start, movie.end).find(
     (box) => box.kind === "trak" && readHandler(moov, box) === "vide",
@@ -101,7 +101,7 @@ export function readSyncTimes(moov: DataView, most: number): number[] {
   if (!trak || !stbl || !stss || !stts || !mdhd || !mvhd) return [];
   const [ticks, movieTicks] = [readTimescale(moov, mdhd), readTimescale(moov, mvhd)];
   const count = Math.min(moov.getUint32(stss.start + 4), Math.floor((stss.end - stss.start - 8) / 4));
-  if (ticks === 0 || movieTicks === 0 || count > most) return [];
+  if (ticks === 0 || movieTicks === 0 || count > max) return [];
 
   const shift = readShift(moov, findBox(moov, trak, "edts", "elst"), ticks, movieTicks);
   const decode = walkRuns(moov, stts);
@@ -111,7 +111,7 @@ export function readSyncTimes(moov: DataView, most: number): number[] {
   let before = 0;
   for (let index = 0; index < count; index++) {
     const sample = moov.getUint32(stss.start + 8 + index * 4) - 1;
-    // A table that goes backwards would have to be walked from its start again and again.
+    // A table that goes backwards would restart the walk each time.
     if (sample < before) return [];
     before = sample;
     times.push((decode(sample).sum + (offset ? offset(sample).value : 0)) / ticks + shift);
@@ -119,7 +119,7 @@ export function readSyncTimes(moov: DataView, most: number): number[] {
   return times;
 }
 
-// Seconds to add to media times: the empty edits at the start, minus the start of the first real one.
+// Seconds to add to media times: the leading empty edits, minus the start of the first real one.
 function readShift(view: DataView, elst: Box | null, ticks: number, movieTicks: number): number {
   let shift = 0;
   if (!elst) return shift;
@@ -130,7 +130,7 @@ function readShift(view: DataView, elst: Box | null, ticks: number, movieTicks: 
   return shift;
 }
 
-// stts and ctts: pairs of a sample count and the value of each; samples are requested in order.
+// stts and ctts: pairs of a sample count and a value; callers request samples in order.
 function walkRuns(view: DataView, box: Box): (sample: number) => { sum: number; value: number } {
   let [at, first, sum] = [box.start + 8, 0, 0];
   return (sample) => {
@@ -151,7 +151,7 @@ export interface MovieExtras {
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
   tags: (readonly [name: string, value: string])[];
-  /** The tracks of text that hold the titles of chapters. */
+  /** The text tracks with chapter titles. */
   titles: SourceStream[];
   titleBoxes: Box[];
 }
@@ -173,7 +173,7 @@ const PICTURES: Readonly<Record<number, string>> = { 13: "mjpeg", 14: "png", 27:
 export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   const boxes = listBoxes(moov, 8, moov.byteLength);
   const ids = new Map(boxes.filter(({ kind }) => kind === "trak").map((trak) => [trak, trackId(moov, trak)]));
-  const named = new Set([...ids.keys()].flatMap((trak) => chapterTracks(moov, trak)));
+  const titleIds = new Set([...ids.keys()].flatMap((trak) => chapterTracks(moov, trak)));
   const titles: SourceStream[] = [];
   const titleBoxes: Box[] = [];
   const places = new Map<number, number>();
@@ -182,13 +182,13 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   let index = 0;
   for (const each of boxes) {
     if (each.kind === "mvhd") {
-      const made = readCreation(moov, each);
-      if (made) tags.push([CREATION_TIME, made]);
+      const created = readCreation(moov, each);
+      if (created) tags.push([CREATION_TIME, created]);
     } else if (each.kind === "trak") {
       const id = ids.get(each) ?? 0;
       const stream = readStream(moov, each, index, tracks.get(id));
       places.set(id, index++);
-      if (named.has(id) && stream?.kind === "subtitle") {
+      if (titleIds.has(id) && stream?.kind === "subtitle") {
         titleBoxes.push(each);
         titles.push({ index: stream.index, kind: "data", codec: null });
       } else if (stream && tracks.get(id)?.packets !== 0) streams.push(stream);
@@ -201,7 +201,7 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   return { places, streams, tags, titles, titleBoxes };
 }
 
-// Seconds since 1904 (ISO/IEC 14496-12, 8.2.2); some programs count from 1970.
+// Seconds since 1904 (ISO/IEC 14496-12, 8.2.2); some muxers count from 1970.
 function readCreation(moov: DataView, { start, end }: Box): string | null {
   if (end - start < 12) return null;
   const seconds =
@@ -215,7 +215,7 @@ function trackId(moov: DataView, trak: Box): number {
   return moov.getUint32(tkhd.start + (moov.getUint8(tkhd.start) === 1 ? 20 : 12));
 }
 
-// QuickTime stores chapters as samples of a text track that other tracks refer to.
+// QuickTime stores chapter titles as samples of a text track that other tracks refer to.
 function chapterTracks(moov: DataView, trak: Box): number[] {
   const chap = findBox(moov, trak, "tref", "chap");
   const ids: number[] = [];
@@ -249,7 +249,7 @@ const ENABLED = 1;
 // 3GPP TS 26.245, 5.16, and QuickTime: every sample is forced.
 const ALL_FORCED = 0x80000000;
 
-// QuickTime and ffmpeg write the name here.
+// QuickTime and ffmpeg write the title to udta/name.
 function readSubtitleFlags(moov: DataView, trak: Box, stsd: Box | null): Partial<SourceStream> {
   const tkhd = findBox(moov, trak, "tkhd");
   const name = findBox(moov, trak, "udta", "name");
@@ -302,14 +302,14 @@ function degrees(value: number, digits: number): string {
   );
 }
 
-// Titles are read at once where they lie this close together; some programs lay them among pictures and sound.
-const MOST_BYTES = 262_144;
-// Of one title: more than is kept of it.
-const TITLE = 2048;
+// Titles within this range are read at once; some muxers interleave them with pictures and sound.
+const MAX_TITLES_RANGE = 262_144;
+// Per title; more than is used.
+const MAX_TITLE = 2048;
 
 /**
- * Reads the chapters of an MP4 or MOV: those of the first of `tracks`, text tracks that other tracks refer to, or else of Nero's
- * list (chpl), as ffmpeg does. Damaged ones count as absent.
+ * Reads the chapters of an MP4 or MOV from the first readable one of `tracks`, the text tracks with titles, or otherwise from
+ * Nero's list (chpl), as ffmpeg does. Damaged ones count as absent.
  */
 export async function readMovieChapters(
   { moov, reader }: MovieIndex,
@@ -319,14 +319,14 @@ export async function readMovieChapters(
     const samples = listSamples(moov, trak);
     const [start, end] = [Math.min(...samples.map(({ at }) => at)), Math.max(...samples.map(endOf))];
     if (samples.length === 0 || end > reader.size) continue;
-    const whole = end - start <= MOST_BYTES ? await reader.read({ start, end }) : null;
-    const found: FoundChapter[] = [];
+    const whole = end - start <= MAX_TITLES_RANGE ? await reader.read({ start, end }) : null;
+    const chapters: FoundChapter[] = [];
     for (const { at, size, time, length } of samples) {
-      const to = at + Math.min(size, TITLE);
+      const to = at + Math.min(size, MAX_TITLE);
       const bytes = whole?.subarray(at - start, to - start) ?? (await reader.read({ start: at, end: to }));
-      found.push({ start: time, end: time + length, title: readTitle(bytes) });
+      chapters.push({ start: time, end: time + length, title: readTitle(bytes) });
     }
-    return found;
+    return chapters;
   }
   return listBoxes(moov, 8, moov.byteLength)
     .filter(({ kind }) => kind === "udta")
@@ -346,7 +346,7 @@ function endOf({ at, size }: Sample): number {
   return at + size;
 }
 
-// ISO/IEC 14496-12, 8.6.1.2 and 8.7.3 to 8.7.5; every loop ends with the limit or its box.
+// ISO/IEC 14496-12, 8.6.1.2 and 8.7.3 to 8.7.5; every loop is bounded by a limit or its box.
 function listSamples(moov: DataView, trak: Box): Sample[] {
   const mdia = findBox(moov, trak, "mdia");
   const stbl = mdia && findBox(moov, mdia, "minf", "stbl");
@@ -361,9 +361,9 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
     };
   };
   const [times, runs, listed] = [table("stts", 8), table("stsc", 12), table("stsz", 4, 12)];
-  // One size may be that of all samples, which then are not listed.
-  const alike = table("stsz", 12, 0).rows > 0 ? table("stsz", 12, 4).value(0) : 0;
-  const sizes = alike > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => alike } : listed;
+  // If all samples have the same size, they are not listed.
+  const shared = table("stsz", 12, 0).rows > 0 ? table("stsz", 12, 4).value(0) : 0;
+  const sizes = shared > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => shared } : listed;
   const wide = stbl && findBox(moov, stbl, "co64");
   const places = wide ? table("co64", 8) : table("stco", 4);
   const samples: Sample[] = [];
@@ -375,11 +375,11 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
     const inside = runs.rows > 0 ? runs.value(run, 4) : 0;
     for (let count = 0; count < inside; count++) {
       while (left === 0 && row + 1 < times.rows) left = times.value(++row);
-      const done = samples.length >= CHAPTER_LIMITS.chapters;
-      if (left === 0 || samples.length >= sizes.rows || done) return samples;
+      const isFull = samples.length >= CHAPTER_LIMITS.chapters;
+      if (left === 0 || samples.length >= sizes.rows || isFull) return samples;
       const [size, ticks] = [sizes.value(samples.length), times.value(row, 4)];
       const start = delay + time / scale;
-      samples.push({ ...{ at, size }, time: start, length: Math.min(ticks / scale, until - start) });
+      samples.push({ at, size, time: start, length: Math.min(ticks / scale, until - start) });
       at += size;
       time += ticks;
       left--;
@@ -388,7 +388,7 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
   return samples;
 }
 
-// Seconds of an empty edit at the start, and at which the one after it ends.
+// Duration of a leading empty edit, and the end of the edit after it, in seconds.
 function readDelay(moov: DataView, trak: Box): { delay: number; until: number } {
   const elst = findBox(moov, trak, "edts", "elst");
   const mvhd = listBoxes(moov, 8, moov.byteLength).find(({ kind }) => kind === "mvhd");
@@ -400,7 +400,7 @@ function readDelay(moov: DataView, trak: Box): { delay: number; until: number } 
   return { delay, until: shown.length > 0 ? delay + shown.length / scale : Number.POSITIVE_INFINITY };
 }
 
-// A length of two bytes and the text, in UTF-16 where it has a byte order mark.
+// A length of two bytes, then the text: UTF-16 if it starts with a byte order mark.
 function readTitle(bytes: Uint8Array): string {
   if (bytes.length < 2) return "";
   const text = bytes.subarray(2, 2 + viewOf(bytes).getUint16(0));
@@ -409,19 +409,19 @@ function readTitle(bytes: Uint8Array): string {
   return new TextDecoder(mark === 0xfffe ? "utf-16le" : "utf-8").decode(text);
 }
 
-// Starts in units of 100 ns, each with a title after its length.
+// Each entry: the start in units of 100 ns, the title's length, and the title.
 function readNeroList(moov: DataView, chpl: Box | null): FoundChapter[] {
   if (!chpl || chpl.end - chpl.start < 5) return [];
   let at = chpl.start + (moov.getUint8(chpl.start) === 0 ? 4 : 8);
   const count = at < chpl.end ? moov.getUint8(at++) : 0;
-  const found: FoundChapter[] = [];
-  while (found.length < count && at + 9 <= chpl.end) {
+  const chapters: FoundChapter[] = [];
+  while (chapters.length < count && at + 9 <= chpl.end) {
     const start = Number(moov.getBigUint64(at)) / 1e7;
     const length = moov.getUint8(at + 8);
     if (at + 9 + length > chpl.end) break;
     const title = bytesOf(moov).subarray(at + 9, at + 9 + length);
-    found.push({ start, title: new TextDecoder().decode(title) });
+    chapters.push({ start, title: new TextDecoder().decode(title) });
     at += 9 + length;
   }
-  return found;
+  return chapters;
 }

@@ -4,18 +4,18 @@ import { readMovieIndex } from "./mp4.ts";
 import { boundReader } from "./reader.ts";
 
 // mediabunny reads a few times per packet; a million packets are six hours of sound.
-const READS = 2_000_000;
+const MAX_READS = 2_000_000;
 
 /**
- * Prepares an untrusted source for mediabunny, which can loop forever over a damaged one: returns null for an MP4 or MOV
- * with an inconsistent index, and bounds the reads of any file. Disable mediabunny's cache, so that every read counts.
+ * Prepares an untrusted source for mediabunny, which can loop forever over a damaged one: bounds its reads, and returns null for
+ * an MP4 or MOV with an inconsistent index. Disable mediabunny's cache, so that every read counts.
  */
 export async function openSource(
   reader: ByteReader,
   format: string,
   signal: AbortSignal,
 ): Promise<ByteReader | null> {
-  const bounds = { reads: READS, blocks: Number.POSITIVE_INFINITY, jumps: Number.POSITIVE_INFINITY };
+  const bounds = { reads: MAX_READS, blocks: Number.POSITIVE_INFINITY, jumps: Number.POSITIVE_INFINITY };
   if (format === "matroska" || format === "webm") {
     return boundReader(await hideDamage(reader, signal), bounds, signal);
   }

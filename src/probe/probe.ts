@@ -14,20 +14,20 @@ import { formatsOf, isSvg, sniff, unsupported } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
 import { probeSvg } from "./svg.ts";
 
-/** What is known about a file before the probe. */
+/** A file's URL and served type, given to the probe. */
 export interface ProbeGiven {
   url: string;
   /** Content-Type as served; never decisive, because servers are often wrong. */
   mime?: string;
 }
 
-/** Runs ffprobe on a file and returns its JSON report for `parseFfprobe`, for what mediabunny cannot read by ranges. */
+/** Runs ffprobe on a file that mediabunny cannot read by ranges, and returns its JSON report for `parseFfprobe`. */
 export type RunFfprobe = (reader: ByteReader, signal: AbortSignal) => Promise<unknown>;
 
-/** The most bytes of a Source as JSON: a record has seven, of the input and of the output, and must fit a row of 2 MB. */
+/** Most bytes of a Source as JSON: a record holds seven, of inputs and outputs, and must fit a row of 2 MB. */
 export const MOST_SOURCE_BYTES = 98_304;
 
-// 16 MiB in 64 places: several times what any ordinary file takes.
+// 16 MiB in 64 places: several times the need of an ordinary file.
 const READ_BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
 
 /**
@@ -47,21 +47,21 @@ export async function probeMedia(
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
   const { demuxed, ends, fragmented } = await tryDemux(readable, formats, given.url, signal);
   if (demuxed) checkSource(demuxed.source);
-  const known = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
-  if (known && !known.implicit) return measured(known.source, reader, signal);
+  const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
+  if (complete && !complete.implicit) return withExactDuration(complete.source, reader, signal);
   const report = await ffprobe(readable, signal).catch((thrown) => {
     signal.throwIfAborted();
     const error =
       thrown instanceof MediaError
         ? thrown
         : new MediaError("probe_failed", "The file could not be probed.", { cause: thrown });
-    // The core that headers state plays too, but no passing failure may decide between it and the whole.
-    if (known && !error.retryable) return null;
+    // The core that the headers state is playable, but a transient failure must not decide between it and the full sound.
+    if (complete && !error.retryable) return null;
     throw error;
   });
-  if (known && report === null) return measured(known.source, reader, signal);
+  if (complete && report === null) return withExactDuration(complete.source, reader, signal);
   const parsed = parseFfprobe(report, { url: given.url, filesize: reader.size });
-  if (known) return measured(withSound(known.source, parsed), reader, signal);
+  if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
   const reported = withEnds(parsed, ends);
   const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
   const source: Source = {
@@ -70,28 +70,28 @@ export async function probeMedia(
     ...(gray && { has_alpha: true, transparent_color: gray }),
   };
   checkFrames(source, report);
-  return measured(checkSource(source), reader, signal);
+  return withExactDuration(checkSource(source), reader, signal);
 }
 
 // Both mediabunny and ffprobe guess their duration from a bitrate.
-const GUESSED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
+const ESTIMATED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
 
-async function measured(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
+async function withExactDuration(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
   const length = await measureFrames(reader, source.format, signal);
-  if (length?.seconds && source.kind === "audio") return lastingFor(source, length.seconds);
-  const guessed = GUESSED.has(source.format) || (length !== null && source.kind === "audio");
-  return guessed ? { ...source, duration_estimated: true } : source;
+  if (length?.seconds && source.kind === "audio") return withDuration(source, length.seconds);
+  const estimated = ESTIMATED.has(source.format) || (length !== null && source.kind === "audio");
+  return estimated ? { ...source, duration_estimated: true } : source;
 }
 
-/** Replaces an estimated duration by the sum of the file's frames, whatever its size, where frames can be counted. */
+/** Replaces an estimated duration with the sum of the file's frames, whatever its size, if they can be counted. */
 export async function measureWhole(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
   const { duration_estimated, ...plain } = source;
   if (!duration_estimated) return source;
   const length = await measureFrames(reader, source.format, signal, Number.POSITIVE_INFINITY);
-  return length?.seconds ? lastingFor(plain, length.seconds) : source;
+  return length?.seconds ? withDuration(plain, length.seconds) : source;
 }
 
-function lastingFor(source: Source, seconds: number): Source {
+function withDuration(source: Source, seconds: number): Source {
   const duration = microseconds(seconds);
   const streams = source.streams?.map((stream) =>
     stream.kind === "audio" ? { ...stream, duration } : stream,
@@ -100,7 +100,7 @@ function lastingFor(source: Source, seconds: number): Source {
   return { ...source, duration, bitrate, ...(streams ? { streams } : {}) };
 }
 
-// ffprobe does not report an end of the last frame that is exact in every file.
+// ffprobe's end of the last frame is not exact in every file.
 function withEnds(source: Source, ends: TrackEnds): Source {
   const { kind, streams } = source;
   if (kind === "image" || !streams) return source;
@@ -114,21 +114,21 @@ function withEnds(source: Source, ends: TrackEnds): Source {
   };
 }
 
-// What the packets say of the sound. All else is in the headers, some of it more exactly.
+// Takes rate and channels from the packets; the headers state the rest, some of it more exactly.
 function withSound(source: Source, reported: Source): Source {
   const sounds = ({ streams = [] }: Source) => streams.filter(({ kind }) => kind === "audio");
   const [[own], [first]] = [sounds(source), sounds(reported)];
-  const heard = (at: number) => {
+  const decoded = (at: number) => {
     const stream = sounds(reported).find(({ index }) => index === at);
     const { channels, sample_rate } = (stream === first ? reported.audio : stream) ?? {};
     return channels && sample_rate ? { channels, sample_rate } : null;
   };
-  const audio = own && heard(own.index);
+  const audio = own && decoded(own.index);
   return {
     ...source,
     ...(audio && { audio }),
     streams: source.streams?.map((stream) =>
-      stream.channels === undefined ? stream : { ...stream, ...heard(stream.index) },
+      stream.channels === undefined ? stream : { ...stream, ...decoded(stream.index) },
     ),
   };
 }
@@ -138,37 +138,37 @@ function hasPlainSound({ audio }: Source): boolean {
   return audio === undefined || (audio.channels >= 1 && audio.sample_rate >= 1);
 }
 
-interface Tried {
+interface DemuxResult {
   demuxed: Demuxed | null;
   ends: TrackEnds;
   fragmented: boolean;
 }
 
-const NOTHING: Tried = { demuxed: null, ends: new Map(), fragmented: false };
+const NOTHING: DemuxResult = { demuxed: null, ends: new Map(), fragmented: false };
 
-// When mediabunny fails on a file, ffprobe takes over; a read that fails ends the probe.
+// If mediabunny fails on a file, ffprobe takes over; a failed read ends the probe.
 async function tryDemux(
   reader: ByteReader,
   formats: InputFormat[],
   url: string,
   signal: AbortSignal,
-): Promise<Tried> {
+): Promise<DemuxResult> {
   if (formats.length === 0) return NOTHING;
   const bounded = boundReader(reader, READ_BOUNDS, signal);
-  const tried = (demuxed: Demuxed | null): Tried => ({
+  const result = (demuxed: Demuxed | null): DemuxResult => ({
     ...NOTHING,
     demuxed,
     ends: endsOf(demuxed?.source),
   });
   try {
-    if (!formats.includes(MP4)) return tried(await demux(bounded, formats, null, url));
+    if (!formats.includes(MP4)) return result(await demux(bounded, formats, null, url));
     const index = await readMovieIndex(bounded);
     if (!index || [...index.tracks.values()].some(({ sound }) => !sound)) return NOTHING;
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
       return { demuxed: null, ends: await readFragmentEnds(indexed, formats), fragmented: true };
     }
-    return tried(await demux(indexed, formats, index, url));
+    return result(await demux(indexed, formats, index, url));
   } catch (thrown) {
     signal.throwIfAborted();
     const failure = bounded.failure();
@@ -192,12 +192,12 @@ function checkFrames(source: Source, report: unknown): void {
   }
 }
 
-/** Throws `input_unsupported` for what no record holds, and for pictures of absurd size, on which no step could work. */
+/** Throws `input_unsupported` when the Source is too large for a record, or its pictures for any encoder. */
 function checkSource(source: Source): Source {
   const bytes = new TextEncoder().encode(JSON.stringify(source)).length;
   if (bytes > MOST_SOURCE_BYTES) {
-    const most = `at most ${MOST_SOURCE_BYTES} are supported`;
-    throw unsupported(`The file's tracks, tags and chapters take ${bytes} bytes to list; ${most}.`);
+    const limit = `at most ${MOST_SOURCE_BYTES} are supported`;
+    throw unsupported(`The file's tracks, tags and chapters take ${bytes} bytes to list; ${limit}.`);
   }
   if (source.codecs?.video == null) return source;
   const { max } = BOUNDS.pixels;
@@ -207,36 +207,35 @@ function checkSource(source: Source): Source {
   throw unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`);
 }
 
-// A color profile or a text may precede the chunk.
+// A color profile or text may precede the chunk.
 const HEAD = 262_144;
 
-const NAMES = { IHDR: 0x49484452, tRNS: 0x74524e53, IDAT: 0x49444154 } as const;
+const CHUNKS = { IHDR: 0x49484452, tRNS: 0x74524e53, IDAT: 0x49444154 } as const;
 
 /**
- * Returns the gray that stands for transparency in a PNG of 1, 2 or 4 bits, as `0xRRGGBB`; null in any other file. ffmpeg, which
- * compares it with the values that it has spread to 8 bits, misses it.
+ * Returns the transparent gray of a PNG of 1, 2 or 4 bits, as `0xRRGGBB`; null for any other file. ffmpeg compares the value
+ * with samples that it has scaled to 8 bits, and so misses it.
  */
 async function transparentGray(reader: ByteReader, signal: AbortSignal): Promise<string | null> {
   const view = viewOf(await reader.read({ start: 0, end: HEAD }, signal));
   try {
     return readGray(view);
   } catch (thrown) {
-    // The file ends within a chunk.
     if (thrown instanceof RangeError) return null;
     throw thrown;
   }
 }
 
-// W3C PNG, 11.2.1 and 11.3.1.1: color type 0 is gray, whose transparent value has the bits of a pixel.
+// W3C PNG, 11.2.1 and 11.3.1.1: color type 0 is gray; its transparent value has the bit depth of the pixels.
 function readGray(view: DataView): string | null {
   const [bits, type] = [view.getUint8(24), view.getUint8(25)];
-  if (view.getUint32(12) !== NAMES.IHDR || type !== 0 || bits >= 8) return null;
+  if (view.getUint32(12) !== CHUNKS.IHDR || type !== 0 || bits >= 8) return null;
   for (let at = 33; ; at += 12 + view.getUint32(at)) {
     const name = view.getUint32(at + 4);
-    if (name === NAMES.IDAT) return null;
-    if (name !== NAMES.tRNS) continue;
-    const most = 2 ** bits - 1;
-    const gray = ((view.getUint16(at + 8) & most) * 255) / most;
+    if (name === CHUNKS.IDAT) return null;
+    if (name !== CHUNKS.tRNS) continue;
+    const max = 2 ** bits - 1;
+    const gray = ((view.getUint16(at + 8) & max) * 255) / max;
     return `0x${gray.toString(16).padStart(2, "0").repeat(3)}`;
   }
 }

@@ -13,7 +13,7 @@ export interface ProbeBounds {
 
 /** A reader that enforces bounds and remembers a failure of the reader below it. */
 export interface BoundedReader extends ByteReader {
-  /** Returns what a read of the file itself rejected with, if any. */
+  /** Returns the error of a failed read of the file, if any. */
   failure(): unknown;
 }
 
@@ -38,7 +38,7 @@ export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: Ab
   return {
     size: reader.size,
     failure: () => failure,
-    async read(range, given) {
+    async read(range, readSignal) {
       count(range.start, Math.min(range.end, reader.size));
       reads++;
       if (reads > bounds.reads || seen.size > bounds.blocks || jumps > bounds.jumps) {
@@ -46,7 +46,7 @@ export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: Ab
       }
       if (failed) throw failure;
       try {
-        return await reader.read(range, given ?? signal);
+        return await reader.read(range, readSignal ?? signal);
       } catch (thrown) {
         failed = true;
         failure = thrown;
@@ -56,7 +56,7 @@ export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: Ab
   };
 }
 
-/** Resolves to null when the answer would take reads beyond the bounds. */
+/** Resolves to null when `read` exceeds the bounds. */
 export async function withinBounds<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
@@ -66,19 +66,19 @@ export async function withinBounds<T>(read: () => Promise<T>): Promise<T | null>
   }
 }
 
-/** The start of a file that describes all of it, so that mediabunny need not see more. */
+/** The start of a file, sufficient for mediabunny to describe all of it. */
 export interface FileStart {
   /** A file in its own right, with the headers and first packets. */
   reader: ByteReader;
-  /** Whether it is known that no packet was left out. */
+  /** Whether it contains every packet. */
   whole: boolean;
-  /** Bytes of all packets in the file, including those left out. */
+  /** Bytes of all packets in the whole file. */
   body: number;
-  /** Frames per second by track id, where headers state them. */
+  /** Frames per second by track id, as far as headers state them. */
   fps: ReadonlyMap<number, number>;
-  /** End of a track's last frame in seconds by track id, where headers state it; on the packets' clock. */
+  /** End of each track's last frame in seconds, on the packets' clock, by track id, as far as headers state it. */
   ends: ReadonlyMap<number, number>;
-  /** Whether the first packets of sound are representative of the bitrate; `unknown` when nothing states it, nor the duration. */
+  /** Whether the first audio packets represent the bitrate; `unknown` when the headers state neither it nor the duration. */
   bitrate: "constant" | "variable" | "unknown";
 }
 
@@ -93,7 +93,7 @@ export function memoryReader(parts: readonly Uint8Array[]): ByteReader {
   return { size: bytes.length, read: async ({ start, end }) => bytes.slice(start, end) };
 }
 
-/** Returns a file that is not read beyond `limit`: a read across it gets zeros there, and one beyond it throws OutOfBounds. */
+/** Limits reads of a file to `limit`: a read across it gets zeros beyond, and one that starts beyond it throws OutOfBounds. */
 export function limitReader(reader: ByteReader, limit: number): ByteReader {
   return {
     size: reader.size,

@@ -7,7 +7,7 @@ import { findSvgRoot } from "./svg-root.ts";
 const HEAD = 4096;
 const TEXT = 512;
 
-/** Returns the first bytes of a file. Throws `input_unsupported`, naming the file's type, when no media file starts like this. */
+/** Returns the first bytes of a file. Throws `input_unsupported`, which names the file's type, when they are not of a media file. */
 export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<Uint8Array> {
   if (reader.size === 0) throw unsupported("The file is empty.");
   const head = await reader.read({ start: 0, end: HEAD }, signal);
@@ -27,13 +27,13 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
   throw unsupported("The file is text, not media.");
 }
 
-/** Returns whether a file is an SVG, from its first bytes: text whose root is one. */
+/** Returns whether a file is an SVG, from its first bytes. */
 export function isSvg(head: Uint8Array): boolean {
   const text = asText(head, true);
   return text !== null && findSvgRoot(text) !== null;
 }
 
-// Text is UTF-8 without control characters other than whitespace; null for anything else.
+// Null unless the bytes are UTF-8 without control characters other than whitespace.
 function asText(head: Uint8Array, cut: boolean): string | null {
   if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return null;
   try {
@@ -49,15 +49,15 @@ export function unsupported(message: string): MediaError {
 
 // A QuickTime file may start without ftyp, with any of these boxes.
 const BOXES: ReadonlySet<string> = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
-// How the first packet of an Ogg stream starts if mediabunny reads it.
+// Starts of the first packets of Ogg streams that mediabunny reads.
 const OGG_HEADS = ["OpusHead", "\u0001vorbis"];
 
-// ISO/IEC 11172-3, 2.4.2.3: layer III, and none in ADTS. mediabunny takes layers I and II for III.
+// ISO/IEC 11172-3, 2.4.2.3: layer III, and 0 in ADTS. mediabunny mistakes layers I and II for III.
 const LAYERS: ReadonlySet<number> = new Set([2, 0]);
 
 /**
- * Returns which of mediabunny's formats a file may have, from its first bytes; none to leave it to ffprobe. Only a signature
- * at the very start counts: MP3 frames also appear inside other files.
+ * Returns mediabunny's formats that a file may have, from its first bytes; empty to leave it to ffprobe. Only a signature at the
+ * very start counts, because MP3 frames also occur inside other files.
  */
 export function formatsOf(head: Uint8Array): InputFormat[] {
   const at = (start: number, end: number) => String.fromCharCode(...head.subarray(start, end));
@@ -79,7 +79,7 @@ function isPlainOgg(head: Uint8Array): boolean {
     const segments = head[at + 26] ?? 0;
     const body = at + 27 + segments;
     const first = String.fromCharCode(...head.subarray(body, body + 8));
-    if (!OGG_HEADS.some((known) => first.startsWith(known))) return false;
+    if (!OGG_HEADS.some((start) => first.startsWith(start))) return false;
     at = body + head.subarray(at + 27, body).reduce((sum, size) => sum + size, 0);
   }
   return true;

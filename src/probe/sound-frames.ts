@@ -1,38 +1,38 @@
 import type { ByteReader } from "../runs/ports.ts";
 import { MIB, viewOf } from "../util/bytes.ts";
 
-// mediabunny (1.61) and ffprobe multiply the file's size by the bitrate of its start; test/probe/sound-frames has files of uneven
-// frames whose length is then wrong by a tenth.
+// mediabunny (1.61) and ffprobe estimate the duration from the file's size and the bitrate at its start, which is wrong by a tenth for
+// uneven frames (test/probe/sound-frames).
 
 export interface SoundLength {
   /** Null when there are too many frames to read. */
   seconds: number | null;
 }
 
-/** Files up to this many bytes have their frames counted by a probe: half an hour of sound at 128 kbit/s. */
-const COUNTED = 32 * MIB;
-// Least share of a file that its frames must make up; less means another type of frame.
-const SHARE = 0.5;
+// A probe counts frames in files up to this size: half an hour at 128 kbit/s.
+const MAX_COUNTED = 32 * MIB;
+// If the frames make up less of the file, it has another type of frame.
+const MIN_SHARE = 0.5;
 const BLOCK = 2 * MIB;
 const FIRST = 64;
 const TAG_HEADER = 10;
 
 /**
- * Adds up the frames of a raw sound file of at most `most` bytes; null for any other format, and for an MP3 whose first
+ * Adds up the frames of a raw audio file of at most `maxBytes` bytes; null for any other format, and for an MP3 whose first
  * frame states the total. Rejects as the reader does.
  */
 export async function measureFrames(
   reader: ByteReader,
   format: string,
   signal: AbortSignal,
-  most = COUNTED,
+  maxBytes = MAX_COUNTED,
 ): Promise<SoundLength | null> {
   const readFrame = FRAMES[format];
   if (!readFrame) return null;
-  const start = await passTags(reader, signal);
+  const start = await skipTags(reader, signal);
   const head = await reader.read({ start, end: Math.min(reader.size, start + FIRST) }, signal);
   if (/Xing|Info|VBRI/.test(String.fromCharCode(...head))) return null;
-  return reader.size - start > most ? { seconds: null } : countAll(reader, start, readFrame, signal);
+  return reader.size - start > maxBytes ? { seconds: null } : countAll(reader, start, readFrame, signal);
 }
 
 async function countAll(
@@ -50,10 +50,10 @@ async function countAll(
     counted += walked.counted;
     at += Math.max(1, walked.bytes);
   }
-  return counted > (reader.size - start) * SHARE ? { seconds } : null;
+  return counted > (reader.size - start) * MIN_SHARE ? { seconds } : null;
 }
 
-// Adds up the frames in a stretch of a file; `bytes` is where the next stretch starts.
+// Adds up the frames in a block; `bytes` is the offset of the next block.
 function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   const sum = { seconds: 0, bytes: 0, counted: 0 };
   let at = 0;
@@ -78,8 +78,8 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   return sum;
 }
 
-/** Returns where a file begins behind its ID3v2 tags (id3.org, 3.1), whose size has four bytes of seven bits and excludes the header. */
-async function passTags(reader: ByteReader, signal?: AbortSignal): Promise<number> {
+/** Returns the offset after a file's ID3v2 tags (id3.org, 3.1); their size is four bytes of seven bits and excludes the header. */
+async function skipTags(reader: ByteReader, signal?: AbortSignal): Promise<number> {
   for (let at = 0; ; ) {
     const head = await reader.read({ start: at, end: Math.min(reader.size, at + TAG_HEADER) }, signal);
     if (head.length < TAG_HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return at;
@@ -116,7 +116,7 @@ const DTS_RATES = [0, 8, 16, 32, 0, 0, 11.025, 22.05, 44.1, 0, 0, 12, 24, 48].ma
 /** Parses a frame's header, given at least ten bytes; null when it is not one. */
 type ReadFrame = (bytes: Uint8Array, at: number) => Frame | null;
 
-/** Formats that consist of frames alone, so that their duration shows only by counting these. */
+/** Formats without an index, whose duration takes counting their frames. */
 const FRAMES: Readonly<Record<string, ReadFrame>> = {
   aac: readAdts,
   mp3: readMpeg,
@@ -165,7 +165,7 @@ function readAc3(bytes: Uint8Array, at: number): Frame | null {
   const rate = full ?? (half && half / 2);
   if (!rate) return null;
   const blocks = full ? (EAC3_BLOCKS[(b4 >> 4) & 3] ?? 6) : 6;
-  // Further substreams play at the same time as the first.
+  // Dependent and additional substreams play along with the first.
   const first = b2 >> 6 !== 1 && ((b2 >> 3) & 7) === 0;
   return { bytes: ((((b2 & 7) << 8) | b3) + 1) * 2, seconds: first ? (blocks * 256) / rate : 0 };
 }
@@ -192,11 +192,11 @@ function readDts(bytes: Uint8Array, at: number): Frame | null {
 
 interface Header {
   samples: number;
-  /** Hertz; 0 as the file's header says. */
+  /** Hertz; 0 for the rate in STREAMINFO. */
   rate: number;
 }
 
-/** Where the frames begin, and the rate that the file's header says. */
+/** The offset of the frames, and the rate in STREAMINFO. */
 interface Start {
   at: number;
   rate: number;
@@ -214,15 +214,15 @@ const FLAC_FRAMES_BLOCK = 2 * MIB;
 const CRC_8 = tableOf(0x07, 8);
 const CRC_16 = tableOf(0x8005, 16);
 
-/** Adds up the seconds of a FLAC file's frames whose checksums are right; null when it is not FLAC. Rejects as the reader does. */
+/** Adds up the durations of a FLAC file's frames with valid checksums, in seconds; null when it is not FLAC. Rejects as the reader does. */
 export async function measureFlac(reader: ByteReader, signal?: AbortSignal): Promise<number | null> {
-  const start = await passMetadata(reader, signal);
+  const start = await skipMetadata(reader, signal);
   if (!start) return null;
   const counter = createCounter(start.rate);
   for (let at = start.at; at < reader.size; ) {
     const end = Math.min(reader.size, at + FLAC_FRAMES_BLOCK);
     const bytes = await reader.read({ start: at, end }, signal);
-    // A header may lie across two blocks.
+    // A header may span two blocks.
     const length = end === reader.size ? bytes.length : bytes.length - FLAC_HEADER;
     counter.add(bytes, length);
     at += Math.max(1, length);
@@ -230,8 +230,8 @@ export async function measureFlac(reader: ByteReader, signal?: AbortSignal): Pro
   return counter.end();
 }
 
-async function passMetadata(reader: ByteReader, signal?: AbortSignal): Promise<Start | null> {
-  let at = await passTags(reader, signal);
+async function skipMetadata(reader: ByteReader, signal?: AbortSignal): Promise<Start | null> {
+  let at = await skipTags(reader, signal);
   const read = (length: number) =>
     reader.read({ start: at, end: Math.min(reader.size, at + length) }, signal);
   if (String.fromCharCode(...(await read(4))) !== "fLaC") return null;
@@ -250,8 +250,8 @@ async function passMetadata(reader: ByteReader, signal?: AbortSignal): Promise<S
 }
 
 /**
- * A frame ends at the next header if its checksum is 0 there. Otherwise that header is a chance match or the frame is damaged, which
- * the following header decides.
+ * A frame ends at the next header if its checksum is 0 there. Otherwise that header is a false match or the frame is damaged; the
+ * following header decides.
  */
 function createCounter(streamRate: number) {
   let frame: Header | null = null;
@@ -272,7 +272,7 @@ function createCounter(streamRate: number) {
   }
 
   return {
-    /** Reads so many bytes; those after them may complete a header. */
+    /** Processes `length` bytes; the bytes after them may complete a header. */
     add(bytes: Uint8Array, length: number): void {
       for (let at = 0; at < length; at++) {
         const byte = bytes[at] ?? 0;

@@ -1,19 +1,19 @@
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 
-/** ffprobe's report on a still, as its JSON writer names things. */
+/** A report on a still, in the form of ffprobe's JSON. */
 export interface StillReport {
   format: { format_name: string };
   streams: Record<string, unknown>[];
   frames: Record<string, unknown>[];
 }
 
-// Cameras put a thumbnail and their own notes before the picture.
+// Cameras write a thumbnail and maker notes before the picture.
 const HEAD = 262_144;
 
 /**
- * Reports on a common JPEG or WebP, as nearly all are, what ffprobe would, from its first and last bytes without decoding.
- * Null for any other format, and for anything unusual. Rejects as the reader does.
+ * Returns ffprobe's report on a common JPEG or WebP from its first and last bytes, without decoding. Null for any other format,
+ * and for unusual files. Rejects as the reader does.
  */
 export async function readStill(reader: ByteReader, signal: AbortSignal): Promise<StillReport | null> {
   const head = await reader.read({ start: 0, end: HEAD }, signal);
@@ -25,7 +25,6 @@ export async function readStill(reader: ByteReader, signal: AbortSignal): Promis
     }
     return readWebp(view, reader.size);
   } catch (thrown) {
-    // The facts lie beyond the bytes read.
     if (thrown instanceof RangeError) return null;
     throw thrown;
   }
@@ -73,14 +72,14 @@ function jpegStream(view: DataView, body: number): Record<string, unknown> | nul
   const [bits, parts] = [view.getUint8(body), view.getUint8(body + 5)];
   if (bits !== 8 || parts !== 3 || width === 0 || height === 0) return null;
   const [luma = 0, chroma = 0, other] = [0, 1, 2].map((index) => view.getUint8(body + 7 + 3 * index));
-  // Some name their components R, G and B.
+  // Some encoders name the components R, G and B.
   const names = [0, 1, 2].map((index) => view.getUint8(body + 6 + 3 * index));
   const pix_fmt = PIXELS.get(luma * 256 + chroma);
   if (!pix_fmt || other !== chroma || names.join() !== "1,2,3") return null;
   return { width, height, pix_fmt, ...FULL };
 }
 
-// Several pictures in one file, colors other than YCbCr, and rare or lossless types.
+// Multi-picture files, colors other than YCbCr, and rare or lossless types.
 function isUnusual(view: DataView, marker: number, body: number): boolean {
   if (marker === 0xffe2 && text(view, body, 4) === "MPF\0") return true;
   if (marker === 0xffee && text(view, body, 5) === "Adobe") return view.getUint8(body + 11) !== 1;

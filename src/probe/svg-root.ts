@@ -2,7 +2,7 @@ import type { Size } from "../media/picture-geometry.ts";
 
 /** The start tag of an SVG's root element. */
 export interface SvgRoot {
-  /** Where the attributes start and end in the text, without the brackets of the tag. */
+  /** Start and end of the attributes in the text, without the tag's brackets. */
   start: number;
   end: number;
   attributes: ReadonlyMap<string, string>;
@@ -13,7 +13,7 @@ const NAME = /^(?:[\w-]+:)?svg(?=[\s/>])/;
 // Values are quoted, so a start tag ends at the first bracket outside of quotes.
 const ATTRIBUTE = /(?<![^\s"'])([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
-/** Finds the root of a text that is an SVG; null for any other text, or where the start tag lies beyond it. */
+/** Finds the root of an SVG; null for any other text, or when the start tag is cut off. */
 export function findSvgRoot(text: string): SvgRoot | null {
   let at = text.charCodeAt(0) === BOM ? 1 : 0;
   for (;;) {
@@ -28,12 +28,14 @@ export function findSvgRoot(text: string): SvgRoot | null {
   const start = at + 1 + name.length;
   const end = endOfTag(text, start);
   if (end < 0) return null;
-  const found = text.slice(start, end).matchAll(ATTRIBUTE);
-  const attributes = new Map([...found].map(([, key = "", double, single]) => [key, double ?? single ?? ""]));
+  const matches = text.slice(start, end).matchAll(ATTRIBUTE);
+  const attributes = new Map(
+    [...matches].map(([, key = "", double, single]) => [key, double ?? single ?? ""]),
+  );
   return { start, end, attributes };
 }
 
-// After a declaration, an instruction, a comment or a document type; null at anything else, -1 where it does not end.
+// The end of a declaration, instruction, comment or document type; null at anything else, -1 when it is not closed.
 function endOfProlog(text: string, at: number): number | null {
   if (text.startsWith("<?", at)) return after(text, "?>", at + 2);
   if (text.startsWith("<!--", at)) return after(text, "-->", at + 4);
@@ -42,16 +44,16 @@ function endOfProlog(text: string, at: number): number | null {
 
 const CLOSED_BY: Readonly<Record<string, string>> = { "<!--": "-->", "<?": "?>" };
 
-// Brackets in quotes, comments and instructions end nothing.
+// Brackets in quotes, comments and instructions do not count.
 function endOfDoctype(text: string, at: number): number {
   const mark = /<!--|<\?|["'[\]>]/g;
   mark.lastIndex = at;
   let inside = false;
-  for (let found = mark.exec(text)?.[0]; found; found = mark.exec(text)?.[0]) {
-    if (found === ">" && !inside) return mark.lastIndex;
-    if (found === "[" || found === "]") inside = found === "[";
-    else if (found !== ">") {
-      const end = after(text, CLOSED_BY[found] ?? found, mark.lastIndex);
+  for (let token = mark.exec(text)?.[0]; token; token = mark.exec(text)?.[0]) {
+    if (token === ">" && !inside) return mark.lastIndex;
+    if (token === "[" || token === "]") inside = token === "[";
+    else if (token !== ">") {
+      const end = after(text, CLOSED_BY[token] ?? token, mark.lastIndex);
       if (end < 0) return -1;
       mark.lastIndex = end;
     }
@@ -60,11 +62,11 @@ function endOfDoctype(text: string, at: number): number {
 }
 
 function after(text: string, mark: string, at: number): number {
-  const found = text.indexOf(mark, at);
-  return found < 0 ? -1 : found + mark.length;
+  const start = text.indexOf(mark, at);
+  return start < 0 ? -1 : start + mark.length;
 }
 
-/** Returns where a start tag ends: at its `>` or `/>`; -1 where it does not. */
+/** Returns the offset of a start tag's `>` or `/>`; -1 when it is not closed. */
 export function endOfTag(text: string, start: number): number {
   let quote = "";
   for (let at = start; at < text.length; at++) {
@@ -76,15 +78,25 @@ export function endOfTag(text: string, start: number): number {
   return -1;
 }
 
-// CSS Values and Units 4, at 96 pixels to the inch and letters of 16 pixels.
+// CSS Values and Units 4, at 96 dpi and a font size of 16 pixels.
 const UNITS: Readonly<Record<string, number>> = {
-  ...{ "": 1, px: 1, pt: 4 / 3, pc: 16, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54, q: 2.4 / 2.54 },
-  ...{ em: 16, rem: 16, ex: 8, ch: 8 },
+  "": 1,
+  px: 1,
+  pt: 4 / 3,
+  pc: 16,
+  in: 96,
+  cm: 96 / 2.54,
+  mm: 9.6 / 2.54,
+  q: 2.4 / 2.54,
+  em: 16,
+  rem: 16,
+  ex: 8,
+  ch: 8,
 };
 // CSS 2.2, 10.3.2: replaced elements of unknown size.
 const DEFAULT: Size = { width: 300, height: 150 };
 
-/** Returns the size of an SVG in pixels: by its width and height, else its viewBox, else 300 × 150. */
+/** Returns the size of an SVG in pixels: from its width and height, otherwise its viewBox, otherwise 300 × 150. */
 export function svgSize({ attributes }: SvgRoot): Size {
   const box = boxOf(attributes.get("viewBox"));
   const [width, height] = [lengthOf(attributes.get("width")), lengthOf(attributes.get("height"))];
@@ -94,7 +106,7 @@ export function svgSize({ attributes }: SvgRoot): Size {
   return height !== null ? { width: (height * box.width) / box.height, height } : box;
 }
 
-// A percentage is one of a page that is not there.
+// Null for a percentage, which would refer to the surrounding page.
 function lengthOf(text: string | undefined): number | null {
   const [, number, unit = ""] = /^\s*\+?(\d*\.?\d+(?:e[+-]?\d+)?)([a-z]*)\s*$/i.exec(text ?? "") ?? [];
   const pixels = Number(number) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
@@ -110,18 +122,18 @@ function boxOf(text: string | undefined): Size | null {
 }
 
 /**
- * Writes the size of an SVG, and a viewBox where it has none, into its root: browsers need both to draw it at any size. Removes
- * the XML declaration, whose encoding a decoded text no longer has.
+ * Sets the size of an SVG and adds a missing viewBox, because browsers need both to scale it. Removes the XML declaration, whose
+ * encoding no longer applies to decoded text.
  */
 export function sizeSvg(text: string, { width, height }: Size): string {
   const root = findSvgRoot(text);
   if (!root) return text;
   const shown = svgSize(root);
   const box = boxOf(root.attributes.get("viewBox")) ? "" : ` viewBox="0 0 ${shown.width} ${shown.height}"`;
-  const replaced = new Set(["width", "height", ...(box ? ["viewBox"] : [])]);
+  const removed = new Set(["width", "height", ...(box ? ["viewBox"] : [])]);
   const rest = text
     .slice(root.start, root.end)
-    .replace(ATTRIBUTE, (attribute: string, name: string) => (replaced.has(name) ? "" : attribute));
+    .replace(ATTRIBUTE, (attribute: string, name: string) => (removed.has(name) ? "" : attribute));
   const prolog = text.slice(0, root.start).replace(/^\ufeff?\s*<\?xml\s[^>]*\?>/, "");
   return `${prolog} width="${width}" height="${height}"${box}${rest}${text.slice(root.end)}`;
 }

@@ -4,26 +4,26 @@ import type { ByteReader } from "../runs/ports.ts";
 import { unsupported } from "./sniff.ts";
 import { endOfTag, findSvgRoot, type SvgRoot, svgSize } from "./svg-root.ts";
 
-const MOST_BYTES = 8_388_608;
-// Elements that a browser draws in a second or two.
-const MOST_COST = 500_000;
-// Pictures in pictures.
-const MOST_PICTURES_DEEP = 3;
-// Letters that the entities of a text become.
-const MOST_EXPANDED = 1_000_000;
+const MAX_BYTES = 8_388_608;
+// Drawing this many elements takes a browser a second or two.
+const MAX_COST = 500_000;
+// SVGs within SVGs.
+const MAX_NESTING = 3;
+// Characters that entities may expand to.
+const MAX_EXPANDED = 1_000_000;
 
 /**
- * Describes an SVG by its root. Throws `input_too_large` for one of more than 8 MiB, and `input_unsupported` for one that a browser
- * could draw forever or that its entities blow up, so that nothing draws it.
+ * Describes an SVG from its root. Throws `input_too_large` for more than 8 MiB, and `input_unsupported` when a browser could draw
+ * it forever or its entities expand too far.
  */
 export async function probeSvg(reader: ByteReader, url: string, signal: AbortSignal): Promise<Source> {
-  if (reader.size > MOST_BYTES) {
+  if (reader.size > MAX_BYTES) {
     throw new MediaError("input_too_large", "The SVG is larger than 8 MiB.", { retryable: false });
   }
   const text = decode(await reader.read({ start: 0, end: reader.size }, signal));
   const root = findSvgRoot(text);
   if (!root) throw unsupported("The SVG is damaged or cut off.");
-  if (costOf(text, root) > MOST_COST) {
+  if (costOf(text, root) > MAX_COST) {
     throw unsupported(
       "The SVG has so many parts, or repeats them so often, that drawing it could take forever.",
     );
@@ -38,7 +38,10 @@ export async function probeSvg(reader: ByteReader, url: string, signal: AbortSig
     format: "svg",
     mime: "image/svg+xml",
     filesize: reader.size,
-    ...{ width, height, coded_width: width, coded_height: height },
+    width,
+    height,
+    coded_width: width,
+    coded_height: height,
     sample_aspect_ratio: "1:1",
     rotation: 0,
     has_alpha: true,
@@ -57,16 +60,16 @@ function decode(bytes: Uint8Array): string {
 }
 
 function costOf(text: string, { start }: SvgRoot, depth = 0): number {
-  // Style sheets in data URLs.
+  // A data URL in the prolog may be a style sheet.
   if (/data:/i.test(text.slice(0, start))) return Number.POSITIVE_INFINITY;
   const whole = expandEntities(text, start);
   return svgCost(whole, whole.lastIndexOf("<", start), (url) => costOfPicture(url, depth + 1));
 }
 
-// An SVG may be a picture in another; any other text in a data URL may hold one.
+// Any text in a data URL other than an SVG could hide one, so it costs infinity.
 function costOfPicture(url: string, depth: number): number {
   const [, type = "", data = ""] = /^([^,]*),([\s\S]*)$/.exec(url) ?? [];
-  if (depth > MOST_PICTURES_DEEP || !/^data:\s*image\/svg/i.test(type)) return Number.POSITIVE_INFINITY;
+  if (depth > MAX_NESTING || !/^data:\s*image\/svg/i.test(type)) return Number.POSITIVE_INFINITY;
   const text = /;\s*base64\s*$/i.test(type) ? decodeBase64(unescaped(data)) : unescaped(data);
   const root = findSvgRoot(text);
   return root ? costOf(text, root, depth) : Number.POSITIVE_INFINITY;
@@ -75,16 +78,16 @@ function costOfPicture(url: string, depth: number): number {
 function decodeBase64(data: string): string {
   const [letters = ""] = /^[\w+/\s]*/.exec(data) ?? [];
   const plain = letters.replace(/[\s_]/g, "");
-  // One letter more than whole bytes is none.
+  // Drop a last character that completes no byte.
   const bytes = atob(plain.length % 4 === 1 ? plain.slice(0, -1) : plain);
   return new TextDecoder().decode(Uint8Array.from(bytes, (letter) => letter.charCodeAt(0)));
 }
 
 const ENTITY = /<!ENTITY\s+(%\s*)?([^\s"'<>%&;]+)\s+(?:"([^"]*)"|'([^']*)'|\w+)/g;
-// What a document type may add to tags are namespaces.
+// The only attribute defaults allowed in a document type.
 const NAMESPACE = /\bxmlns(?::[\w.-]+)?\s+CDATA\s+(?:#FIXED\s+)?(?:"[^"]*"|'[^']*')/g;
 
-// Programs that draw SVGs write plain ones, for namespaces; others contain each other, or a file.
+// Allows only plain-text entities, which drawing programs write for namespaces; others can nest or refer to files.
 function expandEntities(text: string, start: number): string {
   const prolog = text.slice(0, start);
   const values = new Map<string, string>();
@@ -93,20 +96,21 @@ function expandEntities(text: string, start: number): string {
     if (parameter || value === undefined || /[&<%"']/.test(value) || values.has(name)) throw entities();
     values.set(name, value);
   }
-  const added = prolog.includes("<!ATTLIST") && /["']/.test(declared(prolog).replace(NAMESPACE, ""));
-  if (added || prolog.split("<!ENTITY").length - 1 !== values.size) throw entities();
+  const hasDefaults =
+    prolog.includes("<!ATTLIST") && /["']/.test(attributeLists(prolog).replace(NAMESPACE, ""));
+  if (hasDefaults || prolog.split("<!ENTITY").length - 1 !== values.size) throw entities();
   if (values.size === 0) return text;
   let expanded = 0;
   const body = text.slice(start).replace(/&([^\s&;<]+);/g, (reference, name: string) => {
     const value = values.get(name);
     expanded += value?.length ?? 0;
-    if (expanded > MOST_EXPANDED) throw unsupported("The entities of the SVG make it too large.");
+    if (expanded > MAX_EXPANDED) throw unsupported("The entities of the SVG make it too large.");
     return value ?? reference;
   });
   return prolog + body;
 }
 
-function declared(prolog: string): string {
+function attributeLists(prolog: string): string {
   return prolog.slice(prolog.indexOf("<!ATTLIST")).replace(ENTITY, "");
 }
 
@@ -114,7 +118,7 @@ function entities(): MediaError {
   return unsupported("The SVG has entities that stand for more than text; save it without them.");
 }
 
-/** Elements that are drawn together: one that can be repeated, with those in it that cannot. */
+/** An element that can be repeated, with its descendants that cannot. */
 interface Part {
   children?: Part[];
   /** How often it repeats each id. */
@@ -127,25 +131,24 @@ interface Part {
 
 interface Open {
   part: Part;
-  /** Ids that the elements in it are painted with too. */
+  /** Ids of paint servers and markers that its descendants inherit. */
   inherited: readonly string[];
 }
 
-// A primitive of a filter works on all pixels of its region, and browsers hold a gradient's colors ready.
+// A filter primitive processes every pixel of its region.
 const FILTER_WEIGHT = 100;
-// Browsers sort the lines that meet a row of pixels: 30,000 take five seconds a row, even of a picture of a few pixels, and 10,000
-// half a second.
+// Browsers sort the lines that cross each row of pixels: 30,000 take five seconds a row, whatever the size of the picture, and
+// 10,000 half a second.
 const crossingWeight = (crossed: number) => crossed ** 2 / 2000;
 const NOT_DRAWN = /^(?:linearGradient|radialGradient|stop)$/;
-const MOST_DEPTH = 1000;
-const MOST_INHERITED = 16;
-const MOST_VISITS = 2_000_000;
-const MOST_IDS = 200_000;
+const MAX_DEPTH = 1000;
+const MAX_INHERITED = 16;
+const MAX_VISITS = 2_000_000;
+const MAX_IDS = 200_000;
 
 /**
- * Estimates how many elements a browser draws for an SVG, which repeats parts by `use`, patterns, masks, markers and filters, also
- * within each other: a few lines can make billions. Infinity for one nested too deeply. `costOfPicture` does so with an SVG in a
- * data URL.
+ * Estimates how many elements a browser draws for an SVG. Parts repeat through `use`, patterns, masks, markers and filters, also
+ * nested, so that a few lines can make billions. Infinity when nested too deeply. `costOfPicture` estimates an SVG in a data URL.
  */
 function svgCost(text: string, start: number, costOfPicture: (url: string) => number): number {
   const sheet = readSheets(text, start);
@@ -167,8 +170,8 @@ function svgCost(text: string, start: number, costOfPicture: (url: string) => nu
       }
       if (!closed) open.push({ part, inherited });
       repeats += ids.size;
-      const few = inherited.length <= MOST_INHERITED && repeats <= MOST_VISITS && byId.size <= MOST_IDS;
-      return few && open.length <= MOST_DEPTH;
+      const inBounds = inherited.length <= MAX_INHERITED && repeats <= MAX_VISITS && byId.size <= MAX_IDS;
+      return inBounds && open.length <= MAX_DEPTH;
     },
     onEnd() {
       if (open.length > 1) open.pop();
@@ -177,7 +180,7 @@ function svgCost(text: string, start: number, costOfPicture: (url: string) => nu
   return whole ? sum(root, byId) : Number.POSITIVE_INFINITY;
 }
 
-// An element without an id cannot be repeated but with what it is in.
+// Elements without an id only repeat with their parent, so they count as part of it.
 function partOf({ name, id, crossed }: Reading, outer: Part, byId: Map<string, Part[]>): Part {
   const part: Part = id === null ? outer : { weight: 0 };
   if (id !== null) {
@@ -194,7 +197,7 @@ function partOf({ name, id, crossed }: Reading, outer: Part, byId: Map<string, P
 }
 
 function repeatedBy({ name, names, ids, painted }: Reading, outer: readonly string[], { rules }: Sheet) {
-  // A link to a part draws nothing.
+  // A link draws nothing.
   const repeated = new Set([...(name === "a" ? [] : ids), ...outer]);
   const own = new Set(painted);
   for (const each of names) {
@@ -205,25 +208,24 @@ function repeatedBy({ name, names, ids, painted }: Reading, outer: readonly stri
   return { ids: repeated, inherited: own.size > 0 ? [...new Set([...outer, ...own])] : outer };
 }
 
-// What contains itself is not drawn there, so that its cost depends on where it is asked for.
+// Browsers do not draw a part within itself, so the cost inside a cycle depends on where the visit starts and is not cached.
 function sum(root: Part, byId: ReadonlyMap<string, readonly Part[]>): number {
   let visits = 0;
   function visit(part: Part, depth: number): { cost: number; within: number } {
-    if (depth > MOST_DEPTH || ++visits > MOST_VISITS)
-      return { cost: Number.POSITIVE_INFINITY, within: depth };
+    if (depth > MAX_DEPTH || ++visits > MAX_VISITS) return { cost: Number.POSITIVE_INFINITY, within: depth };
     if (part.cost !== undefined) return { cost: part.cost, within: depth };
     if (part.summing !== undefined) return { cost: 0, within: part.summing };
     part.summing = depth;
     let { weight: cost } = part;
     let within = depth;
     const take = (each: Part, times: number): number => {
-      const found = visit(each, depth + 1);
-      within = Math.min(within, found.within);
-      return found.cost * times;
+      const nested = visit(each, depth + 1);
+      within = Math.min(within, nested.within);
+      return nested.cost * times;
     };
     for (const each of part.children ?? []) cost += take(each, 1);
     for (const [id, times] of part.repeats ?? []) {
-      // Which of those with the same id is meant differs between browsers.
+      // Browsers disagree on which element a duplicate id means.
       const same = (byId.get(id) ?? []).filter((each) => each !== part);
       cost += same.reduce((most, each) => Math.max(most, take(each, times)), 0);
     }
@@ -234,19 +236,19 @@ function sum(root: Part, byId: ReadonlyMap<string, readonly Part[]>): number {
   return visit(root, 0).cost;
 }
 
-/** What a start tag names. Ids are in the form that `keyOf` returns. */
+/** The names and references of a start tag. Ids are in the form that `keyOf` returns. */
 interface Reading {
-  /** Without its prefix. */
+  /** Tag name without prefix. */
   name: string;
   id: string | null;
-  /** Selectors by which a style sheet may name it. */
+  /** Simple selectors that match it. */
   names: string[];
-  /** Ids of what it repeats or paints with, and those of them with which what is in it is painted too. */
+  /** Ids that it repeats or paints with; `painted` are those that its descendants inherit. */
   ids: string[];
   painted: string[];
-  /** Data URLs of text, SVGs among it. */
+  /** Data URLs of text types, including SVG. */
   pictures: string[];
-  /** How many lines of its shape a line through it meets, on average. */
+  /** Average number of lines of its shape that a straight line through it crosses. */
   crossed: number;
 }
 
@@ -255,7 +257,7 @@ interface Rule {
   painted: Set<string>;
 }
 
-/** What the style sheets of an SVG name, by simple selector. */
+/** The rules of an SVG's style sheets, by simple selector. */
 interface Sheet {
   rules: Map<string, Rule>;
   pictures: string[];
@@ -263,7 +265,7 @@ interface Sheet {
 }
 
 interface Reader {
-  /** Returns whether to go on. */
+  /** Returns whether to continue. */
   onStart(reading: Reading, closed: boolean): boolean;
   onEnd?(): void;
   /** Receives text, without comments. */
@@ -277,8 +279,8 @@ const SKIPPED = [
 ] as const;
 
 /**
- * Reads the elements of an SVG from `start`, and returns whether the reader saw all of them. What is not well-formed, which
- * browsers do not draw, may be read as anything.
+ * Reads the elements of an SVG from `start`, and returns whether the reader saw all of them. Malformed parts may be misread;
+ * browsers do not draw them.
  */
 function scan(text: string, start: number, reader: Reader): boolean {
   let last = start;
@@ -307,7 +309,7 @@ function scan(text: string, start: number, reader: Reader): boolean {
 }
 
 const ATTRIBUTE = /\s([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-// Properties that elements have from those around them; a variable may stand for one.
+// Inherited properties, and variables, which may stand for them.
 const INHERITED = /^\s*(?:fill|stroke|marker[\w-]*|--.*)\s*$/i;
 
 function readTag(tag: string): Reading {
@@ -341,12 +343,12 @@ function readTag(tag: string): Reading {
   return reading;
 }
 
-// Attributes that hold the lines of a shape, and those of an animation, whose first value is drawn.
+// Attributes with path data or points; an animation draws its first value.
 const SHAPED = /^(?:d|points|style|values|from|to)$/;
 
 const TEXT = /^data:\s*(?:image\/svg|text\/|application\/(?:xml|xhtml))/i;
 
-// Each with what follows it.
+// Each URL with the text after it.
 function picturesIn(value: string): string[] {
   return value.split(/(?=data:)/i).filter((each) => TEXT.test(each));
 }
@@ -365,12 +367,12 @@ function idsIn(value: string): string[] {
 
 const OTHER = "?";
 
-/** Returns an id as references are compared with it: up to what could end one. */
+/** Returns an id in the form to compare references with: up to a character that could end one. */
 function keyOf(id: string): string {
   return /^[^\s"'()<>;,]*/.exec(unescaped(id))?.[0] || OTHER;
 }
 
-// As XML writes letters.
+// Resolves character references and XML's five entities.
 function unreferenced(value: string): string {
   if (!value.includes("&")) return value;
   return value.replace(
@@ -384,7 +386,7 @@ function unreferenced(value: string): string {
 
 const NAMED = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" } as const;
 
-/** Reads letters as style sheets and URLs write them. */
+/** Resolves the escapes of style sheets and URLs. */
 function unescaped(value: string): string {
   if (!/[\\%]/.test(value)) return value;
   const styled = value.replace(/\\(?:([0-9a-f]{1,6})\s?|([^\n]))/gi, (_, hex, other) =>
@@ -403,41 +405,40 @@ function letter(code: number): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
 }
 
-const MOST_NAMED = 1_000_000;
+const MAX_NAMED = 1_000_000;
 
-/** Reads all style sheets of an SVG; null where they name too much. */
+/** Reads all style sheets of an SVG; null when they have too many names. */
 function readSheets(text: string, start: number): Sheet | null {
   const sheet: Sheet = { rules: new Map(), pictures: [], crossed: 0 };
   if (!/[<:]style[\s>]/.test(text)) return sheet;
-  let [depth, written, named] = [0, "", 0];
+  let [depth, css, count] = [0, "", 0];
   scan(text, start, {
     onStart({ name }, closed) {
       if (!closed && (depth > 0 || name === "style")) depth++;
       return true;
     },
-    onText(found) {
-      if (depth > 0) written += found;
+    onText(chunk) {
+      if (depth > 0) css += chunk;
     },
     onEnd() {
       if (depth === 0 || --depth > 0) return;
-      sheet.pictures.push(...picturesIn(unreferenced(written)));
-      sheet.crossed = Math.max(sheet.crossed, crossingsOf(written));
-      named += addRules(unreferenced(written), sheet.rules, MOST_NAMED - named);
-      written = "";
+      sheet.pictures.push(...picturesIn(unreferenced(css)));
+      sheet.crossed = Math.max(sheet.crossed, crossingsOf(css));
+      count += addRules(unreferenced(css), sheet.rules, MAX_NAMED - count);
+      css = "";
     },
   });
-  return named > MOST_NAMED ? null : sheet;
+  return count > MAX_NAMED ? null : sheet;
 }
 
-// Comments, and what may hold a brace that opens or closes nothing.
-// Each is read to the end where nothing closes it, so that none is read twice.
+// Comments, strings and URLs, whose braces do not count. An unclosed one matches to the end, so that no text is scanned twice.
 const QUOTED =
   /\/\*[\s\S]*?(?:\*\/|$)|"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"?|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'?|url\([^)"']*/gi;
 
-// Returns how many ids it added.
-function addRules(written: string, rules: Sheet["rules"], most: number): number {
-  const sheet = written.replace(QUOTED, (found) =>
-    found.startsWith("/*") ? " " : found.replace(/[{};]/g, " "),
+// Returns the number of ids added, and stops beyond `max`.
+function addRules(css: string, rules: Sheet["rules"], max: number): number {
+  const sheet = css.replace(QUOTED, (quoted) =>
+    quoted.startsWith("/*") ? " " : quoted.replace(/[{};]/g, " "),
   );
   let added = 0;
   for (const piece of sheet.split("}")) {
@@ -446,9 +447,9 @@ function addRules(written: string, rules: Sheet["rules"], most: number): number 
     const ids = idsIn(body);
     if (ids.length === 0) continue;
     const painted = paintedIn(body);
-    const names = new Set(body.includes("--") || outer.length === 0 ? ["*"] : outer.flatMap(selected));
+    const names = new Set(body.includes("--") || outer.length === 0 ? ["*"] : outer.flatMap(simpleSelectors));
     added += names.size * ids.length;
-    if (added > most) return added;
+    if (added > max) return added;
     for (const name of names) {
       const rule = rules.get(name) ?? { ids: new Set(), painted: new Set() };
       rules.set(name, rule);
@@ -459,8 +460,8 @@ function addRules(written: string, rules: Sheet["rules"], most: number): number 
   return added;
 }
 
-// Those of which each element that a rule applies to has one; any element where a part of it names none.
-function selected(selectors: string): string[] {
+// Every element that a rule applies to matches one of these; `*` when the selector names none.
+function simpleSelectors(selectors: string): string[] {
   return selectors.split(",").flatMap((each) => {
     const plain = each.replace(/\[[^\]]*\]?|::?[\w-]+(?:\([^)]*\)?)?/g, "");
     const names = plain.match(/[.#]?[^\s.#>+~*()&[\]]+|\*/g) ?? ["*"];
@@ -468,62 +469,62 @@ function selected(selectors: string): string[] {
   });
 }
 
-/** How many numbers a segment of path data has, by its command. */
+/** Numbers per segment of path data, by command. */
 const NUMBERS = { M: 2, L: 2, T: 2, H: 1, V: 1, S: 4, Q: 4, C: 6, A: 7, Z: 0 } as const;
 const COMMAND = /([mlhvcsqtaz])([^mlhvcsqtaz]*)/gi;
 const NUMBER = /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi;
-// No shape of fewer letters is slow.
-const LEAST_LETTERS = 10_000;
+// Shorter shapes are never slow.
+const MIN_LETTERS = 10_000;
 
 /**
- * Estimates how many lines of a shape a straight line through it meets: the way along its points, up and down or to and fro, divided
- * by its extent. Takes path data, a list of points, and style sheets with a `path()`.
+ * Estimates how many lines of a shape a straight line through it crosses: the length of its outline along one axis, divided by its
+ * extent. Takes path data, a list of points, or a style sheet with `path()`.
  */
 function crossingsOf(text: string): number {
-  if (text.length < LEAST_LETTERS) return 0;
+  if (text.length < MIN_LETTERS) return 0;
   const paths = [...text.matchAll(/\bpath\(([^)]*)/g)].map(([, path = ""]) => path);
   // Neither path data nor points have a colon; data URLs and declarations do.
   const shapes = paths.length > 0 || text.includes(":") ? paths : [text];
-  return shapes.reduce((most, shape) => Math.max(most, crossings(shape)), 0);
+  return shapes.reduce((max, shape) => Math.max(max, crossings(shape)), 0);
 }
 
 interface Axis {
   at: number;
   start: number;
-  way: number;
-  least: number;
-  most: number;
+  length: number;
+  min: number;
+  max: number;
 }
 
-const axis = (): Axis => ({ at: 0, start: 0, way: 0, least: Number.POSITIVE_INFINITY, most: -Infinity });
+const axis = (): Axis => ({ at: 0, start: 0, length: 0, min: Number.POSITIVE_INFINITY, max: -Infinity });
 
 function crossings(shape: string): number {
   const [across, down] = [axis(), axis()];
-  // Points without a command are those of a polygon.
-  for (const [, command = "", given = ""] of `L${shape}`.matchAll(COMMAND)) {
+  // The L makes a list of points a path.
+  for (const [, command = "", values = ""] of `L${shape}`.matchAll(COMMAND)) {
     const letter = command.toUpperCase() as keyof typeof NUMBERS;
-    const numbers = Array.from(given.matchAll(NUMBER), ([number]) => Number(number));
-    if (letter === "Z") for (const each of [across, down]) go(each, each.start);
+    const numbers = Array.from(values.matchAll(NUMBER), ([number]) => Number(number));
+    if (letter === "Z") for (const each of [across, down]) moveTo(each, each.start);
     const size = NUMBERS[letter];
     for (let from = 0; size > 0 && from + size <= numbers.length; from += size) {
       const isMove = letter === "M" && from === 0;
       const [x, y] = command === letter ? [0, 0] : [across.at, down.at];
-      // Of an arc, the last two are its end.
+      // An arc's last two numbers are its end.
       for (let index = letter === "A" ? 5 : 0; index < size; index += 2) {
         const [first = 0, second = 0] = [numbers[from + index], numbers[from + index + 1]];
-        if (letter !== "V") go(across, x + first, isMove);
-        if (letter === "V") go(down, y + first);
-        else if (letter !== "H") go(down, y + second, isMove);
+        if (letter !== "V") moveTo(across, x + first, isMove);
+        if (letter === "V") moveTo(down, y + first);
+        else if (letter !== "H") moveTo(down, y + second, isMove);
       }
     }
   }
-  return Math.max(...[across, down].map(({ way, least, most }) => (most > least ? way / (most - least) : 0)));
+  return Math.max(...[across, down].map(({ length, min, max }) => (max > min ? length / (max - min) : 0)));
 }
 
-function go(axis: Axis, to: number, isMove = false): void {
+function moveTo(axis: Axis, to: number, isMove = false): void {
   if (isMove) axis.start = to;
-  else axis.way += Math.abs(to - axis.at);
+  else axis.length += Math.abs(to - axis.at);
   axis.at = to;
-  axis.least = Math.min(axis.least, to);
-  axis.most = Math.max(axis.most, to);
+  axis.min = Math.min(axis.min, to);
+  axis.max = Math.max(axis.max, to);
 }

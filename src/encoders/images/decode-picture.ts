@@ -98,7 +98,7 @@ async function drawByBrowser(blob: Blob, source: Source): Promise<Drawn | null> 
   const layers = /^(avif|heic)$/.test(source.format)
     ? readLayers(new Uint8Array(await blob.arrayBuffer()))
     : null;
-  const apart = layers?.apart && (await drawApart(layers, source));
+  const apart = layers?.split && (await drawApart(layers, source));
   return apart || drawShown(blob, source, layers);
 }
 
@@ -129,7 +129,7 @@ function sizeOf({ width, height }: Size): Size {
 
 // Chromium 156 stretches the transparency of a still as if its range were limited. As a picture of its own, it is right.
 async function drawApart(layers: HeifLayers, source: Source): Promise<Drawn | null> {
-  const { colors, alpha } = layers.apart ?? {};
+  const { colors, alpha } = layers.split ?? {};
   if (!colors || !alpha) return null;
   const [drawn, mask] = [await drawShown(colors, source, layers), await drawShown(alpha, source, layers)];
   if (!drawn || !mask) return null;
