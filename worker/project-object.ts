@@ -24,21 +24,20 @@ import type { ChangeSet, Shipment } from "./webhooks/delivery.ts";
 import { createPostOffice, type Mail, type PostOffice } from "./webhooks/webhook-queue.ts";
 
 const PRUNE_MS = 3_600_000;
-// Between two batches for the archive.
+// Pause between two batches for the archive.
 const BATCH_MS = 1000;
 
 /**
- * The index of one project: a row for each of its tasks and standalone steps, which lists are read from; its connections, its webhooks, and its
- * requests by their idempotency keys.
+ * The database of one project: the index of its tasks and standalone steps, from which lists are read, its jobs, connections, webhooks, quota,
+ * metrics and idempotent requests.
  *
- * KV, which mirrors each record, cannot be that index. Its lists lag by up to a minute, so a task just created would be missing and one just deleted
- * still there; they sort by key in one direction, and filter by prefix alone, so each state would need keys of its own, moved at every change without
- * a transaction. Here a list is right at once, in either order, by state and by kind, and a page of 100,000 tasks takes as long as a page of ten. The
- * price is that one object serves a project: a few hundred requests a second, and 10 GB. Long before, the oldest finished tasks move to the archive,
- * so that a project may have any number of tasks, of which the lists hold the newest five million.
+ * KV, which mirrors each record, cannot be that index: its lists lag by up to a minute, sort in one direction and filter only by prefix. Here lists
+ * are current, sort both ways and filter by state and kind, and a page of 100,000 tasks takes as long as a page of ten. In return, one object limits
+ * a project to a few hundred requests a second and 10 GB. Long before that, the oldest finished tasks move to the archive: a project may have any
+ * number of tasks, of which the lists hold the newest five million.
  *
  * Its tables are RPC targets, called as `stub.connections.add(…)`: workerd sends the path with the call, in one round trip, and there is no stub to
- * dispose of. Only what concerns several tables is a method of the object itself.
+ * dispose of. Operations that span several tables are methods of the object itself.
  */
 export class ProjectObject extends DurableObject<Bindings> {
   readonly #keep_ms = serviceSettings(this.env).EVENT_TTL * 1000;
@@ -59,10 +58,15 @@ export class ProjectObject extends DurableObject<Bindings> {
     await this.env.KEYS.getByName(locator).keys.noteUse(key_id, at);
   });
   readonly #retirement = createRetirement({
-    ...{ runs: this.#runs, office: this.#office, kv: this.ctx.storage.kv, bucket: mediaBucket(this.env) },
-    ...{ project: this.ctx.id.name ?? "", objects: this.env.TASK, isLarge: () => this.#isLarge() },
+    runs: this.#runs,
+    office: this.#office,
+    kv: this.ctx.storage.kv,
+    bucket: mediaBucket(this.env),
+    project: this.ctx.id.name ?? "",
+    objects: this.env.TASK,
+    isLarge: () => this.#isLarge(),
   });
-  // When the alarm is due, as far as it is known.
+  // When the alarm is due; infinity until this instance has set it.
   #armed = Number.POSITIVE_INFINITY;
 
   // RPC offers getters, not fields.
@@ -111,7 +115,7 @@ export class ProjectObject extends DurableObject<Bindings> {
     return this.#targets.quota;
   }
 
-  /** Counts what a key of the project has used in one place, and returns all that it has used in the current minute. */
+  /** Adds the use of a key that one Worker reports, and returns its total use in the current minute. */
   async countUse(key_id: string, use: Use): Promise<KeyWindow> {
     const now = Date.now();
     const window = this.#usage.add(key_id, use, now);
@@ -119,23 +123,23 @@ export class ProjectObject extends DurableObject<Bindings> {
     return window;
   }
 
-  /** Returns when each key of the project was last used, as far as it is remembered here. */
+  /** Returns when each key of the project was last used, since this object started. */
   keyUses(): ReadonlyMap<string, number> {
     return this.#usage.lastUses();
   }
 
-  /** Adds a record or replaces an older version of it, and creates the events of its changes; returns what to deliver of them. */
+  /** Adds a record or replaces an older version of it, and creates the events of its changes; returns the deliveries that are due. */
   put(record: Task | Step, version: number, set: ChangeSet): Shipment[] {
-    // It was on its way when the run was deleted.
+    // A late call for a deleted run.
     if (this.#runs.isGone(record.id)) return [];
     const now = Date.now();
-    // All of it or nothing: a full database takes some of it.
+    // All or nothing: a full database might accept a part.
     const { changed, shipments } = this.ctx.storage.transactionSync(() => {
       const changed = this.#runs.put(record, version);
       const shipments = this.#office.post(set, now);
       if (isFinished(record)) {
         this.#office.pack(record.id);
-        // A job ends with the last of its tasks, whose object delivers the event.
+        // The object of a job's last task sends the event of the job's end.
         const { webhook_url } = set;
         shipments.push(
           ...this.#jobs.endsWith(record).flatMap((end) => this.#office.post({ ...end, webhook_url }, now)),
@@ -158,7 +162,7 @@ export class ProjectObject extends DurableObject<Bindings> {
     this.#jobs.add(head, tasks);
   }
 
-  /** Removes a job from the list, and what it reserved. */
+  /** Removes a job from the list and releases its connections. */
   removeJob(id: string): void {
     this.#office.removeOf(id);
     this.#jobs.remove(id);
@@ -170,31 +174,31 @@ export class ProjectObject extends DurableObject<Bindings> {
     return this.#jobs.list(query);
   }
 
-  /** Removes a record that could not be listed in time, as if it had never come. */
+  /** Removes a withdrawn record with its events, as if it had never been added. */
   withdraw(id: string): void {
     this.#office.withdraw(id);
     this.#runs.drop(id);
     this.#connections.release(id);
   }
 
-  /** Removes a record, and what was delivered of its events. */
+  /** Removes a record and its delivered events. */
   remove(id: string): void {
-    // The event of its job has its record too.
+    // The events of its job contain the record too.
     for (const each of [id, ...this.#jobs.of(id)]) this.#office.removeOf(each);
     this.#runs.remove(id);
     this.#connections.release(id);
   }
 
-  /** Returns what was measured of the project. */
+  /** Returns the metrics of the project. */
   readMetrics(): MetricsReport {
     const database_bytes = this.ctx.storage.sql.databaseSize;
     return { measured: this.#metrics.read(), open: this.#metrics.open(), database_bytes };
   }
 
-  /** Removes what has expired and archives what is old, even while nothing else happens in the project. */
+  /** Removes expired events and archives old records. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    // Not one by one.
+    // Limits how often expired rows are removed, so that they go in batches.
     const pace = now + this.#paceMs();
     const later = (at: number | null) => at && Math.max(at, pace);
     const duties = {
@@ -230,7 +234,7 @@ export class ProjectObject extends DurableObject<Bindings> {
     return this.ctx.storage.sql.databaseSize > this.#listed_bytes;
   }
 
-  // How old records are when they move to the archive: in a large project, as soon as their output has expired.
+  // The age at which records move to the archive: in a large project, as soon as their output has expired.
   #archiveMs(): number {
     return this.#isLarge() ? this.#output_ms : this.#record_ms;
   }
@@ -239,7 +243,7 @@ export class ProjectObject extends DurableObject<Bindings> {
     return Math.min(PRUNE_MS, this.#archiveMs());
   }
 
-  // A terminal state never changes, and each version is put once: each end comes here once.
+  // Called once per run, because a final state never changes and each version is added once.
   #observe(record: Task | Step): void {
     const project = this.ctx.id.name ?? "";
     const observations = observeEnd(record);
@@ -249,7 +253,7 @@ export class ProjectObject extends DurableObject<Bindings> {
   }
 }
 
-// What is put or removed concerns the connections and events too.
+// Adding and removing also affects connections and events, so those are methods of the object.
 function listsOf({ list, parentOf, isGone }: RunIndex) {
   return { list, parentOf, isGone };
 }
@@ -271,9 +275,9 @@ function dayLimits(bindings: Bindings): DayBytes {
 }
 
 /**
- * The keys of one project. They are apart from its records, so that a busy or full project still authenticates, and a forged key
- * creates no index. Every look-up and every change of a key comes here, in one transaction each, so a revocation holds everywhere.
- * One more object lists the names of all projects.
+ * The API keys of one project. They are separate from its records, so that a busy or full project still authenticates and a forged key
+ * creates no index. Every lookup and change of a key is a transaction here, so a revocation takes effect everywhere at once. One more
+ * object lists the names of all projects.
  */
 export class KeyObject extends DurableObject<Bindings> {
   // RPC offers getters, not fields.
@@ -285,13 +289,13 @@ export class KeyObject extends DurableObject<Bindings> {
     return this.#keys;
   }
 
-  /** The names of all projects; in one object alone. */
+  /** The names of all projects; used in a single object. */
   get projects() {
     return this.#projects;
   }
 }
 
-/** Makes the methods of an object callable over RPC, which offers only those of a prototype. */
+/** Makes the methods of an object callable over RPC, which exposes only methods of a prototype. */
 function toTarget<T extends object>(methods: T): T & RpcTarget {
   class Target extends RpcTarget {}
   Object.assign(Target.prototype, methods);

@@ -12,35 +12,34 @@ import { mayBeArchived } from "../run/run-access.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Jobs } from "./job-state.ts";
 
-/** Creates the access to jobs, each kept by its own JobObject and listed from the index of its project. */
+/** Creates the access to jobs, each stored by its own JobObject and listed in the index of its project. */
 export function createJobs(env: Env, runs: Runs<Task>): Jobs {
-  // Young jobs are not looked for there.
   const archiveOf = (project: string, id: string) =>
     mayBeArchived(env, "job", id) ? createJobArchive(createArchive(mediaBucket(env), project)) : null;
 
   async function get(project: string, id: string): Promise<Job | null> {
     if (!isId("job", id)) return null;
-    const known = await patiently(() => env.JOB.getByName(id).find(project));
-    if (known) return describeJob(known.head, await tasksOf(project, known));
+    const stored = await patiently(() => env.JOB.getByName(id).find(project));
+    if (stored) return describeJob(stored.head, await tasksOf(project, stored));
     const archive = archiveOf(project, id);
     const archived = await archive?.get(id);
     if (!archived) return null;
     const tasks = await tasksOf(project, archived);
     if (tasks.length > 0) return describeJob(archived.head, tasks);
-    // A job ends with the last of its tasks, whichever call deleted that.
+    // Deleting the last task of a job deletes the job.
     await archive?.remove(id);
     return null;
   }
 
   async function tasksOf(project: string, { tasks }: KnownJob): Promise<Task[]> {
-    const found = await Promise.all(tasks.map((id) => runs.get(project, id)));
-    return found.filter((task) => task !== null);
+    const records = await Promise.all(tasks.map((id) => runs.get(project, id)));
+    return records.filter((task) => task !== null);
   }
 
   return {
     async create(job) {
-      const made = await patiently(() => env.JOB.getByName(job.head.id).create(job));
-      if (made) return describeJob(job.head, job.tasks);
+      const listed = await patiently(() => env.JOB.getByName(job.head.id).create(job));
+      if (listed) return describeJob(job.head, job.tasks);
       throw errors.notListed("job");
     },
     get,
@@ -72,7 +71,7 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
       const job = await get(project, id);
       if (!job) throw errors.notFound("job");
       if (!job.tasks.every(isFinished)) throw errors.running("job");
-      // The job goes last, so that a call that broke off can be repeated.
+      // The job goes last, so that an interrupted call can be repeated.
       for (const task of job.tasks) {
         await runs.delete(project, task.id).catch((thrown) => {
           if (toMediaError(thrown).kind !== "task_not_found") throw thrown;

@@ -33,13 +33,13 @@ import {
 } from "./job-state.ts";
 
 const STATE = "state";
-// Tasks say when they end; this is for a word that was lost. Asked again ever later.
-const ASK_MS = { first: 15_000, most: 600_000 } as const;
+// Tasks report their end; polling, with a growing delay, covers a lost report.
+const ASK_MS = { first: 15_000, max: 600_000 } as const;
 const FAULT_MS = 5000;
 
 /**
- * One job: creates its tasks, all or none, holds those back whose input is yet to come, and keeps what they share of their input
- * until the last of them is over. The state of the job is that of its tasks, which are asked for it.
+ * One job: creates all of its tasks or none, blocks those that wait for another task's output, and keeps the shared input until the
+ * last task is over. Derives the state of the job from its tasks.
  */
 export class JobObject extends DurableObject<Bindings> {
   readonly #kv = this.ctx.storage.kv;
@@ -48,31 +48,31 @@ export class JobObject extends DurableObject<Bindings> {
   readonly #alarm = createRunAlarm(this.ctx.storage, this.ctx.id.name, (pause) => this.#arm(pause));
   #settling: Promise<boolean> | null = null;
 
-  /** Stores a job and creates its tasks; false when its project cannot list them: then nothing is left of it. */
+  /** Stores a job and creates its tasks; false when its project cannot list them all, which withdraws the job. */
   async create(job: NewJob): Promise<boolean> {
-    const found = this.#read();
-    if (!found || found.phase === "deleted") {
+    const state = this.#read();
+    if (!state || state.phase === "deleted") {
       this.#write(startJob(job));
-      // Should this object die meanwhile, the rest is created then.
+      // If this object dies meanwhile, the alarm creates the rest.
       await this.ctx.storage.setAlarm(Date.now() + 2 * LISTING_MS);
-    } else if (found.phase !== "creating") return found.phase !== "withdrawn";
+    } else if (state.phase !== "creating") return state.phase !== "withdrawn";
     return this.#createTasks();
   }
 
-  /** Returns the job and the ids of its tasks; null for another project or no job. */
+  /** Returns the job and the ids of its tasks; null when the project has no such job. */
   async find(project: string): Promise<{ head: JobHead; tasks: string[] } | null> {
     const state = await this.#whole(project);
     return state && { head: state.head, tasks: state.tasks.map(({ id }) => id) };
   }
 
-  /** Cancels what still runs or waits. */
+  /** Cancels the tasks that run or wait. */
   async cancel(project: string): Promise<"cancelled" | "unknown" | "finished"> {
     if (!(await this.#whole(project))) return "unknown";
     await this.#ask();
     const current = this.#of(project);
     if (!current) return "unknown";
     if (isOver(current)) return "finished";
-    // No task may start from here on, even if this call fails.
+    // From here on no task may start, even if this call fails.
     this.#write({ ...current, phase: "cancelled" });
     await this.ctx.storage.setAlarm(Date.now() + FAULT_MS);
     await this.#cancelTasks();
@@ -80,16 +80,16 @@ export class JobObject extends DurableObject<Bindings> {
     return "cancelled";
   }
 
-  /** Removes the job, whose tasks are gone. */
+  /** Removes the job, after its tasks. */
   async remove(project: string): Promise<void> {
     const state = this.#of(project);
     if (state) await this.#drop(state);
   }
 
-  /** Takes note of how a task ended. */
+  /** Records how a task ended. */
   async ended(task_id: string, ended: TaskEnd, output: string | null): Promise<void> {
     this.#end(task_id, ended, output);
-    // Where a task cannot be released now, the alarm does it soon.
+    // The alarm retries a release that fails.
     await this.#advance().finally(() => this.#arm());
   }
 
@@ -98,22 +98,22 @@ export class JobObject extends DurableObject<Bindings> {
     return new JobPin(this.#pinned, (pin) => this.#change((state) => ({ ...state, pin })));
   }
 
-  /** Which task has the shared input to itself. */
+  /** The lease of the shared input, which one task holds at a time. */
   get lead(): JobLead {
     return this.#lead;
   }
 
-  /** Which parts of the shared input are being fetched. */
+  /** The parts of the shared input that are being fetched. */
   get fetches(): JobFetches {
     return this.#fetches;
   }
 
-  /** What the tasks know of the shared input. */
+  /** The shared input, as probed, and the outputs that the tasks make of it. */
   get known(): JobKnown {
     return new JobKnown(this.#read(), (source) => this.#change((state) => ({ ...state, source })));
   }
 
-  /** Completes what was interrupted, asks the tasks that are not known to be over, and clears the shared input after the last one. */
+  /** Completes interrupted work, polls unfinished tasks, and clears the shared input after the last one. */
   override async alarm(): Promise<void> {
     const inPhase = (phase: JobState["phase"], duty: () => Promise<unknown>) => async () => {
       if (this.#read()?.phase === phase) await duty();
@@ -144,7 +144,7 @@ export class JobObject extends DurableObject<Bindings> {
     return state?.project === project && isThere(state) ? state : null;
   }
 
-  // A job that is being created is listed before all its tasks are there: it is neither read nor cancelled by halves.
+  // A job is listed before all of its tasks exist; completing it first keeps callers from reading or cancelling half of it.
   async #whole(project: string): Promise<JobState | null> {
     if (this.#of(project)?.phase === "creating") await this.#createTasks();
     return this.#of(project);
@@ -161,7 +161,6 @@ export class JobObject extends DurableObject<Bindings> {
     return true;
   }
 
-  // One at a time: a repeated call waits for the first.
   #createTasks(): Promise<boolean> {
     this.#settling ??= this.#createAll().finally(() => {
       this.#settling = null;
@@ -174,7 +173,7 @@ export class JobObject extends DurableObject<Bindings> {
     if (!state?.creating) return state !== null && state.phase !== "withdrawn";
     const { project, head } = state;
     const { tasks, made, keys } = state.creating;
-    const listed = await Promise.allSettled([
+    const outcomes = await Promise.allSettled([
       patiently(() =>
         this.env.PROJECT.getByName(project).addJob(
           head,
@@ -189,7 +188,7 @@ export class JobObject extends DurableObject<Bindings> {
     ]);
     const current = this.#read();
     if (!current) return false;
-    const all = listed.every(({ status }) => status === "fulfilled");
+    const all = outcomes.every(({ status }) => status === "fulfilled");
     if (current.phase === "creating")
       this.#write({ ...current, phase: all ? "stands" : "withdrawn", ...(all && { creating: null }) });
     if (all) await holdTasks(this.env, project, tasks, made);
@@ -206,7 +205,7 @@ export class JobObject extends DurableObject<Bindings> {
     await this.#drop(state);
   }
 
-  // A job that had begun stays, hidden, until its files have been cleared often enough.
+  // A job that had begun stays hidden until its files have been cleared often enough.
   async #drop({ project, head }: JobState): Promise<void> {
     await patiently(() => this.env.PROJECT.getByName(project).removeJob(head.id));
     const state = this.#read();
@@ -238,7 +237,6 @@ export class JobObject extends DurableObject<Bindings> {
     this.#lead.leave(task_id);
   }
 
-  // Reads how the tasks stand that are not known to be over.
   async #ask(): Promise<void> {
     const state = this.#read();
     if (!state || state.phase === "creating" || state.phase === "withdrawn") return;
@@ -248,11 +246,10 @@ export class JobObject extends DurableObject<Bindings> {
       if (!task) this.#end(id, "deleted", null);
       else if (isFinished(task)) this.#end(id, task.status as TaskEnd, task.output);
     });
-    const asked = this.#read();
-    if (asked) this.#write({ ...asked, asked: asked.asked + 1 });
+    const current = this.#read();
+    if (current) this.#write({ ...current, asked: current.asked + 1 });
   }
 
-  // Lets tasks run, or fail, whose waiting is over.
   async #advance(): Promise<void> {
     const before = this.#read();
     await everyOne(before ? releasesOf(before) : [], async (release) => {
@@ -264,7 +261,7 @@ export class JobObject extends DurableObject<Bindings> {
     });
   }
 
-  // What still runs when its task ends may write a little longer, so it is cleared several times.
+  // Work may go on writing after its task has ended, so the files are cleared several times.
   async #clear(): Promise<void> {
     const state = this.#read();
     if (!state || !isOver(state)) return;
@@ -278,23 +275,20 @@ export class JobObject extends DurableObject<Bindings> {
     await clearMedia(mediaStorage(this.env), state.head.id, ["work"]);
     if (state.cleared === 0)
       await this.env.PROJECT.getByName(state.project).connections.release(state.head.id);
-    // It may have been removed meanwhile, or a task of it.
     const current = this.#read();
     if (current) this.#write({ ...current, cleared: state.cleared + 1 });
   }
 
-  // A job is listed as long as its tasks are.
   #expires({ head }: JobState): number {
     const { RECORD_TTL, MEDIA_TTL } = serviceSettings(this.env);
     return head.created_at + Math.max(RECORD_TTL, MEDIA_TTL) * 1000;
   }
 
-  // After a failure, after `pause` milliseconds.
   async #arm(pause = 0): Promise<void> {
     const state = this.#read();
     if (!state) return;
     const now = Date.now();
-    const asks = Math.min(ASK_MS.first * 2 ** state.asked, ASK_MS.most);
+    const asks = Math.min(ASK_MS.first * 2 ** state.asked, ASK_MS.max);
     const clears = now + (CLEANUPS_MS[state.cleared] ?? Number.POSITIVE_INFINITY);
     const over = isDone(state) ? now : Math.min(clears, this.#expires(state));
     const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? over : now + asks;
@@ -303,8 +297,8 @@ export class JobObject extends DurableObject<Bindings> {
 }
 
 /**
- * Publishes the tasks of a job that stands and waits for an output of its own, and counts them as waiting in the queue. Never
- * rejects: an event that fails here goes out when its task is released.
+ * Publishes the tasks that wait for another task's output, and counts them as waiting in the queue. Never rejects: an event that fails
+ * here goes out when its task is released.
  */
 async function holdTasks(
   env: Bindings,
@@ -312,40 +306,40 @@ async function holdTasks(
   tasks: readonly Task[],
   made: NewJob["made"],
 ): Promise<void> {
-  const held = tasks.filter(({ job }) => job?.after !== undefined);
-  if (held.length === 0) return;
+  const blocked = tasks.filter(({ job }) => job?.after !== undefined);
+  if (blocked.length === 0) return;
   const { key_id } = made;
   const outcomes = await Promise.allSettled([
     patiently(() =>
-      env.QUEUE.getByName(QUEUE_NAME).hold(held.map(({ id }) => ({ run_id: id, project, key_id }))),
+      env.QUEUE.getByName(QUEUE_NAME).hold(blocked.map(({ id }) => ({ run_id: id, project, key_id }))),
     ),
-    ...held.map(({ id }) => patiently(() => env.TASK.getByName(id).held.announce())),
+    ...blocked.map(({ id }) => patiently(() => env.TASK.getByName(id).held.announce())),
   ]);
   for (const outcome of outcomes)
     if (outcome.status === "rejected") logFault("task not held", outcome.reason, { project });
 }
 
-/** Lets a task run with its input, or fails it by how the one before it ended. */
+/** Releases a task with its input, or fails it when the task before it did not succeed. */
 async function releaseTask(env: Bindings, release: Release): Promise<void> {
-  const held = () => env.TASK.getByName(release.id).held;
+  const run = () => env.TASK.getByName(release.id).held;
   if ("input" in release) {
-    await patiently(() => held().release(release.input));
+    await patiently(() => run().release(release.input));
     return;
   }
   const { after, ended } = release;
   const error = runErrorOf(errorFor("input_not_found", { code: "after", task: after, ended }));
-  await patiently(() => held().fail(error));
+  await patiently(() => run().fail(error));
 }
 
-// How long a task keeps the input to itself without a further sign of life.
+// Duration of the lease; each call extends it.
 const LEAD_MS = 30_000;
 
-/** Which task of a job has the shared input to itself. Nothing of it is stored: a second reader would only read it twice. */
+/** A lease of the shared input for one task at a time. It is not stored: after a restart, the input is at worst read twice. */
 class JobLead extends RpcTarget {
   readonly #changes = createChanges();
   #holder: { task_id: string; until: number } | null = null;
 
-  /** Takes it for a while, which each further call extends; false when another task still has it after `ms`. */
+  /** Takes or extends the lease; false when another task still holds it after `ms`. */
   async take(task_id: string, ms: number): Promise<boolean> {
     const taken = () =>
       this.#holder !== null && this.#holder.task_id !== task_id && Date.now() < this.#holder.until;
@@ -356,7 +350,7 @@ class JobLead extends RpcTarget {
     return true;
   }
 
-  /** Ends what `take` began. */
+  /** Ends a task's lease. */
   leave(task_id: string): void {
     if (this.#holder?.task_id !== task_id) return;
     this.#holder = null;
@@ -364,46 +358,46 @@ class JobLead extends RpcTarget {
   }
 }
 
-// A reader that has not come back by then is gone.
+// A reader that does not extend its turn within this time counts as gone.
 const FETCH_MS = 15_000;
 /** How often a reader that still fetches extends its turn. */
 export const STAY_MS = FETCH_MS / 3;
 
-/** Which ranges of the shared input are being fetched, each by one reader. Nothing of it is stored, as of {@link JobLead}. */
+/** The ranges of the shared input that are being fetched, each by one reader. Not stored, like {@link JobLead}. */
 class JobFetches extends RpcTarget {
   readonly #changes = createChanges();
   readonly #open = new Map<number, ByteRange & { until: number }>();
-  // No number of an earlier life of the object, whose readers may still leave.
+  // Differs from all numbers before a restart of this object, whose readers may still call.
   #last = Date.now() * 1000;
 
-  /** Lets the caller fetch a range and returns the number to `leave` with; null once others, who were fetching parts of it, are done. */
+  /** Assigns a range to the caller and returns the number to `leave` with; null, once others have fetched a part of it. */
   async take({ start, end }: ByteRange): Promise<number | null> {
     const others = [...this.#open].filter(([, other]) => other.start < end && start < other.end);
-    const goOn = () => others.filter(([id, { until }]) => this.#open.has(id) && Date.now() < until);
-    if (goOn().length === 0) {
+    const pending = () => others.filter(([id, { until }]) => this.#open.has(id) && Date.now() < until);
+    if (pending().length === 0) {
       for (const [id] of others) this.#open.delete(id);
       this.#open.set(++this.#last, { start, end, until: Date.now() + FETCH_MS });
       return this.#last;
     }
-    for (let left = goOn(); left.length > 0; left = goOn())
+    for (let left = pending(); left.length > 0; left = pending())
       await this.#changes.wait(Math.min(...left.map(([, { until }]) => until)) - Date.now());
     return null;
   }
 
-  /** Extends what `take` began. */
+  /** Extends a turn. */
   stay(id: number): void {
     const fetch = this.#open.get(id);
     if (fetch) fetch.until = Date.now() + FETCH_MS;
   }
 
-  /** Ends what `take` began. */
+  /** Ends a turn. */
   leave(id: number): void {
     this.#open.delete(id);
     this.#changes.tell();
   }
 }
 
-/** The version at which the tasks of a job read their input, kept until the last of them is over. */
+/** The version of the input that the tasks of a job read, stored until the last of them is over. */
 class JobPin extends RpcTarget {
   readonly #get: () => RunPinned | null;
   readonly #set: (pin: Pin) => boolean;
@@ -425,7 +419,7 @@ class JobPin extends RpcTarget {
   }
 }
 
-/** What the tasks of a job know of the input that they share. */
+/** The shared input of a job's tasks, as probed. */
 class JobKnown extends RpcTarget {
   readonly #state: JobState | null;
   readonly #keep: (source: Source) => boolean;
@@ -440,13 +434,13 @@ class JobKnown extends RpcTarget {
     return this.#state?.source ?? null;
   }
 
-  /** Returns what the other tasks make of it. */
+  /** Returns the requests of the other tasks that read it. */
   beside(task_id: string): EncodeRequest[] {
     const tasks = this.#state?.tasks ?? [];
     return tasks.flatMap(({ id, wanted }) => (wanted && id !== task_id ? [wanted] : []));
   }
 
-  /** Keeps the probed input for the other tasks. */
+  /** Stores the probed input for the other tasks. */
   keep(source: Source): void {
     this.#keep(source);
   }

@@ -7,27 +7,27 @@ import type { Pin } from "../../src/storage/pinned.ts";
 import type { Made } from "../run/runs.ts";
 import { CLEANUPS_MS } from "../run/schedule.ts";
 
-/** What a job is created with. */
+/** A job to create. */
 export interface NewJob {
   project: string;
   head: JobHead;
   tasks: Task[];
   made: Made;
-  /** The sealed keys to encrypt outputs by, by the ids of their tasks. */
+  /** The sealed keys that encrypt the outputs, by task id. */
   keys: Record<string, string>;
 }
 
-/** A task of a job, as its job follows it. */
+/** The stored state of a job's task. */
 export interface JobTask {
   id: string;
-  /** The task whose output it waits for. */
+  /** The task whose output it waits for; null for none. */
   after: string | null;
-  /** What it makes of the shared input; absent where it reads another. */
+  /** Its request, when it reads the shared input. */
   wanted?: EncodeRequest;
-  /** True once it may run, or has failed because it never will. */
+  /** True once it may run, or has failed because its input never came. */
   released: boolean;
   ended: TaskEnd | null;
-  /** Where its output is, once it succeeded. */
+  /** URL of its output, once it succeeded. */
   output: string | null;
 }
 
@@ -37,18 +37,18 @@ export interface JobState {
   base: string;
   head: JobHead;
   /**
-   * `creating` until all tasks exist; `withdrawn` while those of a job that was refused are being removed; `deleted` while what
-   * its tasks may still write is cleared.
+   * `creating` until all tasks exist; `withdrawn` while the tasks of a job that could not be listed are removed; `deleted` while files
+   * that its tasks may still write are cleared.
    */
   phase: "creating" | "stands" | "cancelled" | "withdrawn" | "deleted";
-  /** What it takes to create the tasks; null once they exist. */
+  /** The data to create the tasks; null once they exist. */
   creating: Pick<NewJob, "tasks" | "made" | "keys"> | null;
   tasks: JobTask[];
-  /** The version at which the input is read. */
+  /** The version of the shared input that the tasks read; null until pinned. */
   pin: Pin | null;
-  /** The probed input. */
+  /** The probed input; null until probed. */
   source: Source | null;
-  /** How often the unfinished tasks were asked since the last one ended, and how often the shared input was cleared after all. */
+  /** Times that the unfinished tasks were polled since the last end of a task, and that the shared input was cleared after all. */
   asked: number;
   cleared: number;
 }
@@ -56,21 +56,32 @@ export interface JobState {
 /** Returns the state of a new job. */
 export function startJob({ project, head, tasks, made, keys }: NewJob): JobState {
   return {
-    ...{ project, head, base: made.base, phase: "creating", creating: { tasks, made, keys } },
+    project,
+    head,
+    base: made.base,
+    phase: "creating",
+    creating: { tasks, made, keys },
     tasks: tasks.map(({ id, kind, options, job }) => ({
-      ...{ id, after: job?.after ?? null, released: false, ended: null, output: null },
+      id,
+      after: job?.after ?? null,
+      released: false,
+      ended: null,
+      output: null,
       ...(job?.after === undefined && { wanted: { kind, options } as EncodeRequest }),
     })),
-    ...{ pin: null, source: null, asked: 0, cleared: 0 },
+    pin: null,
+    source: null,
+    asked: 0,
+    cleared: 0,
   };
 }
 
-/** The end of a wait: the task runs, with its input, or fails by how the one before it ended. */
+/** The end of a task's wait: it runs with its input (null leaves that unchanged), or fails because the task before it did not succeed. */
 export type Release =
   | { id: string; input: string | null }
   | { id: string; after: string; ended: Exclude<TaskEnd, "succeeded"> };
 
-/** Returns the tasks whose waiting is over. */
+/** Returns the releases of the tasks whose wait is over. */
 export function releasesOf({ phase, tasks }: JobState): Release[] {
   if (phase !== "stands") return [];
   return tasks.flatMap(({ id, after, released, ended }): Release[] => {
@@ -81,12 +92,12 @@ export function releasesOf({ phase, tasks }: JobState): Release[] {
   });
 }
 
-/** Whether the job can be read: not one that was refused or deleted. */
+/** Whether the job exists for callers: it was neither withdrawn nor deleted. */
 export function isThere({ phase }: JobState): boolean {
   return phase !== "withdrawn" && phase !== "deleted";
 }
 
-/** Whether nothing of the job need stay: its tasks are deleted, or its files were cleared often enough after that. */
+/** Whether the job's storage can be freed: its tasks are deleted, and the files of a deleted job were cleared often enough. */
 export function isDone({ phase, tasks, cleared }: JobState): boolean {
   if (phase === "deleted") return cleared >= CLEANUPS_MS.length;
   return tasks.every(({ ended }) => ended === "deleted");
@@ -104,13 +115,13 @@ export function isOver({ phase, tasks }: JobState): boolean {
 
 /** The jobs, each in its project. Ids of other projects are unknown. */
 export interface Jobs {
-  /** Stores a job and its tasks, all or nothing. */
+  /** Stores a job and all its tasks, or nothing. */
   create(job: NewJob): Promise<Job>;
   get(project: string, id: string): Promise<Job | null>;
   list(project: string, query: ListQuery): Promise<ListPage<Job>>;
   /** Streams a job and its changes as server-sent events; `over` once it is finished and `seen` is not 0, null for an unknown one. */
   follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
-  /** Cancels what still runs or waits; rejects with `job_not_found` or `job_finished`. */
+  /** Cancels the tasks that run or wait; rejects with `job_not_found` or `job_finished`. */
   cancel(project: string, id: string): Promise<Job>;
   /** Removes the job, its tasks and their outputs; rejects with `job_not_found`, or `job_running` while one runs. */
   delete(project: string, id: string): Promise<void>;

@@ -7,35 +7,35 @@ import type { RunIndex } from "../run/run-index.ts";
 import { type Sql, whereOf } from "../sql.ts";
 import type { ChangeSet } from "../webhooks/delivery.ts";
 
-/** A job as lists have it: its tasks as JSON. */
+/** A job in a list, with its tasks as JSON. */
 export interface ListedJob {
   head: JobHead;
   tasks: string[];
 }
 
-/** The jobs of one project, to be listed. */
+/** The list of one project's jobs. */
 export interface JobTable {
   add(head: JobHead, tasks: readonly string[]): void;
-  /** Removes a job; its event goes once it is delivered. */
+  /** Removes a job; its event is removed once it is delivered. */
   remove(id: string): void;
-  /** Returns the id of the job of a listed run; empty for a run without one. */
+  /** Returns the id of a listed run's job, in an array; empty for a run without one. */
   of(run_id: string): string[];
   list(query: ListQuery): ListPage<ListedJob>;
-  /** Returns the end of the job whose last unfinished task a finished record was; empty for another. */
+  /** Returns the change that ends the job of a finished task, when it was the job's last; empty for any other record. */
   endsWith(record: Task | Step): Omit<ChangeSet, "webhook_url">[];
 }
 
 type Row = { head: string; tasks: string };
 
 // A row of a Durable Object holds 2 MB: https://developers.cloudflare.com/durable-objects/platform/limits/
-const MOST_BYTES = 1_500_000;
+const MAX_BYTES = 1_500_000;
 
 const SCHEMA =
   "CREATE TABLE IF NOT EXISTS job (id TEXT PRIMARY KEY, head TEXT NOT NULL, tasks TEXT NOT NULL) WITHOUT ROWID";
-// Before its tasks are created, and after they were deleted or moved to the archive, nothing is known of how a job stands.
+// A job has no state before its tasks are created and after they are deleted or archived.
 const LISTED = "EXISTS (SELECT 1 FROM json_each(job.tasks) AS task JOIN run ON run.id = task.value)";
 
-/** Creates the table of jobs beside the index of runs, which has the tasks. */
+/** Creates the table of jobs; the index of runs holds their tasks. */
 export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" | "remove">): JobTable {
   sql.exec(SCHEMA);
   return {
@@ -45,7 +45,7 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
     },
     remove(id) {
       sql.exec("DELETE FROM job WHERE id = ?", id);
-      // The last delivery of its event asks the index whether it is gone.
+      // Marks the job as gone, so that its event is removed after the last delivery.
       runs.remove(id);
     },
     of(run_id) {
@@ -69,7 +69,7 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
       return [...rows].flatMap(({ head, tasks }) => {
         const ids: string[] = JSON.parse(tasks);
         const listed = tasksOf(tasks).map((text): Task => JSON.parse(text));
-        // One that is not listed yet still runs.
+        // A task that is not listed yet is not finished.
         if (listed.length < ids.filter((each) => !runs.isGone(each)).length) return [];
         const job = describeJob(JSON.parse(head), listed);
         const kind = jobEndKind(job);
@@ -89,9 +89,9 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
   }
 }
 
-// The tasks of an event that would be too large lack their steps, whose inputs and outputs repeat the source.
+// An event that would be too large omits the steps of its tasks.
 function recordOf(job: Job): string {
   const whole = JSON.stringify(job);
-  if (new TextEncoder().encode(whole).length <= MOST_BYTES) return whole;
+  if (new TextEncoder().encode(whole).length <= MAX_BYTES) return whole;
   return JSON.stringify({ ...job, tasks: job.tasks.map((task) => ({ ...task, steps: [] })) });
 }

@@ -9,23 +9,23 @@ import type { RunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
 import { ASK_MS, isHeld, MIRROR_MS, type RunRow } from "./schedule.ts";
 
-/** How a run comes into being: stored and listed, or not at all. */
+/** Creates a run: stored and listed, or not at all. */
 interface Admission {
-  /** Stores a new record and lists it; false where its project does not take it: then it is withdrawn. */
+  /** Stores a new record and lists it; false when its project cannot list it, which withdraws the record. */
   admit(project: string, record: Task | Step, made: Made): Promise<boolean>;
   /** Resolves when no admission is in progress. */
   idle(): Promise<void>;
-  /** Removes what is left of a withdrawn run, in its project too, which may have taken the record though its answer was lost. */
+  /** Removes the rest of a withdrawn run, here and in its project, which may have listed it although its response was lost. */
   withdraw(): Promise<void>;
-  /** Withdraws a run that is still held back; the alarm does the rest. */
+  /** Withdraws a run that is still blocked; the alarm does the rest. */
   refuse(): Promise<void>;
-  /** Publishes a run whose job stands, which holds it back: its events go out from now on. */
+  /** Publishes a blocked run once its job exists: its events go out from now on. */
   announce(): Promise<void>;
-  /** Lets a run that is held back enter the queue, with the input that it waited for; false when it is not held. */
+  /** Lets a blocked run enter the queue, with the input that it waited for; false when it is not blocked. */
   release(input: string | null): Promise<boolean>;
 }
 
-/** What an admission works with. */
+/** Dependencies of {@link createAdmission}. */
 export interface AdmissionTools {
   storage: Pick<DurableObjectStorage, "transactionSync">;
   rows: RunRows;
@@ -33,9 +33,9 @@ export interface AdmissionTools {
   mirror: RunMirror;
   /** Removes the run from the index of a project. */
   unlist(project: string): Promise<void>;
-  /** Sets the alarm. */
+  /** Sets the alarm to a time in milliseconds since the epoch. */
   arm(at: number): Promise<void>;
-  /** Sets the alarm again. */
+  /** Sets the alarm to what is due next. */
   rearm(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
         if (webhook_url !== undefined) mail.setUrl(webhook_url);
         mail.note(record, null, 1);
       });
-      // For the mirror, and should this object die before the run begins.
+      // Writes the mirror, and restarts the admission if this object dies before the run begins.
       await arm(now + MIRROR_MS);
     }
     if (await mirror.list(project, record)) return true;
@@ -95,7 +95,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
       if (row?.turn !== "creating") return;
       storage.transactionSync(() => {
         rows.setTurn("held");
-        // For the mirror, which takes its events along.
+        // The mirror then hands over the events.
         rows.update({ version: row.version + 1 });
       });
       await rearm();
@@ -108,7 +108,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
         rows.update({ record, version: row.version + 1 });
         rows.setTurn("none");
       });
-      // Should this object die before the run begins: its job does not let it go again.
+      // The job releases it only once; the alarm starts it if this object dies first.
       await arm(Date.now() + MIRROR_MS);
       return true;
     },
@@ -121,7 +121,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
   };
 }
 
-/** What a held run acts on. */
+/** Dependencies of {@link HeldRun}. */
 export interface HeldTools {
   rows: RunRows;
   admission: Admission;
@@ -131,7 +131,7 @@ export interface HeldTools {
   enter(): void;
 }
 
-/** A run that its job holds back; each method does nothing once it is let go. */
+/** A run that its job blocks; once it is released, the methods do nothing. */
 export class HeldRun extends RpcTarget {
   readonly #tools: HeldTools;
 
@@ -140,12 +140,12 @@ export class HeldRun extends RpcTarget {
     this.#tools = tools;
   }
 
-  /** Publishes the run, whose job stands. */
+  /** Publishes the run, once its job exists. */
   async announce(): Promise<void> {
     await this.#tools.admission.announce();
   }
 
-  /** Lets the run enter the queue, with the input that it waited for; null leaves that as it is. */
+  /** Lets the run enter the queue, with the input that it waited for; null leaves the input unchanged. */
   async release(input: string | null): Promise<void> {
     if (!(await this.#tools.admission.release(input))) return;
     this.#tools.changed();
@@ -164,27 +164,27 @@ export class HeldRun extends RpcTarget {
   }
 }
 
-/** How one run comes to its turn. */
+/** The position of one run in the queues for light and heavy work. */
 export interface RunTurn {
-  /** Enters the queue, or leaves it when the run is over, unless that is done. */
+  /** Enters the queue, or leaves it when the run is over; does nothing when that is done. */
   ask(): Promise<void>;
-  /** Takes its turn from the queue; false when the run is over. */
+  /** Accepts a slot from the queue; false when the run is over. */
   take(): boolean;
-  /** Leaves the slot for light work and asks for one for heavy work: true when the run has it, null when the run is over. */
+  /** Exchanges the slot for light work for one for heavy work; false when the run has to wait, null when it is over. */
   askHeavy(): Promise<boolean | null>;
-  /** Takes its turn for heavy work; false when the run is over. */
+  /** Accepts a slot for heavy work; false when the run is over. */
   takeHeavy(): boolean;
-  /** Leaves the queue, even if it is unknown whether the run entered. */
+  /** Leaves the queues, even if it is unknown whether the run entered. */
   leave(): Promise<void>;
 }
 
-/** The queue, as a run sees it. */
+/** The queue's methods that a run calls. */
 export interface TurnQueue {
   enter(run: QueuedRun, load?: Load): Promise<boolean>;
   leave(run_id: string): Promise<void>;
 }
 
-/** Creates the turn of the run in these rows. */
+/** Creates {@link RunTurn} for the run in these rows. */
 export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
   function start(turn: "goes_on" | "heavy" = "goes_on"): void {
     const now = Date.now();
@@ -210,7 +210,7 @@ export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
       if (!asks) return;
       const goes_on = await queue().enter({ run_id: record.id, project, key_id });
       const current = rows.get();
-      // Its turn may have come while the answer was on its way.
+      // The queue may have granted a slot meanwhile.
       if (!current || (current.turn !== "none" && current.turn !== "waits")) return;
       if (goes_on) return start();
       rows.setTurn("waits");
@@ -229,7 +229,6 @@ export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
       const { project, key_id, record } = row;
       rows.setTurn("heavy_waits");
       const goes_on = await queue().enter({ run_id: record.id, project, key_id }, "heavy");
-      // It may have been told, or ended, while the answer was on its way.
       const current = rows.get();
       if (!current || isFinished(current.record)) return null;
       if (goes_on) start("heavy");

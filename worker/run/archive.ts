@@ -10,22 +10,22 @@ import { type ArchivedRecord, RUN_KINDS, type RunIndex, type RunKind } from "./r
 /** The types of records in an archive. */
 export type ArchiveKind = RunKind | "job";
 
-/** The records of a project that are too old for its lists, in R2: files of JSON lines, each named by the last id in it. */
+/** The records of a project that are too old for its lists: JSON Lines files in R2, each named after its last id. */
 interface Archive {
-  /** Writes records, sorted by their ids. Those up to the id `behind`, whose neighbors are in files already, get files of their own. */
+  /** Writes records sorted by id. Those up to the id `behind` get a file each, because their neighbors are in files already. */
   write(object: ArchiveKind, records: readonly ArchivedRecord[], behind: string): Promise<void>;
-  /** Returns a record as JSON; null for one that is not there. */
+  /** Returns a record as JSON; null when the archive lacks it. */
   get(object: ArchiveKind, id: string): Promise<string | null>;
-  /** Returns the task of a step as JSON; null for one that is not there. */
+  /** Returns the task of a step as JSON; null when the archive lacks it. */
   taskOf(step_id: string): Promise<string | null>;
-  /** Removes a record from every file; false for one that is not there. */
+  /** Removes a record from every file; false when the archive lacks it. */
   remove(object: ArchiveKind, id: string): Promise<boolean>;
 }
 
-// Files whose last id comes after the one looked for: the first holds it, unless a batch broke off and was written again.
+// The first file whose last id follows the record's holds it, unless an interrupted batch was written again.
 const FILES = 10;
-// The ids of a task and its steps are made together.
-const MADE_MS = 1000;
+// The ids of a task and its steps are created together.
+const ID_SPREAD_MS = 1000;
 
 /** Creates the archive of a project. */
 export function createArchive(bucket: R2Bucket, project: string): Archive {
@@ -52,7 +52,7 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
       httpMetadata: { contentType: "application/jsonl" },
     });
 
-  // The file may exist already: a record that cannot be freed yet is archived again, as is the rest of an interrupted batch.
+  // The file exists already when a record could not be freed or a batch was interrupted: both are archived again.
   async function add(object: ArchiveKind, records: readonly ArchivedRecord[]): Promise<void> {
     const last = records.at(-1);
     if (!last) return;
@@ -74,14 +74,14 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
     },
     get: async (object, id) => (await findRecord(object, id))?.json ?? null,
     async taskOf(step_id) {
-      const from = idAt("task", timeOfId("step", step_id) - MADE_MS);
+      const from = idAt("task", timeOfId("step", step_id) - ID_SPREAD_MS);
       return (await find("task", from, new RegExp(`"id":"${step_id}"`)))?.json ?? null;
     },
     async remove(object, id) {
       let removed = false;
-      for (let found = await findRecord(object, id); found; found = await findRecord(object, id)) {
-        const { key, etag, others } = found;
-        // Where another removal changed the file meanwhile, it is read again.
+      for (let entry = await findRecord(object, id); entry; entry = await findRecord(object, id)) {
+        const { key, etag, others } = entry;
+        // The put fails if another removal changed the file; the loop then reads it again.
         await (others.length > 0 ? put(key, others, { etagMatches: etag }) : bucket.delete(key));
         removed = true;
       }
@@ -90,17 +90,17 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
   };
 }
 
-/** Returns the lowest id that a record made at a time may have. */
+/** Returns the lowest id of a record created at a time. */
 function idAt(object: ArchiveKind, time: number): string {
   return ID_PREFIX[object] + encodeTime(Math.max(0, time), 10).toLowerCase();
 }
 
-/** Returns when the record with a valid id was made, in milliseconds since the epoch. */
+/** Returns when the record with a valid id was created, in milliseconds since the epoch. */
 export function timeOfId(object: ArchiveKind, id: string): number {
   return decodeTime(id.slice(ID_PREFIX[object].length).toUpperCase());
 }
 
-/** What {@link createRetirement} works on. */
+/** Dependencies of {@link createRetirement}. */
 export interface RetirementParts {
   project: string;
   runs: Pick<RunIndex, "finished" | "drop" | "isGone">;
@@ -108,23 +108,23 @@ export interface RetirementParts {
   kv: { get(name: string): unknown; put(name: string, id: string): void };
   bucket: R2Bucket;
   objects: { getByName(id: string): { retire(project: string): Promise<boolean> } };
-  /** Whether the project's database is so large that the events of old records go with them. */
+  /** Whether the project's database is so large that events are removed with their records. */
   isLarge(): boolean;
 }
 
-// Each record costs a request to its own object, of which one call may make a thousand; the text of all is in memory.
+// Each record costs a request to its own object, of which one call may make 1,000; all texts are in memory.
 const BATCH = { records: 400, bytes: 4_000_000 } as const;
 
-// The last id of each type whose neighbors are in the archive.
+// The key of the last archived id of each type.
 const archivedKey = (object: RunKind) => `archived_${object}`;
 
-/** Creates what moves the old records of a project to its archive and frees their objects. */
+/** Moves the old records of a project to its archive and frees their objects. */
 export function createRetirement({ project, runs, office, kv, bucket, objects, isLarge }: RetirementParts) {
   const archive = createArchive(bucket, project);
-  // The last records that the current pass has come to; it begins with the oldest.
-  const passed = new Map<RunKind, string>();
+  // The position of the current pass, which begins with the oldest record.
+  const cursors = new Map<RunKind, string>();
 
-  // One that fails, or whose output is still there, stays, and is archived again: it holds up no other.
+  // A record that fails, or still has its output, stays and is archived again in the next pass.
   async function retireOne(id: string): Promise<void> {
     try {
       if (!(await objects.getByName(id).retire(project))) return;
@@ -137,33 +137,33 @@ export function createRetirement({ project, runs, office, kv, bucket, objects, i
   }
 
   async function retireBatch(object: RunKind, before: number): Promise<boolean> {
-    const above = passed.get(object) ?? `${object}_`;
+    const above = cursors.get(object) ?? `${object}_`;
     const records = runs.finished(above, idAt(object, before), BATCH);
     const last = records.at(-1)?.id;
     if (last === undefined) {
-      passed.delete(object);
+      cursors.delete(object);
       return false;
     }
     const behind = String(kv.get(archivedKey(object)) ?? "");
     await archive.write(object, records, behind);
     for (const { id } of records) {
       await retireOne(id);
-      // It was deleted while it was on its way to the archive.
+      // It was deleted while it was being archived.
       if (runs.isGone(id)) await archive.remove(object, id);
     }
     if (last > behind) kv.put(archivedKey(object), last);
-    passed.set(object, last);
+    cursors.set(object, last);
     return true;
   }
 
   return {
-    /** Retires some records made before a time; returns whether there may be more. */
+    /** Retires a batch of records created before a time; returns whether there may be more. */
     async retire(before: number): Promise<boolean> {
       for (const object of RUN_KINDS) if (await retireBatch(object, before)) return true;
       return false;
     },
 
-    /** Returns when the oldest finished record is of an age in milliseconds; null when there is none. */
+    /** Returns when the oldest finished record reaches an age in milliseconds; null when there is none. */
     oldest(age: number): number | null {
       const times = RUN_KINDS.flatMap((object) =>
         runs
@@ -175,20 +175,20 @@ export function createRetirement({ project, runs, office, kv, bucket, objects, i
   };
 }
 
-/** What is stored of a job: the rest is in its tasks. */
+/** A job as it is stored; the rest is in its tasks. */
 export interface KnownJob {
   head: JobHead;
-  /** Ids. */
+  /** Ids of its tasks. */
   tasks: string[];
 }
 
-/** The jobs of a project that are too old for its list, each a file in the archive of their tasks. */
+/** Stores the jobs of a project that are too old for its list, each as a file in the project's archive. */
 export function createJobArchive(archive: Archive) {
   return {
     /** Writes a job, unless it was deleted meanwhile. */
     async write({ head, tasks }: Pick<JobState, "head" | "tasks">, isThere: () => boolean): Promise<void> {
-      const known: KnownJob = { head, tasks: tasks.map((task) => task.id) };
-      await archive.write("job", [{ id: head.id, json: JSON.stringify({ id: head.id, ...known }) }], "");
+      const job: KnownJob = { head, tasks: tasks.map((task) => task.id) };
+      await archive.write("job", [{ id: head.id, json: JSON.stringify({ id: head.id, ...job }) }], "");
       if (!isThere()) await archive.remove("job", head.id);
     },
     async get(id: string): Promise<KnownJob | null> {

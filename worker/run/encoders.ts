@@ -6,31 +6,31 @@ import { type NativeHost, nativeOffer, type Offer } from "../../src/media/route/
 import type { Source } from "../../src/media/source.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 
-/** The binding and the settings that native encoders come from. */
+/** The binding and the settings that define the native encoders. */
 export interface NativeEnv {
   NATIVE?: { getByName(name: string): { fetch(url: string, init?: RequestInit): Promise<Response> } };
   settings: Pick<ServiceSettings, "NATIVE_ENCODER_URL" | "NATIVE_INSTANCES" | "MAX_CHUNKS_IN_FLIGHT">;
 }
 
-/** The native encoders that the service may ask, and where they reach it. */
+/** The native encoders of the service, and the address at which they reach it. */
 export interface Natives {
-  /** In the order in which they are asked. */
+  /** In order of preference. */
   instances: NativeInstance[];
-  /** Base of the media URLs that they are given. */
+  /** Base of the media URLs that they receive. */
   base: string;
-  /** Chunks of one encode that they are given at once, at most. */
+  /** Most chunks of one encode in flight. */
   max_in_flight: number;
 }
 
-/** Processors that a native encoder is taken to have: those of the containers in wrangler.toml. */
+/** Assumed processors of a native encoder: those of the containers in wrangler.toml. */
 export const NATIVE_CORES = 2;
 
-/** Where one of the service's containers finds its media: a host that no other client can reach. */
+/** Base of the media URLs inside the service's containers: a host that no other client can reach. */
 export const SERVICE_IN_CONTAINER = "http://framewright.internal";
 
 /**
- * Creates the native encoders of the settings: those of NATIVE_ENCODER_URL, which reach the service at `base`, else the
- * containers; none where neither is set.
+ * Creates the native encoders from the settings: those at NATIVE_ENCODER_URL, which reach the service at `base`, otherwise the
+ * containers. Returns no instances when neither is configured.
  */
 export function createNatives(env: NativeEnv, base: string): Natives {
   const { NATIVE, settings } = env;
@@ -58,11 +58,11 @@ export interface EdgeEncoders extends NativeHost {
   native: NativeEncoder;
 }
 
-/** Creates the offers of the edge's encoders for an uncut plan: the light one first, as it costs no container. */
+/** Creates the function that returns the edge encoders' offers for an uncut plan, the light one first because it needs no container. */
 export function createOffers({ light, native, ...host }: EdgeEncoders) {
   return async (plan: Plan, source: Source): Promise<Offer[]> => {
     const first = await lightOffer(light, plan, source);
-    // To ask a native encoder may start its container, which is wasted on work that stays here.
+    // Preparing may start a container, which would be wasted on work for the light encoder.
     if (first.refusal || !keepsWork(plan, first)) await native.prepare(plan);
     return [first, nativeOffer(plan, source, { ...host, refusal: native.refuse(plan, source) })];
   };

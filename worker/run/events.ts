@@ -9,18 +9,18 @@ import { logFault } from "../observability/log.ts";
 import type { Versioned } from "./runs.ts";
 import type { RunRow } from "./schedule.ts";
 
-/** Times of a stream of events, in milliseconds. */
+/** Times of an event stream, in milliseconds. */
 export interface EventTimes {
-  /** Between two events, but for the last one, which never waits. */
+  /** The shortest time between two events; the last one never waits. */
   between: number;
-  /** Silence after which a comment keeps the connection. */
+  /** Silence after which a comment keeps the connection open. */
   heartbeat: number;
 }
 
-/** An event a second; proxies drop what is silent for a minute, or half of one. */
+/** One event a second, and a heartbeat every 15: some proxies close connections that are silent for half a minute. */
 export const EVENT_TIMES: EventTimes = { between: 1000, heartbeat: 15_000 };
 
-/** How a run stands, as one server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/** The state of a run as one server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 interface RunEventBytes {
   version: number;
   finished: boolean;
@@ -30,12 +30,11 @@ interface RunEventBytes {
 const encoder = new TextEncoder();
 const COMMENT = encoder.encode(": still here\n\n");
 
-/** Writes how a run stands as an event; `pace` has seen the records before it. */
+/** Writes the state of a run as an event; `pace` has seen the earlier records. */
 export function writeEvent<T extends Task | Step>(
   { version, record, choice = null }: Versioned<T>,
   pace: Pace = createPace(),
 ): RunEventBytes {
-  // The record has the error already.
   const { error: _, ...update } = updateOf(record, null, choice, pace);
   const data = JSON.stringify(update);
   const bytes = encoder.encode(`event: update\nid: ${version}\ndata: ${data}\n\n`);
@@ -43,8 +42,8 @@ export function writeEvent<T extends Task | Step>(
 }
 
 /**
- * Streams a run's state and then its changes after version `seen`, until it is finished or gone (`latest` returns null).
- * Nothing is produced before the reader asks for it: a slow reader misses states in between but delays no other.
+ * Streams a run's state and its changes after version `seen`, until it is finished or deleted (`latest` returns null). Events are
+ * written only when the reader pulls: a slow reader skips states and delays nobody.
  */
 export function streamEvents(
   latest: () => RunEventBytes | null,
@@ -90,15 +89,15 @@ export function streamEvents(
   );
 }
 
-/** The events of one run for all that follow it. */
+/** The events of one run for all its followers. */
 export interface RunEvents {
-  /** Streams how the run stands and its changes above the version `seen`; `over` when its end was seen, null when it is not this project's. */
+  /** Streams the run's state and its changes after version `seen`; `over` when the run ended at or before it, null for another project. */
   follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null;
   /** Notifies all followers of a change. */
   changed(): void;
 }
 
-/** Creates {@link RunEvents}: however many followers there are, a state is read and serialized once. */
+/** Creates {@link RunEvents}, which reads and serializes each state once for all followers. */
 export function createRunEvents(read: () => RunRow | null): RunEvents {
   const changes = createChanges();
   const pace = createPace();
@@ -124,7 +123,7 @@ export function createRunEvents(read: () => RunRow | null): RunEvents {
   };
 }
 
-/** Lets many wait for the next change of one thing. */
+/** Lets many callers wait for the next change. */
 interface Changes {
   /** Resolves at the next change, or after `ms`. */
   wait(ms: number): Promise<void>;
@@ -155,11 +154,11 @@ export function createChanges(): Changes {
 
 const MAX_LISTEN_MS = 30_000;
 
-/** The callers that wait for an event of a run: its end, or its turn. */
+/** The callers that wait for the end of a run. */
 export interface RunListeners {
-  /** Resolves to true after `ms`, at most half a minute; to false as soon as the event happens. */
+  /** Resolves to true after `ms`, at most 30 seconds, or to false as soon as the run ends. */
   listen(ms: number): Promise<boolean>;
-  /** Notifies all listeners of the event. */
+  /** Notifies all listeners of the end. */
   end(): void;
 }
 
@@ -184,7 +183,7 @@ export function createRunListeners(): RunListeners {
   };
 }
 
-/** Streams a job and its changes as server-sent events, from those of its tasks, which `open` returns; null for one that is gone. */
+/** Streams a job and its changes as server-sent events. `open` returns the event stream of a task, or null for a deleted one. */
 export function streamJob(
   job: Job,
   open: (task: Task) => Promise<ReadableStream<Uint8Array> | "over" | null>,
@@ -200,7 +199,7 @@ export function streamJob(
     try {
       for await (const update of updates) {
         const { record } = update;
-        // A client that has seen an earlier change connects again for the end; one that has seen the end has its id.
+        // Only the end has an id: a client that reconnects with it has seen everything.
         const id = isFinished(record) ? record.updated_at : 0;
         const text = `event: update\nid: ${id}\ndata: ${JSON.stringify(update)}\n\n`;
         latest = { version: ++version, finished: isFinished(record), bytes: encoder.encode(text) };
@@ -209,7 +208,7 @@ export function streamJob(
     } catch (thrown) {
       logFault("job not followed", thrown, { job: job.id });
     }
-    // A client that was not told of the end connects again.
+    // Closes the stream before the end, so that the client reconnects.
     if (!latest?.finished) latest = null;
     changes.tell();
   }
@@ -218,7 +217,7 @@ export function streamJob(
     () => latest,
     changes,
     0,
-    undefined,
+    EVENT_TIMES,
     () => left.abort(),
   );
 }
@@ -229,7 +228,7 @@ async function* updatesIn(
 ): AsyncGenerator<Update<Task>, void> {
   const body = await open();
   if (!body || body === "over") return;
-  // A reader that has left must not hold the streams of tasks that are silent.
+  // The pipe ends the stream of a silent task when the reader leaves.
   const events = readEvents(body.pipeThrough(new TransformStream(), { signal }));
   try {
     for await (const { event, data } of events) if (event === "update") yield JSON.parse(data);

@@ -11,13 +11,12 @@ import type { RunKind } from "./run-index.ts";
 import type { FindStep, Runs } from "./runs.ts";
 import { mirrorKey } from "./schedule.ts";
 
-/** Creates the access to tasks or steps, each stored by its own TaskObject and listed from the index of its project. */
+/** Creates the access to tasks or steps, each stored by its own TaskObject and listed in the index of its project. */
 export function createRuns<T extends Task | Step>(env: Env, object: T["object"]): Runs<T> {
   const read = (project: string, id: string) => readRun(env, object, project, id);
   const get = (project: string, id: string) => findRun<T>(env, object, project, id);
   return {
     async create(project, record, made) {
-      // The object ignores a record that it has already.
       const listed = await patiently(() => env.TASK.getByName(record.id).create(project, record, made));
       if (!listed) throw errors.notListed(object);
       return record;
@@ -31,7 +30,7 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
       if (events !== null) return events;
       const record = await get(project, id);
       if (!record || seen > 0) return record && "over";
-      // A record that only the mirror has is final.
+      // A record without an object is final.
       const { bytes } = writeEvent({ version: 1, record });
       return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     },
@@ -52,18 +51,18 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
       if (answer === "running") throw errors.running(object);
       if (answer === "unknown" && !(await removeArchived(env, object, project, id)))
         throw errors.notFound(object, { id });
-      // One that was archived and not yet freed is in both places.
+      // A record that was archived but not yet freed is in both places.
       if (answer === "removed" && mayBeArchived(env, object, id))
         await createArchive(mediaBucket(env), project).remove(object, id);
     },
   };
 }
 
-/** Finds a step standing alone, or inside a task by the index of the project. */
+/** Creates the function that finds a standalone step, or a step of a task through the index of the project. */
 export function createFindStep(env: Env): FindStep {
   return async (project, id) => {
-    const alone = await findRun<Step>(env, "step", project, id);
-    if (alone) return { step: alone, task_id: null };
+    const standalone = await findRun<Step>(env, "step", project, id);
+    if (standalone) return { step: standalone, task_id: null };
     const task = isId("step", id) ? await findTaskOf(env, project, id) : null;
     const step = task?.steps.find((each) => each.id === id);
     return step && task ? { step, task_id: task.id } : null;
@@ -98,7 +97,7 @@ async function findRun<T extends Task | Step>(
   return text === null ? null : (JSON.parse(text) as T);
 }
 
-// The object is asked first: KV may be a minute behind, and is read only where the object is gone.
+// Reads the object first, because KV may lag by a minute; KV and the archive serve records whose object is gone.
 async function readRun(env: Env, object: RunKind, project: string, id: string): Promise<string | null> {
   if (!isId(object, id)) return null;
   const text = await env.TASK.getByName(id).read(project);
@@ -107,16 +106,16 @@ async function readRun(env: Env, object: RunKind, project: string, id: string): 
   const mirror = await env.KV.get<{ project: string; record: object }>(mirrorKey({ id, object }), "json");
   if (mirror && mirror.project !== project) return null;
   const archived = mirror === null && mayBeArchived(env, object, id);
-  const kept = archived
+  const copy = archived
     ? await createArchive(mediaBucket(env), project).get(object, id)
     : mirror && JSON.stringify(mirror.record);
-  // KV still has a deleted record for up to a minute, and the archive until it is removed there.
-  return kept === null || (await env.PROJECT.getByName(project).runs.isGone(id)) ? null : kept;
+  // KV returns a deleted record for up to a minute, the archive until it is removed there.
+  return copy === null || (await env.PROJECT.getByName(project).runs.isGone(id)) ? null : copy;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Whether a record is old enough to be looked for in the archive. The settings may have been shorter once. */
+/** Whether a record is old enough to be in the archive, allowing for earlier settings with shorter times. */
 export function mayBeArchived(env: Bindings, object: ArchiveKind, id: string): boolean {
   const { RECORD_TTL, MEDIA_TTL } = serviceSettings(env);
   const youngest = Math.min(DAY_MS, RECORD_TTL * 1000, MEDIA_TTL * 1000);

@@ -5,9 +5,9 @@ import { isFinished } from "../../src/runs/transitions.ts";
 import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
 import { GIVE_UP_MS } from "../webhooks/delivery.ts";
 
-// An index for each way to ask, so that a page costs its own rows however many others there are. The records, of some
-// KB each until they are finished and packed, lie in a table with row ids: in the tree of a key they would leave it four
-// rows a page, and a list took ten times as long. A new record writes six rows, a change of state three.
+// Every filter has its own index, so reading a page costs only the rows of that page. The table has row ids because records take
+// several KB until they are packed: WITHOUT ROWID, four would fill a page of the primary key's B-tree, and lists took ten times as
+// long. A new record writes six rows, a change of state three.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
     id TEXT PRIMARY KEY, object TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
@@ -21,11 +21,11 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS gone_age ON gone (at);
   CREATE TABLE IF NOT EXISTS parent (step_id TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID;
 `;
-// Longer than events of a removed run are delivered.
+// Outlasts the delivery of a removed run's events.
 const GONE_MS = GIVE_UP_MS + 86_400_000;
-// An earlier version kept the records in the tree of their key.
-const EARLIER = "SELECT name FROM sqlite_master WHERE name = 'run' AND sql LIKE '%WITHOUT ROWID%'";
-const MOVE = [
+// An earlier version created the table WITHOUT ROWID.
+const FIND_EARLIER = "SELECT name FROM sqlite_master WHERE name = 'run' AND sql LIKE '%WITHOUT ROWID%'";
+const MIGRATION = [
   "ALTER TABLE run RENAME TO earlier_run",
   "DROP INDEX run_status",
   SCHEMA,
@@ -33,11 +33,12 @@ const MOVE = [
   "DROP TABLE earlier_run",
 ];
 
-/** Characters of a page's records, of up to two bytes each, with which it ends: a call between objects carries 32 MiB. */
+/** Characters of records after which a page ends. A character takes up to two bytes, and an RPC call carries 32 MiB. */
 export const PAGE_CHARS = 12_000_000;
 
 /** The types of records. */
 export const RUN_KINDS = ["task", "step"] as const;
+/** A type of record. */
 export type RunKind = (typeof RUN_KINDS)[number];
 
 /** A record with its id, as JSON. */
@@ -46,23 +47,23 @@ export interface ArchivedRecord {
   json: string;
 }
 
-/** How much is read at once. */
+/** Limits of one read; it stops at the first record that reaches `bytes`. */
 export interface Batch {
   records: number;
   bytes: number;
 }
 
-/** The tasks and standalone steps of one project, to be listed. */
+/** The index of one project's tasks and standalone steps, from which lists are read. */
 export interface RunIndex {
-  /** Adds a record or replaces an older version of it; false when it is there in that version or a newer one. */
+  /** Adds a record or replaces an older version of it; false when the index has this version or a newer one. */
   put(record: Task | Step, version: number): boolean;
-  /** Removes a record, and remembers its id for four days. */
+  /** Removes a record and remembers its id for four days. */
   remove(id: string, now?: number): void;
-  /** Returns finished records with ids between two, oldest first: at most so many, and no more once they hold so many bytes. */
-  finished(above: string, below: string, most: Batch): ArchivedRecord[];
-  /** Removes a record that is in the archive. */
+  /** Returns finished records with ids between `above` and `below`, oldest first, up to a limit. */
+  finished(above: string, below: string, limit: Batch): ArchivedRecord[];
+  /** Removes a record without remembering its id, such as one that is archived. */
   drop(id: string): void;
-  /** Whether a record was removed within four days. */
+  /** Whether a record was removed within the last four days. */
   isGone(id: string): boolean;
   /** Returns a record as JSON; null for an unknown one. */
   get(id: string): string | null;
@@ -74,8 +75,8 @@ export interface RunIndex {
 
 /** Keeps the index in SQLite. */
 export function createRunIndex(sql: Sql): RunIndex {
-  const earlier = [...sql.exec(EARLIER)].length > 0;
-  for (const text of earlier ? MOVE : [SCHEMA]) sql.exec(text);
+  const earlier = [...sql.exec(FIND_EARLIER)].length > 0;
+  for (const text of earlier ? MIGRATION : [SCHEMA]) sql.exec(text);
 
   function get(id: string): string | null {
     const row = [...sql.exec<{ record: Packed }>("SELECT record FROM run WHERE id = ?", id)][0];
@@ -84,7 +85,6 @@ export function createRunIndex(sql: Sql): RunIndex {
 
   function drop(id: string): void {
     const record = get(id);
-    // By their own ids: nothing leads from a task to them but its record.
     for (const step of record === null ? [] : stepsOf(JSON.parse(record)))
       sql.exec("DELETE FROM parent WHERE step_id = ?", step.id);
     sql.exec("DELETE FROM run WHERE id = ?", id);
@@ -93,46 +93,46 @@ export function createRunIndex(sql: Sql): RunIndex {
   return {
     put(record, version) {
       const { id, object, kind, status } = record;
-      const asked = "SELECT version, status FROM run WHERE id = ?";
-      const found = [...sql.exec<{ version: number; status: Task["status"] }>(asked, id)][0];
-      // Packed events are read with a finished record, which must stay as it is.
-      if (found && (found.version >= version || isFinished(found))) return false;
+      const text = "SELECT version, status FROM run WHERE id = ?";
+      const previous = [...sql.exec<{ version: number; status: Task["status"] }>(text, id)][0];
+      // Packed events are unpacked with the finished record, so it must not change.
+      if (previous && (previous.version >= version || isFinished(previous))) return false;
       const json = JSON.stringify(record);
-      if (found && !isFinished(record)) {
-        // Indices without the status stay as they are.
+      if (previous && !isFinished(record)) {
+        // Leaves the indices without the status untouched.
         const change = "UPDATE run SET status = ?, version = ?, record = ? WHERE id = ?";
         sql.exec(change, status, version, json, id);
         return true;
       }
-      // A finished record moves to the end of the table: shrunk in its place, it would leave the rest of its page empty.
-      const text = isFinished(record) ? pack(json, RECORD_SAMPLE) : json;
+      // REPLACE moves a finished record to the end of the table; packed in place, it would leave most of its page empty.
+      const stored = isFinished(record) ? pack(json, RECORD_SAMPLE) : json;
       const columns = "(id, object, kind, status, version, record)";
-      const values = [id, object, kind, status, version, text];
+      const values = [id, object, kind, status, version, stored];
       sql.exec(`INSERT OR REPLACE INTO run ${columns} VALUES (?, ?, ?, ?, ?, ?)`, ...values);
-      if (found) return true;
+      if (previous) return true;
       const steps = stepsOf(record).map((step) => step.id);
       for (const step_id of isRising(steps) ? steps.slice(0, 1) : steps) {
         sql.exec("INSERT OR REPLACE INTO parent (step_id, task_id) VALUES (?, ?)", step_id, id);
       }
       return true;
     },
-    finished(above, below, most) {
+    finished(above, below, limit) {
       const text = `SELECT id, record FROM run WHERE id > ? AND id < ?
         AND status IN ('succeeded', 'failed', 'cancelled') ORDER BY id LIMIT ?`;
-      const found: ArchivedRecord[] = [];
+      const records: ArchivedRecord[] = [];
       let bytes = 0;
       for (const { id, record } of sql.exec<{ id: string; record: Packed }>(
         text,
         above,
         below,
-        most.records,
+        limit.records,
       )) {
         const json = unpackRecord(record);
-        found.push({ id, json });
+        records.push({ id, json });
         bytes += json.length;
-        if (bytes >= most.bytes) break;
+        if (bytes >= limit.bytes) break;
       }
-      return found;
+      return records;
     },
     drop,
     remove(id, now = Date.now()) {
@@ -143,8 +143,8 @@ export function createRunIndex(sql: Sql): RunIndex {
     isGone: (id) => [...sql.exec("SELECT at FROM gone WHERE id = ?", id)].length > 0,
     get,
     parentOf(step_id) {
-      const asked = "SELECT task_id FROM parent WHERE step_id <= ? ORDER BY step_id DESC LIMIT 1";
-      const id = [...sql.exec<{ task_id: string }>(asked, step_id)][0]?.task_id;
+      const text = "SELECT task_id FROM parent WHERE step_id <= ? ORDER BY step_id DESC LIMIT 1";
+      const id = [...sql.exec<{ task_id: string }>(text, step_id)][0]?.task_id;
       const record = id === undefined ? null : get(id);
       const steps = record === null ? [] : stepsOf(JSON.parse(record));
       return id !== undefined && steps.some((step) => step.id === step_id) ? id : null;
@@ -167,14 +167,14 @@ export function createRunIndex(sql: Sql): RunIndex {
   };
 }
 
-// Ids begin with the type of their object, so the key serves a list without a filter, between the bounds that no cursor sets.
+// Ids begin with their object's type, so the primary key serves an unfiltered list; this adds the bounds that no cursor sets.
 function ownedBy(object: RunKind, where: readonly string[]): string[] {
   if (where.some((condition) => !condition.startsWith("id "))) return [`object = '${object}'`];
   const bounds = [`id > '${object}_'`, `id < '${object}a'`];
   return bounds.filter((bound) => !where.some((condition) => condition.slice(0, 4) === bound.slice(0, 4)));
 }
 
-// The ids of a task's steps are made one after another, so that those of no other task come in between.
+// The ids of a task's steps are usually consecutive: then the first one alone leads to the task.
 function isRising(ids: readonly string[]): boolean {
   return ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? ""));
 }
@@ -187,7 +187,7 @@ function stepsOf(record: Task | Step): readonly Step[] {
   return record.object === "task" ? record.steps : [];
 }
 
-// What records have in common. It is part of what is stored: what was packed with it can only be read with it, so it never changes.
+// The dictionary that finished records are packed with. Stored records cannot be read without it, so it must never change.
 
 const VIDEO = {
   ...{

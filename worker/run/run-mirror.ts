@@ -8,41 +8,40 @@ import type { RunMail } from "../webhooks/run-webhooks.ts";
 import type { RunRows } from "./run-rows.ts";
 import { KV_TTL, LISTING_MS, MIRROR_MS, mirrorKey } from "./schedule.ts";
 
-/** The copies of one run's record: in the index of its project, which lists are read from, and in KV. */
+/** The copies of one run's record: in the index of its project, from which lists are read, and in KV. */
 export interface RunMirror {
-  /** Enters a new record in the index; false where it is not taken in a few seconds. */
+  /** Adds a new record to the index; false when that fails or takes more than a few seconds. */
   list(project: string, record: Task | Step): Promise<boolean>;
-  /** Brings the index up to date at once; where that fails or takes long, {@link RunMirror.write} does it later. Never rejects. */
+  /** Updates the index now; if that fails or takes long, {@link RunMirror.write} does it later. Never rejects. */
   index(project: string, record: Task | Step, version: number): Promise<void>;
-  /** Writes what the copies lack. */
+  /** Updates the copies that are out of date. */
   write(): Promise<void>;
-  /** Removes a run's copies, after its job was refused. */
+  /** Removes the copies of a withdrawn run. */
   withdraw(project: string, id: string): Promise<void>;
-  /** Removes the copies, once events that are still to be delivered have been handed over. */
+  /** Removes the copies, after handing over the remaining events. */
   remove(project: string, record: Task | Step, version: number): Promise<void>;
 }
 
 const LIST_TRIES = 6;
 const LIST_PAUSE_MS = 50;
 
-/** Creates {@link RunMirror} of the run in these rows. */
+/** Creates {@link RunMirror} for the run in these rows. */
 export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): RunMirror {
   let indexing: Promise<void> = Promise.resolve();
   let indexed = 0;
   let status: string | null = null;
 
   async function handOver(project: string, record: Task | Step, version: number): Promise<void> {
-    // Events of a task whose job may yet be refused stay here.
+    // The events of a task stay here while its job may still be withdrawn.
     const silent = rows.get()?.turn === "creating" && !isFinished(record);
     const set = silent ? { ...mail.changes(record.id), changes: [] } : mail.changes(record.id);
     const shipments = await env.PROJECT.getByName(project).put(record, version, set);
-    // It is no more.
     if (!rows.get()) return;
     if (!silent) mail.handedOver(version, project, shipments);
     indexed = Math.max(indexed, version);
   }
 
-  // KV is read only where the object is gone, and takes one write a second: progress is not worth one.
+  // KV accepts one write a second per key and is read only for finished runs, so progress is not written.
   async function writeKv(project: string, record: Task | Step): Promise<void> {
     await env.KV.put(mirrorKey(record), JSON.stringify({ project, record }), { expirationTtl: KV_TTL });
     status = record.status;
@@ -50,13 +49,13 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
 
   async function removeAll(project: string, record: Task | Step): Promise<void> {
     await patiently(() => env.PROJECT.getByName(project).remove(record.id));
-    // KV takes one write a second of a key, and may just have taken one.
+    // Retried, because KV may have accepted a write within the last second.
     await patiently(() => env.KV.delete(mirrorKey(record)));
   }
 
   async function withdraw(project: string, id: string): Promise<void> {
     await env.PROJECT.getByName(project).withdraw(id);
-    // A task may have been mirrored before its job was refused.
+    // A task may have been mirrored before its job was withdrawn.
     await env.KV.delete(mirrorKey({ id, object: "task" }));
   }
 
@@ -73,7 +72,7 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
       );
       return within(listing, LISTING_MS, () => {
         stop.abort();
-        // A project that answers only now lists it though it was withdrawn.
+        // A late answer means that the project lists a withdrawn record.
         void listing
           .then((late) => (late && !rows.get() ? withdraw(project, record.id) : undefined))
           .catch((thrown: unknown) => logFault("not withdrawn", thrown, nameRun(record.id)));
@@ -92,12 +91,11 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
       if (!row || row.mirrored >= row.version || now < row.mirrored_at + MIRROR_MS) return;
       const { project, record, version } = row;
       const changed = row.mirrored === 0 || statusSince(record) >= row.mirrored_at;
-      // Neither waits for the other, which may be away.
       const outcomes = await Promise.allSettled([
         indexed < version && handOver(project, record, version),
         changed && record.status !== status && writeKv(project, record),
       ]);
-      // It was deleted meanwhile, and so is what was just written.
+      // The run was deleted meanwhile.
       if (!rows.get()) return removeAll(project, record);
       const failed = outcomes.find((outcome) => outcome.status === "rejected");
       if (failed) throw failed.reason;
@@ -106,7 +104,7 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
     },
     withdraw,
     async remove(project, record, version) {
-      // Its last state may be on its way into the lists.
+      // A pending update would list the record again.
       await indexing;
       if (mail.changes(record.id).changes.length > 0) await handOver(project, record, version);
       await removeAll(project, record);

@@ -19,19 +19,20 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS leftovers (one INTEGER PRIMARY KEY CHECK (one = 1), cleanups INTEGER NOT NULL, due_at INTEGER NOT NULL);
 `;
 
-// A run of an earlier version entered no queue; it continues as it is.
+// A run of an earlier version entered no queue and counts as running.
 const SELECT = `
   SELECT run.*, COALESCE(turn.key_id, '') AS key_id, COALESCE(turn.turn, 'goes_on') AS turn,
     COALESCE(choice.choice, 'null') AS choice
   FROM run LEFT JOIN turn ON turn.one = run.one LEFT JOIN choice ON choice.one = run.one
 `;
 
-// All that a GET needs.
+// The columns that a GET needs.
 const STORED = "SELECT project, record, turn.turn AS turn FROM run LEFT JOIN turn ON turn.one = run.one";
 type Stored = { project: string; record: string; turn: string | null };
 
-/** The clearing of a deleted run's files, which its work may still write for a while. */
+/** The next clearing of a deleted run's files, which its work may go on writing for a while. */
 export interface Leftovers {
+  /** Clearings so far. */
   cleanups: number;
   /** In milliseconds since the epoch. */
   due_at: number;
@@ -40,14 +41,14 @@ export interface Leftovers {
 /** The stored row of one run. */
 export interface RunRows {
   get(): RunRow | null;
-  /** Returns the record as it is stored, as JSON, with its project. */
+  /** Returns the record as JSON, with its project; null when there is none. */
   text(): { project: string; record: string } | null;
   insert(row: Pick<RunRow, "project" | "base" | "record" | "key_id">, now: number): void;
   update(change: Partial<Omit<RunRow, "project" | "base" | "key_id" | "turn" | "choice">>): void;
   setTurn(turn: Turn): void;
-  /** Notes which encoder the run's encode was given to, as one more change; false where that is known. */
+  /** Stores the encoder assigned to the run's encode, which counts as a change; false when it is stored already. */
   choose(choice: EncoderChoice): boolean;
-  /** Remembers an upload into the run's folder that is not complete yet. */
+  /** Stores an incomplete upload into the run's folder. */
   noteUpload(id: string, key: string): void;
   forgetUpload(id: string): void;
   uploads(): { id: string; key: string }[];
@@ -57,24 +58,24 @@ export interface RunRows {
   /** Stores the run's sealed encryption key. */
   setKey(sealed: string): void;
   key(): string | null;
-  /** Returns the project of a run that was refused after all, which its index may still have; null otherwise. */
+  /** Returns the project of a withdrawn run, whose index may still list it; null for any other. */
   withdrawn(): string | null;
-  /** Removes the row for good. */
+  /** Removes the run for good. */
   delete(): void;
-  /** How often the files of a deleted run were cleared, and when that is next due; null when nothing more can come. */
+  /** Returns the next clearing of a deleted run's files; null when none is due. */
   leftovers(): Leftovers | null;
   setLeftovers(leftovers: Leftovers | null): void;
-  /** Takes note that the object's storage was cleared. */
+  /** Records that the object's storage was deleted. */
   cleared(): void;
 }
 
 /** Keeps the row in a Durable Object's SQLite. */
 export function createRunRows(sql: SqlStorage): RunRows {
-  // The tables are created with the first record: a request for an unused id must leave nothing behind.
+  // The first record creates the tables: a request for an unused id must leave nothing behind.
   let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
-  // An object of an earlier version lacks what came later.
+  // Adds the tables that an earlier version lacked.
   if (ready) sql.exec(SCHEMA);
-  // A call that awaited something may write after the run, and its tables, are gone.
+  // A call may resume from an await after the run and its tables are deleted.
   const write = (text: string, ...values: SqlStorageValue[]) => void (ready && sql.exec(text, ...values));
   const select = () => (ready ? sql.exec<Record<string, SqlStorageValue>>(SELECT).toArray()[0] : undefined);
   return {
@@ -92,7 +93,7 @@ export function createRunRows(sql: SqlStorage): RunRows {
       sql.exec(SCHEMA);
       ready = true;
       const text = JSON.stringify(record);
-      // Mirrored a second later, so that a run that starts at once is written to KV as one that has started.
+      // Delays the first mirror by a second, so that KV gets a run that starts at once as running.
       const columns = "INSERT INTO run (one, project, base, record, mirrored_at, heard_at, progressed_at)";
       sql.exec(`${columns} VALUES (1, ?, ?, ?, ?, ?, ?)`, project, base, text, now, now, now);
       sql.exec("INSERT INTO turn VALUES (1, ?, 'none')", key_id);
@@ -144,7 +145,7 @@ export function createRunRows(sql: SqlStorage): RunRows {
   };
 }
 
-/** A pin, with whose input it is. */
+/** A pin and the run that it belongs to. */
 export interface RunPinned {
   project: string;
   /** Base of the run's URLs. */
@@ -152,7 +153,7 @@ export interface RunPinned {
   pin: Pin;
 }
 
-/** The version at which a run reads its source, kept by its TaskObject until the run ends. */
+/** The version of the source that a run reads, stored by its TaskObject until the run ends. */
 export class RunPin extends RpcTarget {
   readonly #rows: RunRows;
 

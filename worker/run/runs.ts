@@ -3,23 +3,23 @@ import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 
-/** What a run was created with. */
+/** The context that a run is created with. */
 export interface Made {
   /** Base of its URLs, such as `https://media.example`. */
   base: string;
-  /** Id of the API key that created it, whose turn it takes. */
+  /** Id of the API key that created it, which fair queueing counts it for. */
   key_id: string;
-  /** Where its events are posted, in addition to the project's endpoints. */
+  /** URL that receives its events, in addition to the project's endpoints. */
   webhook_url?: string | undefined;
-  /** The key to encrypt its output by, sealed for its id. */
+  /** The key that encrypts its output, sealed for its id. */
   sealed_key?: string | undefined;
-  /** True for one that waits until its job lets it run. */
+  /** Whether its job blocks it for now. */
   held?: boolean;
 }
 
 /** Tasks or standalone steps, each in its project. Ids of other projects are unknown. */
 export interface Runs<T extends Task | Step> {
-  /** Stores the new record and starts its run when it is its turn. */
+  /** Stores the new record and queues its run. */
   create(project: string, record: T, made: Made): Promise<T>;
   /** Returns a run's own webhook URL; null when it has none. */
   webhookUrl(project: string, id: string): Promise<string | null>;
@@ -29,8 +29,8 @@ export interface Runs<T extends Task | Step> {
   /** Returns a record as JSON; null for an unknown one. */
   read(project: string, id: string): Promise<string | null>;
   /**
-   * Streams how the run stands and its changes above the version `seen` as server-sent events, until it is finished; `over` when
-   * that was seen, null when there is none.
+   * Streams the run's state and its changes after version `seen` as server-sent events, until it is finished; `over` when it ended
+   * at or before that version, null when there is none.
    */
   follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
   list(project: string, query: ListQuery): Promise<ListPage<T>>;
@@ -43,19 +43,19 @@ export interface Runs<T extends Task | Step> {
   delete(project: string, id: string): Promise<void>;
 }
 
-/** A record as it stood after so many changes. */
+/** A record at a version, which counts its changes. */
 export interface Versioned<T> {
   version: number;
   record: T;
-  /** The encoder assigned to its encode, where the record does not say; absent or null while there is none. */
+  /** The encoder assigned to its encode, which the record lacks until the encode ends; absent or null while there is none. */
   choice?: EncoderChoice | null;
 }
 
-/** A step and, where it belongs to one, its task. */
+/** A step and the id of its task, null for a standalone step. */
 export interface FoundStep {
   step: Step;
   task_id: string | null;
 }
 
-/** Finds a step by its id, standing alone or inside a task; null when the project has none. */
+/** Finds a step by its id, standalone or inside a task; null when the project has none. */
 export type FindStep = (project: string, id: string) => Promise<FoundStep | null>;

@@ -6,38 +6,34 @@ import { failOpenStep, isFinished, type RunEvent } from "../../src/runs/transiti
 import { logFault, nameRun } from "../observability/log.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 
-/** Milliseconds between two mirrors of a record: KV takes one write a second on a key. */
+/** Milliseconds between two mirrors of a record: KV accepts one write a second per key. */
 export const MIRROR_MS = 1000;
 /** Seconds for which KV keeps a record after its last change. */
 export const KV_TTL = 90 * 86_400;
-/**
- * Attempts at a piece of work, for faults of the machinery only; between them 2 and 4 seconds, in which an encoder that crashed
- * is back.
- */
+/** Attempts at a piece of work after infrastructure faults; the pauses of 2 and 4 seconds let a crashed encoder restart. */
 export const ATTEMPTS = 3;
-/** Milliseconds for which a change waits for its project's index. */
+/** Milliseconds that a change waits for its project's index. */
 export const LISTING_MS = 4000;
 /**
- * Milliseconds before each clearing of the files that an unsuccessful run leaves behind. A run that has ended is notified at once
- * and stops; its files are cleared a second later. On a busy machine it takes longer to cancel its work elsewhere, so the run is
- * ended only later. Work that ignores the cancellation may write for a while even then, so its files are cleared again each time.
+ * Milliseconds before each clearing of the files of an unsuccessful run. The run is notified at once and usually stops within the
+ * first second. Work that is slow to cancel may go on writing, so the instance is terminated and the files are cleared again.
  */
 export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 
-const ALARM_RETRY_MS = { first: 2000, most: 60_000 } as const;
+const ALARM_RETRY_MS = { first: 2000, max: 60_000 } as const;
 
-/** Returns the milliseconds to wait after an alarm that has failed so many times in a row. */
+/** Returns the milliseconds to wait after a number of consecutive failures. */
 function pauseAfter(failures: number): number {
-  return failures === 0 ? 0 : Math.min(ALARM_RETRY_MS.first * 2 ** (failures - 1), ALARM_RETRY_MS.most);
+  return failures === 0 ? 0 : Math.min(ALARM_RETRY_MS.first * 2 ** (failures - 1), ALARM_RETRY_MS.max);
 }
 
-/** The count of clearings of a run whose output was kept as long as it should be and is gone. */
+/** The value of `cleanups` once the output has expired and is removed. */
 export const EXPIRED = CLEANUPS_MS.length + 1;
 
-/** Milliseconds after which a run that waits for light or heavy work asks again whether it is its turn, in case the notification was lost. */
+/** Milliseconds after which a waiting run asks for its slot again, in case the notification was lost. */
 export const ASK_MS = 600_000;
 
-// A run leaves the queue when it ends; this is for one that could not.
+// Retries leaving the queue for a run whose first attempt failed.
 const LEAVE_MS = 1000;
 
 /** The key of a record's mirror in KV. */
@@ -45,17 +41,14 @@ export function mirrorKey(record: Pick<Task | Step, "id" | "object">): string {
   return `${record.object}:${record.id}`;
 }
 
-/**
- * Returns when a run's output and its URL expire, in Unix seconds: counted from the creation, so that a repeated
- * step returns the same URL.
- */
+/** Returns when a run's output and its URL expire, in Unix seconds. Counts from the creation, so a repeated step returns the same URL. */
 export function outputExpires({ created_at }: { created_at: number }, ttl_seconds: number): number {
   return Math.floor(created_at / 1000) + ttl_seconds;
 }
 
 /**
- * Returns when files of a run are next due for removal; null when none are left. The output of a successful run is kept until
- * `expires`; times are in milliseconds since the epoch.
+ * Returns when files of a run are next due for removal; null when none are left. A successful run keeps its output until `expires`.
+ * Times are in milliseconds since the epoch.
  */
 export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: number): number | null {
   if (!isFinished(record)) return null;
@@ -80,8 +73,8 @@ export function nextAlarm(row: RunRow, watch: number, expires: number, now: numb
 }
 
 /**
- * Where a run stands: its job is still being created; its job holds it back; it has not entered the queue; it waits there; it runs;
- * it waits for a slot for heavy work; it has one; it has left the queues; or its job was never created, and it must not run.
+ * The queue state of a run, in order: its job is being created; its job blocks it; it has not entered the queue; it waits there; it
+ * runs; it waits for a slot for heavy work; it has one; it has left the queues; its creation failed, and it must not run.
  */
 export type Turn =
   | "creating"
@@ -94,7 +87,7 @@ export type Turn =
   | "over"
   | "withdrawn";
 
-/** Whether a run's job holds it back. */
+/** Whether a run's job blocks it. */
 export function isHeld({ turn }: Pick<RunRow, "turn">): boolean {
   return turn === "creating" || turn === "held";
 }
@@ -102,85 +95,83 @@ export function isHeld({ turn }: Pick<RunRow, "turn">): boolean {
 /** The one row of a TaskObject; times are milliseconds since the epoch. */
 export interface RunRow {
   project: string;
-  /** Id of the API key that made it. */
+  /** Id of the API key that created it. */
   key_id: string;
   turn: Turn;
   /** Base of the run's URLs. */
   base: string;
   record: Task | Step;
-  /** The encoder that its encode was given to; null while there is none. */
+  /** The encoder assigned to its encode; null while there is none. */
   choice: EncoderChoice | null;
-  /** Counts the changes of the record and its choice; `mirrored` is the newest one that KV and the index have. */
+  /** Counts the changes of the record and its choice; `mirrored` is the newest version in KV and the index. */
   version: number;
   mirrored: number;
   mirrored_at: number;
-  /** When the run last gave a sign of life, or asked for its turn, and when its work last moved. */
+  /** When the run last reported or asked for a slot, and when it last made progress. */
   heard_at: number;
   progressed_at: number;
-  /** How often the silent run was woken since its last sign of life. */
+  /** Times that the silent run was woken since its last report. */
   wakes: number;
-  /** 1 once the run's Workflow instance stands. */
+  /** 1 once the run's Workflow instance exists, else 0. */
   started: number;
-  /** How often the files of the finished run were cleared, and when that is next due. */
+  /** Times that the files of the finished run were cleared, and when they are next due. */
   cleanups: number;
   cleanup_at: number;
 }
 
-/** Times of the watch over a run, in milliseconds. */
+/** Time limits of the watch over a run, in milliseconds. */
 export interface WatchTimes {
-  /** Silence after which the run is looked after. */
+  /** Silence after which the run is checked. */
   watch: number;
   /** Time without progress after which it fails. */
   stall: number;
 }
 
-/** Returns the times of the watch by the settings. */
+/** Returns the watch's time limits from the settings. */
 export function watchTimes(settings: Pick<ServiceSettings, "WATCH_SECONDS" | "STALL_SECONDS">): WatchTimes {
   return { watch: settings.WATCH_SECONDS * 1000, stall: settings.STALL_SECONDS * 1000 };
 }
 
-/** What the watch finds: all well, a silent run to wake, or a run to give up. */
+/** The verdict of the watch: `silent` runs are woken, `stalled` and `lost` ones fail. */
 export type Finding = "well" | "silent" | "stalled" | "lost";
 
-/** Judges a run by its last sign of life and its last progress. Time in which it could not report does not count as a stall. */
+/** Judges a run by its last report and its last progress. A run that waits for a heavy slot cannot stall. */
 export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
   if (isFinished(row.record) || !row.started) return "well";
-  // It sleeps until its turn.
   const waits = row.turn === "heavy_waits";
   const silence = waits ? ASK_MS : times.watch;
   if (now - row.heard_at >= silence) return row.wakes * times.watch >= times.stall ? "lost" : "silent";
   return !waits && now - row.progressed_at >= times.stall ? "stalled" : "well";
 }
 
-/** Returns the event by which a run fails at its open step. */
+/** Returns the event that fails a run at its open step. */
 export function failureOf(record: Task | Step, error: MediaError): RunEvent {
   return failOpenStep(record, runErrorOf(error));
 }
 
-/** The alarm of a Durable Object, as its storage has it. */
 interface AlarmStorage {
   setAlarm(at: number): Promise<void>;
 }
 
 /**
- * Manages the one alarm that a run's Durable Object has. `name` is the run's id, for the log; `arm` sets the alarm to what is due
- * next, after some milliseconds at the earliest.
+ * Manages the single alarm of a run's Durable Object. `name` is the run's id, for the log; `arm` sets the alarm to what is due next,
+ * at least `pause` milliseconds from now.
  */
 export function createRunAlarm(
   storage: AlarmStorage,
   name: string | undefined,
   arm: (pause: number) => Promise<void>,
 ) {
-  // Remembered, because each setting of an alarm is a write.
+  // Cached, because setting an alarm writes to storage.
   let due: number | null = null;
   let failures = 0;
   return {
-    /** Notes that the alarm has gone off, or went with the storage. */
+    /** Records that the alarm has fired or was deleted with the storage. */
     gone() {
       due = null;
     },
 
-    /** Sets the alarm, unless an earlier one will do so. */
+    /** Sets the alarm, unless an earlier one is set. */
     async set(at: number): Promise<void> {
       if (due !== null && due <= at) return;
       due = at;
@@ -188,8 +179,8 @@ export function createRunAlarm(
     },
 
     /**
-     * Runs every duty, even after one has failed, and arms the alarm. The platform gives up an alarm that fails for two minutes, as by
-     * a wrong setting; this one is set again.
+     * Runs every duty, even after one has failed, and arms the alarm. Never rejects: the platform gives up an alarm that keeps failing
+     * for two minutes.
      */
     async run(duties: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
       let failed = false;

@@ -33,7 +33,7 @@ import { createPageUploadsOf } from "../media/upload-object.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { createR2Objects, createR2Storage } from "../network/r2-storage.ts";
 
-/** Whose inputs are read. */
+/** The run whose inputs are read. */
 export interface InputOwner {
   project: string;
   run_id: string;
@@ -43,12 +43,12 @@ export interface InputOwner {
 
 /** The inputs of a run. */
 export interface RunInputs extends Inputs {
-  /** Opens a range of a pinned input; reading rejects with `input_changed` when it has another version by now. */
+  /** Opens a range of a pinned input; reading rejects with `input_changed` once the input has another version. */
   openPinned(pin: Pin, range: ByteRange, signal?: AbortSignal): Promise<ByteSource>;
 }
 
-// Where the bytes behind a URL are.
-type Place = { stored: string } | { s3: string; connection_id: string | null } | { http: string };
+// Where the bytes of a URL are stored.
+type Location = { stored: string } | { s3: string; connection_id: string | null } | { http: string };
 
 /** Creates the inputs of a run from its storage, the network and the caller's own storage, within the limits of the settings. */
 export function createInputs(
@@ -60,7 +60,7 @@ export function createInputs(
   const guard = createHostGuard(hostRules(env));
   const outside = createOutsideOf(env);
   const uploads = createPageUploadsOf(env);
-  const own = createOwnStorage(env, project, run_id);
+  const ownStorage = createOwnStorage(env, project, run_id);
   const { MAX_INPUT_BYTES: maxBytes, INGEST_SECONDS } = env.settings;
   const totalMs = INGEST_SECONDS * 1000;
   const quota = async (bytes: number) =>
@@ -68,10 +68,14 @@ export function createInputs(
   const limits = { maxBytes, admit: quota };
   const timeouts = { totalMs, headersMs: Math.min(20_000, totalMs), idleMs: Math.min(30_000, totalMs) };
   const httpOptions = (signal?: AbortSignal): HttpOptions => ({
-    ...{ fetch: outside.fetch, guard, signal, timeouts, ...limits },
+    fetch: outside.fetch,
+    guard,
+    signal,
+    timeouts,
+    ...limits,
   });
 
-  async function find(url: string): Promise<Place> {
+  async function locate(url: string): Promise<Location> {
     if (/^s3:/i.test(url)) return { s3: url, connection_id: null };
     const stored = await signer.resolve(url);
     if (stored !== null) return { stored };
@@ -82,35 +86,36 @@ export function createInputs(
     throw errors.uploadExpired();
   }
 
-  const opened = (url: string, file: HttpFile): OpenInput => {
+  const toInput = (url: string, file: HttpFile): OpenInput => {
     return { reader: file.reader, mime: file.mime, file, pin: pinOf(url, file) };
   };
 
   return {
     async open(url, signal) {
-      const place = await find(url);
-      if ("stored" in place) {
+      const location = await locate(url);
+      if ("stored" in location) {
         await quota(0);
-        return openStored(storage, place.stored, url, (stored) => storageReader(storage, stored));
+        return openStored(storage, location.stored, url, (stored) => storageReader(storage, stored));
       }
-      if ("http" in place) return opened(url, await openHttp(url, httpOptions(signal)));
-      return opened(url, await own.open(place.s3, { signal, timeouts, ...limits }, place.connection_id));
+      if ("http" in location) return toInput(url, await openHttp(url, httpOptions(signal)));
+      const options = { signal, timeouts, ...limits };
+      return toInput(url, await ownStorage.open(location.s3, options, location.connection_id));
     },
     async openPinned(pin, range, signal) {
-      const place = await find(pin.url);
-      if ("stored" in place) throw errors.storedFilePinned();
+      const location = await locate(pin.url);
+      if ("stored" in location) throw errors.storedFilePinned();
       const { url, options } =
-        "http" in place
-          ? { url: place.http, options: httpOptions(signal) }
-          : await own.source(place.s3, { signal, timeouts, ...limits }, place.connection_id);
+        "http" in location
+          ? { url: location.http, options: httpOptions(signal) }
+          : await ownStorage.source(location.s3, { signal, timeouts, ...limits }, location.connection_id);
       return createHttpSource(pinnedFacts(pin, url), options, { range });
     },
   };
 }
 
 /**
- * Creates the managed storage with the pinned sources of runs that go on, at the keys that copies would have. What is read of
- * them is kept in the run's folder. It remembers what it found, so a new one is due for every request or run.
+ * Creates the managed storage together with the pinned sources of unfinished runs, at the keys that copies would have. Stores the
+ * ranges it reads in the run's folder. It caches pins, so every request and every run needs a new one.
  */
 export function createPinnedMedia(env: Env, signer: Signer): Storage {
   const bucket = mediaBucket(env);
@@ -120,11 +125,11 @@ export function createPinnedMedia(env: Env, signer: Signer): Storage {
     async find(key) {
       const run_id = runOf(key);
       if (key !== sourceKey(run_id)) return null;
-      // An object keeps it: into the run's folder, an encoder may write.
-      const keeper = () => (isId("job", run_id) ? env.JOB.getByName(run_id) : env.TASK.getByName(run_id));
-      const found = await patiently(() => keeper().pin.get());
-      if (found === null) return null;
-      const { project, base, pin } = found;
+      // The pin is kept by an object, not in the run's folder, to which encoders can write.
+      const owner = () => (isId("job", run_id) ? env.JOB.getByName(run_id) : env.TASK.getByName(run_id));
+      const pinned = await patiently(() => owner().pin.get());
+      if (pinned === null) return null;
+      const { project, base, pin } = pinned;
       const inputs = createInputs(env, { project, run_id, base }, storage, signer);
       return {
         pin,
@@ -137,7 +142,7 @@ export function createPinnedMedia(env: Env, signer: Signer): Storage {
   });
 }
 
-// The tasks of a job read one input side by side.
+// The tasks of a job read one input in parallel; the turns keep them from fetching a range twice.
 function fetchTurns(env: Env, job_id: string): FetchTurns {
   const fetches = () => env.JOB.getByName(job_id).fetches;
   return {
@@ -161,20 +166,20 @@ function fetchTurns(env: Env, job_id: string): FetchTurns {
   };
 }
 
-// What was read of one version is never taken for a part of another.
+// Each version of the source has its own folder.
 function extentsFolder(run_id: string, { etag, size }: Pin): string {
   return `${runFolder("work", run_id)}extents/${toBase64Url(new TextEncoder().encode(etag))}-${size}/`;
 }
 
-/** The caller's own S3 storage, by the connection that is tied to a run. Everything rejects with `connection_not_found` when that is gone. */
+/** The caller's own S3 storage, through the run's connection. Every method rejects with `connection_not_found` once that is deleted. */
 export interface OwnStorage {
-  /** Opens `s3://<bucket>/<key>` as a source, by another connection than that of the run where one is named. */
+  /** Opens `s3://<bucket>/<key>` as a source, through `connection_id` instead of the run's connection if set. */
   open(
     url: string,
     options: Omit<HttpOptions, "guard" | "fetch">,
     connection_id?: string | null,
   ): Promise<HttpFile>;
-  /** Returns how the ranges of a known object are read, at a URL that stands for it. */
+  /** Returns a placeholder URL for an object, and the options to read its ranges with. */
   source(
     url: string,
     options: Omit<HttpOptions, "guard" | "fetch">,
@@ -183,16 +188,14 @@ export interface OwnStorage {
   bucket(name: string): Promise<S3Bucket>;
 }
 
-type Reach = ReturnType<typeof s3Options>;
-
-/** Builds the own storage of a run; the connection is read when it is first needed. */
+/** Creates the own storage of a run; each call reads the connection. */
 export function createOwnStorage(env: Env, project: string, run_id: string): OwnStorage {
   const outside = createOutsideOf(env);
   const connections = createConnections((name) => env.PROJECT.getByName(name), createSealOf(env));
 
-  async function reach(wanted: string | null = null): Promise<Reach & S3Connection> {
+  async function connect(id: string | null = null): Promise<ReturnType<typeof s3Options> & S3Connection> {
     const connection =
-      wanted === null ? await connections.openOf(project, run_id) : await connections.open(project, wanted);
+      id === null ? await connections.openOf(project, run_id) : await connections.open(project, id);
     if (!connection) throw errors.connectionOfRunDeleted();
     await outside.guard(connection.endpoint);
     return s3Options(connection, outside);
@@ -201,17 +204,17 @@ export function createOwnStorage(env: Env, project: string, run_id: string): Own
   return {
     async open(url, options, connection_id) {
       const { bucket, key } = parseS3Url(url);
-      const { fetch, ...connection } = await reach(connection_id);
+      const { fetch, ...connection } = await connect(connection_id);
       return openS3(createS3Signer(connection, bucket), key, { ...options, fetch });
     },
     async source(url, options, connection_id) {
       const { bucket, key } = parseS3Url(url);
-      const { fetch, ...connection } = await reach(connection_id);
+      const { fetch, ...connection } = await connect(connection_id);
       const signer = createS3Signer(connection, bucket);
       return { url: `s3://${bucket}/`, options: signedOptions(signer, key, { ...options, fetch }) };
     },
     async bucket(name) {
-      const { fetch, ...connection } = await reach();
+      const { fetch, ...connection } = await connect();
       return createS3Bucket(createS3Signer(connection, name), { fetch });
     },
   };

@@ -41,8 +41,8 @@ import {
 } from "./workflow-instance.ts";
 
 /**
- * The record of one task or standalone step and its only writer: state changes, the mirror in KV and in the project's
- * index, the start of the run, the watch over it and the clearing of its files all happen here.
+ * Holds the record of one task or standalone step and is its only writer. Changes its state, mirrors it to KV and to the
+ * project's index, starts and watches its run, and clears its files.
  */
 export class TaskObject extends DurableObject<Bindings> {
   readonly #alarm = createRunAlarm(this.ctx.storage, this.ctx.id.name, (pause) => this.#arm(pause));
@@ -54,46 +54,55 @@ export class TaskObject extends DurableObject<Bindings> {
   readonly #mail = createRunMail(this.ctx.storage.sql, this.env, () => this.#arm());
   readonly #mirror = createRunMirror(this.env, this.#rows, this.#mail);
   readonly #admission = createAdmission({
-    ...{ storage: this.ctx.storage, rows: this.#rows, mail: this.#mail, mirror: this.#mirror },
+    storage: this.ctx.storage,
+    rows: this.#rows,
+    mail: this.#mail,
+    mirror: this.#mirror,
     unlist: (project) => this.#mirror.withdraw(project, this.ctx.id.name ?? ""),
-    ...{ arm: (at) => this.#alarm.set(at), rearm: () => this.#arm() },
+    arm: (at) => this.#alarm.set(at),
+    rearm: () => this.#arm(),
   });
 
-  /** Stores a new record, lists it and has its run enter the queue; false where its project cannot list it: then it is refused. */
+  /** Stores and lists a new record and queues its run; false when its project cannot list it, which withdraws the record. */
   async create(project: string, record: Task | Step, made: Made): Promise<boolean> {
     const admitted = await this.#admission.admit(project, record, made);
     if (admitted) this.ctx.waitUntil(this.#attend());
     return admitted;
   }
 
-  /** Returns the record as JSON, `foreign` for that of another project, null when this object has none. */
+  /** Returns the record as JSON; `foreign` when it belongs to another project, null when this object has none. */
   async read(project: string): Promise<string | "foreign" | null> {
-    const found = this.#rows.text();
-    return found && (found.project === project ? found.record : "foreign");
+    const row = this.#rows.text();
+    return row && (row.project === project ? row.record : "foreign");
   }
 
-  /** Streams state and changes after version `seen` as server-sent events; `over` after the end, null for another project. */
+  /**
+   * Streams the state and its changes after version `seen` as server-sent events; `over` when the run ended at or before that
+   * version, null for another project.
+   */
   follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null {
     return this.#events.follow(project, seen);
   }
 
-  /** Returns what the run needs to start, as JSON; null when there is nothing to run. */
+  /** Returns a `RunBegin` as JSON; null when there is nothing to run. */
   begin(): string | null {
     const { project, base, record } = this.#rows.get() ?? {};
     const sealed_key = this.#rows.key();
     return record && !isFinished(record) ? JSON.stringify({ project, base, record, sealed_key }) : null;
   }
 
-  /** True while the run may write: it is there and not finished. */
+  /** Whether the run exists and is not finished, so that it may write. */
   goesOn(): boolean {
     const row = this.#rows.get();
     return row !== null && !isFinished(row.record);
   }
 
-  /** The run as its job holds it back. */
+  /** The run while its job blocks it. */
   get held(): HeldRun {
     return new HeldRun({
-      ...{ rows: this.#rows, admission: this.#admission, changed: () => this.#events.changed() },
+      rows: this.#rows,
+      admission: this.#admission,
+      changed: () => this.#events.changed(),
       apply: (row, event) => this.#apply(row, event),
       enter: () => this.ctx.waitUntil(this.alarm()),
     });
@@ -104,14 +113,14 @@ export class TaskObject extends DurableObject<Bindings> {
     return new RunPin(this.#rows);
   }
 
-  /** Starts a run that has waited for its turn; false when it is over. */
+  /** Starts a queued run; false when it is over. */
   async go(): Promise<boolean> {
     const goes_on = this.#turn.take();
     if (goes_on) await this.#arm();
     return goes_on;
   }
 
-  /** Lets a run that has waited begin its heavy work; false when it is over. */
+  /** Gives a waiting run its slot for heavy work; false when it is over. */
   async goHeavy(): Promise<boolean> {
     const waited = this.#rows.get()?.turn === "heavy_waits";
     const goes_on = this.#turn.takeHeavy();
@@ -120,7 +129,7 @@ export class TaskObject extends DurableObject<Bindings> {
     return goes_on;
   }
 
-  /** Asks for a turn at heavy work. A run that is to wait is woken when its turn comes, or when it is over. */
+  /** Requests a slot for heavy work. A run that has to wait is woken when it gets one, or when it is over. */
   async askHeavy(): Promise<"granted" | "waits" | "over"> {
     if (this.#hear() === null) return "over";
     const granted = await this.#turn.askHeavy();
@@ -128,12 +137,12 @@ export class TaskObject extends DurableObject<Bindings> {
     return granted === null ? "over" : granted ? "granted" : "waits";
   }
 
-  /** Remembers an upload into the run's folder that has begun, to drop it should it not be complete when the run ends. */
+  /** Records an open upload into the run's folder, which is aborted if it is still incomplete when the run ends. */
   noteUpload(id: string, key: string): void {
     if (this.goesOn()) this.#rows.noteUpload(id, key);
   }
 
-  /** Forgets an upload that is complete or dropped. */
+  /** Forgets an upload that was completed or aborted. */
   forgetUpload(id: string): void {
     this.#rows.forgetUpload(id);
   }
@@ -145,12 +154,12 @@ export class TaskObject extends DurableObject<Bindings> {
     return row !== null;
   }
 
-  /** Takes a sign of life and answers after `ms`, or at once when the run is over: then false, and it must stop. */
+  /** Records a sign of life and answers after `ms`; false, at once, when the run is over and must stop. */
   async listen(ms: number): Promise<boolean> {
     return this.#hear() !== null && this.#listeners.listen(ms);
   }
 
-  /** Stops the run and returns the cancelled record as JSON, or why it cannot. */
+  /** Stops the run and returns the cancelled record as JSON, or the reason why it cannot. */
   async cancel(project: string): Promise<{ record: string } | "unknown" | "finished"> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
@@ -163,7 +172,7 @@ export class TaskObject extends DurableObject<Bindings> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
     if (!isFinished(row.record)) return "running";
-    // First, as it may fail: then the whole run is still there.
+    // Comes first: if it fails, the run is still complete.
     await deleteInstance(this.env, row.record.id);
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.#mirror.remove(project, row.record, row.version);
@@ -177,7 +186,7 @@ export class TaskObject extends DurableObject<Bindings> {
     return "removed";
   }
 
-  /** Frees the storage of a finished run that is archived elsewhere; false while something is left to do for it. */
+  /** Frees the storage of a finished run that has been archived; false while the run still has work to do. */
   async retire(project: string): Promise<boolean> {
     const row = this.#rows.get();
     if (!row) return true;
@@ -198,14 +207,14 @@ export class TaskObject extends DurableObject<Bindings> {
     return this.#rows.get()?.project === project ? this.#rows.key() : null;
   }
 
-  /** Makes a delivery of the run's events again, or returns what is missing for it. */
+  /** Repeats a webhook delivery of the run, or returns what is missing for it. */
   replay(project: string, delivery_id: string): ReturnType<RunMail["replay"]> {
     return this.#mail.replay(project, delivery_id);
   }
 
   /**
-   * Delivers webhooks, starts the run, watches over it, clears its files and mirrors its record. What fails is tried again, later
-   * each time, and keeps nothing else from being done: the mirrors, which depend on others, come last.
+   * Delivers webhooks, starts and watches the run, clears its files and mirrors its record. A duty that fails does not stop the
+   * others and is retried with a growing delay; the mirrors depend on other objects and come last.
    */
   override async alarm(): Promise<void> {
     this.#alarm.gone();
@@ -256,9 +265,8 @@ export class TaskObject extends DurableObject<Bindings> {
     }
     this.#events.changed();
     await this.#arm();
-    // Should it fail, the alarm does it.
+    // The alarm retries both: leaving the queue, and listing changes other than the status.
     const leaving = isFinished(record) ? this.#turn.leave().catch(() => {}) : null;
-    // The alarm brings other changes to the lists within a second.
     if (record.status !== before.status) await this.#mirror.index(row.project, record, version);
     await leaving;
     return record;
@@ -271,7 +279,7 @@ export class TaskObject extends DurableObject<Bindings> {
     this.#rows.update({ started: 1 });
   }
 
-  // Should it fail, the watch wakes the run, or the clean-up terminates it.
+  // If this fails, the watch wakes the run later, or the cleanup terminates it.
   #wake(): void {
     const id = this.ctx.id.name ?? "";
     const failed = (thrown: unknown) => logFault("not woken", thrown, nameRun(id));
@@ -286,8 +294,7 @@ export class TaskObject extends DurableObject<Bindings> {
     return nextAlarm(row, watchTimes(serviceSettings(this.env)).watch, this.#expires(row), now);
   }
 
-  // One alarm serves all: it is set to the earliest thing that is due, after a failure not before `pause` milliseconds. A deleted
-  // run whose events are delivered leaves nothing behind.
+  // Sets the alarm to the earliest due time, at least `pause` milliseconds from now, or frees the storage when nothing is left to do.
   async #arm(pause = 0): Promise<void> {
     const [row, left] = [this.#rows.get(), this.#rows.leftovers()];
     const withdrawn = this.#rows.withdrawn() !== null;
@@ -300,14 +307,14 @@ export class TaskObject extends DurableObject<Bindings> {
 
   async #free(): Promise<void> {
     const freed = this.ctx.storage.deleteAll();
-    // At once: the next call may come before this one has freed all.
+    // Before the await: the next call may arrive while the storage is being freed.
     for (const part of [this.#rows, this.#mail]) part.cleared();
     this.#alarm.gone();
     await freed;
   }
 }
 
-/** Aborts a run's incomplete uploads and removes its files from the given folders. */
+/** Aborts a run's incomplete uploads and removes its files from these folders. */
 async function clearFiles(
   bucket: R2Bucket,
   id: string,
@@ -316,7 +323,7 @@ async function clearFiles(
 ): Promise<void> {
   const uploads = createR2Uploads(bucket);
   for (const { id, key } of rows.uploads()) {
-    // What cannot be dropped, storage drops by itself after a week.
+    // R2 aborts incomplete uploads itself after a week.
     await uploads
       .resume(key, id)
       .abort()
@@ -326,13 +333,13 @@ async function clearFiles(
   await clearMedia(createR2Storage(bucket), id, folders);
 }
 
-// The output stays only if the run succeeded and its output is not in the caller's own storage.
+// Managed storage keeps the output only of a run that succeeded and did not write it to the caller's own storage.
 function foldersOf(record: Task | Step): readonly MediaFolder[] {
   const own = record.object === "task" && record.output?.startsWith("s3://");
   return record.status === "succeeded" && !own ? ["work"] : ["work", "out"];
 }
 
-/** Clears what a deleted run has written since, when that is due. */
+/** Clears files that a deleted run has written since its deletion, when that is due. */
 async function clearLeftovers(env: Bindings, rows: RunRows, id: string): Promise<void> {
   const left = rows.leftovers();
   if (!left || Date.now() < left.due_at) return;
@@ -340,31 +347,31 @@ async function clearLeftovers(env: Bindings, rows: RunRows, id: string): Promise
   rows.setLeftovers(leftAfter(left.cleanups + 1));
 }
 
-/** Returns what is left to clear of a deleted run whose files were cleared so many times. */
+/** Returns the next clearing of a deleted run's files after `cleanups` of them; null after the last. */
 function leftAfter(cleanups: number): Leftovers | null {
   const pause = CLEANUPS_MS[cleanups];
   return pause === undefined ? null : { cleanups, due_at: Date.now() + pause };
 }
 
-/** Clears the files of a finished run that are due; `expires` returns when its output is, in milliseconds since the epoch. */
+/** Clears the files of a finished run that are due; `expires` returns when its output expires, in milliseconds since the epoch. */
 async function cleanUp(env: Bindings, rows: RunRows, expires: (row: RunRow) => number): Promise<void> {
   const row = rows.get();
   const due = row && cleanupDue(row, expires(row));
   if (!row || due === null || Date.now() < due) return;
-  const most = CLEANUPS_MS.length;
-  if (row.cleanups === most) {
+  const max = CLEANUPS_MS.length;
+  if (row.cleanups === max) {
     await clearMedia(mediaStorage(env), row.record.id, ["out"]);
     rows.update({ cleanups: EXPIRED });
     return;
   }
-  const good = row.record.status === "succeeded";
-  if (!good && row.cleanups > 0) await terminateInstance(env, row.record.id);
+  const succeeded = row.record.status === "succeeded";
+  if (!succeeded && row.cleanups > 0) await terminateInstance(env, row.record.id);
   await clearFiles(mediaBucket(env), row.record.id, foldersOf(row.record), rows);
-  const cleanups = good ? most : row.cleanups + 1;
+  const cleanups = succeeded ? max : row.cleanups + 1;
   rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
 }
 
-/** Looks after a run that is silent or makes no progress: wakes it, or fails it by an event that `apply` takes. */
+/** Checks a run: wakes one that is silent, and fails one that is stalled or lost through `apply`. */
 async function watchRun(
   env: Bindings,
   rows: RunRows,
@@ -381,22 +388,20 @@ async function watchRun(
   if (finding === "stalled") return fail(errors.runStalled());
   const status = await instanceStatus(env, row.record.id);
   const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
-  // The record may have been finished while the status was asked for.
   const current = rows.get();
   if (!current || isFinished(current.record)) return;
   const now = Date.now();
-  // A crash came between the creation of the instance and the moment when the engine kept it: it is created again.
-  const unborn = status === null && current.record.status === "queued" && finding !== "lost";
-  if (unborn) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
+  // The engine crashed before it stored the new instance, which is created again.
+  const never_created = status === null && current.record.status === "queued" && finding !== "lost";
+  if (never_created) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
   if (ended || finding === "lost") return fail(errors.runLost());
-  // A run that waits its turn has nothing to say yet, however long that takes.
+  // An instance that Workflows has queued cannot report yet.
   const waits = status === "queued";
-  // One that cannot be asked about now is lost only if it stays silent.
   if (!waits && status !== UNKNOWN) await wakeInstance(env, row.record.id, status);
   rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
 }
 
-/** Reports the end of a task to its job, if it has one. A job that misses the report asks the task itself. */
+/** Reports the end of a task to its job, if it has one. A job that misses the report polls the task. */
 async function reportEnd(
   env: Bindings,
   record: Task | Step,

@@ -18,24 +18,24 @@ import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
 import { outputExpires } from "./schedule.ts";
 import { createInputs, createOwnStorage, createPinnedMedia } from "./storage.ts";
 
-// It does one job at a time, and the bytes pass through memory here.
+// The light encoder does one job at a time, and the bytes pass through this Worker's memory.
 const LIGHT_IN_FLIGHT = 1;
-// No encode lasts longer, and writes into a run that has ended are refused in any case.
+// Longer than any encode; writes into a run that has ended are refused anyway.
 const WRITE_SECONDS = 12 * 3600;
 
-/** What a run starts from. */
+/** The input of a run's workflow. */
 export interface RunBegin {
   project: string;
   /** Base of the run's URLs. */
   base: string;
   record: Task | Step;
-  /** The key of its encryption, as stored. */
+  /** Its sealed encryption key; null for none. */
   sealed_key: string | null;
 }
 
 /**
- * Creates the tools of one run from the bindings of the Worker; its URLs are valid as long as the output is kept. `heavyTurn` waits
- * until the run may use a native encoder.
+ * Creates the tools of one run from the Worker's bindings. Its URLs are valid until the output expires. `heavyTurn` waits until the
+ * run may use a native encoder.
  */
 export function createRunTools(
   env: Env,
@@ -52,28 +52,30 @@ export function createRunTools(
   });
   const { instances, base: native_base, max_in_flight } = createNatives(env, base);
   const native = createNativeEncoder({
-    ...{ instances, token: settings.NATIVE_ENCODER_TOKEN, lane: project },
+    instances,
+    token: settings.NATIVE_ENCODER_TOKEN,
+    lane: project,
     timeouts: { awayMs: awaySeconds * 1000 },
   });
   const expires = outputExpires(record, settings.MEDIA_TTL);
-  const own = createOwnStorage(env, project, record.id);
-  const wanted = destinationOf(record);
-  const destination = wanted && parseS3Url(wanted.url);
+  const ownStorage = createOwnStorage(env, project, record.id);
+  const target = destinationOf(record);
+  const destination = target && parseS3Url(target.url);
   const shared = record.object === "task" ? createSharedInput(env, record) : null;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   return {
     storage,
     stem: outputStem(input),
     async contentKey() {
-      const opened = sealed_key && (await openKey(createSealOf(env), sealed_key, record.id));
-      return opened ? importContentKey(parseBlock(opened)) : null;
+      const key = sealed_key && (await openKey(createSealOf(env), sealed_key, record.id));
+      return key ? importContentKey(parseBlock(key)) : null;
     },
     max_seconds: settings.MAX_INPUT_SECONDS,
     inputs: createInputs(env, { project, run_id: record.id, base }, storage, signer),
     shared,
     pin: (pin) =>
       patiently(() => (shared ? env.JOB.getByName(shared.id) : env.TASK.getByName(record.id)).pin.set(pin)),
-    destination: destination && { key: destination.key, open: () => own.bucket(destination.bucket) },
+    destination: destination && { key: destination.key, open: () => ownStorage.bucket(destination.bucket) },
     encoders: instances.length > 0 ? [light, native] : [light],
     offers: createOffers({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
     inFlight: (encoder) => (encoder === light ? LIGHT_IN_FLIGHT : max_in_flight),
@@ -88,19 +90,19 @@ export function createRunTools(
             folder: (prefix) => signer.signFolder(prefix, Date.now() / 1000 + WRITE_SECONDS, native_base),
           }
         : null,
-    probe: (reader, given, signal, onWait) =>
-      probeMedia(reader, given, (input, until) => light.probe(input, until, onWait), signal),
+    probe: (reader, hints, signal, onWait) =>
+      probeMedia(reader, hints, (input, until) => light.probe(input, until, onWait), signal),
     font: async () => (await import("../media/burn-font.ts")).loadBurnFont(),
     url: (key) => signer.sign(key, expires, base),
     key: (url) => signer.resolve(url),
   };
 }
 
-// How long to wait for the input before the run shows that it is alive, and how often to show that it is still at it.
+// The longest wait for the lead between two signs of life of the run, and the interval at which the leader extends its lead.
 const WAIT_MS = 5000;
 const BEAT_MS = 8000;
 
-/** Returns the input that a task shares with the others of its job; null where it has its own. */
+/** Returns the input that a task shares with its job's other tasks; null when it has its own. */
 function createSharedInput(env: Env, { id, job }: Task): SharedInput | null {
   if (!job || job.after !== undefined) return null;
   const object = () => env.JOB.getByName(job.id);

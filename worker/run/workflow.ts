@@ -12,17 +12,17 @@ import type { TaskObject } from "./task-object.ts";
 import { createRunTools, type RunBegin } from "./tools.ts";
 import { createHeavyTurn } from "./workflow-instance.ts";
 
-/** The engine of one task or standalone step: its instance has the same id, and every piece of its work is remembered. */
+/** The workflow of one task or standalone step: its instance has the run's id, and the outcome of each piece of work is stored. */
 export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
-  /** Carries the run out and reports to its TaskObject; media that fails is a state of the record, never a throw. */
+  /** Carries out the run and reports to its TaskObject. Media errors become a state of the record and are never thrown. */
   override async run(event: Readonly<WorkflowEvent<{ id: string }>>, step: WorkflowStep): Promise<void> {
     const { id } = event.payload;
     const env = readEnv(this.env);
     // A stub that has failed once stays broken, so each call takes a fresh one.
     const object = () => env.TASK.getByName(id);
-    const begun = await patiently(() => object().begin());
-    if (begun === null) return;
-    const begin: RunBegin = JSON.parse(begun);
+    const text = await patiently(() => object().begin());
+    if (text === null) return;
+    const begin: RunBegin = JSON.parse(text);
     const { record } = begin;
     const report: Report = (change) =>
       patiently(() => object().report(change), change.type === "step_succeeded" ? MANY_ATTEMPTS : undefined);
@@ -34,15 +34,14 @@ export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
   }
 }
 
-// The work has limits of its own; this one catches what slips through them.
+// A backstop: the work has its own limits.
 const STEP_TIMEOUT = "6 hours";
 
 type Outcome<T> = { value: T } | { over: true } | { error: Omit<RunError, "step_id"> };
 
 /**
- * Creates the edge's {@link Durably}: each piece of work is a step of the Workflow. An error of the media is a remembered
- * outcome; a retryable one is tried again with a growing delay. While it works, it reports to the TaskObject, and the
- * signal of a run that has ended aborts.
+ * Creates the edge's {@link Durably}: each piece of work is a step of the Workflow. Retryable errors are retried with a growing delay;
+ * any other error is stored as the outcome. Work in progress reports to the TaskObject, and aborts when the run has ended.
  */
 function createDurably(
   step: WorkflowStep,
@@ -62,8 +61,7 @@ function createDurably(
       } catch (thrown) {
         if (controller.signal.aborted || thrown instanceof RunOver) return JSON.stringify({ over: true });
         const error = toMediaError(thrown);
-        const where = { ...nameRun(run_id), work: name, attempt, kind: error.kind };
-        logFault("attempt failed", error, where);
+        logFault("attempt failed", error, { ...nameRun(run_id), work: name, attempt, kind: error.kind });
         if (error.retryable && attempt < ATTEMPTS) throw error;
         return JSON.stringify({ error: runErrorOf(error) } satisfies Outcome<T>);
       } finally {
@@ -78,8 +76,8 @@ function createDurably(
 }
 
 /**
- * Returns a function that keeps the object informed of a piece of work until the function it returns is called, and aborts the
- * work once the run has ended. All pieces share one call at a time.
+ * Returns a function that reports to the object while a piece of work is in progress and aborts the work once the run has ended. It
+ * returns the function that ends the reports. All pieces of work share one pending call.
  */
 function createListener(
   object: () => DurableObjectStub<TaskObject>,
@@ -94,7 +92,7 @@ function createListener(
         for (const piece of pieces) piece.abort(new RunOver());
         pieces.clear();
       } catch {
-        // A call fails while the object restarts; the next one answers.
+        // Calls fail while the object restarts.
         await scheduler.wait(ms);
       }
     }

@@ -3,25 +3,25 @@ import { MediaError } from "../../src/media/errors.ts";
 import type { DeliveryAttempt, EventKind } from "../../src/runs/webhook-events.ts";
 import { deliveryErrors } from "../errors.ts";
 
-/** A change of a run that events are made of. */
+/** A change of a run that becomes an event. */
 export interface Change {
-  /** The version of the record: with the run's id it names the event, however often it is handed over. */
+  /** The version of the record. Together with the run's id it identifies the event, however often it is handed over. */
   version: number;
   kind: EventKind;
   at: number;
-  /** The record as it was then, as JSON. */
+  /** The record at that version, as JSON. */
   record: string;
 }
 
-/** The changes of one run that its project is to make events of. */
+/** The changes of one run that its project turns into events. */
 export interface ChangeSet {
   run_id: string;
   changes: readonly Change[];
-  /** The URL that was given with the run. */
+  /** The run's own webhook URL; null for none. */
   webhook_url: string | null;
 }
 
-/** A delivery that is due. */
+/** The request of a due delivery, with its secrets still sealed. */
 export interface Shipment {
   /** Id of the delivery. */
   id: string;
@@ -29,51 +29,52 @@ export interface Shipment {
   url: string;
   /** The event as JSON. */
   body: string;
-  /** Whose secrets sign it: the id of an endpoint, or {@link PROJECT_OWNER}. */
+  /** Owner of the secrets that sign it: the id of an endpoint, or {@link PROJECT_OWNER}. */
   owner: string;
-  /** The secrets that are good now, sealed, the newest first. */
+  /** The valid secrets, sealed, newest first. */
   sealed: readonly string[];
 }
 
-/** What came of a try, and when the next one is; null where there is none. */
+/** The result of an attempt. */
 export interface Outcome {
   attempt: DeliveryAttempt;
   verdict: Posted["verdict"];
+  /** When the next attempt is due, in milliseconds since the epoch; null for none. */
   next_at: number | null;
 }
 
-/** Owner of the secret that signs what goes to the `webhook_url` of tasks and steps. */
+/** Owner of the secret that signs deliveries to the `webhook_url` of tasks and steps. */
 export const PROJECT_OWNER = "webhook_url";
 
-/** What is posted, and where to. */
+/** An event to post to a URL. */
 export interface Parcel {
   url: string;
   event_id: string;
-  /** The event as JSON: the same bytes each time. */
+  /** The event as JSON, with the same bytes in each attempt. */
   body: string;
-  /** Those that are good now, the newest first; each makes a signature. Never to be logged, stored or answered. */
+  /** The valid secrets, newest first, each of which adds a signature. Must never be logged, stored or returned. */
   secrets: readonly string[];
 }
 
-/** What came of a try: `gone` for a receiver that wants no more, `refused` for a host that may not be contacted. */
+/** The result of posting: `again` to retry, `gone` when the receiver answered 410, `refused` for a forbidden host. */
 export interface Posted {
   attempt: DeliveryAttempt;
   verdict: "delivered" | "again" | "gone" | "refused";
 }
 
-/** What posting is done with. */
+/** Dependencies of {@link postEvent}. */
 export interface PostTools {
-  /** Checks the host, and follows no redirect. */
+  /** Must check the host and not follow redirects. */
   fetch(url: string, init: RequestInit): Promise<Response>;
   now(): number;
-  /** Until the answer is there. */
+  /** Time limit for the whole response. */
   timeout_ms: number;
 }
 
-// What is read of an answer, so that the connection can be used again.
-const MOST_READ = 4096;
+// Bytes of a response that are read so that its connection can be reused.
+const MAX_DRAIN_BYTES = 4096;
 
-/** Posts an event once, signed by https://www.standardwebhooks.com; a status of 200 to 299 counts as taken. Never rejects. */
+/** Posts an event once, signed by https://www.standardwebhooks.com; a status of 200 to 299 counts as delivered. Never rejects. */
 export async function postEvent(parcel: Parcel, { fetch, now, timeout_ms }: PostTools): Promise<Posted> {
   const at = now();
   const tell = (
@@ -118,14 +119,14 @@ async function drop(body: ReadableStream<Uint8Array> | null): Promise<void> {
   const reader = body.getReader();
   let read = 0;
   try {
-    while (read <= MOST_READ) {
+    while (read <= MAX_DRAIN_BYTES) {
       const { done, value } = await reader.read();
       if (done) return;
       read += value.length;
     }
     await reader.cancel();
   } catch {
-    // The status has come, and that is what counts.
+    // The status alone decides the verdict.
   }
 }
 
@@ -133,14 +134,14 @@ async function drop(body: ReadableStream<Uint8Array> | null): Promise<void> {
 export const GIVE_UP_MS = 3 * 86_400_000;
 
 const GROWTH = 4;
-const LONGEST_MS = 12 * 3_600_000;
-// Receivers that were down together are not to be asked together again.
+const MAX_DELAY_MS = 12 * 3_600_000;
+// Spreads the retries of receivers that failed at the same time.
 const JITTER = 0.2;
 
 /**
- * Returns when to try again after a number of attempts, in milliseconds since the epoch: `first_ms` later, then four times as
- * long each time up to twelve hours, each a fifth more or less by `random` (0 to 1), and once more when three days are over. Null
- * when that was the last.
+ * Returns when to try again after a number of attempts, in milliseconds since the epoch; null after the last. The delay starts at
+ * `first_ms` and quadruples up to 12 hours, varied by up to a fifth with `random` (0 to 1); the last attempt comes three days after
+ * `since`.
  */
 export function nextAttempt(
   { attempts, since }: { attempts: number; since: number },
@@ -150,6 +151,6 @@ export function nextAttempt(
 ): number | null {
   const end = since + GIVE_UP_MS;
   if (now >= end) return null;
-  const delay = Math.min(first_ms * GROWTH ** (attempts - 1), LONGEST_MS);
+  const delay = Math.min(first_ms * GROWTH ** (attempts - 1), MAX_DELAY_MS);
   return Math.min(end, Math.round(now + delay * (1 - JITTER + 2 * JITTER * random)));
 }

@@ -9,12 +9,12 @@ import { type Sql, whereOf } from "../sql.ts";
 
 /** The endpoints of one project. */
 export interface EndpointTable {
-  /** Adds one; null when the project has the maximum. */
+  /** Adds or replaces an endpoint; null when the project has the maximum. */
   add(endpoint: WebhookEndpoint): WebhookEndpoint | null;
   get(id: string): WebhookEndpoint | null;
   all(): WebhookEndpoint[];
   list(query: ListQuery): ListPage<WebhookEndpoint>;
-  /** Changes one; null when there is none. */
+  /** Changes an endpoint; null when there is none. */
   change(id: string, change: WebhookEndpointChange, now?: number): WebhookEndpoint | null;
   remove(id: string): boolean;
 }
@@ -60,18 +60,18 @@ export function createEndpointTable(sql: Sql): EndpointTable {
       return turn(read(text, ...values, query.limit + 1));
     },
     change(id, change, now = Date.now()) {
-      const found = get(id);
-      return found && put(changeEndpoint(found, change, now));
+      const endpoint = get(id);
+      return endpoint && put(changeEndpoint(endpoint, change, now));
     },
     remove(id) {
-      const found = get(id) !== null;
+      const existed = get(id) !== null;
       sql.exec("DELETE FROM webhook_endpoint WHERE id = ?", id);
-      return found;
+      return existed;
     },
   };
 }
 
-/** The sealed secrets of one project that sign webhooks, each of an endpoint or of the project itself. */
+/** The sealed secrets that sign one project's webhooks; each belongs to an endpoint or to the project itself. */
 export interface SecretTable {
   /** Adds the first secret of an owner; does nothing when there is one. */
   first(owner: string, sealed: string, now?: number): void;
@@ -85,7 +85,7 @@ export interface SecretTable {
   all(): { owner: string; sealed: string }[];
   /** Replaces a sealed secret, unless it has changed since. */
   reseal(owner: string, before: string, after: string): void;
-  /** Removes all of an owner. */
+  /** Removes all secrets of an owner. */
   remove(owner: string): void;
 }
 
@@ -97,8 +97,8 @@ const SECRET_SCHEMA = `
   CREATE INDEX IF NOT EXISTS webhook_secret_of ON webhook_secret (owner);
 `;
 
-// Signatures all go into one header, which has to stay short.
-const MOST_OLD = 3;
+// All signatures go into one header, which has to stay short.
+const MAX_PREVIOUS = 3;
 
 /** Creates the table of sealed secrets of one project. */
 export function createSecretTable(sql: Sql): SecretTable {
@@ -117,14 +117,20 @@ export function createSecretTable(sql: Sql): SecretTable {
       if (!hasCurrent(owner)) add(owner, sealed, now);
     },
     rotate(owner, sealed, keep_until, now = Date.now()) {
-      const had = hasCurrent(owner);
+      const existed = hasCurrent(owner);
       sql.exec("UPDATE webhook_secret SET until = ? WHERE owner = ? AND until IS NULL", keep_until, owner);
-      // A later, shorter time also shortens those of older secrets.
+      // A shorter time applies to older secrets too.
       sql.exec("UPDATE webhook_secret SET until = MIN(until, ?) WHERE owner = ?", keep_until, owner);
-      const over = `until <= ? OR rowid NOT IN (SELECT rowid FROM webhook_secret WHERE owner = ? ORDER BY rowid DESC LIMIT ?)`;
-      sql.exec(`DELETE FROM webhook_secret WHERE owner = ? AND (${over})`, owner, now, owner, MOST_OLD);
+      const expired = `until <= ? OR rowid NOT IN (SELECT rowid FROM webhook_secret WHERE owner = ? ORDER BY rowid DESC LIMIT ?)`;
+      sql.exec(
+        `DELETE FROM webhook_secret WHERE owner = ? AND (${expired})`,
+        owner,
+        now,
+        owner,
+        MAX_PREVIOUS,
+      );
       add(owner, sealed, now);
-      return had;
+      return existed;
     },
     of,
     has: (owner, now) => of(owner, now).length > 0,

@@ -1,39 +1,39 @@
 import type { Sql } from "../sql.ts";
 import type { Change, Shipment } from "./delivery.ts";
 
-/** A delivery that the object of a run is to make. */
+/** A delivery that the object of a run has to send. */
 export interface Due {
   /** Id of the delivery. */
   id: string;
   project: string;
-  /** When to try next. */
+  /** When to try next, in milliseconds since the epoch. */
   due_at: number;
-  /** Tries so far, and since when they are counted. */
+  /** Attempts since `since`, in milliseconds since the epoch. */
   attempts: number;
   since: number;
 }
 
-/** What the object of one run keeps of its webhooks: changes that its project does not know yet, and deliveries to make. */
+/** The outbox of one run: changes to hand over to its project, and deliveries to send. */
 export interface Outbox {
-  /** Keeps the URL that was given with the run. */
+  /** Stores the run's own webhook URL. */
   setUrl(url: string): void;
   url(): string | null;
-  /** Keeps a change, together with the state that it led to. */
+  /** Adds a change with the resulting record. */
   add(change: Change): void;
   /** Returns the changes not yet handed over, oldest first. */
   changes(): Change[];
-  /** Records that changes up to a version were handed over, and which deliveries follow from them. */
+  /** Marks the changes up to a version as handed over, and adds the deliveries that result. */
   handedOver(version: number, project: string, shipments: readonly Shipment[], now: number): void;
-  /** Removes what was handed over. */
+  /** Removes the changes that were handed over. */
   forget(): void;
-  /** Adds a delivery, due now, with its attempts counted from zero. */
+  /** Adds or restarts a delivery, due now, with no attempts. */
   again(id: string, project: string, now: number): void;
   deliveries(): Due[];
   postpone(id: string, due_at: number, attempts: number): void;
   drop(id: string): void;
   /** Removes everything but the URL. */
   discard(): void;
-  /** Takes note that the object's storage was cleared. */
+  /** Records that the object's storage was deleted. */
   cleared(): void;
 }
 
@@ -47,20 +47,21 @@ const SCHEMA = `
   );
 `;
 
-/** Keeps the outbox in the database of a run's object. */
+/** Creates the outbox in the database of a run's object. */
 export function createOutbox(sql: Sql): Outbox {
-  // An object that was never given anything must leave nothing behind.
+  // The first write creates the tables: an unused object must leave nothing behind.
   let ready = [...sql.exec("SELECT name FROM sqlite_master WHERE name = 'outbox'")].length > 0;
-  // Deleting their rows right away would add a write before the caller gets its response.
-  let handed = 0;
+  // Rows up to this version are deleted with a later write, because the caller waits for the current one.
+  let last_version = 0;
   const write = (text: string, ...values: (string | number)[]) => {
     if (!ready) sql.exec(SCHEMA);
     ready = true;
     sql.exec(text, ...values);
   };
-  const keep = (verb: "IGNORE" | "REPLACE", id: string, project: string, now: number) =>
+  const insert = (verb: "IGNORE" | "REPLACE", id: string, project: string, now: number) =>
     write(`INSERT OR ${verb} INTO delivery VALUES (?, ?, ?, 0, ?)`, id, project, now, now);
-  const forget = () => void (ready && handed > 0 && write("DELETE FROM outbox WHERE version <= ?", handed));
+  const forget = () =>
+    void (ready && last_version > 0 && write("DELETE FROM outbox WHERE version <= ?", last_version));
   return {
     setUrl: (url) => write("INSERT OR REPLACE INTO webhook_url VALUES (1, ?)", url),
     url() {
@@ -74,16 +75,16 @@ export function createOutbox(sql: Sql): Outbox {
     changes() {
       if (!ready) return [];
       const text = "SELECT * FROM outbox WHERE version > ? ORDER BY version";
-      return [...sql.exec<Change & Record<string, string | number>>(text, handed)];
+      return [...sql.exec<Change & Record<string, string | number>>(text, last_version)];
     },
     handedOver(version, project, shipments, now) {
-      handed = Math.max(handed, version);
+      last_version = Math.max(last_version, version);
       if (shipments.length === 0) return;
       forget();
-      for (const { id } of shipments) keep("IGNORE", id, project, now);
+      for (const { id } of shipments) insert("IGNORE", id, project, now);
     },
     forget,
-    again: (id, project, now) => void keep("REPLACE", id, project, now),
+    again: (id, project, now) => void insert("REPLACE", id, project, now),
     deliveries() {
       if (!ready) return [];
       return [...sql.exec<Due & Record<string, string | number>>("SELECT * FROM delivery ORDER BY due_at")];

@@ -10,19 +10,19 @@ import { createOutbox } from "./outbox.ts";
 import { type Courier, createCourier } from "./sender.ts";
 import { openSecret, ownerOf } from "./webhooks.ts";
 
-// Time for the work before and after a post.
+// Allows for the work before and after a post.
 const LEASE_MARGIN_MS = 5000;
 
-/** The webhooks of one run, from a change of its state to the receivers. */
+/** The webhooks of one run: records its changes as events, hands them to the project and sends the deliveries. */
 export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
   /** Stores the run's own webhook URL. */
   setUrl(url: string): void;
   url(): string | null;
-  /** Stores the event of a change, in the same transaction as the state itself; `before` is null for a new run. */
+  /** Stores the event of a change, if it causes one. Call it in the transaction that stores the record; `before` is null for a new run. */
   note(record: Task | Step, before: Task | Step | null, version: number): void;
-  /** Returns the changes that the project does not have yet. */
+  /** Returns the changes to hand over to the project. */
   changes(run_id: string): ChangeSet;
-  /** Notes that the project has the changes up to a version, and starts their deliveries. */
+  /** Marks the changes up to a version as handed over, and starts their deliveries. */
   handedOver(version: number, project: string, shipments: readonly Shipment[]): void;
   /** Removes the changes handed over. */
   forget(): void;
@@ -30,13 +30,13 @@ export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
   discard(): void;
   /** Whether nothing is left to hand over or deliver. */
   isEmpty(): boolean;
-  /** Takes note that the object's storage was cleared. */
+  /** Records that the object's storage was deleted. */
   cleared(): void;
-  /** Makes a delivery again, or returns what is missing for it. */
+  /** Repeats a delivery, or returns what is missing for it. */
   replay(project: string, id: string): Promise<WebhookDelivery | "delivery" | "endpoint" | "disabled">;
 }
 
-/** Creates the mail of a run in the database of its object; `rearm` sets the alarm of the object again. */
+/** Creates the webhooks of a run in the database of its object; `rearm` sets the object's alarm to what is due next. */
 export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => Promise<void>): RunMail {
   const outbox = createOutbox(sql);
   const now = () => Date.now();
@@ -46,7 +46,10 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
     return { timeout_ms: WEBHOOK_TIMEOUT_SECONDS * 1000, first_ms: WEBHOOK_RETRY_SECONDS * 1000 };
   };
   const courier = createCourier({
-    ...{ outbox, rearm, now, random: Math.random },
+    outbox,
+    rearm,
+    now,
+    random: Math.random,
     firstMs: () => times().first_ms,
     leaseMs: () => times().timeout_ms + LEASE_MARGIN_MS,
     ship: (due) => patiently(() => project(due.project).mail.ship(due.id)),
@@ -73,7 +76,7 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
       if (shipments.length > 0) courier.start(shipments);
     },
     async replay(name, id) {
-      // Stored both before and after the project answers, so that a crash of either in between loses no delivery.
+      // Stored before and after the call, so that a crash of either object loses no delivery.
       courier.again(id, name);
       const answer = await project(name).mail.replay(id);
       if (typeof answer === "string") outbox.drop(id);
@@ -89,7 +92,7 @@ async function post(env: Env, project: string, shipment: Shipment, timeout_ms: n
   const now = () => Date.now();
   const at = now();
   const secrets = await openSecrets(env, project, shipment).catch(() => []);
-  // Nothing is sent unsigned; a new secret, or the missing key, lets the next attempt succeed.
+  // Never sends unsigned. Retrying helps once the secret is rotated or the missing key is configured.
   if (secrets.length === 0) {
     const error = "The signing secret can no longer be decrypted; rotate it.";
     return { attempt: { at, duration: now() - at, response_status: null, error }, verdict: "again" };

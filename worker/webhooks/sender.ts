@@ -2,47 +2,47 @@ import { logFault } from "../observability/log.ts";
 import { nextAttempt, type Outcome, type Posted, type Shipment } from "./delivery.ts";
 import type { Due, Outbox } from "./outbox.ts";
 
-/** What a courier works with. */
+/** Dependencies of {@link createCourier}. */
 export interface CourierTools {
   outbox: Outbox;
-  /** Returns a delivery with all that it needs; null when it is no longer due. */
+  /** Returns the request of a delivery; null when it is no longer due. */
   ship(due: Due): Promise<Shipment | null>;
-  /** Posts it once; rejects only for faults of this side. */
+  /** Posts it once; rejects only for internal faults. */
   post(due: Due, shipment: Shipment): Promise<Posted>;
   /** Reports the result of an attempt to the project. */
   note(due: Due, outcome: Outcome): Promise<void>;
-  /** Is called when something is due at another time than before. */
+  /** Called when {@link Courier.dueAt} may have changed. */
   rearm(): Promise<void>;
   now(): number;
   random(): number;
-  /** Milliseconds until a delivery is tried for the second time. */
+  /** Milliseconds before the second attempt of a delivery. */
   firstMs(): number;
   /** Milliseconds after which a silent attempt counts as lost: longer than a post may take. */
   leaseMs(): number;
 }
 
-/** Makes the deliveries of one run, as many times as it takes. */
+/** Sends the deliveries of one run and retries them. */
 export interface Courier {
-  /** Starts everything due that is not on its way, without waiting; `fresh` are those that are already loaded. */
+  /** Starts all due deliveries that are not in flight, without waiting; `fresh` are requests that are already loaded. */
   start(fresh?: readonly Shipment[]): void;
-  /** Has a delivery made from the beginning, whatever came of it before, with the next start. */
+  /** Restarts a delivery with the next {@link Courier.start}, whatever its result so far. */
   again(id: string, project: string): void;
   /** Returns when the next delivery is due, in milliseconds since the epoch; null when none is. */
   dueAt(): number | null;
 }
 
-// As many connections as one object may wait on, less one for the rest of its work:
+// One less than the connections that an object may have open, which leaves one for its other work:
 // https://developers.cloudflare.com/workers/platform/limits/#simultaneous-open-connections
-const MOST_AT_ONCE = 5;
+const MAX_IN_FLIGHT = 5;
 const FAULT_MS = 2000;
 
-/** Builds a courier over an outbox. A delivery that is on its way when the machine dies is made again: at least once, not at most. */
+/** Creates the sender of an outbox. It delivers at least once: a delivery in flight during a crash is sent again. */
 export function createCourier(tools: CourierTools): Courier {
   const { outbox, ship, post, note, rearm, now } = tools;
-  const going = new Set<string>();
+  const inFlight = new Set<string>();
   const ready = new Map<string, Shipment>();
-  // What was just made must not be made again for a copy of the order that comes late.
-  const made = new Set<string>();
+  // Finished deliveries, which a late repeat of their handover must not send again.
+  const finished = new Set<string>();
 
   async function deliver(due: Due): Promise<void> {
     const { id, since } = due;
@@ -52,12 +52,12 @@ export function createCourier(tools: CourierTools): Courier {
     const { attempt, verdict } = await post(due, shipment);
     const attempts = due.attempts + 1;
     const end = attempt.at + attempt.duration;
-    const again = verdict === "again";
-    const next_at = again ? nextAttempt({ attempts, since }, end, tools.firstMs(), tools.random()) : null;
+    const next_at =
+      verdict === "again" ? nextAttempt({ attempts, since }, end, tools.firstMs(), tools.random()) : null;
     if (next_at !== null) outbox.postpone(id, next_at, attempts);
     await note(due, { attempt, verdict, next_at });
     if (next_at !== null) return;
-    made.add(id);
+    finished.add(id);
     outbox.drop(id);
   }
 
@@ -66,26 +66,26 @@ export function createCourier(tools: CourierTools): Courier {
       await deliver(due);
     } catch (thrown) {
       logFault("delivery failed", thrown, { delivery_id: due.id });
-      // What has its next time already keeps it.
-      const left = outbox.deliveries().find(({ id }) => id === due.id);
-      if (left && left.due_at <= now()) outbox.postpone(due.id, now() + FAULT_MS, left.attempts);
+      // Keeps the time of a delivery that was already postponed.
+      const entry = outbox.deliveries().find(({ id }) => id === due.id);
+      if (entry && entry.due_at <= now()) outbox.postpone(due.id, now() + FAULT_MS, entry.attempts);
     } finally {
-      going.delete(due.id);
+      inFlight.delete(due.id);
       start();
       await rearm();
     }
   }
 
   function start(fresh: readonly Shipment[] = []): void {
-    for (const shipment of fresh) if (!going.has(shipment.id)) ready.set(shipment.id, shipment);
+    for (const shipment of fresh) if (!inFlight.has(shipment.id)) ready.set(shipment.id, shipment);
     for (const due of outbox.deliveries()) {
-      if (going.size >= MOST_AT_ONCE || due.due_at > now()) break;
-      if (going.has(due.id)) continue;
-      if (made.has(due.id)) {
+      if (inFlight.size >= MAX_IN_FLIGHT || due.due_at > now()) break;
+      if (inFlight.has(due.id)) continue;
+      if (finished.has(due.id)) {
         outbox.drop(due.id);
         continue;
       }
-      going.add(due.id);
+      inFlight.add(due.id);
       void run(due);
     }
   }
@@ -93,15 +93,15 @@ export function createCourier(tools: CourierTools): Courier {
   return {
     start,
     again(id, project) {
-      made.delete(id);
+      finished.delete(id);
       outbox.again(id, project, now());
     },
     dueAt() {
-      const full = going.size >= MOST_AT_ONCE;
+      const full = inFlight.size >= MAX_IN_FLIGHT;
       const times = outbox
         .deliveries()
-        .filter(({ id }) => !full || going.has(id))
-        .map(({ id, due_at }) => (going.has(id) ? now() + tools.leaseMs() : due_at));
+        .filter(({ id }) => !full || inFlight.has(id))
+        .map(({ id, due_at }) => (inFlight.has(id) ? now() + tools.leaseMs() : due_at));
       return times.length > 0 ? Math.min(...times) : null;
     },
   };

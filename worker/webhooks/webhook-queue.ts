@@ -20,7 +20,7 @@ import {
   type SecretTable,
 } from "./endpoint-table.ts";
 
-/** The events of one project, their receivers and deliveries. Every operation is atomic. */
+/** The webhook events of one project, their endpoints and deliveries. Every operation is atomic. */
 export interface PostOffice {
   readonly endpoints: EndpointTable;
   readonly secrets: SecretTable;
@@ -28,42 +28,42 @@ export interface PostOffice {
   addEndpoint(endpoint: WebhookEndpoint, sealed: string, now?: number): WebhookEndpoint | null;
   /** Removes an endpoint with its secrets; false when there is none. */
   removeEndpoint(id: string): boolean;
-  /** Creates the events of changes and a delivery for each receiver; returns the deliveries due now. A repeated change creates nothing. */
+  /** Creates the events of changes and a delivery for each receiver; returns the deliveries that are due. A repeated change creates nothing new. */
   post(set: ChangeSet, now: number): Shipment[];
   /** Packs the events of a finished run. */
   pack(run_id: string): void;
-  /** Removes the events and deliveries of a run before its record; those still to be delivered, once they are. */
+  /** Removes the events and deliveries of a run before its record; pending ones are removed after their last attempt. */
   removeOf(run_id: string): void;
-  /** Removes a run's events and deliveries, after its job was refused. */
+  /** Removes all events and deliveries of a withdrawn run. */
   withdraw(run_id: string): void;
-  /** Lets the events of a run stay without its record. */
+  /** Unpacks the events of a run, so that they no longer depend on its record. */
   detach(run_id: string): void;
-  /** Returns a pending delivery with all that it needs; null when it is no longer pending. */
+  /** Returns the request of a pending delivery; null when it is no longer pending. */
   ship(delivery_id: string, now?: number): Shipment | null;
-  /** Records an attempt; an endpoint that is gone is disabled. */
+  /** Records an attempt, and disables an endpoint that answered that it is gone. */
   note(delivery_id: string, outcome: Outcome): void;
   /** Makes a delivery pending again, or returns what is missing for it. */
   replay(delivery_id: string, now?: number): WebhookDelivery | "delivery" | "endpoint" | "disabled";
   /** Returns an event as JSON. */
   event(id: string, now?: number): string | null;
   events(query: ListQuery, now?: number): ListPage<string>;
-  /** Returns a delivery and the run whose object makes it. */
+  /** Returns a delivery and the run whose object sends it. */
   delivery(id: string, now?: number): { run_id: string; delivery: WebhookDelivery } | null;
   deliveries(query: ListQuery, now?: number): ListPage<WebhookDelivery>;
-  /** Removes what has expired; returns when something expires next, null when nothing is left. */
+  /** Removes expired events and deliveries; returns when the next event expires, null when none is left. */
   prune(now: number): number | null;
 }
 
-// Attempts stored of each delivery.
-const MOST_KEPT = 20;
+// Attempts stored per delivery.
+const MAX_ATTEMPTS = 20;
 
-/** What the Worker and the objects of runs ask of a post office. */
+/** The methods that the Worker and the objects of runs call. */
 export type Mail = Omit<
   PostOffice,
   "endpoints" | "secrets" | "post" | "pack" | "withdraw" | "detach" | "removeOf" | "prune"
 >;
 
-/** The runs whose changes become events. */
+/** The records of the runs whose changes become events. */
 export interface EventRuns {
   /** Returns the record of a run as JSON; null for an unknown one. */
   get(run_id: string): string | null;
@@ -71,7 +71,7 @@ export interface EventRuns {
   isGone(run_id: string): boolean;
 }
 
-/** Creates the post office of a project in its database; events and deliveries expire after `keep_ms`. */
+/** Creates the webhook queue of a project in its database; events and deliveries expire after `keep_ms` milliseconds. */
 export function createPostOffice(
   sql: Sql,
   ids: CreateId,
@@ -99,15 +99,17 @@ export function createPostOffice(
     now: number,
   ): WebhookDelivery {
     const delivery: WebhookDelivery = {
-      ...{
-        id: ids("delivery", now),
-        object: "webhook_delivery",
-        kind: event.kind,
-        event_id: event.id,
-        ...to,
-      },
-      ...{ status: "pending", error: null, attempts: [], next_attempt_at: now },
-      ...{ created_at: now, finished_at: null },
+      id: ids("delivery", now),
+      object: "webhook_delivery",
+      kind: event.kind,
+      event_id: event.id,
+      ...to,
+      status: "pending",
+      error: null,
+      attempts: [],
+      next_attempt_at: now,
+      created_at: now,
+      finished_at: null,
     };
     deliveries.put({ run_id, delivery });
     return delivery;
@@ -124,7 +126,7 @@ export function createPostOffice(
     for (const event_id of events.removeOf(run_id, pending)) deliveries.removeOf(event_id);
   }
 
-  // Where a delivery goes now: its endpoint may have a new URL, or be disabled or deleted.
+  // Returns the current target of a delivery, or the error when its endpoint is disabled or deleted.
   function target({ endpoint_id, url }: WebhookDelivery): Target | string {
     if (endpoint_id === null) return { endpoint_id, url };
     const endpoint = endpoints.get(endpoint_id);
@@ -142,10 +144,10 @@ export function createPostOffice(
   }
 
   function ship(delivery_id: string, now = Date.now()): Shipment | null {
-    const found = deliveries.get(delivery_id);
-    const event = found && events.get(found.delivery.event_id);
-    if (!event || found.delivery.status !== "pending") return null;
-    const { run_id, delivery } = found;
+    const stored = deliveries.get(delivery_id);
+    const event = stored && events.get(stored.delivery.event_id);
+    if (!event || stored.delivery.status !== "pending") return null;
+    const { run_id, delivery } = stored;
     const to = target(delivery);
     if (typeof to !== "string") return toShipment({ ...delivery, ...to }, event.body, now);
     close(run_id, delivery, to, now);
@@ -157,7 +159,7 @@ export function createPostOffice(
     secrets,
     addEndpoint(endpoint, sealed, now = Date.now()) {
       const added = endpoints.add(endpoint);
-      // An endpoint whose answer was lost is created again, with another secret.
+      // A client that lost the response creates the endpoint again, with another secret.
       secrets.remove(endpoint.id);
       if (added) secrets.first(added.id, sealed, now);
       return added;
@@ -177,28 +179,31 @@ export function createPostOffice(
     post({ run_id, changes, webhook_url }, now) {
       if (changes.length === 0) return [];
       prune(now);
-      const told = endpoints.all();
+      const receivers = endpoints.all();
       return changes.flatMap((change) => {
         const { is_new, ...event } = events.add(run_id, change, now);
-        const made = is_new
-          ? targetsOf(told, webhook_url, event.kind).map((to) => open(event, run_id, to, now).id)
+        const pending = is_new
+          ? targetsOf(receivers, webhook_url, event.kind).map((to) => open(event, run_id, to, now).id)
           : deliveries.pendingOf(event.id);
-        return made.map((id) => ship(id, now)).filter((shipment) => shipment !== null);
+        return pending.map((id) => ship(id, now)).filter((shipment) => shipment !== null);
       });
     },
     note(delivery_id, { attempt, verdict, next_at }) {
-      const found = deliveries.get(delivery_id);
-      if (found?.delivery.status !== "pending") return;
-      const { run_id, delivery } = found;
+      const stored = deliveries.get(delivery_id);
+      if (stored?.delivery.status !== "pending") return;
+      const { run_id, delivery } = stored;
       const over = next_at === null;
       const status = verdict === "delivered" ? "succeeded" : over ? "failed" : "pending";
-      const attempts: DeliveryAttempt[] = [...delivery.attempts, attempt].slice(-MOST_KEPT);
+      const attempts: DeliveryAttempt[] = [...delivery.attempts, attempt].slice(-MAX_ATTEMPTS);
       const end = attempt.at + attempt.duration;
       deliveries.put({
         run_id,
         delivery: {
           ...delivery,
-          ...{ attempts, status, error: attempt.error, next_attempt_at: next_at },
+          attempts,
+          status,
+          error: attempt.error,
+          next_attempt_at: next_at,
           finished_at: over ? end : null,
         },
       });
@@ -209,14 +214,14 @@ export function createPostOffice(
     },
     replay(delivery_id, now = Date.now()) {
       prune(now);
-      const found = deliveries.get(delivery_id);
-      if (!found) return "delivery";
-      const to = target(found.delivery);
+      const stored = deliveries.get(delivery_id);
+      if (!stored) return "delivery";
+      const to = target(stored.delivery);
       if (typeof to === "string")
-        return endpoints.get(found.delivery.endpoint_id ?? "") ? "disabled" : "endpoint";
-      const again = { status: "pending", error: null, next_attempt_at: now, finished_at: null } as const;
-      const delivery = { ...found.delivery, ...to, ...again };
-      deliveries.put({ ...found, delivery });
+        return endpoints.get(stored.delivery.endpoint_id ?? "") ? "disabled" : "endpoint";
+      const reset = { status: "pending", error: null, next_attempt_at: now, finished_at: null } as const;
+      const delivery = { ...stored.delivery, ...to, ...reset };
+      deliveries.put({ ...stored, delivery });
       return delivery;
     },
     event(id, now = Date.now()) {
@@ -245,13 +250,13 @@ function targetsOf(
   webhook_url: string | null,
   kind: EventKind,
 ): Target[] {
-  const wanting = endpoints.filter((endpoint) => wants(endpoint, kind));
-  const targets: Target[] = wanting.map(({ id, url }) => ({ endpoint_id: id, url }));
+  const subscribers = endpoints.filter((endpoint) => wants(endpoint, kind));
+  const targets: Target[] = subscribers.map(({ id, url }) => ({ endpoint_id: id, url }));
   const own = webhook_url === null ? [] : [{ endpoint_id: null, url: webhook_url }];
   return [...targets, ...own];
 }
 
-/** An event as it is kept. */
+/** A stored event. */
 export interface KeptEvent {
   id: string;
   kind: EventKind;
@@ -259,20 +264,20 @@ export interface KeptEvent {
   body: string;
 }
 
-/** The events of one project, in the order in which they came. */
+/** The events of one project, in the order of their creation. */
 export interface EventTable {
-  /** Creates the event for a run's change; returns the existing event for a change seen before. */
+  /** Creates the event of a run's change, or returns the existing one. */
   add(run_id: string, change: Change, now: number): KeptEvent & { is_new: boolean };
   get(id: string): KeptEvent | null;
   /** Packs the events of a finished run, which resemble its record. */
   pack(run_id: string): void;
-  /** Removes the events of a run before its record, but for those that `needs` still names, which no longer depend on it. */
+  /** Removes the events of a run before its record and returns their ids; unpacks those that `needs` selects instead. */
   removeOf(run_id: string, needs: (event_id: string) => boolean): string[];
   /** Returns a page of events as JSON texts. */
   list(query: ListQuery): ListPage<string>;
-  /** Returns when the oldest was created; null when there is none. */
+  /** Returns when the oldest event was created; null when there is none. */
   oldest(): number | null;
-  /** Removes the events made before `since`. */
+  /** Removes the events created before `since`. */
   prune(since: number): void;
 }
 
@@ -287,20 +292,20 @@ const SCHEMA = `
 
 type Row = { id: string; kind: EventKind; run_id: string; version: number; made_at: number; body: Packed };
 
-/** Keeps the events of one project; `recordOf` returns the record of a run, which its packed events are read with. */
+/** Stores the events of one project; `recordOf` returns the record of a run, with which its events are packed. */
 function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) => string | null): EventTable {
   sql.exec(SCHEMA);
   const rows = (text: string, ...values: (string | number)[]) => [...sql.exec<Row>(text, ...values)];
   const first = (text: string, ...values: (string | number)[]) => rows(text, ...values)[0];
-  // Of a packed event the data alone is stored, and nothing of one whose data is the record itself.
-  function keep({ id, kind, run_id, body }: Row): KeptEvent {
+  // A packed row stores only `data`, and nothing when `data` equals the run's record.
+  function toEvent({ id, kind, run_id, body }: Row): KeptEvent {
     if (typeof body === "string") return { id, kind, body };
     const record = recordOf(run_id) ?? "";
     return { id, kind, body: bodyOf(id, kind, body.byteLength === 0 ? record : unpack(body, () => record)) };
   }
   let last = first("SELECT id FROM event ORDER BY id DESC LIMIT 1")?.id ?? "";
 
-  // A client that continues from the last event must miss none, even when the clock was set back.
+  // Ids must increase even when the clock is set back: clients continue from the last event they have.
   function nextId(now: number): string {
     let id = ids("event", now);
     for (let at = now + 1; id <= last; at++) id = ids("event", at);
@@ -310,16 +315,16 @@ function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) =>
 
   return {
     add(run_id, { version, kind, at, record }, now) {
-      const found = first("SELECT * FROM event WHERE run_id = ? AND version = ?", run_id, version);
-      if (found) return { ...keep(found), is_new: false };
+      const row = first("SELECT * FROM event WHERE run_id = ? AND version = ?", run_id, version);
+      if (row) return { ...toEvent(row), is_new: false };
       const id = nextId(now);
       const body = bodyOf(id, kind, record, at);
       sql.exec("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)", id, kind, run_id, version, now, body);
       return { id, kind, body, is_new: true };
     },
     get(id) {
-      const found = first("SELECT * FROM event WHERE id = ?", id);
-      return found ? keep(found) : null;
+      const row = first("SELECT * FROM event WHERE id = ?", id);
+      return row ? toEvent(row) : null;
     },
     pack(run_id) {
       const record = recordOf(run_id);
@@ -327,18 +332,18 @@ function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) =>
       for (const row of rows("SELECT * FROM event WHERE run_id = ? ORDER BY version", run_id)) {
         const { id, kind, version, made_at, body } = row;
         if (typeof body !== "string") continue;
-        // At the end of the table: shrunk in its place, it would leave the rest of its page empty.
         const data = JSON.stringify(JSON.parse(body).data);
         if (bodyOf(id, kind, data) !== body) continue;
         const packed = data === record ? new Uint8Array() : pack(data, record);
-        const whole = "INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?, ?)";
-        sql.exec(whole, id, kind, run_id, version, made_at, packed);
+        // REPLACE moves the row to the end of the table; packed in place, it would leave most of its page empty.
+        const replace = "INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?, ?)";
+        sql.exec(replace, id, kind, run_id, version, made_at, packed);
       }
     },
     removeOf(run_id, needs) {
       const removed: string[] = [];
       for (const row of rows("SELECT * FROM event WHERE run_id = ?", run_id)) {
-        if (needs(row.id)) sql.exec("UPDATE event SET body = ? WHERE id = ?", keep(row).body, row.id);
+        if (needs(row.id)) sql.exec("UPDATE event SET body = ? WHERE id = ?", toEvent(row).body, row.id);
         else removed.push(row.id);
       }
       for (const id of removed) sql.exec("DELETE FROM event WHERE id = ?", id);
@@ -348,13 +353,13 @@ function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) =>
       const { where, values, ascending, turn } = whereOf(query);
       const order = ascending ? "ASC" : "DESC";
       const text = `SELECT * FROM event WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
-      return turn(rows(text, ...values, query.limit + 1).map((row) => keep(row).body));
+      return turn(rows(text, ...values, query.limit + 1).map((row) => toEvent(row).body));
     },
     oldest: () => first("SELECT * FROM event ORDER BY id LIMIT 1")?.made_at ?? null,
     prune(since) {
-      // In the order of their ids, which is that of their making.
-      const kept = "SELECT id FROM event WHERE made_at >= ? ORDER BY id LIMIT 1";
-      sql.exec(`DELETE FROM event WHERE id < COALESCE((${kept}), 'f')`, since);
+      // Ids are in the order of creation, so the primary key finds the expired rows.
+      const first_valid = "SELECT id FROM event WHERE made_at >= ? ORDER BY id LIMIT 1";
+      sql.exec(`DELETE FROM event WHERE id < COALESCE((${first_valid}), 'f')`, since);
     },
   };
 }
@@ -368,7 +373,7 @@ function timeOf(data: string): number {
   return (JSON.parse(data) as Task | Step).updated_at;
 }
 
-/** A delivery as it is kept, with the run whose object makes it. */
+/** A stored delivery and the run whose object sends it. */
 export interface KeptDelivery {
   run_id: string;
   delivery: WebhookDelivery;
@@ -376,14 +381,14 @@ export interface KeptDelivery {
 
 /** The deliveries of one project. */
 export interface DeliveryTable {
-  /** Adds a delivery, or puts it in the place of what it was. */
-  put(kept: KeptDelivery): void;
+  /** Adds or replaces a delivery. */
+  put(delivery: KeptDelivery): void;
   get(id: string): KeptDelivery | null;
   /** Returns the ids of an event's pending deliveries. */
   pendingOf(event_id: string): string[];
   list(query: ListQuery): ListPage<WebhookDelivery>;
   removeOf(event_id: string): void;
-  /** Removes those added before `since`. */
+  /** Removes the deliveries created before `since`. */
   prune(since: number): void;
 }
 
@@ -399,7 +404,7 @@ const DELIVERY_SCHEMA = `
 
 type DeliveryRow = { id: string; event_id: string; run_id: string; kind: string; record: Packed };
 
-// What the JSON of finished deliveries has in common. What was packed with it can only be read with it, so it never changes.
+// The dictionary that finished deliveries are packed with. Stored deliveries cannot be read without it, so it must never change.
 const SAMPLE =
   '{"id":"dlv_01m86","object":"webhook_delivery","kind":"task.succeeded","event_id":"evt_01m86","endpoint_id":null,"endpoint_id":"we_01m86",' +
   '"url":"https://example.com/hooks","status":"failed","error":"It could not be reached.","status":"succeeded","error":null,' +

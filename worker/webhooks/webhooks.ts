@@ -17,7 +17,7 @@ import type { Mail } from "./webhook-queue.ts";
 
 /** Endpoints, events and deliveries, each in its project. Ids of other projects are unknown. */
 export interface Webhooks {
-  /** Stores an endpoint and returns it with its secret, only this once; rejects with `request_invalid` when the project has the maximum. */
+  /** Stores an endpoint and returns it with its secret, which is never returned again; rejects with `request_invalid` when the project has the maximum. */
   create(project: string, endpoint: WebhookEndpoint): Promise<NewWebhookEndpoint>;
   list(project: string, query: ListQuery): Promise<ListPage<WebhookEndpoint>>;
   get(project: string, id: string): Promise<WebhookEndpoint | null>;
@@ -25,35 +25,38 @@ export interface Webhooks {
   change(project: string, id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint>;
   /** Removes an endpoint with its secrets; rejects with `endpoint_not_found`. */
   remove(project: string, id: string): Promise<void>;
-  /** Creates a new secret for an endpoint, or for the project when `id` is null, and returns it only this once; rejects with `endpoint_not_found`. */
+  /**
+   * Creates a new secret for an endpoint, or for the project when `id` is null, and returns it, which no other call does. The previous
+   * secret stays valid for `keep_seconds`. Rejects with `endpoint_not_found`.
+   */
   rotate(project: string, id: string | null, keep_seconds: number): Promise<WebhookSecret>;
   /** Ensures that the project has a secret to sign deliveries to a `webhook_url`. */
   prepare(project: string): Promise<void>;
-  /** Reencrypts the secrets of the project with the newest key; counts all and those reencrypted, and lists the owners of those that no key decrypts. */
+  /** Reencrypts the project's secrets with the newest key. Returns the count of all and of the reencrypted secrets, and the owners of those that no key decrypts. */
   reencrypt(project: string): Promise<{ webhook_secrets: number; reencrypted: number; failed: string[] }>;
   event(project: string, id: string): Promise<WebhookEvent | null>;
   events(project: string, query: ListQuery): Promise<ListPage<WebhookEvent>>;
   delivery(project: string, id: string): Promise<WebhookDelivery | null>;
   deliveries(project: string, query: ListQuery): Promise<ListPage<WebhookDelivery>>;
-  /** Makes a delivery again; rejects with `delivery_not_found`, or with `endpoint_not_found` or `endpoint_disabled` when it has no receiver. */
+  /** Repeats a delivery; rejects with `delivery_not_found`, or with `endpoint_not_found` or `endpoint_disabled` when it has no receiver. */
   replay(project: string, id: string): Promise<WebhookDelivery>;
 }
 
-/** The object of a project, as far as it keeps webhooks. */
+/** The webhook methods of a project's object. */
 export interface WebhookHome {
   readonly endpoints: Remote<EndpointTable>;
   readonly secrets: Remote<SecretTable>;
   readonly mail: Remote<Mail>;
 }
 
-/** Asks the object of a run to make a delivery again; resolves with what is missing for it otherwise. */
+/** Asks the object of a run to repeat a delivery; otherwise resolves to what is missing for it. */
 export type Replay = (
   run_id: string,
   project: string,
   delivery_id: string,
 ) => Promise<WebhookDelivery | "delivery" | "endpoint" | "disabled">;
 
-/** Creates the webhooks over the objects of their projects; secrets are generated and sealed here, for their owner alone. */
+/** Creates the access to webhooks through the objects of their projects. Generates secrets and seals each for its owner. */
 export function createWebhooks(
   home: (project: string) => WebhookHome,
   seal: Seal,
@@ -68,9 +71,9 @@ export function createWebhooks(
   return {
     async create(project, endpoint) {
       const { secret, sealed } = await draw(project, endpoint.id);
-      const kept = await home(project).mail.addEndpoint(endpoint, sealed);
-      if (!kept) throw errors.tooManyEndpoints();
-      return { ...kept, secret };
+      const added = await home(project).mail.addEndpoint(endpoint, sealed);
+      if (!added) throw errors.tooManyEndpoints();
+      return { ...added, secret };
     },
     list: (project, query) => home(project).endpoints.list(query),
     get: (project, id) => home(project).endpoints.get(id),
@@ -88,8 +91,8 @@ export function createWebhooks(
       const { secret, sealed } = await draw(project, owner);
       const created_at = now();
       const until = created_at + keep_seconds * 1000;
-      const had = await home(project).secrets.rotate(owner, sealed, until);
-      const previous_until = had && keep_seconds > 0 ? until : null;
+      const existed = await home(project).secrets.rotate(owner, sealed, until);
+      const previous_until = existed && keep_seconds > 0 ? until : null;
       return { object: "webhook_secret", endpoint_id: id, secret, previous_until, created_at };
     },
     async prepare(project) {
@@ -122,8 +125,8 @@ export function createWebhooks(
     },
     deliveries: (project, query) => home(project).mail.deliveries(query),
     async replay(project, id) {
-      const found = await home(project).mail.delivery(id);
-      const answer = found ? await replay(found.run_id, project, id) : "delivery";
+      const stored = await home(project).mail.delivery(id);
+      const answer = stored ? await replay(stored.run_id, project, id) : "delivery";
       if (answer === "delivery") throw errors.notFound("delivery");
       if (answer === "endpoint") throw errors.endpointDeleted();
       if (answer === "disabled") throw errors.endpointDisabled();
@@ -132,7 +135,7 @@ export function createWebhooks(
   };
 }
 
-/** Opens a sealed secret; for one sealed with an older key also returns it sealed with the newest, to store instead. */
+/** Opens a sealed secret. If an older key sealed it, also returns it sealed with the newest, to replace it in storage. */
 export async function openSecret(
   seal: Seal,
   owner: string,
