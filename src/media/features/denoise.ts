@@ -52,10 +52,10 @@ export const denoise = feature({
   pictures({ denoise: plan }) {
     if (!plan) return [];
     const filter = (plan.still ? STILL : VIDEO)[plan.strength];
-    // Both filters drop transparency.
+    // Both filters drop transparency. ffmpeg 5.1 converts alpha exactly only between packed formats.
     if (!plan.alpha) return [filter];
     return [
-      `format=yuva444p,split[noisy][clear];[clear]alphaextract[mask];[noisy]${filter}[clean];[clean][mask]alphamerge`,
+      `format=rgba,split[noisy][clear];[clear]alphaextract[mask];[noisy]${filter}[clean];[clean][mask]alphamerge`,
     ];
   },
   // Measured with ffmpeg 5.1 on one processor; in wasm three times as long.
