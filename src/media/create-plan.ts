@@ -55,6 +55,11 @@ import {
   videoFormat,
 } from "./video-plan.ts";
 
+const FAULTS = {
+  unknown_kind: (kind: string) => `There is no plan for the kind ${kind}.`,
+  too_small: "The source's pictures are too small to stream.",
+} as const;
+
 /** WebP's longest side in pixels; the other formats go up to the options' limit. */
 const WEBP_MAX = 16_383;
 
@@ -111,7 +116,7 @@ export function createPlan<K extends EncodeKind>(
   hints: PlanHints = {},
 ): Plan {
   if (!Object.hasOwn(PLANS, kind)) {
-    throw new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`);
+    throw new MediaError("invalid_kind", FAULTS.unknown_kind(kind));
   }
   return PLANS[kind](source, options, hints);
 }
@@ -287,7 +292,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
   if (!hasVideo(source) && audio && !options.subtitles?.length) return plan;
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;
-  if (!best) throw new MediaError("input_unsupported", "The source's pictures are too small to stream.");
+  if (!best) throw new MediaError("input_unsupported", FAULTS.too_small);
   const video: VideoPlan = {
     mode: "encode",
     codec: "h264",

@@ -127,6 +127,8 @@ function length(pixels: number): number {
   return Math.max(1, Math.floor(pixels + 1e-6));
 }
 
+const UNKNOWN_SIZE = "The size of the source's pictures could not be read.";
+
 type Pictured = Extract<ErrorReason, { code: "no_pictures" }>["kind"];
 
 /** Returns the pictures of a source, which may be one alone; throws `input_no_video` or `input_unsupported`. */
@@ -136,7 +138,7 @@ export function anyPicture(source: Source, kind: Pictured): StoredPicture {
   }
   const stored = storedPicture(source);
   if (stored) return stored;
-  throw new MediaError("input_unsupported", "The size of the source's pictures could not be read.");
+  throw new MediaError("input_unsupported", UNKNOWN_SIZE);
 }
 
 /** Returns the pictures of a video or an animation; throws as {@link anyPicture} does. */

@@ -65,7 +65,7 @@ export interface Option<
   schemas?: V;
   /** The value that changes nothing; absent where only omission does. */
   default?: NonNullable<z.infer<S>>;
-  /** Whether joined videos cannot have it. */
+  /** Whether joined videos cannot have it: each would need its own, or it reads all sound before they are joined. */
   alone?: true;
   /** Whether a value needs the pictures encoded; by default, any but the default one does. */
   encodes?(value: z.infer<S>): boolean;

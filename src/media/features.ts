@@ -46,6 +46,7 @@ export function neededFeatures(plan: Planned): FeatureName[] {
   return ALL.flatMap(([name, { needed }]) => (needed(plan) ? [name] : []));
 }
 
+/** Returns whether options need a feature for which pictures have to be encoded. */
 export function needsFeature(options: object): boolean {
   const values = new Map(Object.entries(options));
   return ALL.some(([, feature]) =>

@@ -22,16 +22,16 @@ import {
 } from "./formats.ts";
 import { aloneNames, changesDefault, isCopyable, optionSchemas } from "./option-groups.ts";
 
-const asked = z.boolean("must be true or false.").optional();
+const flag = z.boolean("must be true or false.").optional();
 
-/** The options of a probe that look at the picture. */
+// The options of a probe that decode a picture.
 const placeholders = {
-  thumbhash: asked.meta({
+  thumbhash: flag.meta({
     description:
       "Adds the ThumbHash of the picture, or of a frame of the video, to show in its place while it loads.",
     default: false,
   }),
-  dominant_color: asked.meta({
+  dominant_color: flag.meta({
     description: "Adds the color that most of the picture, or of a frame of the video, has.",
     default: false,
   }),
@@ -48,7 +48,7 @@ const codecsOf = () =>
 const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S) =>
   closed(shape, "option", ` for ${kind}`);
 
-// What encodes nothing, and so is allowed for a copy, besides the options that say so themselves.
+// Allowed for a copy, besides the options that say so themselves.
 const COPY_NAMES: ReadonlySet<string> = new Set(["mode", "format", "codec"]);
 
 // Nothing may need an encode in a copy.
@@ -61,24 +61,11 @@ function checkCopy(options: { mode?: string | undefined }, report: Report): void
   }
 }
 
-// Each joined video would need these in its own way, or they would read all of them before they are joined.
-const ALONE = [
-  "start",
-  "end",
-  ...aloneNames(),
-  "crop",
-  "rotate",
-  "flip",
-  "track",
-  "normalize",
-  "target_lufs",
-];
-
 // Joined videos must not have an option that only a single video can have.
 function checkAlone(options: { concat?: unknown }, report: Report): void {
   if (options.concat === undefined) return;
   const values = new Map<string, unknown>(Object.entries(options));
-  for (const name of ALONE) {
+  for (const name of aloneNames()) {
     if (!changesDefault(name, values.get(name))) continue;
     const whole = `options.${name} and options.concat cannot both be given.`;
     report.addIssue(issue(name, "cannot be given together with concat.", whole));

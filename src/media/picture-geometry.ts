@@ -5,6 +5,13 @@ import { ANCHORS, BOUNDS } from "./formats.ts";
 import type { Geometry } from "./plan.ts";
 import type { Source } from "./source.ts";
 
+const FAULTS = {
+  size: (width: number, height: number, max: number) =>
+    `gives a picture of ${width}x${height} pixels; each side must be from 1 to ${max}.`,
+  crop: ({ width, height }: Size) =>
+    `must lie within the picture of ${width}x${height} pixels and hold at least one.`,
+} as const;
+
 /** Width and height in pixels. */
 export interface Size {
   /** In pixels. */
@@ -71,21 +78,21 @@ export function storedPicture(source: Source): StoredPicture | null {
  * the result is empty or too large.
  */
 export function targetSize(displayed: Size, options: GeometryOptions, rules: SizeRules): Size {
-  const asked = {
+  const requested = {
     width: toPixels(options.width, displayed.width),
     height: toPixels(options.height, displayed.height),
   };
-  const width = asked.width ?? displayed.width * ((asked.height ?? displayed.height) / displayed.height);
-  const height = asked.height ?? displayed.height * ((asked.width ?? displayed.width) / displayed.width);
+  const width =
+    requested.width ?? displayed.width * ((requested.height ?? displayed.height) / displayed.height);
+  const height =
+    requested.height ?? displayed.height * ((requested.width ?? displayed.width) / displayed.width);
   const max = Math.min(rules.max ?? BOUNDS.pixels.max, BOUNDS.pixels.max);
   const size = { width: snap(width, rules.even), height: snap(height, rules.even) };
   const fits = { width: inBounds(width, size.width, max), height: inBounds(height, size.height, max) };
   if (fits.width && fits.height) return size;
   const sides = (["width", "height"] as const).toSorted((a, b) => Number(fits[a]) - Number(fits[b]));
   const param = `options.${sides.find((side) => options[side] !== undefined) ?? "width"}`;
-  const asked_size = `${Math.round(width)}x${Math.round(height)}`;
-  const rule = `gives a picture of ${asked_size} pixels; each side must be from 1 to ${max}.`;
-  throw invalid(param, rule, "invalid_options");
+  throw invalid(param, FAULTS.size(Math.round(width), Math.round(height), max), "invalid_options");
 }
 
 function inBounds(exact: number, snapped: number, max: number): boolean {
@@ -173,7 +180,7 @@ function partOf(whole: Size, crop: Crop, position: GeometryOptions["position"] =
     const x = Math.floor((whole.width - size.width) * left);
     return { x, y: Math.floor((whole.height - size.height) * top), ...size };
   }
-  const pixels = (given: number | string | undefined, of: number) => Math.round(toPixels(given, of) ?? 0);
+  const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
   const part = {
     x: pixels(crop.x, whole.width),
     y: pixels(crop.y, whole.height),
@@ -182,8 +189,7 @@ function partOf(whole: Size, crop: Crop, position: GeometryOptions["position"] =
   };
   const within = part.x + part.width <= whole.width && part.y + part.height <= whole.height;
   if (within && part.width > 0 && part.height > 0) return part;
-  const rule = `must lie within the picture of ${whole.width}x${whole.height} pixels and hold at least one.`;
-  throw invalid("options.crop", rule, "invalid_options");
+  throw invalid("options.crop", FAULTS.crop(whole), "invalid_options");
 }
 
 // A stretch of displayed pixels in stored ones.

@@ -26,6 +26,20 @@ import { videoRate } from "./rates.ts";
 import type { Source } from "./source.ts";
 import type { Span } from "./timeline.ts";
 
+const COPY_FAULTS = {
+  no_picture_times: (format: string) => `${format} does not say when its pictures are shown`,
+  no_sound_times: (format: string) => `${format} does not say when its sound plays`,
+  cut_at_end: (format: string) => `${format} can only be cut at its end`,
+  other_codec: (own: string | null | undefined, codec: string) => `the pictures are ${own}, not ${codec}`,
+  no_pictures_in_format: (format: string, codec: string | null | undefined) =>
+    `${format} cannot hold pictures in ${codec} here`,
+  no_sound_in_video: (format: string, codec: string | null | undefined) =>
+    `${format} cannot hold sound in ${codec} here; mute leaves it out`,
+  no_sound_in_format: (format: string, codec: string | null | undefined) =>
+    `${format} cannot hold sound in ${codec} here`,
+  cut_flac: "a cut of flac needs an encode, which loses nothing",
+} as const;
+
 const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
 
@@ -85,15 +99,23 @@ export function matteFor(source: Source, background: string | undefined): string
 
 /** Returns whether no option changes pictures that every player accepts as they are. */
 export function copiesPictures(source: Source, codec: VideoCodec, options: VideoOptions): boolean {
-  return asksNothing(options) && isPlain(source, codec);
+  const changes = CHANGES.some((name) => options[name] !== undefined) || needsFeature(options);
+  return !changes && isPlain(source, codec);
 }
 
-function asksNothing(options: VideoOptions): boolean {
-  const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip } = options;
-  if (needsFeature(options)) return false;
-  const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
-  return all.every((option) => option === undefined);
-}
+// Options that are planned centrally and need pictures encoded.
+const CHANGES = [
+  "quality",
+  "bitrate",
+  "fps",
+  "width",
+  "height",
+  "fit",
+  "background",
+  "crop",
+  "rotate",
+  "flip",
+] as const satisfies (keyof VideoOptions)[];
 
 function isPlain(source: Source, codec: VideoCodec): boolean {
   const pixels = holdsHdr(codec) ? DEEP_PIXELS : PLAIN_PIXELS;
@@ -108,7 +130,7 @@ function isPlain(source: Source, codec: VideoCodec): boolean {
   );
 }
 
-/** Returns the format of a video: the one asked for, or for a copy the first that holds its pictures. */
+/** Returns the format of a video: the requested one, or for a copy the first that holds its pictures. */
 export function videoFormat(options: VideoOptions, source: Source): VideoFormat {
   if (options.format !== undefined) return options.format;
   const formats = Object.keys(FORMATS.video) as VideoFormat[];
@@ -128,12 +150,11 @@ export function copyPictures(
   { codec, start = 0 }: VideoOptions,
 ): VideoPlan {
   const own = source.codecs?.video;
-  if (containerOf(source).copies === "never")
-    throw refuseCopy(`${source.format} does not say when its pictures are shown`);
+  if (containerOf(source).copies === "never") throw refuseCopy(COPY_FAULTS.no_picture_times(source.format));
   if (start > 0 && containerOf(source).seeks !== "pictures")
-    throw refuseCopy(`${source.format} can only be cut at its end`);
-  if (codec !== undefined && codec !== own) throw refuseCopy(`the pictures are ${own}, not ${codec}`);
-  if (!holdsPictures(format, source)) throw refuseCopy(`${format} cannot hold pictures in ${own} here`);
+    throw refuseCopy(COPY_FAULTS.cut_at_end(source.format));
+  if (codec !== undefined && codec !== own) throw refuseCopy(COPY_FAULTS.other_codec(own, codec));
+  if (!holdsPictures(format, source)) throw refuseCopy(COPY_FAULTS.no_pictures_in_format(format, own));
   return { mode: "copy", codec: own as VideoCodec, width, height };
 }
 
@@ -145,14 +166,14 @@ export function copyPictures(
 export function copySound({ codecs }: Source, format: VideoFormat): AudioPlan {
   const codec = SOUND_CODECS[format].find((each) => each === codecs?.audio);
   if (codec) return { mode: "copy", codec };
-  throw refuseCopy(`${format} cannot hold sound in ${codecs?.audio} here; mute leaves it out`);
+  throw refuseCopy(COPY_FAULTS.no_sound_in_video(format, codecs?.audio));
 }
 
-/** Returns the format of sound: the one asked for, or for a copy the first that holds the codec of `heard`. */
-export function soundFormat({ format, mode }: AudioOptions, heard: Source): AudioFormat {
+/** Returns the format of sound: the requested one, or for a copy the first that holds the codec of `source`. */
+export function soundFormat({ format, mode }: AudioOptions, source: Source): AudioFormat {
   if (format !== undefined) return format;
   const formats = Object.keys(FORMATS.audio) as AudioFormat[];
-  const own = mode === "copy" ? formats.find((each) => holdsSound(each, heard)) : undefined;
+  const own = mode === "copy" ? formats.find((each) => holdsSound(each, source)) : undefined;
   return own ?? DEFAULT_FORMAT.audio;
 }
 
@@ -161,21 +182,21 @@ export function soundFormat({ format, mode }: AudioOptions, heard: Source): Audi
  *
  * @throws `invalid_options` when the format cannot hold it, or the source cannot be cut without an encode.
  */
-export function copySoundAlone(heard: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
-  const own = heard.codecs?.audio;
-  if (!holdsSound(format, heard)) throw refuseCopy(`${format} cannot hold sound in ${own} here`);
-  if (!containerOf(heard).copies_sound) throw refuseCopy(`${heard.format} does not say when its sound plays`);
+export function copySoundAlone(source: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
+  const own = source.codecs?.audio;
+  if (!holdsSound(format, source)) throw refuseCopy(COPY_FAULTS.no_sound_in_format(format, own));
+  if (!containerOf(source).copies_sound) throw refuseCopy(COPY_FAULTS.no_sound_times(source.format));
   const { codec } = FORMATS.audio[format];
   const isPart = start > 0 || end !== null;
-  if (codec === "flac" && isPart) throw refuseCopy("a cut of flac needs an encode, which loses nothing");
+  if (codec === "flac" && isPart) throw refuseCopy(COPY_FAULTS.cut_flac);
   if (codec === "pcm_s16le" && isPart) {
     // Samples are their own packets: writing them again keeps each, and cuts between any two.
-    const { channels = 2, sample_rate = 48_000 } = heard.audio ?? {};
+    const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
     return { mode: "encode", codec, bitrate: null, compression: null, channels, sample_rate };
   }
-  if (start > 0 && (heard.fragmented || containerOf(heard).seeks === "beginning")) {
-    const what = heard.fragmented ? `fragmented ${heard.format}` : heard.format;
-    throw refuseCopy(`${what} can only be cut at its end`);
+  if (start > 0 && (source.fragmented || containerOf(source).seeks === "beginning")) {
+    const container = source.fragmented ? `fragmented ${source.format}` : source.format;
+    throw refuseCopy(COPY_FAULTS.cut_at_end(container));
   }
   return { mode: "copy", codec };
 }

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createRemoteClient } from "../../src/client/index.ts";
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../src/index.ts";
+import { optionControl, unplacedNames } from "../../src/media/option-groups.ts";
 import { OPTIONS } from "../../src/media/options.ts";
 import { offeredNames, turnInto, withOptions } from "../../web/options/choices.ts";
 import { defaultWishes, type Wishes } from "../../web/queue/item.ts";
@@ -23,20 +24,20 @@ const SUBTITLES = [
   { url: "https://example.com/en.srt", language: "en", label: 'It\'s "English"', default: true },
 ];
 
-/** Every option of every kind, in as many outputs as contradictions need. */
-const ALL: Readonly<Record<EncodeKind, readonly object[]>> = {
+// Options that the form places itself.
+const PLACED: Readonly<Record<EncodeKind, readonly object[]>> = {
   video: [
     {
       ...{ format: "mp4", codec: "h264", mode: "auto", quality: "high", ...BOXED, crop: "16:9", fps: 24 },
       ...{ bitrate: 2_000_000, audio_codec: "mp3", audio_bitrate: 96_000, ...SOUND, ...LEVELED, ...SPAN },
-      ...{ speed: 1.5, overlay: { ...LOGO, start: 1, end: 2 }, subtitles: SUBTITLES, metadata: "strip" },
+      ...{ overlay: { ...LOGO, start: 1, end: 2 }, subtitles: SUBTITLES, metadata: "strip" },
     },
     { target_size: 4_000_000, volume: 0.5, concat: [{ url: "https://example.com/next.mp4" }] },
     { mute: true, crop: RECTANGLE, subtitles: [{ url: "https://example.com/en.srt", burn: true }] },
   ],
   audio: [
     { format: "mp3", mode: "auto", quality: "low", bitrate: 96_000, ...SOUND, ...LEVELED, ...SPAN },
-    { volume: 2, speed: 0.5, metadata: "keep" },
+    { volume: 2, metadata: "keep" },
   ],
   image: [
     {
@@ -69,6 +70,18 @@ const ALL: Readonly<Record<EncodeKind, readonly object[]>> = {
   ],
 };
 
+/** Returns every option of a kind, in as many outputs as contradictions need. */
+const outputsOf = (kind: EncodeKind): readonly object[] => [...PLACED[kind], choicesOf(kind)];
+
+// The last choice of each of the other options.
+function choicesOf(kind: EncodeKind): object {
+  const values = unplacedNames(kind).map((name) => {
+    const { choices } = optionControl(kind, name, undefined);
+    return [name, choices?.at(-1)?.value];
+  });
+  return Object.fromEntries(values);
+}
+
 // Its key would stay in presets and in copied code.
 const LEFT_OUT = "encryption";
 // The page asks for it beside the options.
@@ -76,7 +89,7 @@ const BESIDE = "target_size";
 
 test.for(ENCODE_KINDS)("the page offers, and its calls show, every option of %s", (kind) => {
   const all = Object.keys(OPTIONS[kind].shape).filter((name) => name !== LEFT_OUT);
-  const shown = new Set(ALL[kind].flatMap((options) => Object.keys(options)));
+  const shown = new Set(outputsOf(kind).flatMap((options) => Object.keys(options)));
   expect([...shown].sort()).toEqual([...all].sort());
   expect(offeredNames(kind).sort()).toEqual(all.filter((name) => name !== BESIDE).sort());
 });
@@ -89,11 +102,11 @@ test.for(ENCODE_KINDS)(
   "what becomes %s in the page is a request that parses and keeps what it can",
   (kind) => {
     const parse = ({ options }: Wishes) => parseTaskRequest({ input: CALL.url, kind, options }).options;
-    for (const { target_size: _, ...options } of ALL[kind] as readonly { target_size?: number }[]) {
+    for (const { target_size: _, ...options } of outputsOf(kind) as readonly { target_size?: number }[]) {
       expect(parse(withOptions(turnInto(kind, NEW), options))).toEqual(options);
     }
     for (const from of ENCODE_KINDS.filter((other) => other !== kind)) {
-      for (const { target_size: _, ...options } of ALL[from] as readonly { target_size?: number }[]) {
+      for (const { target_size: _, ...options } of outputsOf(from) as readonly { target_size?: number }[]) {
         const kept = parse(turnInto(kind, { ...NEW, kind: from, options } as Wishes));
         const offered = offeredNames(kind);
         const both = Object.keys(options).filter((name) => offered.includes(name) && !OWN.includes(name));
@@ -115,7 +128,7 @@ test("a service receives what both texts of a call ask for, with any options", a
   const base_url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   try {
     const outputs = ENCODE_KINDS.flatMap((kind) =>
-      ALL[kind].map((options) => ({ kind, options }) as ApiOutput),
+      outputsOf(kind).map((options) => ({ kind, options }) as ApiOutput),
     );
     const calls = outputs.map((output): ApiCall => ({ ...CALL, base_url, outputs: [output] }));
     await promisify(execFile)("bash", ["-ec", calls.map((call) => `${asCurl(call)} -sS`).join("\n")]);

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { frameHead } from "../../src/encoders/wire-frame.ts";
+import { FEATURES } from "../../src/media/features.ts";
 import type { VideoEncode } from "../../src/media/ffmpeg/picture-graph.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -27,7 +28,7 @@ test("health reports versions, features and slots, and needs no token", async ()
   expect(await answer.json()).toEqual({
     protocol: 5,
     reads: [4, 5],
-    features: ["speed", "deinterlace", "denoise", "tone_map", "overlay", "burn", "concat"],
+    features: Object.keys(FEATURES),
     ffmpeg: expect.stringMatching(/^\d+\.\d+/),
     places: 2,
     running: 0,

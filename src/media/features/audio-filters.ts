@@ -44,6 +44,7 @@ export const audioFilters = optionGroup({
         default: false,
       }),
       default: false,
+      alone: true,
       placed: true,
       words: { label: "Loudness" },
     }),
@@ -52,6 +53,7 @@ export const audioFilters = optionGroup({
       schema: within(BOUNDS.target_lufs, "a loudness in LUFS")
         .optional()
         .meta({ description: "Loudness for normalize, in LUFS.", default: TARGET_LUFS }),
+      alone: true,
       placed: true,
       choices: [-14, TARGET_LUFS, -23],
       words: {

@@ -51,6 +51,7 @@ export const geometry = optionGroup({
           description: "Clockwise degrees to turn the picture by, from how players show it.",
           example: 90,
         }),
+      alone: true,
       placed: true,
       choices: TURNS,
       words: {
@@ -63,6 +64,7 @@ export const geometry = optionGroup({
       schema: oneOf(FLIPS).optional().meta({
         description: "How to mirror the turned picture: left to right, top to bottom, or both.",
       }),
+      alone: true,
       placed: true,
       words: { label: "Mirror", choice: (flip) => (flip === undefined ? "No" : FLIP_NAMES[flip]) },
     }),
@@ -85,6 +87,7 @@ export const geometry = optionGroup({
           example: "16:9",
         })
         .optional(),
+      alone: true,
       placed: true,
       choices: ["16:9", "4:3", "3:2", "1:1", "4:5", "9:16"],
       words: { label: "Crop", choice: (crop) => (crop === undefined ? "Whole picture" : String(crop)) },

@@ -15,6 +15,7 @@ export const span = optionGroup({
           .meta({ description: "Time of the frame in seconds, for a video input.", default: 0 }),
       },
       default: 0,
+      alone: true,
       copyable: true,
       placed: true,
       words: { label: "Start" },
@@ -24,6 +25,7 @@ export const span = optionGroup({
       schema: seconds
         .optional()
         .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
+      alone: true,
       copyable: true,
       placed: true,
       words: { label: "End" },

@@ -38,6 +38,7 @@ export const track = optionGroup({
         }),
       },
       default: 0,
+      alone: true,
       copyable: true,
       placed: true,
       words: { label: "Sound track" },
