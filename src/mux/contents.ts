@@ -7,17 +7,17 @@ import { viewOf } from "../util/bytes.ts";
 import { createOpener, packetsOf } from "./packets.ts";
 
 export interface Contents {
-  /** Video packets; null where they need not be as many as pictures were encoded. */
+  /** Video packets; null when their number may differ from that of the encoded pictures. */
   pictures: number | null;
-  /** Where `pictures` is null: those in the file; absent where they are as many as were decoded. */
+  /** If `pictures` is null: pictures in the file; absent when they equal the decoded ones. */
   found?: number;
   /** Total duration of the audio packets in seconds. */
   sound: number;
-  /** Seconds of sound that a decoder makes of them, by their number; absent where that is unknown. */
+  /** Seconds of sound that a decoder outputs, from the number of packets; absent when unknown. */
   played?: number;
 }
 
-/** Counts the packets of an encoded file, from its index where it has one, otherwise by reading the whole file. */
+/** Counts the packets of an encoded file, from its index if it has one, otherwise by reading the whole file. */
 export async function countContents(reader: ByteReader, signal?: AbortSignal): Promise<Contents> {
   const opener = createOpener(signal);
   try {
@@ -39,14 +39,14 @@ export async function countContents(reader: ByteReader, signal?: AbortSignal): P
   }
 }
 
-// What the encoders of these codecs put into each packet: samples, or seconds.
+// Seconds per packet as our encoders write them; null for other codecs.
 async function frameSeconds(track: InputAudioTrack): Promise<number | null> {
   const codec = await track.getCodec();
   if (codec === "aac") return AAC_FRAME / (await track.getSampleRate());
   return codec === "opus" ? 0.02 : null;
 }
 
-/** Samples of a packet of AAC. */
+/** Samples per AAC packet. */
 export const AAC_FRAME = 1024;
 
 /** Counts the pictures of an animated AVIF, which mediabunny does not open. */
@@ -59,8 +59,7 @@ export async function countSequence(reader: ByteReader): Promise<Contents> {
 }
 
 /**
- * Reads the facts of a segment of fragmented MP4 (ISO/IEC 14496-12, 8.8): how many samples it has, and how many bytes there are up to
- * the end of the first.
+ * Reads a segment of fragmented MP4 (ISO/IEC 14496-12, 8.8): the number of samples, and the bytes up to the end of the first.
  */
 export function readSegment(bytes: Uint8Array): { samples: number; lead?: number } {
   const view = viewOf(bytes);
@@ -78,7 +77,7 @@ export function readSegment(bytes: Uint8Array): { samples: number; lead?: number
   return lead === undefined ? { samples } : { samples, lead };
 }
 
-// 8.8.7 and 8.8.8: fields are there when their flags are.
+// 8.8.7 and 8.8.8: flags state which fields are present.
 function endOfFirst(view: DataView, moof: Box, header: Box, run: Box): number | undefined {
   const reader = (box: Box, at: number) => {
     const flags = view.getUint32(box.start) & 0xffffff;
@@ -89,28 +88,28 @@ function endOfFirst(view: DataView, moof: Box, header: Box, run: Box): number | 
       return size === 8 ? Number(view.getBigUint64(next - 8)) : view.getUint32(next - 4);
     };
   };
-  // After the track's id.
+  // The fields follow the track's id.
   const track = reader(header, 8);
   const base = track(0x1, 8);
   track(0x2);
   track(0x8);
-  const usual = track(0x10);
-  // After the count.
+  const fallback = track(0x10);
+  // The fields follow the sample count.
   const first = reader(run, 8);
   const offset = first(0x1);
   first(0x4);
   first(0x100);
-  const size = first(0x200) ?? usual;
+  const size = first(0x200) ?? fallback;
   return offset === undefined || size === undefined ? undefined : (base ?? moof.start - 8) + offset + size;
 }
 
 async function countPackets(track: InputTrack): Promise<{ packets: number; seconds: number }> {
-  let [packets, seconds, usual] = [0, 0, 0];
+  let [packets, seconds, fallback] = [0, 0, 0];
   for await (const { duration } of packetsOf(track, { metadataOnly: true })) {
     packets++;
     // mediabunny reports no duration for the last packet of a WebM cluster.
-    usual = duration || usual;
-    seconds += usual;
+    fallback = duration || fallback;
+    seconds += fallback;
   }
   return { packets, seconds };
 }

@@ -3,7 +3,7 @@ import { MIB } from "../util/bytes.ts";
 import { type Bytes, createGatherer } from "./mp4-boxes.ts";
 import { createExtentReader } from "./mp4-file.ts";
 
-/** New bytes in place of a range of a file's; an empty range inserts them. */
+/** Bytes that replace a range of a file; an empty range inserts them. */
 export interface Edit {
   start: number;
   end: number;
@@ -14,11 +14,11 @@ const BLOCK = 2 * MIB;
 
 export interface Editing {
   signal: AbortSignal;
-  /** Called from time to time, because a large file takes minutes. */
+  /** Called now and then while a large file takes minutes. */
   onWait(): void;
 }
 
-/** Streams a file with edits, in order and apart from each other, in constant memory. */
+/** Streams a file with ordered, disjoint edits applied, in constant memory. */
 export function editFile(
   reader: ByteReader,
   edits: readonly Edit[],
@@ -32,16 +32,18 @@ export function editFile(
       return writer.write(bytes);
     });
     const starts = [0, ...edits.map(({ end }) => end)];
-    const kept = starts.map((start, index) => ({
-      ...{ input: reader, start, end: edits[index]?.start ?? reader.size },
+    const unchanged = starts.map((start, index) => ({
+      input: reader,
+      start,
+      end: edits[index]?.start ?? reader.size,
     }));
-    const copy = createExtentReader(
-      kept.filter(({ start, end }) => end > start),
+    const source = createExtentReader(
+      unchanged.filter(({ start, end }) => end > start),
       BLOCK,
       signal,
     );
-    for (const [index, { start, end }] of kept.entries()) {
-      await copy.copy(end - start, out);
+    for (const [index, { start, end }] of unchanged.entries()) {
+      await source.copy(end - start, out);
       for (const piece of edits[index]?.bytes ?? []) await out.add(piece);
     }
     await out.flush();
@@ -51,7 +53,7 @@ export function editFile(
       () => writer.close(),
       (thrown: unknown) => writer.abort(thrown),
     )
-    // The reader of the stream already has the error, or is gone.
+    // The stream's reader already has the error, or is gone.
     .catch(() => {});
   return readable;
 }

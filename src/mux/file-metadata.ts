@@ -14,7 +14,7 @@ export interface Cover {
 export interface FileMetadata {
   tags: Tags;
   cover: Cover | null;
-  /** Language of the sound, as ISO 639-2/T writes it; undefined where it is not known. */
+  /** Language of the sound in ISO 639-2/T; undefined when unknown. */
   language: string | undefined;
 }
 
@@ -23,8 +23,7 @@ const BOUNDS = { reads: 20_000, blocks: 512, jumps: 64 };
 const MIMES: ReadonlySet<string> = new Set(Object.values(COVER_CODECS));
 
 /**
- * Collects the tags and cover that a plan's output gets, reading the cover from the source; omits a cover that cannot be
- * read.
+ * Collects the tags and cover of a plan's output; reads the cover from the source, and omits an unreadable one.
  */
 export async function readMetadata(
   { tags = {}, cover, language }: Plan,
@@ -34,7 +33,7 @@ export async function readMetadata(
   return { tags, language, cover: cover === undefined ? null : await readCover(await open(), signal) };
 }
 
-/** Reads the first cover that an output can hold; null when there is none. */
+/** Reads the first cover in a format that outputs support; null when there is none. */
 export async function readCover(reader: ByteReader, signal: AbortSignal): Promise<Cover | null> {
   const bounded = boundReader(reader, BOUNDS, signal);
   const source = new CustomSource({
@@ -65,7 +64,7 @@ export async function readCover(reader: ByteReader, signal: AbortSignal): Promis
   }
 }
 
-/** Converts tags and cover to what mediabunny writes into a format; undefined when there are none. */
+/** Converts tags and cover to mediabunny's form for a format; undefined when there are none. */
 export function muxerTags(
   format: "mp4" | "mov" | "webm",
   { tags, cover }: FileMetadata,

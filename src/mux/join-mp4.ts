@@ -17,24 +17,24 @@ import {
 import { type Mp4Samples, type Mp4Track, openMp4Part, readSamples } from "./mp4-part.ts";
 import { misfit, type Stretch } from "./packets.ts";
 
-/** Pictures of a file that another program wrote, which are shown from the first to the last. */
+/** The video track of a file from another program, shown from its first picture to its last. */
 interface Part {
   track: Mp4Track;
   samples: Mp4Samples;
   shared: SharedEntry;
-  /** Second at which playback of the file begins, which is that of its first track. */
+  /** Time in seconds at which playback of the file begins: the start of its first track. */
   begin: number;
   facts: CopiedPart;
 }
 
-// Pictures of all parts, whose tables are in memory together.
-const MOST_PICTURES = 2 ** 19;
-// Of a first picture, whose first slice lies at its front.
-const FRONT = MIB / 4;
-// Seconds that are no more than rounding.
-const MOMENT = 0.000_002;
+// In all parts; their tables are in memory at once.
+const MAX_PICTURES = 2 ** 19;
+// Bytes of a first picture that contain its first slice.
+const MAX_FRONT = MIB / 4;
+// Rounding only.
+const EPSILON_SECONDS = 0.000_002;
 
-/** Reads the indexes of MP4s and MOVs, in the order in which they play, and returns whether their pictures can be joined by copying. */
+/** Reads the indexes of MP4s and MOVs, in playback order, and returns whether their pictures can be joined by copying. */
 export async function readCopyJoin(inputs: readonly ByteReader[], signal?: AbortSignal): Promise<CopyJoin> {
   const parts: CopiedPart[] = [];
   let config: string | null = null;
@@ -45,20 +45,20 @@ export async function readCopyJoin(inputs: readonly ByteReader[], signal?: Abort
     if (typeof part === "string") return fault(part);
     const { samples, shared, facts } = part;
     const [first] = samples.extents;
-    const front = first && { start: first[0], end: first[0] + Math.min(samples.sizes[0] ?? 0, FRONT) };
+    const front = first && { start: first[0], end: first[0] + Math.min(samples.sizes[0] ?? 0, MAX_FRONT) };
     if (!front || !startsClean(await input.read(front, signal), shared)) return fault("entry");
     config ??= shared.config;
     if (shared.config !== config) return fault("different");
     pictures += facts.pictures;
-    if (pictures > MOST_PICTURES) return fault("many");
+    if (pictures > MAX_PICTURES) return fault("many");
     parts.push(facts);
   }
   return { parts };
 }
 
 /**
- * Plans an MP4 or MOV whose pictures are those of files that {@link readCopyJoin} accepts, each from a second on. Rejects with
- * `encode_failed` when they are no longer the same.
+ * Plans an MP4 or MOV that joins the pictures of files that {@link readCopyJoin} accepted. Rejects with `encode_failed` when the
+ * files have changed.
  */
 export async function planJoin({ format, video, audio, ...rest }: Mp4Stitching): Promise<Mp4Copy> {
   const { ticks = 0, until, metadata, signal } = rest;
@@ -66,7 +66,7 @@ export async function planJoin({ format, video, audio, ...rest }: Mp4Stitching):
   let build: Mp4Build | null = null;
   let latest = 0;
   const inWindows = createWindows();
-  // One after the other, because each index may be large.
+  // Read sequentially: each index may be large.
   for (const { input, at } of video) {
     const part = await openPart(input, quicktime, signal);
     if (typeof part === "string") throw misfit("their pictures cannot be joined");
@@ -93,7 +93,7 @@ async function openPart(
 ): Promise<Part | JoinFault> {
   const track = await openMp4Part(input, signal, "vide");
   if (!track || track === "empty") return "index";
-  if (track.packets > MOST_PICTURES) return "many";
+  if (track.packets > MAX_PICTURES) return "many";
   const samples = readSamples(track);
   if (!samples) return "index";
   const shared = readSharedEntry(track.entry, quicktime);
@@ -102,19 +102,19 @@ async function openPart(
   const shown = timesOf(track, samples, 0, ticks);
   const start = shown[0] ?? 0;
   const length = samples.end / ticks;
-  // What an edit list hides would be shown, and a last picture that it shortens would stay.
+  // Copying would show pictures that the edit list hides, and would not shorten the last one.
   const isCut = edit.length !== null && Math.abs(edit.length - length) > 2 * edit.grain;
   const isHidden = (samples.decoded[0] ?? 0) + (samples.offsets?.[0] ?? 0) < edit.from;
-  // A last picture that lasts no time, or is shown after the end, would lie where the next part begins.
+  // A last picture at or after the end would overlap the next part.
   const isLate = shown.some((time) => time >= start + samples.end);
   if (isCut || isHidden || isLate || shown.some((time) => time < start)) return "cut";
   if (end === null) return "index";
   const begin = start / ticks + length - end;
-  const facts = { pictures: packets, seconds: begin > MOMENT ? end : start / ticks + length, ticks };
-  return { track, samples, shared, begin: begin > MOMENT ? begin : 0, facts };
+  const facts = { pictures: packets, seconds: begin > EPSILON_SECONDS ? end : start / ticks + length, ticks };
+  return { track, samples, shared, begin: begin > EPSILON_SECONDS ? begin : 0, facts };
 }
 
-// Without a table all samples are entry points, beside others perhaps not.
+// No table means that all samples are sync samples; next to parts with a table, that must be explicit.
 function withSync(samples: Mp4Samples): Mp4Samples {
   return { ...samples, sync: samples.sync ?? new Uint8Array(samples.sizes.length).fill(1) };
 }
@@ -122,47 +122,47 @@ function withSync(samples: Mp4Samples): Mp4Samples {
 const WINDOW = 4 * MIB;
 
 /**
- * Returns a function that opens files for reading in windows, of which one is held for all of them: pictures lie between pieces of
- * sound, and read alone, each would be a request of its own.
+ * Returns a function that opens files for reading through one shared window: pictures are interleaved with sound, so that reading
+ * them alone would take a request each.
  */
 function createWindows(): (input: ByteReader) => ByteReader {
-  let held = { of: null as ByteReader | null, start: 0, end: 0, bytes: new Uint8Array(0) };
+  let cached = { input: null as ByteReader | null, start: 0, end: 0, bytes: new Uint8Array(0) };
   return (input) => {
-    // Where pictures lie in disorder, windows would be read again and again.
+    // Bounds repeated reads of the same windows when pictures are out of order.
     let spare = 2 * input.size;
     return {
       size: input.size,
       async read({ start, end }, signal) {
-        if (held.of !== input || start < held.start || end > held.end) {
+        if (cached.input !== input || start < cached.start || end > cached.end) {
           const to = Math.min(input.size, Math.max(end, start + (spare > 0 ? WINDOW : 0)));
           spare -= to - end;
           const bytes = await input.read({ start, end: to }, signal);
-          held = { of: input, start, end: start + bytes.length, bytes: new Uint8Array(bytes) };
+          cached = { input, start, end: start + bytes.length, bytes: new Uint8Array(bytes) };
         }
-        return held.bytes.subarray(start - held.start, end - held.start);
+        return cached.bytes.subarray(start - cached.start, end - cached.start);
       },
     };
   };
 }
 
-// This muxer and ../mp4 stand beside mediabunny's (1.61), which holds an object for each packet: four hours at 60 pictures a second
-// go through 48 MiB of heap here and not there (test/encoders/stitch-long).
+// mediabunny's muxer (1.61) holds an object per packet; this one joins four hours at 60 pictures a second in 48 MiB of heap
+// (test/encoders/stitch-long).
 
 interface Mp4Stitching {
   format: "mp4" | "mov";
-  /** In order of time. */
+  /** Parts in order of time. */
   video: readonly Stretch[];
   audio: ByteReader | null;
-  /** End of the last picture in seconds; null or absent when only its part knows. */
+  /** End of the last picture in seconds; by default that of its part. */
   until?: number | null | undefined;
   metadata?: FileMetadata | undefined;
-  /** Of files that other programs wrote: ticks per second of the joined pictures. */
+  /** Ticks per second of the joined pictures, for files from other programs. */
   ticks?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 // Most part indexes to read at once.
-const AT_ONCE = 6;
+const MAX_READS = 6;
 
 /**
  * Plans an MP4 or MOV from the indexes of its parts: tables of a few bytes per packet. Null for parts in a form that the
@@ -193,8 +193,8 @@ async function joinPictures(
 ): Promise<Mp4Build | null> {
   let build: Mp4Build | null = null;
   let [config, latest, last] = ["", Number.NEGATIVE_INFINITY, 0];
-  for (let index = 0; index < stretches.length; index += AT_ONCE) {
-    const some = stretches.slice(index, index + AT_ONCE);
+  for (let index = 0; index < stretches.length; index += MAX_READS) {
+    const some = stretches.slice(index, index + MAX_READS);
     const parts = await Promise.all(some.map(({ input }) => openMp4Part(input, signal)));
     for (const [place, part] of parts.entries()) {
       if (part === "empty") continue;
@@ -228,14 +228,14 @@ function timesOf(
   at: number,
   ticks: number,
 ): Float64Array {
-  const from = Math.round((at + edit.delay) * ticks);
+  const origin = Math.round((at + edit.delay) * ticks);
   const scale = ticks / own;
   return decoded.map(
-    (time, index) => from + Math.round((time + (offsets?.[index] ?? 0) - edit.from) * scale),
+    (time, index) => origin + Math.round((time + (offsets?.[index] ?? 0) - edit.from) * scale),
   );
 }
 
-/** Takes the only track of a file as the sound of another; null when it is not AAC as the encoders write it. */
+/** Uses a file's only track as the sound; null when it is not AAC as our encoders write it. */
 async function takeSound(
   audio: ByteReader,
   quicktime: boolean,
@@ -251,17 +251,17 @@ async function takeSound(
   return build;
 }
 
-/** A sample entry of pictures as it is written for several files, and what all of them must share. */
+/** A video sample entry for the joined file, and the configuration that all parts must share. */
 interface SharedEntry {
   entry: Uint8Array;
-  /** Equal for pictures that one decoder plays in a row. */
+  /** Equal for pictures that one decoder can decode in sequence. */
   config: string;
   codec: SharedCodec;
   /** The decoder's configuration. */
   record: Uint8Array;
 }
 
-// Types of entries: what they are written as, with the parameter sets beside the stream that some players insist on, and the box of those.
+// By sample entry type: the type to write, with parameter sets outside the stream as some players require, and the configuration box.
 const CODECS = {
   avc1: { codec: "avc1", box: "avcC" },
   hvc1: { codec: "hvc1", box: "hvcC" },
@@ -269,50 +269,50 @@ const CODECS = {
 } as const;
 type SharedCodec = (typeof CODECS)[keyof typeof CODECS]["codec"];
 
-// Offsets in an entry (ISO/IEC 14496-12, 12.1.3): what only QuickTime uses, the size, the compressor's name, and the boxes inside.
-const PRIVATE = { start: 16, end: 32 };
+// Offsets in a sample entry (ISO/IEC 14496-12, 12.1.3): QuickTime's own fields, the size, the compressor's name, and the boxes.
+const RESERVED = { start: 16, end: 32 };
 const SIZE = { start: 32, end: 36 };
 const NAME = { start: 50, end: 82 };
-const INSIDE = 86;
-// Pixel aspect, and what HDR pictures were made on.
-const KEPT = ["pasp", "mdcv", "clli"] as const;
+const BOXES_START = 86;
+// Pixel aspect, mastering display and light levels.
+const KEPT_BOXES = ["pasp", "mdcv", "clli"] as const;
 
-/** Reads a sample entry of pictures from another program, without what only that program knows; null for an unknown codec. */
+/** Reads a video sample entry from another program, without its private fields; null for an unknown codec. */
 function readSharedEntry(entry: Uint8Array, quicktime: boolean): SharedEntry | null {
   const kind = String.fromCharCode(...entry.subarray(4, 8));
   const form = Object.hasOwn(CODECS, kind) ? CODECS[kind as keyof typeof CODECS] : null;
-  if (!form || entry.length <= INSIDE) return null;
-  const boxes = listBoxes(viewOf(entry), INSIDE, entry.length);
+  if (!form || entry.length <= BOXES_START) return null;
+  const boxes = listBoxes(viewOf(entry), BOXES_START, entry.length);
   const bytesOf = (kind: string) => {
-    const found = boxes.find((each) => each.kind === kind);
-    return found && entry.slice(found.start, found.end);
+    const content = boxes.find((each) => each.kind === kind);
+    return content && entry.slice(content.start, content.end);
   };
   const record = bytesOf(form.box);
   if (!record) return null;
   if (form.codec === "hvc1") completeArrays(record);
   const color = bytesOf("colr");
   const colors = color && readColors(color);
-  const kept = KEPT.flatMap((kind) => {
+  const others = KEPT_BOXES.flatMap((kind) => {
     const bytes = bytesOf(kind);
     return bytes ? [{ kind, bytes }] : [];
   });
-  const header = entry.slice(0, INSIDE);
-  header.fill(0, PRIVATE.start, PRIVATE.end);
+  const header = entry.slice(0, BOXES_START);
+  header.fill(0, RESERVED.start, RESERVED.end);
   header.fill(0, NAME.start, NAME.end);
   const written = box(
     form.codec,
     [header.subarray(8)],
     box(form.box, [record]),
-    ...kept.map(({ kind, bytes }) => box(kind, [bytes])),
+    ...others.map(({ kind, bytes }) => box(kind, [bytes])),
     colors ? box("colr", [writeColors(colors, quicktime)]) : [],
   );
   const size = entry.subarray(SIZE.start, SIZE.end);
-  const all = kept.map(({ kind, bytes }) => [kind, ...bytes].join(" "));
+  const all = others.map(({ kind, bytes }) => [kind, ...bytes].join(" "));
   const config = [form.codec, ...size, ...record, ...all, colors?.all].join(" ");
   return { entry: concatBytes(written), config, codec: form.codec, record };
 }
 
-// Whether all parameter sets are here (array_completeness; ISO/IEC 14496-15, 8.3.3.1), which an entry of this type states.
+// Sets array_completeness (ISO/IEC 14496-15, 8.3.3.1), which this entry type requires.
 function completeArrays(record: Uint8Array): void {
   let at = 23;
   for (let left = record[22] ?? 0; left > 0 && at + 3 <= record.length; left--) {
@@ -328,13 +328,13 @@ function numberAt(bytes: Uint8Array, at: number): number {
 }
 
 interface Colors {
-  /** Primaries, transfer and matrix, of 16 bits each. */
+  /** Primaries, transfer and matrix, 16 bits each. */
   values: Uint8Array;
   full: boolean;
   all: string;
 }
 
-// QuickTime's form (nclc) has no range; both have three numbers (ISO/IEC 14496-12, 12.1.5).
+// QuickTime's form (nclc) states no range (ISO/IEC 14496-12, 12.1.5).
 function readColors(content: Uint8Array): Colors | null {
   const form = String.fromCharCode(...content.subarray(0, 4));
   if ((form !== "nclc" && form !== "nclx") || content.length < 10) return null;
@@ -348,23 +348,23 @@ function writeColors({ values, full }: Colors, quicktime: boolean): Uint8Array {
   return concatBytes([letters("nclx"), values, Uint8Array.of(full ? 0x80 : 0)]);
 }
 
-// Slices of an instantaneous refresh (ITU-T H.264, table 7-1, and H.265, table 7-1), and all slices.
+// NAL unit types of IDR slices and of all slices (ITU-T H.264 and H.265, table 7-1).
 const TYPES = {
-  avc1: { of: (first: number) => first & 0x1f, clean: [5, 5], slices: [1, 5], lengthAt: 4 },
-  hvc1: { of: (first: number) => (first >> 1) & 0x3f, clean: [19, 20], slices: [0, 31], lengthAt: 21 },
+  avc1: { typeOf: (first: number) => first & 0x1f, clean: [5, 5], slices: [1, 5], lengthAt: 4 },
+  hvc1: { typeOf: (first: number) => (first >> 1) & 0x3f, clean: [19, 20], slices: [0, 31], lengthAt: 21 },
 } as const;
 
 /**
- * Returns whether a decoder forgets all earlier pictures at an access unit. A container's mark of a sync sample is too little: an open
- * group may begin there, whose pictures refer to earlier ones or count their order on from them.
+ * Returns whether a decoder discards all earlier pictures at an access unit. A container's sync flag does not suffice: it may mark an
+ * open group, whose pictures refer to earlier ones or continue their order count.
  */
 export function startsClean(unit: Uint8Array, { codec, record }: SharedEntry): boolean {
-  const { of, clean, slices, lengthAt } = TYPES[codec];
+  const { typeOf, clean, slices, lengthAt } = TYPES[codec];
   const width = ((record[lengthAt] ?? 3) & 3) + 1;
   for (let at = 0; at + width < unit.length; ) {
     let size = 0;
     for (let byte = 0; byte < width; byte++) size = size * 256 + (unit[at + byte] ?? 0);
-    const type = of(unit[at + width] ?? 0);
+    const type = typeOf(unit[at + width] ?? 0);
     if (type >= slices[0] && type <= slices[1]) return type >= clean[0] && type <= clean[1];
     at += width + size;
   }

@@ -45,7 +45,7 @@ export function letters(text: string): Uint8Array {
 
 const OUT_BYTES = MIB;
 
-/** Collects pieces of any size and passes them on in large copies. */
+/** Collects pieces of any size into large writes. */
 export interface Gatherer {
   add(bytes: Uint8Array): Promise<void>;
   flush(): Promise<void>;

@@ -21,12 +21,12 @@ import { misfit } from "./packets.ts";
 /** Writes a planned file from front to end. */
 export type Mp4Copy = (write: (bytes: Uint8Array) => Promise<void>) => Promise<void>;
 
-// Bytes read at a time; sound has far fewer in all.
+// Bytes per read.
 const BLOCKS = { vide: 4 * MIB, soun: MIB } as const;
 // Larger offsets and sizes take 64 bits.
-const MOST = 0xffffffff;
+const MAX_UINT32 = 0xffffffff;
 
-/** Plans an MP4 or MOV of finished tracks, pictures first: the index, then the chunks in order of time. */
+/** Plans an MP4 or MOV from finished tracks, pictures first: the index, then the chunks in order of time. */
 export function planFile(
   tracks: readonly [Mp4Build, ...Mp4Build[]],
   user_data: Bytes,
@@ -58,7 +58,6 @@ function interleave(tracks: readonly Mp4Build[]): Placed[] {
   return all.sort((a, b) => a.at - b.at);
 }
 
-// Everything before the first chunk.
 function writeFront(
   tracks: readonly [Mp4Build, ...Mp4Build[]],
   order: readonly Placed[],
@@ -71,7 +70,7 @@ function writeFront(
   const places = new Map<Mp4Chunk, number>();
   const placeOf = (chunk: Mp4Chunk) => places.get(chunk) ?? 0;
   const size = (wide: boolean) => lengthOf(type) + lengthOf(index.write(placeOf, wide)) + (wide ? 16 : 8);
-  const wide = size(true) + bytes > MOST;
+  const wide = size(true) + bytes > MAX_UINT32;
   let at = size(wide);
   for (const { chunk } of order) {
     places.set(chunk, at);
@@ -89,21 +88,21 @@ const KINDS = {
   soun: { header: fullBox("smhd", 0, 0, [u16(0, 0)]), name: "SoundHandler", group: 1, volume: 0x100 },
 } as const;
 
-/** Writes the ftyp box for pictures of a codec, given by the type of its sample entries. */
+/** Writes the ftyp box; `codec` is the type of the sample entry. */
 function writeType(quicktime: boolean, codec: string): Bytes {
-  // The fourth edition introduced negative composition offsets.
+  // iso4 allows negative composition offsets.
   const iso = ["isom", "iso2", "iso4", ...(codec === "avc1" ? ["avc1"] : []), "mp41"];
   const brands = quicktime ? ["qt  "] : iso;
   return box("ftyp", [letters(brands[0] ?? ""), u32(0x200), ...brands.map(letters)]);
 }
 
-/** Writes the index of a file; the chunks' offsets come last, because they depend on its size. */
+/** The index of a file; the chunks' offsets depend on its size, so they are passed in when it is written. */
 export interface Mp4Index {
-  /** Writes the index with the offset of each chunk in the file, in 64 bits when `wide`. */
+  /** Writes the index with the file offset of each chunk, in 64 bits when `wide`. */
   write(placeOf: (chunk: Mp4Chunk) => number, wide: boolean): Bytes;
 }
 
-/** Completes the tables of finished tracks, pictures first, for an index that ends with the user data. */
+/** Completes the tables of finished tracks, pictures first; the index ends with the user data. */
 function createIndex(tracks: readonly Mp4Build[], user_data: Bytes): Mp4Index {
   const ticks = tracks[0]?.first.ticks ?? 1;
   const parts = tracks.map((build, index) => closeTrack(build, index + 1, ticks));
@@ -161,7 +160,7 @@ function sampleTables(build: Mp4Build): Bytes[] {
 function entryOf({ first, chunks, bytes, duration }: Mp4Build): Uint8Array {
   const average = (bytes * 8 * first.ticks) / Math.max(1, duration);
   // Chunks last a second.
-  const peak = chunks.reduce((most, chunk) => Math.max(most, chunk.bytes * 8), average);
+  const peak = chunks.reduce((max, chunk) => Math.max(max, chunk.bytes * 8), average);
   return withBitrate(first.entry, peak, average);
 }
 
@@ -186,11 +185,11 @@ function handler(quicktime: boolean, component: string, kind: string, name: stri
   return fullBox("hdlr", 0, 0, [type, letters(kind), u32(0, 0, 0), ...text]);
 }
 
-// mvhd, tkhd and mdhd: unspecified creation times, and a length that is 64 bits in version 1.
+// mvhd, tkhd and mdhd: no creation time, and a length of 64 bits in version 1.
 function timed(kind: string, flags: number, middle: readonly number[], length: number, rest: Bytes): Bytes {
-  const wide = length > 0xffffffff;
-  const [made, lasts] = wide ? [u64(0, 0), u64(length)] : [u32(0, 0), u32(length)];
-  return fullBox(kind, wide ? 1 : 0, flags, [made, u32(...middle), lasts, ...rest]);
+  const wide = length > MAX_UINT32;
+  const [created, duration] = wide ? [u64(0, 0), u64(length)] : [u32(0, 0), u32(length)];
+  return fullBox(kind, wide ? 1 : 0, flags, [created, u32(...middle), duration, ...rest]);
 }
 
 /** Seconds of a track stored contiguously. */
@@ -211,19 +210,19 @@ interface Mp4Chunk {
   bytes: number;
 }
 
-/** A track under construction: its tables, and where its bytes come from. */
+/** A track under construction: its tables, and the extents of its bytes. */
 export interface Mp4Build {
-  /** The part whose description applies to all. */
+  /** The first part; its description applies to all. */
   first: Mp4Track;
   stts: Runs;
   ctts: Runs;
   stsz: Table;
-  /** Numbers of the sync samples; meaningful when `some` is true. */
+  /** Numbers of the sync samples; valid when `some` is true. */
   stss: Table;
   some: boolean;
   chunks: Mp4Chunk[];
   extents: Extent[];
-  /** Tick at which the first sample is shown, and ticks from there to the end of the last. */
+  /** Tick at which the first sample is shown, and ticks from there to the end of the last sample. */
   start: number;
   duration: number;
   bytes: number;
@@ -239,13 +238,22 @@ export function createBuild(first: Mp4Track): Mp4Build {
   let before: number | null = null;
   let chunk: Mp4Chunk | null = null;
   const build: Mp4Build = {
-    ...{ first, stts: createRuns(), ctts: createRuns(), stsz: createTable(), stss: createTable() },
-    ...{ some: false, chunks: [], extents: [], start: 0, duration: 0, bytes: 0 },
+    first,
+    stts: createRuns(),
+    ctts: createRuns(),
+    stsz: createTable(),
+    stss: createTable(),
+    some: false,
+    chunks: [],
+    extents: [],
+    start: 0,
+    duration: 0,
+    bytes: 0,
     add({ input }, { sizes, sync, extents }, decoded, shown) {
       for (let index = 0; index < sizes.length; index++) {
         const [size = 0, at = 0] = [sizes[index], decoded[index]];
         if (before === null) build.start = at;
-        else pass(at - before);
+        else addDelta(at - before);
         before = at;
         const seconds = (at - build.start) / ticks;
         if (!chunk || seconds - chunk.at >= CHUNK_SECONDS) {
@@ -262,9 +270,9 @@ export function createBuild(first: Mp4Track): Mp4Build {
       build.some ||= sync !== null;
       for (const [start, end] of extents) build.extents.push({ input, start, end });
     },
-    finish: (last) => pass(last),
+    finish: (last) => addDelta(last),
   };
-  function pass(delta: number) {
+  function addDelta(delta: number) {
     build.stts.push(delta);
     build.duration += delta;
   }
@@ -348,42 +356,41 @@ function createRuns(): Runs {
   };
 }
 
-// The boxes of sample entries that configure a decoder, and how many bytes of each distinguish streams: the rest of av1C is
-// repeated in the stream.
+// Boxes that configure a decoder, and the bytes of each to compare: the stream repeats the rest of av1C.
 const CONFIGS: Readonly<Record<string, { box: string; bytes: number }>> = {
   avc1: { box: "avcC", bytes: Number.POSITIVE_INFINITY },
   hvc1: { box: "hvcC", bytes: Number.POSITIVE_INFINITY },
   av01: { box: "av1C", bytes: 4 },
 };
-const SOUND = "mp4a";
-// Offsets of width and height, and of the boxes inside (ISO/IEC 14496-12, 12.1.3).
+const AAC_ENTRY = "mp4a";
+// Offsets in a sample entry: width and height, and the boxes (ISO/IEC 14496-12, 12.1.3).
 const SIZE = { start: 32, end: 36 };
-const INSIDE = 86;
+const BOXES_START = 86;
 
 /** Returns the decoder configuration of a video sample entry, equal for streams that can be joined; null for an unknown codec. */
 export function pictureConfig(entry: Uint8Array): string | null {
   const kind = kindOf(entry);
   const config = CONFIGS[kind];
   const view = viewOf(entry);
-  const found = config && entry.length > INSIDE ? findIn(entry, config.box) : undefined;
-  if (!config || !found) return null;
-  const bytes = bytesAt(view, found.start, Math.min(found.end, found.start + config.bytes));
+  const record = config && entry.length > BOXES_START ? findIn(entry, config.box) : undefined;
+  if (!config || !record) return null;
+  const bytes = bytesAt(view, record.start, Math.min(record.end, record.start + config.bytes));
   return [kind, ...entry.subarray(SIZE.start, SIZE.end), ...bytes].join(" ");
 }
 
 /** Returns whether a sample entry describes AAC. */
 export function isSoundEntry(entry: Uint8Array): boolean {
-  return kindOf(entry) === SOUND;
+  return kindOf(entry) === AAC_ENTRY;
 }
 
-/** Returns a video sample entry with other bitrates, where it states any. */
+/** Returns a video sample entry with new bitrates if it states any. */
 function withBitrate(entry: Uint8Array, peak: number, average: number): Uint8Array {
   const changed = entry.slice();
   const btrt = findIn(changed, "btrt");
   if (!btrt || btrt.end - btrt.start < 12) return changed;
-  const most = (value: number) => Math.min(Math.round(value), 0xffffffff);
-  viewOf(changed).setUint32(btrt.start + 4, most(peak));
-  viewOf(changed).setUint32(btrt.start + 8, most(average));
+  const clamp = (value: number) => Math.min(Math.round(value), MAX_UINT32);
+  viewOf(changed).setUint32(btrt.start + 4, clamp(peak));
+  viewOf(changed).setUint32(btrt.start + 8, clamp(average));
   return changed;
 }
 
@@ -392,16 +399,16 @@ function kindOf(entry: Uint8Array): string {
 }
 
 function findIn(entry: Uint8Array, kind: string): Box | undefined {
-  return listBoxes(viewOf(entry), INSIDE, entry.length).find((box) => box.kind === kind);
+  return listBoxes(viewOf(entry), BOXES_START, entry.length).find((box) => box.kind === kind);
 }
 
-/** Reads stretches of files in sequence. */
+/** Reads extents of files in sequence. */
 export interface ExtentReader {
-  /** Passes the next `bytes` bytes on. */
+  /** Copies the next `bytes` bytes to `out`. */
   copy(bytes: number, out: Gatherer): Promise<void>;
 }
 
-/** Creates an {@link ExtentReader} that reads blocks of `block` bytes and prefetches one. */
+/** Creates an {@link ExtentReader} that reads blocks of `block` bytes, one ahead. */
 export function createExtentReader(
   extents: readonly Extent[],
   block: number,
@@ -409,8 +416,8 @@ export function createExtentReader(
 ): ExtentReader {
   let index = 0;
   let at = extents[0]?.start ?? 0;
-  let held: Uint8Array = new Uint8Array(0);
-  let coming: Promise<Uint8Array> | null = null;
+  let buffer: Uint8Array = new Uint8Array(0);
+  let prefetched: Promise<Uint8Array> | null = null;
 
   function readOn(): Promise<Uint8Array> | null {
     const extent = extents[index];
@@ -422,7 +429,7 @@ export function createExtentReader(
       if (bytes.length !== range.end - range.start) throw misfit("they are damaged");
       return bytes;
     });
-    // A failure surfaces where the block is awaited, if ever.
+    // The error surfaces when the block is awaited, if ever.
     read.catch(() => {});
     return read;
   }
@@ -430,15 +437,15 @@ export function createExtentReader(
   return {
     async copy(bytes, out) {
       for (let left = bytes; left > 0; ) {
-        if (held.length === 0) {
-          const next = coming ?? readOn();
+        if (buffer.length === 0) {
+          const next = prefetched ?? readOn();
           if (!next) throw misfit("they are damaged");
-          held = await next;
-          coming = readOn();
+          buffer = await next;
+          prefetched = readOn();
         }
         signal?.throwIfAborted();
-        const piece = held.subarray(0, left);
-        held = held.subarray(piece.length);
+        const piece = buffer.subarray(0, left);
+        buffer = buffer.subarray(piece.length);
         left -= piece.length;
         await out.add(piece);
       }
@@ -451,7 +458,7 @@ const TYPES = { bytes: 0, text: 1, [COVER_CODECS.mjpeg]: 13, [COVER_CODECS.png]:
 // "und", as packed in mdhd.
 const NO_LANGUAGE = 0x55c4;
 
-/** Writes tags and cover for the end of an index: an iTunes list in an MP4, texts in a MOV, nothing when there are none. */
+/** Writes tags and cover for the end of an index: an iTunes list in an MP4, texts in a MOV; empty when there are none. */
 export function writeUserData(quicktime: boolean, { tags, cover }: FileMetadata): Bytes {
   const entries = Object.entries(tags).flatMap(([name, value]) => {
     const place = tagPlace(name, quicktime ? "mov" : "mp4");
@@ -463,7 +470,11 @@ export function writeUserData(quicktime: boolean, { tags, cover }: FileMetadata)
   if (items.length === 0) return [];
   if (quicktime) return box("udta", items);
   const handler = fullBox("hdlr", 0, 0, [
-    ...[u32(0), letters("mdir"), letters("appl"), u32(0, 0), Uint8Array.of(0)],
+    u32(0),
+    letters("mdir"),
+    letters("appl"),
+    u32(0, 0),
+    Uint8Array.of(0),
   ]);
   return box("udta", fullBox("meta", 0, 0, handler, box("ilst", items)));
 }

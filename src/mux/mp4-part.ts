@@ -14,7 +14,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { KIB } from "../util/bytes.ts";
 import { type Bytes, box, fullBox, u32, u64 } from "./mp4-boxes.ts";
 
-/** A track of an MP4 or MOV, as its index describes it. */
+/** A track of an MP4 or MOV, from its index. */
 export interface Mp4Track {
   input: ByteReader;
   /** The index, and its tables of samples. */
@@ -24,28 +24,28 @@ export interface Mp4Track {
   kind: "vide" | "soun";
   /** Timescale: ticks per second. */
   ticks: number;
-  /** As packed in mdhd. */
+  /** Language as packed in mdhd. */
   language: number;
   /** Display width and height, as stored in tkhd. */
   shown: Uint8Array;
   /** Its only sample entry, including the header. */
   entry: Uint8Array;
   edit: Mp4Edit;
-  /** Boxes on relations between samples other than times, such as pre-roll of sound; copied unchanged. */
+  /** Sample groups, such as the pre-roll of sound; copied unchanged. */
   groups: Bytes;
   packets: number;
-  /** Seconds from the start of the file to the end of its last sample; null when its edits leave that open. */
+  /** Seconds from the start of the file to the end of its last sample; null when the edits leave that open. */
   end: number | null;
 }
 
-// Usually enough for ftyp and the index of a stretch of pictures.
+// Usually enough for ftyp and the index of a part.
 const HEAD = 128 * KIB;
 const KINDS = { vide: "vide", soun: "soun" } as const;
 const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000];
 
 /**
- * Parses the index of an MP4 or MOV with one track, as the encoders write them, or with one of a kind. Returns "empty" when there
- * are no packets, and null for any other file: fragmented, with more tracks, rotated, with two sample entries, or malformed.
+ * Parses the index of an MP4 or MOV with one track, or with one track of the kind `only`. Returns "empty" when there are no
+ * packets, and null for any other file: fragmented, with more tracks, rotated, with two sample entries, or malformed.
  */
 export async function openMp4Part(
   input: ByteReader,
@@ -101,7 +101,11 @@ function readTrack(
   const edit = readEdit(moov, elst, ticks, readTimescale(moov, mvhd));
   return (
     edit && {
-      ...{ moov, stbl, kind, ticks, edit },
+      moov,
+      stbl,
+      kind,
+      ticks,
+      edit,
       language: moov.getUint16(mdhd.start + (wide ? 32 : 20)),
       shown: bytesAt(moov, tkhd.end - 8, tkhd.end),
       entry: bytesAt(moov, entry.start - 8, entry.end),
@@ -122,7 +126,7 @@ export function bytesAt(view: DataView, start: number, end: number): Uint8Array 
   return new Uint8Array(view.buffer, view.byteOffset + start, end - start);
 }
 
-// Width and height follow the matrix.
+// The matrix precedes width and height.
 function isUpright(view: DataView, { start, end }: Box): boolean {
   return (
     end - start >= 84 && IDENTITY.every((value, index) => view.getUint32(end - 44 + index * 4) === value)
@@ -131,7 +135,7 @@ function isUpright(view: DataView, { start, end }: Box): boolean {
 
 /** The samples of a track, in decoding order. */
 export interface Mp4Samples {
-  /** In bytes. */
+  /** Size of each in bytes. */
   sizes: Uint32Array;
   /** Decoding time of each in ticks from 0, and the end of the last. */
   decoded: Float64Array;
@@ -140,7 +144,7 @@ export interface Mp4Samples {
   offsets: Int32Array | null;
   /** 1 for each sync sample; null when all are. */
   sync: Uint8Array | null;
-  /** Start and end of each stretch of the file that holds their bytes, in order. */
+  /** Ranges of the file that contain their bytes, in order. */
   extents: [start: number, end: number][];
 }
 
@@ -176,7 +180,7 @@ function readSizes(view: DataView, { start, end }: Box, packets: number): Uint32
   return sizes;
 }
 
-// Values are signed: writers store negative ones even in the version that has none.
+// Values are signed, because muxers store negative ones even in version 0.
 function forRuns(view: DataView, box: Box, packets: number, each: (sample: number, value: number) => void) {
   let sample = 0;
   for (let at = box.start + 8; at + 8 <= box.end; at += 8) {
@@ -220,19 +224,19 @@ function readExtents({ moov, stbl, input }: Mp4Track, sizes: Uint32Array): [numb
   return sample === sizes.length ? extents : null;
 }
 
-/** Which part of a track is shown, and when (ISO/IEC 14496-12, 8.6.6). */
+/** The part of a track that is shown, and its start (ISO/IEC 14496-12, 8.6.6). */
 interface Mp4Edit {
   /** Seconds of empty time before it. */
   delay: number;
   /** Start in ticks of the track, for example after the priming of sound. */
   from: number;
-  /** Seconds shown; null without an edit list, or when that leaves it open. */
+  /** Seconds shown; null when no edit list states them. */
   length: number | null;
   /** Tolerance of the length in seconds, because it is stored in ticks of the whole file. */
   grain: number;
 }
 
-/** Parses an edit list of empty edits followed by one stretch; null for any other. */
+/** Parses an edit list of empty edits followed by one real edit; null for any other. */
 function readEdit(view: DataView, elst: Box | null, ticks: number, movieTicks: number): Mp4Edit | null {
   if (ticks === 0 || movieTicks === 0) return null;
   const grain = 1 / movieTicks;
@@ -259,7 +263,7 @@ interface ShownTrack {
   duration: number;
 }
 
-/** Returns the edits that show a track from its first picture to its last, or sound as its only part did. */
+/** Returns the edits that show all pictures of a track, or sound as in its only part. */
 export function editsOf({ first, start, duration }: ShownTrack, movieTicks: number): WrittenEdit[] {
   const { kind, ticks, edit } = first;
   const pictures = kind === "vide";
@@ -272,7 +276,7 @@ export function editsOf({ first, start, duration }: ShownTrack, movieTicks: numb
   return delay > 0 ? [{ length: Math.round(delay * movieTicks), from: -1 }, shown] : [shown];
 }
 
-/** Writes the edits of a track; nothing when it is shown unedited. */
+/** Writes the edits of a track; empty when it needs none. */
 export function writeEdits(edits: readonly WrittenEdit[]): Bytes {
   if (edits.length === 1 && edits[0]?.from === 0) return [];
   const wide = edits.some(({ length, from }) => length > 0xffffffff || from > 0x7fffffff);

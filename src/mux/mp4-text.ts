@@ -21,17 +21,17 @@ const FLAGS = { shown: 3, hidden: 2 } as const;
 // 3GPP TS 26.245, 5.16, and QuickTime: some samples, and all of them, are forced.
 const FORCED = 0xc0000000;
 
-/** The samples of a text track, and what its entry in an index needs to know of them. */
+/** The samples of a text track, with their sizes and durations. */
 export interface TextSamples {
-  /** Milliseconds before the first is shown, by which the last one then lasts longer than it is shown. */
+  /** Milliseconds before the first is shown; the duration of the last includes them too. */
   delay: number;
   bytes: Bytes;
   sizes: number[];
-  /** Milliseconds of each. */
+  /** Duration of each in milliseconds. */
   lasts: number[];
 }
 
-/** Writes cues as samples that follow one another; where nothing is shown, a sample is empty. */
+/** Writes cues as consecutive samples; empty samples fill the gaps. */
 export function textSamples({ cues }: SubtitleTrack, until: number): TextSamples {
   const samples: TextSamples = { delay: 0, bytes: [], sizes: [], lasts: [] };
   const bytes: Uint8Array[] = [];
@@ -50,17 +50,17 @@ export function textSamples({ cues }: SubtitleTrack, until: number): TextSamples
     add(writeTimedText(cue.text), Math.min(cue.end, until));
   }
   add(empty, Math.max(until, 1));
-  // Small pieces would take more memory than they hold.
+  // Many small arrays would take more memory than one.
   return { ...samples, bytes: [concatBytes(bytes)] };
 }
 
-// States that the text is UTF-8.
+// Marks the text as UTF-8.
 const UTF8 = box("encd", [u32(0x100)]);
 
-/** Writes the titles of chapters as samples, each until the next begins; null where none begins before `until`. */
+/** Writes chapter titles as samples, each up to the next; null when none begins before `until`. */
 function titleSamples(chapters: readonly Chapter[], until: number): TextSamples | null {
   const edges: number[] = [];
-  // Every sample lasts a while.
+  // No sample may have a duration of 0.
   const add = (seconds: number) =>
     edges.push(Math.max(Math.round(seconds * TICKS), (edges.at(-1) ?? -1) + 1));
   for (const { start } of chapters) add(start);
@@ -74,52 +74,61 @@ function titleSamples(chapters: readonly Chapter[], until: number): TextSamples 
   if (samples.length === 0) return null;
   const [delay = 0] = edges;
   const lasts = samples.map((_, index) => Math.min(edges[index + 1] ?? 0, until) - (edges[index] ?? 0));
-  // ffmpeg takes the length of the samples for the end of the last (5.1). The edit shows less of it.
+  // ffmpeg (5.1) takes the total duration for the end of the last sample; the edit trims it.
   lasts[lasts.length - 1] = (lasts.at(-1) ?? 0) + delay;
   return {
-    ...{ delay, lasts, bytes: [concatBytes(samples)] },
+    delay,
+    lasts,
+    bytes: [concatBytes(samples)],
     sizes: samples.map(({ length }) => length),
   };
 }
 
 export interface TextTrak {
   id: number;
-  /** Null for the titles of chapters. */
+  /** Null for chapter titles. */
   track: SubtitleTrack | null;
   samples: TextSamples;
   /** Offset of the first sample in the file. */
   place: number;
-  /** Ticks of the movie in a second. */
+  /** Timescale of the movie. */
   movie: number;
   quicktime: boolean;
 }
 
-/** Writes the entry of a text track in the index of an MP4 or MOV. */
+/** Writes a text track for the index of an MP4 or MOV. */
 export function writeTextTrak({ id, track, samples, place, movie, quicktime }: TextTrak): Bytes {
   const ms = samples.lasts.reduce((sum, each) => sum + each, 0);
-  const inMovie = (each: number) => Math.round((each / TICKS) * movie);
-  const [delay, length] = [inMovie(samples.delay), inMovie(ms)];
+  const toMovieTicks = (each: number) => Math.round((each / TICKS) * movie);
+  const [delay, length] = [toMovieTicks(samples.delay), toMovieTicks(ms)];
   const flags = track?.default ? FLAGS.shown : FLAGS.hidden;
   const group = track ? GROUP : 0;
   const tkhd = fullBox("tkhd", 1, flags, [
-    ...[u64(0, 0), u32(id, 0), u64(length), u32(0, 0), u16(0, group, 0, 0)],
-    ...[MATRIX, u32(0, 0)],
+    u64(0, 0),
+    u32(id, 0),
+    u64(length),
+    u32(0, 0),
+    u16(0, group, 0, 0),
+    MATRIX,
+    u32(0, 0),
   ]);
-  // Nothing is shown at first.
+  // An empty edit, then the samples.
   const edits = [u32(2), u64(delay, -1), u32(0x10000), u64(length - delay, 0), u32(0x10000)];
   const edts = delay > 0 ? box("edts", fullBox("elst", 1, 0, edits)) : [];
-  const language = packed(threeLetters(track?.language));
+  const language = packLanguage(threeLetters(track?.language));
   const mdhd = fullBox("mdhd", 1, 0, [u64(0, 0), u32(TICKS), u64(ms), u16(language, 0)]);
-  // Whole letters only.
-  const room = new Uint8Array(255);
+  // encodeInto writes whole characters only.
+  const buffer = new Uint8Array(255);
   const label = track ? (track.title ?? "SubtitleHandler") : "ChapterHandler";
-  const name = room.subarray(0, new TextEncoder().encodeInto(label, room).written);
+  const name = buffer.subarray(0, new TextEncoder().encodeInto(label, buffer).written);
   const handler = (component: string, kind: string, text: Uint8Array) =>
     fullBox("hdlr", 0, 0, [
-      ...[quicktime ? letters(component) : u32(0), letters(kind), u32(0, 0, 0)],
+      quicktime ? letters(component) : u32(0),
+      letters(kind),
+      u32(0, 0, 0),
       ...(quicktime ? [Uint8Array.of(text.length), text] : [text, Uint8Array.of(0)]),
     ]);
-  // QuickTime has a header for media that are neither pictures nor sound, and one for its text.
+  // QuickTime has a general media header, and a text header for its own text.
   const general = fullBox("gmin", 0, 0, [u16(0x40, 0x8000, 0x8000, 0x8000), u16(0, 0)]);
   const plain = quicktime ? box("gmhd", general) : fullBox("nmhd", 0, 0);
   const header = track ? plain : box("gmhd", general, box("text", [MATRIX]));
@@ -132,20 +141,34 @@ export function writeTextTrak({ id, track, samples, place, movie, quicktime }: T
   return box("trak", tkhd, edts, box("mdia", mdhd, handler("mhlr", kind, name), minf), title);
 }
 
-// QuickTime's text: no flags, centered, black, a box of no size, reserved bytes, the usual font, white, no name of a font.
+// QuickTime text: no flags, centered, black background, an empty box, reserved bytes, default font, white, no font name.
 const TITLE_ENTRY = box("text", [
-  ...[u32(0), u16(0, 1), u32(0, 1), u16(0, 0, 0), u16(0, 0, 0, 0), u32(0, 0), u16(0, 0)],
-  ...[new Uint8Array(3), u16(0xffff, 0xffff, 0xffff), Uint8Array.of(0)],
+  u32(0),
+  u16(0, 1),
+  u32(0, 1),
+  u16(0, 0, 0),
+  u16(0, 0, 0, 0),
+  u32(0, 0),
+  u16(0, 0),
+  new Uint8Array(3),
+  u16(0xffff, 0xffff, 0xffff),
+  Uint8Array.of(0),
 ]);
 
 function timedEntry({ forced }: SubtitleTrack): Bytes {
   const white = 0xffffffff;
-  // Centered at the bottom, in a box and a color that players choose.
+  // Centered at the bottom; players choose the box.
   const style = [u16(0, 0, 1), Uint8Array.of(0, 16), u32(white)];
   const fonts = box("ftab", [u16(1, 1), Uint8Array.of(5), letters("Arial")]);
   return box("tx3g", [
-    ...[u32(0), u16(0, 1), u32(forced ? FORCED : 0), Uint8Array.of(1, 255), u32(0), u16(0, 0, 0, 0)],
-    ...[...style, ...fonts],
+    u32(0),
+    u16(0, 1),
+    u32(forced ? FORCED : 0),
+    Uint8Array.of(1, 255),
+    u32(0),
+    u16(0, 0, 0, 0),
+    ...style,
+    ...fonts,
   ]);
 }
 
@@ -160,7 +183,7 @@ function writeTables(entry: Bytes, { sizes, lasts }: TextSamples, place: number)
   );
 }
 
-// Too many numbers to be the arguments of a call.
+// Not u32, because a call cannot take so many arguments.
 function table(values: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(values.length * 4);
   const view = viewOf(bytes);
@@ -169,17 +192,17 @@ function table(values: readonly number[]): Uint8Array {
 }
 
 // Three letters of five bits each (ISO/IEC 14496-12, 8.4.2).
-function packed(language: string): number {
+function packLanguage(language: string): number {
   return [...language].reduce((sum, letter) => sum * 32 + (letter.charCodeAt(0) - 0x60), 0);
 }
 
 const CONTAINERS: ReadonlySet<string> = new Set(["moov", "trak", "mdia", "minf", "stbl"]);
 // Larger offsets take 64 bits.
-const MOST = 0xffffffff;
+const MAX_UINT32 = 0xffffffff;
 
 /**
- * Plans text tracks and chapters for a finished MP4 or MOV: a new index, followed by their samples, in place of the old one. Everything else
- * stays as it is. Chapters are Nero's list, and a track of titles for Apple's players.
+ * Plans text tracks and chapters for a finished MP4 or MOV: a new index and the samples replace the old index; everything else
+ * stays. Chapters become Nero's list, and a title track for Apple's players.
  */
 export async function addToMp4(
   reader: ByteReader,
@@ -221,18 +244,18 @@ export async function addToMp4(
     const boxes = listBoxes(view, whole.start, whole.end);
     const user = boxes.find(({ kind }) => kind === "udta");
     const content = boxes.flatMap((each) => {
-      // First, because QuickTime ends the list with a zero.
+      // The list comes first, because QuickTime's user data ends with a zero.
       if (each === user) return box("udta", list, [moov.subarray(each.start, each.end)]);
       if (each.kind === "mvhd") {
         return [...box("mvhd", [moov.subarray(each.start, each.end - 4), next])];
       }
       return moveOffsets(moov, each, { after: range.end, shift, large, chap });
     });
-    const first_list = user || list.length === 0 ? [] : box("udta", list);
-    return box("moov", [...content, ...traks.flat(), ...first_list]);
+    const newUserData = user || list.length === 0 ? [] : box("udta", list);
+    return box("moov", [...content, ...traks.flat(), ...newUserData]);
   };
   const size = (large: boolean) => lengthOf(write(0, large)) + lengthOf(mdat) + lengthOf(bytes);
-  const large = reader.size + size(true) > MOST;
+  const large = reader.size + size(true) > MAX_UINT32;
   const shift = size(large) - (range.end - range.start);
   return [{ start: range.start, end: range.end, bytes: [...write(shift, large), ...mdat, ...bytes] }];
 }
@@ -241,9 +264,9 @@ interface Move {
   /** Offsets at or after this one grow by `shift`. */
   after: number;
   shift: number;
-  /** Whether they are written in 64 bits. */
+  /** Whether to write them in 64 bits. */
   large: boolean;
-  /** Refers from each track to that of the titles. */
+  /** Box that refers from each track to the title track. */
   chap: Bytes;
 }
 

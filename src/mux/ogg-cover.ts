@@ -2,7 +2,7 @@ import { MediaError } from "../media/errors.ts";
 import { concatBytes, toBase64, viewOf } from "../util/bytes.ts";
 import type { Cover } from "./file-metadata.ts";
 
-/** One page of an Ogg stream (RFC 3533, 6), without its header. */
+/** One page of an Ogg stream (RFC 3533, 6). */
 interface Page {
   bytes: Uint8Array;
   /** Length of its header in bytes, and its segment lengths. */
@@ -13,14 +13,14 @@ interface Page {
 const HEADER = 27;
 const SEQUENCE = 18;
 const CHECKSUM = 22;
-const MOST_SEGMENTS = 255;
+const MAX_SEGMENTS = 255;
 const CONTINUED = 1;
 // Front cover, in ID3's numbering of picture types.
 const FRONT = 3;
 
 /**
- * Adds a cover to an Ogg file of Opus or Vorbis, which ffmpeg 5.1 cannot: as a comment (METADATA_BLOCK_PICTURE), with later
- * pages renumbered.
+ * Adds a cover to an Ogg file of Opus or Vorbis as a comment (METADATA_BLOCK_PICTURE), and renumbers the later pages; ffmpeg 5.1
+ * cannot.
  */
 export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Array> {
   let rest: Uint8Array = new Uint8Array();
@@ -69,7 +69,7 @@ function readPage(bytes: Uint8Array): Page | null {
 }
 
 interface HeaderReader {
-  /** Adds a page; returns true once the headers, which end with a page, are complete. */
+  /** Adds a page; returns true once the headers are complete, which is always at the end of a page. */
   add(page: Page): boolean;
   readonly packets: Uint8Array[];
   /** The first page, left unchanged. */
@@ -79,7 +79,7 @@ interface HeaderReader {
 
 function createHeaderReader(): HeaderReader {
   let open: Uint8Array[] = [];
-  let wanted = 2;
+  let expected = 2;
   const reader: HeaderReader = {
     packets: [],
     opening: new Uint8Array(),
@@ -88,7 +88,7 @@ function createHeaderReader(): HeaderReader {
       if (reader.pages++ === 0) {
         reader.opening = bytes.slice();
         // In Vorbis, the codebooks follow the comments.
-        wanted = String.fromCharCode(...bytes.subarray(head, head + 8)) === "OpusHead" ? 2 : 3;
+        expected = String.fromCharCode(...bytes.subarray(head, head + 8)) === "OpusHead" ? 2 : 3;
       }
       let at = head;
       for (const length of lacing) {
@@ -98,8 +98,8 @@ function createHeaderReader(): HeaderReader {
         reader.packets.push(concatBytes(open));
         open = [];
       }
-      if (reader.packets.length > wanted) throw damaged();
-      return reader.packets.length === wanted && open.length === 0;
+      if (reader.packets.length > expected) throw damaged();
+      return reader.packets.length === expected && open.length === 0;
     },
   };
   return reader;
@@ -134,7 +134,7 @@ function pictureBlock({ mime, bytes }: Cover): Uint8Array {
   return block;
 }
 
-// All pages but the last are full; a page on which no packet ends has no time.
+// All pages but the last are full; a page on which no packet ends has no time stamp.
 function writePages({ bytes }: Page, packets: readonly Uint8Array[]): Uint8Array[] {
   const segments = packets.flatMap((packet) => {
     const full = Array.from({ length: Math.floor(packet.length / 255) }, () => 255);
@@ -143,8 +143,8 @@ function writePages({ bytes }: Page, packets: readonly Uint8Array[]): Uint8Array
   const body = concatBytes(packets);
   const pages: Uint8Array[] = [];
   let at = 0;
-  for (let first = 0; first < segments.length; first += MOST_SEGMENTS) {
-    const lacing = segments.slice(first, first + MOST_SEGMENTS);
+  for (let first = 0; first < segments.length; first += MAX_SEGMENTS) {
+    const lacing = segments.slice(first, first + MAX_SEGMENTS);
     const length = lacing.reduce((sum, each) => sum + each, 0);
     const page = new Uint8Array(HEADER + lacing.length + length);
     // Type, version and stream come from the original page.

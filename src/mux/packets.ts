@@ -15,19 +15,19 @@ import { MediaError } from "../media/errors.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, toHex } from "../util/bytes.ts";
 
-/** An encoded stretch of video, and its start in the output in seconds. */
+/** An encoded part of the video, and its start in the output in seconds. */
 export interface Stretch {
   input: ByteReader;
   at: number;
 }
 
-/** A track to copy, with what a muxer needs to know about it. */
+/** A track to copy into a muxer. */
 export interface CopiedTrack<C, D> {
   codec: C;
   config: D;
   /** Counts the packets, reading a file without an index to its end. */
   count(): Promise<number>;
-  /** Yields the packets in decoding order; when `rehearsing`, with zero bytes in place of those that need no reading. */
+  /** Yields the packets in decoding order; when `rehearsing`, zeros replace bytes that need not be read. */
   packets(rehearsing: boolean): AsyncGenerator<EncodedPacket, void>;
 }
 
@@ -39,7 +39,7 @@ export interface Opener {
   close(): void;
 }
 
-/** Creates an {@link Opener}. With `cached` false every read reaches the reader, which can then stop an endless one. */
+/** Creates an {@link Opener}. With `cached` false every read reaches the reader, which can then stop an endless loop. */
 export function createOpener(signal: AbortSignal | undefined, cached = true): Opener {
   const inputs = new Set<Input>();
   // Without a cache, prefetched bytes would be read again.
@@ -69,9 +69,9 @@ export function createOpener(signal: AbortSignal | undefined, cached = true): Op
 }
 
 /**
- * Opens the pictures of consecutive stretches as one track; skips a stretch without any, as sound may outlast the pictures.
- * The last picture ends at second `until`, where known. Rejects with `encode_failed` when there are no pictures at all,
- * their encodings differ, or stretches overlap.
+ * Opens the pictures of consecutive parts as one track; skips parts without pictures, because sound may outlast them. The last
+ * picture ends at `until` seconds, if known. Rejects with `encode_failed` when there are no pictures at all, their encodings
+ * differ, or parts overlap.
  */
 export async function openPictures(
   stretches: readonly Stretch[],
@@ -99,8 +99,8 @@ export async function openPictures(
     },
     async *packets(rehearsing) {
       let latest = Number.NEGATIVE_INFINITY;
-      // The latest picture shown so far, and those decoded after it.
-      let held: EncodedPacket[] = [];
+      // The picture with the latest timestamp so far, and those decoded after it.
+      let pending: EncodedPacket[] = [];
       for (const { input, at } of parts) {
         const before = latest;
         const file = opener.open(input);
@@ -109,30 +109,30 @@ export async function openPictures(
         for await (const packet of copies(track, at, rehearsing)) {
           if (packet.timestamp <= before) throw misfit("two stretches overlap");
           if (packet.timestamp > latest) {
-            yield* held;
-            held = [];
+            yield* pending;
+            pending = [];
             latest = packet.timestamp;
           }
-          held.push(packet);
+          pending.push(packet);
         }
         opener.release(file);
       }
-      yield* lasting(held, until);
+      yield* withEnd(pending, until);
     },
   };
 }
 
-// The muxer takes the track's end from the picture shown last, and the end of its table of times from the one decoded last.
-function lasting(held: readonly EncodedPacket[], until: number | null): readonly EncodedPacket[] {
-  const [latest] = held;
-  if (!latest || until === null || until <= latest.timestamp) return held;
+// The muxer derives the track's end from the last picture shown, and its time table's end from the last one decoded.
+function withEnd(pending: readonly EncodedPacket[], until: number | null): readonly EncodedPacket[] {
+  const [latest] = pending;
+  if (!latest || until === null || until <= latest.timestamp) return pending;
   const duration = until - latest.timestamp;
-  return held.map((packet, index) =>
-    index === 0 || index === held.length - 1 ? packet.clone({ duration }) : packet,
+  return pending.map((packet, index) =>
+    index === 0 || index === pending.length - 1 ? packet.clone({ duration }) : packet,
   );
 }
 
-// There are many parts, and each keeps its cache for as long as it is open.
+// Releases each part after use, because an open one keeps its cache.
 async function withTrack<T>(
   { input }: Stretch,
   opener: Opener,
@@ -153,11 +153,11 @@ async function readKind(track: InputVideoTrack | null) {
 }
 
 export interface CopiedSound extends CopiedTrack<AudioCodec, AudioDecoderConfig> {
-  /** Seconds of priming that the packets' times do not show; playback starts that much later. */
+  /** Seconds of priming that the timestamps do not include; playback starts that much later. */
   delay: number;
 }
 
-/** Returns the second of a source's clock at which it starts to play; priming before 0 is inaudible. */
+/** Returns the time at which a source starts to play, in seconds of its clock; priming before 0 is inaudible. */
 export async function readStart(source: ByteReader, signal: AbortSignal): Promise<number> {
   const { open, close } = createOpener(signal);
   try {
@@ -168,8 +168,8 @@ export async function readStart(source: ByteReader, signal: AbortSignal): Promis
 }
 
 /**
- * Opens the sound of a file as a track that plays from second `from` of its clock; packets before that (the encoder's priming)
- * get times below 0.
+ * Opens the sound of a file as a track that plays from `from` seconds of its clock; earlier packets, the encoder's priming, get
+ * negative times.
  */
 export async function openSound(input: Input, from = 0): Promise<CopiedSound> {
   const track: InputAudioTrack | null = await input.getPrimaryAudioTrack();
@@ -179,9 +179,11 @@ export async function openSound(input: Input, from = 0): Promise<CopiedSound> {
   const first = (await track.getFirstTimestamp()) - from;
   const delay = codec === "opus" && first >= 0 ? preSkip(config) : 0;
   return {
-    ...{ codec, config, delay },
+    codec,
+    config,
+    delay,
     count: () => countPackets(track),
-    // mediabunny's muxers (1.61) parse AAC without a description, that of transport streams.
+    // mediabunny's muxers (1.61) parse AAC that has no description, as in transport streams, so its bytes are needed.
     packets: (rehearsing) => copies(track, -from, rehearsing && (codec !== "aac" || !!config.description)),
   };
 }
@@ -199,7 +201,7 @@ function preSkip({ description }: AudioDecoderConfig): number {
 const FACTS_ONLY = { metadataOnly: true } as const;
 
 /**
- * Iterates over the packets of a track in decoding order. mediabunny's own loop prefetches as many packets as it returned
+ * Iterates over the packets of a track in decoding order. mediabunny's own iterator prefetches as many packets as it returned
  * within the last second: tens of thousands here, and all of them where clocks stand still between reads.
  */
 export async function* packetsOf(track: InputTrack, options: PacketRetrievalOptions) {

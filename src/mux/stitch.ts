@@ -22,30 +22,29 @@ import { createOpener, misfit, openPictures, openSound, type Stretch } from "./p
 
 export interface Stitching {
   format: VideoFormat;
-  /** In order of time. */
+  /** Parts in order of time. */
   video: readonly Stretch[];
   audio: ByteReader | null;
-  /** Second of the sound's clock at which the output starts; 0 when absent. */
+  /** Time of the output's start in seconds of the sound's clock. Default 0. */
   audio_from?: number;
-  /** End of the last picture in seconds; null or absent when only its packet's duration is known. */
+  /** End of the last picture in seconds; by default from its packet's duration. */
   until?: number | null | undefined;
-  /** Whether a part is the source itself; its faults are then reported as the input's. */
+  /** Whether a part is the source itself, whose faults are reported as the input's. */
   of_source?: boolean;
-  /** Of sources whose pictures are joined: ticks per second of their times. */
+  /** Ticks per second, when joining the pictures of sources. */
   ticks?: number | undefined;
-  /** Tags and cover, which the parts do not carry. */
+  /** Tags and cover; the parts have none. */
   metadata?: FileMetadata | undefined;
   signal?: AbortSignal | undefined;
-  /** Called from time to time, because a large file takes minutes. */
+  /** Called now and then while a large file takes minutes. */
   onWait?: (() => void) | undefined;
 }
 
 /**
- * Joins encoded stretches and their sound by copying packets, and streams the file from front to end: MP4 and MOV with their
- * index first, WebM with its cues. Memory is bounded by that index: a few bytes per packet for parts that the encoders
- * wrote, an object per packet for any other MP4 or MOV, an entry per keyframe for WebM. The stream errors with
- * `encode_failed` when the parts do not fit together, or `input_unsupported` when one of them is the source; it never closes
- * before the file is complete.
+ * Joins encoded parts and their sound by copying packets, and streams the file from front to end: MP4 and MOV with the index
+ * first, WebM with cues. The index bounds the memory: a few bytes per packet for parts from our encoders, an object per packet for
+ * any other MP4 or MOV, an entry per keyframe for WebM. The stream errors with `encode_failed` when the parts do not fit together,
+ * or `input_unsupported` when one of them is the source; it never closes before the file is complete.
  */
 export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -59,7 +58,7 @@ export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
       () => writer.close(),
       (thrown: unknown) => writer.abort(thrown),
     )
-    // The reader of the stream already has the error, or is gone.
+    // The stream's reader already has the error, or is gone.
     .catch(() => {});
   return readable;
 }
@@ -68,10 +67,10 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
   try {
     const { format, metadata } = stitching;
     const dated = format === "webm" ? write : setCreationTime(metadata?.tags[CREATION_TIME], write);
-    const planned = stitching.ticks === undefined ? planMp4 : planJoin;
-    const copy = format === "webm" ? null : await planned({ ...stitching, format });
+    const plan = stitching.ticks === undefined ? planMp4 : planJoin;
+    const copy = format === "webm" ? null : await plan({ ...stitching, format });
     if (copy) return await copy(dated);
-    // The index precedes what it lists, so the packets pass twice, the first time by size alone.
+    // The index comes first, so the packets are muxed twice: the first pass only measures them.
     const { rehearsal, writable } = createRehearsal();
     await mux(stitching, writable, true);
     let written = 0;
@@ -103,14 +102,14 @@ async function mux(
   const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
   try {
     const sound = audio && (await openSound(opener.open(audio), audio_from));
-    // WebM has no times before 0 for the priming, so the pictures are delayed instead.
+    // WebM has no negative times for the priming, so delay the pictures instead.
     const delay = sound?.delay ?? 0;
     const pictures = await openPictures(
       video.map(({ input, at }) => ({ input, at: at + delay })),
       opener,
       until == null ? null : until + delay,
     );
-    // Reserving room for the index requires an upper bound on its size.
+    // To reserve space for the index, the muxer needs the number of packets.
     const counted = async (track: { count(): Promise<number> }) =>
       format === "webm" ? {} : { maximumPacketCount: await track.count() };
     const pictureSource = new EncodedVideoPacketSource(pictures.codec);
@@ -158,28 +157,28 @@ const OUTPUTS: Readonly<Record<VideoFormat, () => OutputFormat>> = {
 };
 
 const MVHD = [0x6d, 0x76, 0x68, 0x64];
-// The ftyp is short, so the header of a moov that comes next lies within these bytes.
-const SEARCHED = 256;
+// A moov right after ftyp starts within these bytes.
+const MAX_SEARCH = 256;
 
 /**
  * Sets the creation time of an MP4 or MOV, or clears it: mediabunny (1.61) writes the current time. The start of the index
  * must be in the first write.
  */
 function setCreationTime(
-  made: string | undefined,
+  time: string | undefined,
   write: (bytes: Uint8Array) => Promise<void>,
 ): (bytes: Uint8Array) => Promise<void> {
   let first = true;
   return (bytes) => {
-    if (first) stamp(bytes, made === undefined ? 0 : Date.parse(made) / 1000 + MOVIE_EPOCH);
+    if (first) writeCreationTime(bytes, time === undefined ? 0 : Date.parse(time) / 1000 + MOVIE_EPOCH);
     first = false;
     return write(bytes);
   };
 }
 
 // Creation and modification times, 64 bits in version 1 (ISO/IEC 14496-12, 8.2.2).
-function stamp(bytes: Uint8Array, seconds: number): void {
-  const start = bytes.subarray(0, SEARCHED);
+function writeCreationTime(bytes: Uint8Array, seconds: number): void {
+  const start = bytes.subarray(0, MAX_SEARCH);
   const at = start.findIndex((_, place) => MVHD.every((byte, index) => start[place + index] === byte));
   if (at < 0) return;
   const view = viewOf(bytes);
@@ -218,14 +217,14 @@ interface Patch {
   data: Uint8Array;
 }
 
-/** What a first pass records so that the second can write the file without seeking back. */
+/** The record of a first pass, with which the second writes the file without seeking back. */
 export interface Rehearsal {
   /** Corrections of bytes already written, in order. */
   readonly patches: Patch[];
   size: number;
 }
 
-/** Records a muxer's writes, keeping only those that seek back; complete when the stream closes. */
+/** Records the writes of a muxer that seek back; complete when the stream closes. */
 function createRehearsal(): { rehearsal: Rehearsal; writable: WritableStream<StreamTargetChunk> } {
   const rehearsal: Rehearsal = { patches: [], size: 0 };
   const writable = new WritableStream<StreamTargetChunk>({
@@ -238,12 +237,16 @@ function createRehearsal(): { rehearsal: Rehearsal; writable: WritableStream<Str
   return { rehearsal, writable };
 }
 
-/** Receives the same writes again and passes their bytes on in order, already corrected. */
+/** Receives the same writes again and forwards their bytes in order, already corrected. */
 function createReplay(
   { patches }: Rehearsal,
   write: (bytes: Uint8Array) => Promise<void>,
 ): WritableStream<StreamTargetChunk> {
-  const order = patches.map((patch, made) => ({ ...patch, made, end: patch.position + patch.data.length }));
+  const order = patches.map((patch, sequence) => ({
+    ...patch,
+    sequence,
+    end: patch.position + patch.data.length,
+  }));
   order.sort((a, b) => a.position - b.position);
   let written = 0;
   let first = 0;
@@ -253,7 +256,7 @@ function createReplay(
     while ((order[first]?.end ?? Number.POSITIVE_INFINITY) <= written) first++;
     let last = first;
     while ((order[last]?.position ?? Number.POSITIVE_INFINITY) < end) last++;
-    for (const patch of order.slice(first, last).sort((a, b) => a.made - b.made)) {
+    for (const patch of order.slice(first, last).sort((a, b) => a.sequence - b.sequence)) {
       const from = Math.max(patch.position, written);
       const to = Math.min(patch.end, end);
       if (to > from) {

@@ -27,14 +27,14 @@ export function element(id: number, ...content: readonly Uint8Array[]): Uint8Arr
   return concatBytes([writeElement(id, size), ...content]);
 }
 
-/** Encodes an unsigned number in a number of bytes, 8 by default. */
+/** Encodes an unsigned number in `width` bytes. */
 export function uint(id: number, value: number, width = 8): Uint8Array {
   const bytes = new Uint8Array(8);
   viewOf(bytes).setBigUint64(0, BigInt(value));
   return element(id, bytes.subarray(8 - width));
 }
 
-/** Writes the entry of a track of WebVTT. */
+/** Writes the entry of a WebVTT track. */
 function writeTextEntry(number: number, track: SubtitleTrack): Uint8Array {
   const text = (id: number, value: string) => element(id, new TextEncoder().encode(value));
   return element(
@@ -68,11 +68,11 @@ const MASTERS: ReadonlySet<number> = new Set([
   EBML.cue_point,
   EBML.cue_positions,
 ]);
-// What starts a cluster, with room for all of it.
+// More than the elements before a cluster's first block.
 const CLUSTER_HEAD = 64;
-const LATEST = 0x7fff;
-// The entries of the tracks of an output have less.
-const HEADERS = 16_384;
+const MAX_BLOCK_TIME = 0x7fff;
+// More than the track entries of any output.
+const MAX_TRACKS_BYTES = 16_384;
 
 interface Top extends Element {
   end: number;
@@ -81,14 +81,15 @@ interface Top extends Element {
 interface Cluster extends Top {
   /** Milliseconds. */
   time: number;
-  /** What states its place or the size of the one before, and where its blocks begin. */
+  /** Elements with its position or the size of the previous cluster. */
   head: Top[];
+  /** Offset of its blocks. */
   blocks: number;
 }
 
 /**
- * Plans text tracks and chapters for a finished WebM: their entries, and their blocks at the start of the cluster in which each is shown. The
- * tables of the file are written again, because everything moves.
+ * Plans text tracks and chapters for a finished WebM: their entries, and their blocks at the start of the cluster in which each is
+ * shown. The file's seek tables are rewritten, because everything moves.
  */
 export async function addToWebm(
   reader: ByteReader,
@@ -100,11 +101,11 @@ export async function addToWebm(
   const entries = parts.find(({ id }) => id === EBML.tracks);
   const [first] = clusters;
   if (!entries || !first) throw misfit("the headers are damaged");
-  const known = await bytesOf(entries);
-  const delay = readDelay(known);
+  const original = await bytesOf(entries);
+  const delay = readDelay(original);
   const texts = tracks.map((track, index) => ({ track, number: 64 + index }));
   const added = texts.map(({ track, number }) => writeTextEntry(number, track));
-  const content = known.subarray(entries.data - entries.start);
+  const content = original.subarray(entries.data - entries.start);
   const edits: Edit[] = [{ ...entries, bytes: [element(EBML.tracks, content, ...added)] }];
   if (chapters.length > 0)
     edits.push({ start: first.start, end: first.start, bytes: [writeWebmChapters(chapters)] });
@@ -119,7 +120,7 @@ export async function addToWebm(
     for (const { start, end } of cluster.head) edits.push({ start, end, bytes: [] });
     edits.push({ start: cluster.blocks, end: cluster.blocks, bytes: own });
   }
-  // Their values have a fixed width, so their sizes are known before the places of what they refer to.
+  // Values of fixed width give the tables their final size before the positions are known.
   const tables = parts.filter(({ id }) => id === EBML.seek_head || id === EBML.cues);
   const origins = await Promise.all(tables.map(bytesOf));
   const rewrite = (place: (at: number) => number) =>
@@ -135,10 +136,10 @@ export async function addToWebm(
   return [opening, ...edits, ...rewrite(place)].sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-// Pictures wait for the priming of Opus, whether the file states a delay or not: samples at 48 kHz (RFC 7845, 5.1).
+// Pictures are delayed by the priming of Opus: samples at 48 kHz (RFC 7845, 5.1).
 function readDelay(tracks: Uint8Array): number {
   const head = "OpusHead";
-  const at = String.fromCharCode(...tracks.subarray(0, HEADERS)).indexOf(head);
+  const at = String.fromCharCode(...tracks.subarray(0, MAX_TRACKS_BYTES)).indexOf(head);
   if (at < 0 || at + 12 > tracks.length) return 0;
   return Math.round(viewOf(tracks).getUint16(at + 10, true) / 48);
 }
@@ -147,7 +148,7 @@ function growth({ start, end, bytes }: Edit): number {
   return bytes.reduce((sum, { length }) => sum + length, 0) - (end - start);
 }
 
-// Returns where something that an edit does not replace is afterwards.
+// Maps the offset of unedited bytes to their new offset.
 function placeAfter(edits: readonly Edit[]): (at: number) => number {
   const order = edits.toSorted((a, b) => a.end - b.end);
   let sum = 0;
@@ -166,7 +167,7 @@ function placeAfter(edits: readonly Edit[]): (at: number) => number {
   };
 }
 
-// A cluster's place counts from the start of the segment, a block's from the start of its cluster.
+// Cluster positions count from the start of the segment, block positions from the start of the cluster.
 function rewriteTable(bytes: Uint8Array, segment: number, place: (at: number) => number): Uint8Array {
   const rewrite = (start: number, end: number, within: number): Uint8Array[] =>
     listElements(bytes, start, end).flatMap((each) => {
@@ -196,11 +197,11 @@ function placeBlocks(
       while ((clusters[index + 1]?.time ?? Number.POSITIVE_INFINITY) <= start) index++;
       const cluster = clusters[index];
       const at = cluster ? start - cluster.time : 0;
-      if (!cluster || at < -LATEST) continue;
+      if (!cluster || at < -MAX_BLOCK_TIME) continue;
       const list = timed.get(cluster) ?? [];
-      // Where pictures are rare, a text is too late for the cluster of the one before, and has its own.
+      // A text too late for the previous picture's cluster gets its own.
       const bytes =
-        at <= LATEST
+        at <= MAX_BLOCK_TIME
           ? writeTextBlock(number, cue, at)
           : element(EBML.cluster, uint(EBML.timestamp, start), writeTextBlock(number, cue, 0));
       list.push({ at, bytes });
@@ -210,7 +211,7 @@ function placeBlocks(
   const inOrder = [...timed].map(([cluster, list]) => {
     list.sort((a, b) => a.at - b.at);
     const bytesOf = (late: boolean) =>
-      list.filter(({ at }) => at > LATEST === late).map(({ bytes }) => bytes);
+      list.filter(({ at }) => at > MAX_BLOCK_TIME === late).map(({ bytes }) => bytes);
     return [cluster, { own: bytesOf(false), after: bytesOf(true) }] as const;
   });
   return new Map(inOrder);
@@ -218,9 +219,9 @@ function placeBlocks(
 
 async function readLayout(reader: ByteReader) {
   const header = await readElementAt(reader, 0);
-  const found = header?.end ? await readElementAt(reader, header.end) : null;
-  if (found?.id !== EBML.segment) throw misfit("the headers are damaged");
-  const segment: Top = { ...found, end: found.end ?? reader.size };
+  const body = header?.end ? await readElementAt(reader, header.end) : null;
+  if (body?.id !== EBML.segment) throw misfit("the headers are damaged");
+  const segment: Top = { ...body, end: body.end ?? reader.size };
   const parts: Top[] = [];
   const clusters: Cluster[] = [];
   for (let at = segment.data; at < segment.end; ) {
@@ -252,19 +253,19 @@ async function readCluster(reader: ByteReader, top: Top): Promise<Cluster> {
   }
 }
 
-// A title's length takes one byte.
-const MOST = 255;
+// The length of a title is one byte.
+const MAX_TITLE = 255;
 
 /** Writes chapters as Nero's list (chpl) of an MP4 or MOV: starts in units of 100 ns. */
 export function writeNeroList(chapters: readonly Chapter[]): Bytes {
   const entries = chapters.flatMap(({ start, title }) => {
-    const text = cutText(title, MOST);
+    const text = cutText(title, MAX_TITLE);
     return [u64(Math.round(start * 1e7)), Uint8Array.of(text.length), text];
   });
   return fullBox("chpl", 1, 0, [u32(0), Uint8Array.of(chapters.length), ...entries]);
 }
 
-/** Writes chapters as an element of a WebM, in nanoseconds. */
+/** Writes chapters as a WebM element. */
 function writeWebmChapters(chapters: readonly Chapter[]): Uint8Array {
   const atoms = chapters.map(({ start, end, title }, index) =>
     element(
@@ -283,20 +284,20 @@ function writeWebmChapters(chapters: readonly Chapter[]): Uint8Array {
 }
 
 const ID3 = { header: 10, version: 4, utf8: 3 } as const;
-// `frame`: from 128 bytes on, ffmpeg 5.1 misreads the size of a frame within a chapter, and passes over the chapter.
+// `frame`: ffmpeg 5.1 misreads the size of a subframe of 128 bytes or more and skips the chapter.
 const LIMITS = { frame: 127, time: 0xffffffff } as const;
-// No place in the file, only in time.
-const NOWHERE = 0xffffffff;
+// Chapters have times but no file offsets.
+const NO_OFFSET = 0xffffffff;
 
-/** Plans chapters for a finished MP3: in its ID3v2.4 tag, or in one before everything else. */
+/** Plans chapters for a finished MP3: in its ID3v2.4 tag, or in a new one at the start. */
 export async function addToMp3(reader: ByteReader, chapters: readonly Chapter[]): Promise<Edit[]> {
   const frames = chapters.flatMap(({ start, end, title }, index) => {
     const [from, to] = [start, end].map((time) => Math.min(Math.round(time * 1000), LIMITS.time));
-    const times = u32(from ?? 0, to ?? 0, NOWHERE, NOWHERE);
+    const times = u32(from ?? 0, to ?? 0, NO_OFFSET, NO_OFFSET);
     const text = frame("TIT2", [Uint8Array.of(ID3.utf8), cutText(title, LIMITS.frame - 1)]);
     return frame("CHAP", [letters(`ch${index}\0`), times, ...text]);
   });
-  // Ordered, and the only table: some players show no chapters without one.
+  // Flags: top-level and ordered. Some players show no chapters without a table.
   const names = chapters.map((_, index) => letters(`ch${index}\0`));
   const table = frame("CTOC", [letters("toc\0"), Uint8Array.of(3, names.length), ...names]);
   const head = await reader.read({ start: 0, end: ID3.header });
@@ -319,8 +320,8 @@ function sevenBits(value: number): Uint8Array {
   return Uint8Array.from([21, 14, 7, 0], (shift) => (value >> shift) & 0x7f);
 }
 
-// Never within a character.
-function cutText(text: string, most: number): Uint8Array {
-  const bytes = new Uint8Array(most);
+// Cuts only between characters.
+function cutText(text: string, maxBytes: number): Uint8Array {
+  const bytes = new Uint8Array(maxBytes);
   return bytes.subarray(0, new TextEncoder().encodeInto(text, bytes).written);
 }
