@@ -3,11 +3,11 @@ import type { JobHead } from "../runs/job.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 
-/** What is stored about the visitor's file that a run works on. */
+/** The stored input file of a run. */
 export interface InputRecord {
   /** Id of the run. */
   id: string;
-  /** The file itself, or its handle; null when only its properties are kept. */
+  /** The file or its handle; null when only its properties are stored. */
   file: Blob | FileSystemFileHandle | null;
   name: string;
   size: number;
@@ -47,7 +47,7 @@ type Upgrade = (
   transaction: IDBPTransaction<Schema, StoreNames<Schema>[], "versionchange">,
 ) => void;
 
-// Each entry upgrades the version before. A published entry never changes: the next change is a new entry.
+// Each entry upgrades from the previous version. Never change a published entry; add a new one.
 const UPGRADES: readonly Upgrade[] = [
   (db) => {
     db.createObjectStore("tasks", { keyPath: "id" });

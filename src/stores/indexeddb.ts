@@ -17,7 +17,7 @@ import {
 export interface PieceStore {
   get(run_id: string, name: string): Promise<{ value: unknown } | null>;
   put(run_id: string, name: string, value: unknown): Promise<void>;
-  /** Returns the ids of the runs that have any. */
+  /** Returns the ids of runs with stored results. */
   runs(): Promise<string[]>;
   /** Deletes all results of a run. */
   clear(run_id: string): Promise<void>;
@@ -31,7 +31,7 @@ export interface InputStore {
   delete(id: string): Promise<void>;
 }
 
-/** Jobs, whose tasks are records of their own. */
+/** Jobs; their tasks are separate records. */
 export interface JobStore extends ListedStore<JobRecord> {
   /** Stores a job and its tasks, all or nothing. */
   create(job: JobRecord, tasks: readonly Task[]): Promise<void>;
@@ -62,7 +62,7 @@ export interface IndexedDbOptions {
   /** Called with the reason when anything but `close` has closed the database. */
   onClosed?(error: MediaError): void;
   /**
-   * Milliseconds to wait for such a tab before opening rejects.
+   * Milliseconds to wait for a tab with an older version before opening rejects.
    *
    * @default 10000
    */
@@ -91,7 +91,7 @@ export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedD
     try {
       return await work(db);
     } catch (thrown) {
-      throw closed ?? named(thrown);
+      throw closed ?? toMediaError(thrown);
     }
   };
   return {
@@ -147,9 +147,9 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
   const blocked = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
-  // A second attempt queues behind the first without any event.
+  // The timer is needed because a second attempt queues behind the first without an event.
   const timer = setTimeout(() => giveUp(blockedByTab()), options.blockedMs ?? BLOCKED_MS);
-  let given_up = false;
+  let abandoned = false;
   // Async, so that a missing IndexedDB also becomes a rejection.
   const opening = (async () =>
     openDB<Schema>(options.name, VERSION, {
@@ -159,7 +159,7 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
         try {
           upgrade(db, from, transaction);
         } catch (thrown) {
-          // The existing records stay.
+          // Aborting keeps the existing records.
           console.warn(thrown);
           transaction.abort();
         }
@@ -174,13 +174,13 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
       terminated: () => close(unavailable("The browser closed the store of this page; reload the page.")),
     }))();
   void opening.then(
-    (db) => given_up && db.close(),
+    (db) => abandoned && db.close(),
     () => {},
   );
   try {
     return await Promise.race([opening, blocked]);
   } catch (thrown) {
-    given_up = true;
+    abandoned = true;
     throw thrown instanceof MediaError ? thrown : notOpened(thrown);
   } finally {
     clearTimeout(timer);
@@ -202,7 +202,7 @@ function notOpened(thrown: unknown): MediaError {
 }
 
 // Other errors are bugs and stay unchanged.
-function named(thrown: unknown): unknown {
+function toMediaError(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
   const fault = FAULTS[thrown.name];
   return fault
@@ -217,7 +217,7 @@ const UNSTORABLE = {
   message: (words: string) =>
     `The browser could not store the file, which may have been changed, moved or deleted after it was chosen: ${words}`,
 } as const;
-// By the name of the browser's error. Keys are always valid, so a DataError concerns the bytes of a file.
+// By the browser's error name. Keys are always valid, so a DataError concerns a file's bytes.
 const FAULTS: Readonly<
   Record<string, { kind: ErrorKind; retryable: boolean; message(words: string): string }>
 > = {
@@ -269,7 +269,7 @@ const END: IDBValidKey = [];
 
 function createRecords<K extends keyof Records>(access: Access, name: K): ListedStore<Records[K]> {
   type Row = Records[K];
-  // Of the three, jobs have no status to be listed by.
+  // The cast covers all three stores; no one lists jobs by status, for which they have no index.
   const store = name as "tasks";
   return {
     get: async (id) => ((await access((db) => db.get(store, id))) as unknown as Row | undefined) ?? null,
@@ -284,7 +284,7 @@ async function listRecords(db: Database, name: "tasks", query: ListQuery): Promi
   const { limit, order, after, before, status, kind } = query;
   const [low, high] = order === "desc" ? [before, after] : [after, before];
   if (low !== undefined && high !== undefined && low >= high) return { records: [], more: false };
-  // The page before a cursor must be adjacent to it, so it is read backwards and reversed.
+  // The page before a cursor must be adjacent to it, so read it backwards and reverse it.
   const backwards = before !== undefined && after === undefined;
   const direction = (order === "asc") === backwards ? "prev" : "next";
   const store = db.transaction(name).store;
@@ -292,12 +292,12 @@ async function listRecords(db: Database, name: "tasks", query: ListQuery): Promi
     status === undefined
       ? store.openCursor(rangeOf(low ?? "", high ?? END), direction)
       : store.index("status").openCursor(rangeOf([status, low ?? ""], [status, high ?? END]), direction);
-  const found: Task[] = [];
-  for (let cursor = await open(); cursor && found.length <= limit; cursor = await cursor.continue()) {
-    if (kind === undefined || cursor.value.kind === kind) found.push(cursor.value);
+  const matches: Task[] = [];
+  for (let cursor = await open(); cursor && matches.length <= limit; cursor = await cursor.continue()) {
+    if (kind === undefined || cursor.value.kind === kind) matches.push(cursor.value);
   }
-  const records = found.slice(0, limit);
-  return { records: backwards ? records.reverse() : records, more: found.length > limit };
+  const records = matches.slice(0, limit);
+  return { records: backwards ? records.reverse() : records, more: matches.length > limit };
 }
 
 // Both bounds are excluded.

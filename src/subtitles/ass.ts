@@ -9,15 +9,15 @@ import {
   writeMarkup,
 } from "./cue.ts";
 
-// ReadOrder, Layer, Style, Name, three margins and Effect come before the text of an event in Matroska.
-const FIELDS = 8;
+// ReadOrder, Layer, Style, Name, three margins and Effect precede an event's text in Matroska.
+const EVENT_FIELDS = 8;
 
 /** Parses the fields of an event of ASS or SSA in Matroska; null when it has no text to show. */
 export function readAssBlock(event: string): Pick<Cue, "text" | "settings"> | null {
-  return readAssText(textAfter(event, FIELDS));
+  return readAssText(textAfter(event, EVENT_FIELDS));
 }
 
-/** Returns what follows a number of comma-separated fields. */
+/** Returns the text after a number of comma-separated fields. */
 function textAfter(event: string, fields: number): string {
   let at = 0;
   for (let left = fields; left > 0; left--) {
@@ -29,8 +29,8 @@ function textAfter(event: string, fields: number): string {
 }
 
 /**
- * Converts the text of an event: bold, italic, underlined, line breaks and whether it is at the top of the picture are kept;
- * drawings, and other overrides, are not. Null when nothing is left.
+ * Converts the text of an event to cue text. Keeps bold, italic, underline, line breaks and a position at the top of the picture;
+ * drops drawings and other overrides. Null when nothing is left.
  */
 export function readAssText(text: string): Pick<Cue, "text" | "settings"> | null {
   const face: Face = { ...PLAIN };
@@ -61,19 +61,19 @@ function plain(text: string): string {
 }
 
 const COLUMNS = "layer,start,end,style,name,marginl,marginr,marginv,effect,text".split(",");
-const MOST_COLUMNS = 64;
+const MAX_COLUMNS = 64;
 const CLOCK = /^\s*(\d{1,6}):(\d{1,2}):(\d{1,2})(?:[.:](\d{1,3}))?\s*$/;
 
-/** Parses a file of ASS or SSA: the dialogue of its events; null stands for a text that is too long. */
+/** Parses the dialogue of an ASS or SSA file; yields null for a text that is too long. */
 export function* readAss(file: string): Generator<Cue | null, void> {
   let [events, columns] = [false, COLUMNS];
   for (const line of linesOf(file)) {
     if (line.startsWith("[")) events = /^\[events\]/i.test(line);
     const [, name = "", value = ""] = (events && /^(format|dialogue):(.*)$/i.exec(line)) || [];
     if (name.toLowerCase() === "format") {
-      const named = value.split(",", MOST_COLUMNS).map((column) => column.trim().toLowerCase());
-      // Texts may have commas, so they come last.
-      columns = named.at(-1) === "text" ? named : COLUMNS;
+      const names = value.split(",", MAX_COLUMNS).map((column) => column.trim().toLowerCase());
+      // The text may contain commas, so it must come last.
+      columns = names.at(-1) === "text" ? names : COLUMNS;
     } else if (value.length > LONGEST_TEXT) yield null;
     else if (name !== "") {
       const fields = value.split(",", columns.length - 1);
@@ -94,9 +94,9 @@ function* linesOf(text: string): Generator<string, void> {
   }
 }
 
-/** How texts look in pictures of a size. */
+/** The style of burned-in text. */
 export interface AssLook {
-  /** Pixels. */
+  /** Size of the picture in pixels. */
   width: number;
   height: number;
   font: string;
@@ -104,7 +104,7 @@ export interface AssLook {
   white: number;
 }
 
-// Shares of the shorter side. A line of letters is as tall as the size of their font.
+// Fractions of the shorter side; a line is as tall as its font size.
 const SIZE = 1 / 15;
 const OUTLINE = SIZE / 14;
 const MARGIN = 0.05;
@@ -114,8 +114,8 @@ const STYLE =
 const EVENT = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text";
 
 /**
- * Writes cues as ASS: white letters with a black outline at the bottom of the picture, or at its top where a cue says so. Of the
- * cues' text, only bold, italic, underlined and line breaks become overrides.
+ * Writes cues as ASS: white text with a black outline at the bottom of the picture, or at the top if a cue's settings say so. Only
+ * bold, italic, underline and line breaks become overrides.
  */
 export function writeAss(cues: readonly Cue[], { width, height, font, white }: AssLook): string {
   const side = Math.min(width, height);
@@ -129,22 +129,45 @@ export function writeAss(cues: readonly Cue[], { width, height, font, white }: A
   const margins = [width, width, height].map((each) => Math.round(each * MARGIN));
   const outline = Math.max(1, side * OUTLINE).toFixed(2);
   const style = [
-    ...["Default", font, size, primary, primary, black, none],
-    ...[0, 0, 0, 0, 100, 100, 0, 0, 1, outline, 0, 2, ...margins, 1],
+    "Default",
+    font,
+    size,
+    primary,
+    primary,
+    black,
+    none,
+    ...[0, 0, 0, 0, 100, 100, 0, 0, 1],
+    outline,
+    0,
+    2,
+    ...margins,
+    1,
   ];
   const events = cues.map(({ start, end, text, settings }) => {
     const place = `{\\an${alignment(settings)}}`;
     return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${place}${writeText(text)}`;
   });
   return [
-    ...["[Script Info]", "ScriptType: v4.00+", `PlayResX: ${width}`, `PlayResY: ${height}`],
-    ...["WrapStyle: 0", "ScaledBorderAndShadow: yes", "YCbCr Matrix: None", ""],
-    ...["[V4+ Styles]", `Format: ${STYLE}`, `Style: ${style.join(",")}`, ""],
-    ...["[Events]", `Format: ${EVENT}`, ...events, ""],
+    "[Script Info]",
+    "ScriptType: v4.00+",
+    `PlayResX: ${width}`,
+    `PlayResY: ${height}`,
+    "WrapStyle: 0",
+    "ScaledBorderAndShadow: yes",
+    "YCbCr Matrix: None",
+    "",
+    "[V4+ Styles]",
+    `Format: ${STYLE}`,
+    `Style: ${style.join(",")}`,
+    "",
+    "[Events]",
+    `Format: ${EVENT}`,
+    ...events,
+    "",
   ].join("\n");
 }
 
-// As the keys of a number pad lie.
+// Laid out like a numeric keypad: 1 is bottom left, 7 top left.
 function alignment(settings: string): number {
   const [, line = "", percent] = /(?:^|\s)line:(\d+)(?:\.\d+)?(%?)/.exec(settings) ?? [];
   const top = line !== "" && (percent ? Number(line) < 50 : Number(line) < 5);
@@ -164,7 +187,7 @@ function writeRun({ text, bold, italic, underline }: Run): string {
   return `${set(1)}${escapeText(text)}${set(0)}`;
 }
 
-// A backslash begins an escape unless something invisible follows it.
+// An invisible character after a backslash keeps it from starting an escape.
 const JOINER = "\u2060";
 
 function escapeText(text: string): string {
@@ -174,7 +197,6 @@ function escapeText(text: string): string {
     .replaceAll(/\p{Cc}/gu, (control) => (control === "\n" ? "\\N" : " "));
 }
 
-// ASS has hundredths of a second.
 function clock(ms: number): string {
   const hundredths = Math.round(ms / 10);
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");

@@ -1,28 +1,28 @@
-/** A piece of text and when it is shown; its text and settings are those of WebVTT. */
+/** A timed text; its markup and settings are those of WebVTT. */
 export interface Cue {
-  /** When it appears, in whole milliseconds. */
+  /** Start in whole milliseconds. */
   start: number;
-  /** When it disappears, in whole milliseconds; later than `start`. */
+  /** End in whole milliseconds; later than `start`. */
   end: number;
   /** Cue text of WebVTT: lines, with `<b>`, `<i>` and `<u>`, and `&`, `<` and `>` escaped. */
   text: string;
-  /** Cue settings of WebVTT, such as `line:0`; empty without any. */
+  /** Cue settings of WebVTT, such as `line:0`; may be empty. */
   settings: string;
 }
 
-/** The stretch of a source that an output shows. */
+/** The range of a source that an output shows. */
 export interface Shown {
-  /** Seconds of the source at which the output starts. */
+  /** Start in seconds of the source. */
   start: number;
-  /** Seconds of the output; null when unknown. */
+  /** Duration of the output in seconds; null when unknown. */
   duration: number | null;
-  /** Seconds of source in a second of output. */
+  /** Seconds of source per second of output. */
   speed: number;
 }
 
 /**
- * Moves cues of a source to when the output shows them, in order of time. Cues that are never shown are left out; others are cut
- * at the start and end of the output.
+ * Converts cues of a source to the output's times, in order. Drops cues outside the output and trims those that cross its start or
+ * end.
  */
 export function shiftCues(cues: readonly Cue[], { start, duration, speed }: Shown): Cue[] {
   const at = (time: number) => Math.round((time - start * 1000) / speed);
@@ -34,8 +34,8 @@ export function shiftCues(cues: readonly Cue[], { start, duration, speed }: Show
 }
 
 /**
- * Splits overlapping cues where another begins or ends, for formats that show one at a time; each piece has all their lines. The
- * pieces of a crowd take room in proportion to its square: a caller stops where they take too much.
+ * Splits overlapping cues wherever one begins or ends, for formats that show one at a time; each piece has all their lines. The
+ * total size grows with the square of the overlap, so callers must limit it.
  */
 export function* flattenCues(cues: readonly Cue[]): Generator<Cue, void> {
   let shown: Cue[] = [];
@@ -57,14 +57,14 @@ export function* flattenCues(cues: readonly Cue[]): Generator<Cue, void> {
   yield* showUntil(at, Number.POSITIVE_INFINITY);
 }
 
-/** How a stretch of text is set. */
+/** The style of a run of text. */
 export interface Face {
   bold: boolean;
   italic: boolean;
   underline: boolean;
 }
 
-/** A stretch of plain text that is set alike. */
+/** Plain text of one style. */
 export interface Run extends Face {
   text: string;
 }
@@ -73,7 +73,7 @@ const TAGS = { bold: "b", italic: "i", underline: "u" } as const satisfies Recor
 const FACES = Object.entries(TAGS) as [keyof Face, string][];
 export const PLAIN: Face = { bold: false, italic: false, underline: false };
 
-/** Writes runs as cue text of WebVTT, each line of which has text. */
+/** Writes runs as cue text of WebVTT without empty lines. */
 export function writeMarkup(runs: readonly Run[]): string {
   const marked = runs.map(({ text, ...face }) => {
     const tags = FACES.filter(([name]) => face[name] && text.trim() !== "").map(([, tag]) => tag);
@@ -94,10 +94,17 @@ function escapeText(text: string): string {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: "&", lt: "<", gt: ">", nbsp: "\u00a0", lrm: "\u200e", rlm: "\u200f", quot: '"', apos: "'" },
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  nbsp: "\u00a0",
+  lrm: "\u200e",
+  rlm: "\u200f",
+  quot: '"',
+  apos: "'",
 };
 
-/** Replaces the entities that subtitles have; others stay as they are. */
+/** Decodes the entities of subtitles; leaves others unchanged. */
 function readEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal, hex, name) => {
     if (name) return ENTITIES[name.toLowerCase()] ?? whole;
@@ -108,24 +115,28 @@ function readEntities(text: string): string {
   });
 }
 
-// A tag of WebVTT: its slash, its name, and classes or a speaker up to the end; or a time.
+// A tag with an optional slash, name, and classes or speaker; or a timestamp.
 const WEBVTT_TAG = /<(\/?)([a-z]+)(?:[.\s][^<>]*)?>|<\/?>|<[\d:.]+>/gi;
 
-/** Parses cue text of WebVTT; of its tags, those of {@link Face} are kept. */
+/** Parses cue text of WebVTT; keeps the styles of {@link Face} and drops other tags. */
 export function readMarkup(text: string): Run[] {
   return readTags(text, WEBVTT_TAG, (name) => FACES.find(([, tag]) => tag === name)?.[0] ?? null);
 }
 
-// Only these are tags in SubRip: text in other angle brackets is shown.
+// SubRip shows text in any other angle brackets.
 const SUBRIP_TAG = /<(\/?)(b|i|u|s|font|strong|em)(?:\s[^<>]*)?>|\{\\[^{}]*\}/gi;
 
-/** Parses the text of SubRip, in which only tags of HTML that set type are tags. */
+/** Parses the text of a SubRip cue. */
 export function readSubripMarkup(text: string): Run[] {
   return readTags(text, SUBRIP_TAG, (name) => SUBRIP[name] ?? null);
 }
 
 const SUBRIP: Readonly<Record<string, keyof Face>> = {
-  ...{ b: "bold", strong: "bold", i: "italic", em: "italic", u: "underline" },
+  b: "bold",
+  strong: "bold",
+  i: "italic",
+  em: "italic",
+  u: "underline",
 };
 
 function readTags(text: string, tags: RegExp, faceOf: (name: string) => keyof Face | null): Run[] {
@@ -147,39 +158,41 @@ function readTags(text: string, tags: RegExp, faceOf: (name: string) => keyof Fa
   return runs;
 }
 
-/** What follows a line with two times, as SubRip and WebVTT have them. */
+/** A timing line of SubRip or WebVTT and the text after it. */
 export interface TimedBlock {
   /** Milliseconds. */
   start: number;
   end: number;
   /** The rest of the line. */
   settings: string;
-  /** What follows, up to the next such line. */
+  /** The text up to the next timing line. */
   body: string;
 }
 
-/** Letters of one text of a file, with its tags, past which it is none that people read, and too long for timed text of MP4. */
+/** Most characters of one cue, including tags: no one reads more, and timed text in MP4 does not fit it. */
 export const LONGEST_TEXT = 2 ** 14;
 
 const CLOCK = String.raw`(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`;
 
-/** A line with two times; hours and fractions may be absent. */
+/** A timing line; hours and fractions are optional. */
 export const TIMING = new RegExp(String.raw`^[ \t]*${CLOCK}[ \t]*-->[ \t]*${CLOCK}([^\n]*)`, "gm");
 
-/** Splits a text at its lines with two times. */
+/** Splits a text at its timing lines. */
 export function* timedBlocks(text: string): Generator<TimedBlock, void> {
   let last: (Omit<TimedBlock, "body"> & { from: number }) | null = null;
   for (const match of text.matchAll(TIMING)) {
     if (last) yield { ...last, body: text.slice(last.from, match.index) };
     last = {
-      ...{ start: readClock(match.slice(1, 5)), end: readClock(match.slice(5, 9)) },
-      ...{ settings: match[9] ?? "", from: match.index + match[0].length },
+      start: readClock(match.slice(1, 5)),
+      end: readClock(match.slice(5, 9)),
+      settings: match[9] ?? "",
+      from: match.index + match[0].length,
     };
   }
   if (last) yield { ...last, body: text.slice(last.from) };
 }
 
-/** Returns milliseconds from the digits of hours, minutes, seconds and a decimal fraction. */
+/** Converts hours, minutes, seconds and a decimal fraction, as digits, to milliseconds. */
 export function readClock([hours = "0", minutes, seconds, fraction = ""]: (string | undefined)[]): number {
   const whole = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
   return whole * 1000 + Number(fraction.padEnd(3, "0"));

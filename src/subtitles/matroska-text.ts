@@ -21,46 +21,46 @@ const READERS: Readonly<
   "S_TEXT/UTF8": readSubripText,
   "S_TEXT/ASS": readAssBlock,
   "S_TEXT/SSA": readAssBlock,
-  // Settings and an identifier are added to the block, a line each.
+  // Block additions hold settings and an identifier, a line each.
   "S_TEXT/WEBVTT": (text, more) => readWebvttText(text, more.split("\n", 1)[0]),
   "D_WEBVTT/SUBTITLES": readWebvttBlock,
   "D_WEBVTT/CAPTIONS": readWebvttBlock,
 };
-const MOST_HEAD = 4 * MIB;
+const MAX_HEADER = 4 * MIB;
 const TOP_ELEMENTS = 64;
-const MOST_BLOCK = MIB;
-// Bytes read at a time: pictures between two texts are passed over where they are larger.
+const MAX_BLOCK = MIB;
+// Bytes per read; larger elements between two texts are skipped.
 const WINDOW = 2 * MIB;
-const HEADER = 12;
-// Ticks by which a block may come before the time of its cluster.
-const EARLIEST = 2 ** 15;
-const NANOSECONDS = 1_000_000;
-// Milliseconds for which a cue of no stated length is shown at most.
-const MOST_OPEN = 10_000;
+const ELEMENT_HEADER = 12;
+// Ticks by which a block may precede its cluster's timestamp.
+const MAX_LEAD = 2 ** 15;
+const DEFAULT_TICK = 1_000_000;
+// Longest duration of a cue that states none.
+const MAX_OPEN_MS = 10_000;
 
 interface TextEntry {
   stream: number;
   read: (typeof READERS)[string];
-  /** Restores what the blocks' compression removed. */
+  /** Decompresses a block. */
   expand(bytes: Uint8Array): Promise<Uint8Array>;
   list: CueList;
-  /** Cues whose blocks do not say how long they last. */
+  /** Cues without a stated duration. */
   open: Set<Cue>;
 }
 
-/** Reads the cues of text tracks in a Matroska or WebM, passing over everything else. */
+/** Reads the cues of text tracks in a Matroska or WebM file; skips everything else. */
 export const readMatroskaCues: CueReader = async (reader, streams, { signal, onWait, until }) => {
   const head = await readHead(reader, streams);
   if (!head) return new Map();
   const { entries, media, tick } = head;
   const window = createWindow(reader, signal, onWait);
-  const ms = (ticks: number) => Math.round((ticks * tick) / NANOSECONDS);
+  const ms = (ticks: number) => Math.round((ticks * tick) / DEFAULT_TICK);
   let clock = 0;
   let first = Number.POSITIVE_INFINITY;
   const origin = () => (Number.isFinite(first) ? ms(first) : 0);
   for (let at = head.clusters; at < reader.size && entries.size > 0; ) {
     const element = await window.element(at);
-    // Whatever follows is damaged.
+    // The rest is damaged.
     if (!element || (element.end === null && element.id !== EBML.cluster)) break;
     if (element.id === EBML.cluster || element.id === EBML.segment) {
       at = element.data;
@@ -71,7 +71,7 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
     if (element.id === EBML.timestamp && end - element.data <= 8) {
       const bytes = await window.read(element.data, end);
       clock = readUint(bytes, 0, bytes.length);
-      if (ms(clock - EARLIEST) - origin() > until) break;
+      if (ms(clock - MAX_LEAD) - origin() > until) break;
     }
     const isBlock = element.id === EBML.block_group || element.id === EBML.simple_block;
     if (!isBlock) continue;
@@ -79,13 +79,13 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
     if (media.has(number)) first = Math.min(first, clock + late);
     const entry = entries.get(number);
     if (!entry) continue;
-    const fits = end - element.data <= MOST_BLOCK;
+    const fits = end - element.data <= MAX_BLOCK;
     const cue = fits && readBlock(await window.read(element.start, end));
     if (cue) {
       const start = ms(clock + late);
       await addCue(
         entry,
-        { start, end: cue.lasts === null ? start + MOST_OPEN : start + ms(cue.lasts) },
+        { start, end: cue.lasts === null ? start + MAX_OPEN_MS : start + ms(cue.lasts) },
         cue,
       );
     }
@@ -93,12 +93,12 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
   }
   const shift = origin();
   const moved = (cue: Cue) => ({ ...cue, start: cue.start - shift, end: cue.end - shift });
-  return new Map([...entries.values()].map((entry) => [entry.stream, closed(entry).map(moved)]));
+  return new Map([...entries.values()].map((entry) => [entry.stream, withEnds(entry).map(moved)]));
 };
 
-// As players do: a cue of no stated length is shown until the next one that starts after it.
-function closed({ list, open }: TextEntry): Cue[] {
-  // From the last cue on; of those passed, the ones that may be next.
+// Like players, shows a cue without a stated duration until the next one that starts after it.
+function withEnds({ list, open }: TextEntry): Cue[] {
+  // A stack, built from the last cue on, of those that may be next.
   const later: Cue[] = [];
   const cues = list.cues.toReversed().map((cue) => {
     while ((later.at(-1)?.start ?? Number.POSITIVE_INFINITY) <= cue.start) later.pop();
@@ -115,7 +115,7 @@ async function addCue(
   { lasts, bytes, more }: Block,
 ): Promise<void> {
   const decoder = new TextDecoder();
-  // A block that cannot be expanded is damaged.
+  // Null for a damaged block.
   const text = await expand(bytes).catch(() => null);
   const size = (text ?? bytes).length + more.length;
   const cue = text && read(decoder.decode(text).replace(/\0+$/, ""), decoder.decode(more));
@@ -130,18 +130,18 @@ async function readHead(reader: ByteReader, streams: readonly number[]) {
   if (segment?.id !== EBML.segment) return null;
   const entries = new Map<number, TextEntry>();
   const media = new Set<number>();
-  const room: Room = { ...MOST };
-  let [at, tick] = [segment.data, NANOSECONDS];
+  const budget: Room = { ...MOST };
+  let [at, tick] = [segment.data, DEFAULT_TICK];
   for (let count = 0; count < TOP_ELEMENTS; count++) {
     const element = await readElementAt(reader, at);
     if (element?.id === EBML.cluster) return { entries, media, tick, clusters: at };
     if (element?.end == null) return null;
-    const kept = element.id === EBML.info || element.id === EBML.tracks;
-    if (kept && element.end - at <= MOST_HEAD) {
+    const isHeader = element.id === EBML.info || element.id === EBML.tracks;
+    if (isHeader && element.end - at <= MAX_HEADER) {
       const bytes = await reader.read({ start: element.data, end: element.end });
-      if (element.id === EBML.info) tick = field(bytes, EBML.timestamp_scale) || NANOSECONDS;
+      if (element.id === EBML.info) tick = field(bytes, EBML.timestamp_scale) || DEFAULT_TICK;
       else {
-        for (const [number, entry] of readEntries(bytes, streams, room)) entries.set(number, entry);
+        for (const [number, entry] of readEntries(bytes, streams, budget)) entries.set(number, entry);
         for (const number of mediaTracks(bytes)) media.add(number);
       }
     }
@@ -150,7 +150,7 @@ async function readHead(reader: ByteReader, streams: readonly number[]) {
   return null;
 }
 
-function readEntries(tracks: Uint8Array, streams: readonly number[], room: Room): [number, TextEntry][] {
+function readEntries(tracks: Uint8Array, streams: readonly number[], budget: Room): [number, TextEntry][] {
   const all = listElements(tracks, 0, tracks.length).filter(({ id }) => id === EBML.track);
   return all.flatMap(({ data, end }, stream): [number, TextEntry][] => {
     const bytes = tracks.subarray(data, end);
@@ -158,7 +158,7 @@ function readEntries(tracks: Uint8Array, streams: readonly number[], room: Room)
     const read = READERS[codec ? new TextDecoder().decode(codec).replace(/\0+$/, "") : ""];
     const expand = readEncoding(contentOf(bytes, EBML.encodings));
     if (!streams.includes(stream) || !read || !expand) return [];
-    const entry = { stream, read, expand, list: createCueList(room), open: new Set<Cue>() };
+    const entry = { stream, read, expand, list: createCueList(budget), open: new Set<Cue>() };
     return [[field(bytes, EBML.track_number), entry]];
   });
 }
@@ -176,14 +176,14 @@ function mediaTracks(tracks: Uint8Array): number[] {
 
 const ALGORITHMS = { zlib: 0, stripping: 3 } as const;
 
-// Null for what cannot be undone here: encryption, and compression by bzip2 or LZO.
+// Null for encryption, and for compression by bzip2 or LZO.
 function readEncoding(encodings: Uint8Array | null): TextEntry["expand"] | null {
   if (!encodings) return async (bytes) => bytes;
   const all = listElements(encodings, 0, encodings.length).filter(({ id }) => id === EBML.encoding);
   const [encoding] = all.map(({ data, end }) => encodings.subarray(data, end));
   const compression = encoding && contentOf(encoding, EBML.compression);
   if (!encoding || !compression || all.length > 1 || contentOf(encoding, EBML.encryption)) return null;
-  // Only the private data of the track is compressed.
+  // Scope 2 covers only the track's private data.
   if ((contentOf(encoding, EBML.encoding_scope) ?? Uint8Array.of(1))[0] === 2) return async (bytes) => bytes;
   const algorithm = field(compression, EBML.compression_algorithm);
   if (algorithm === ALGORITHMS.zlib) return inflate;
@@ -193,7 +193,7 @@ function readEncoding(encodings: Uint8Array | null): TextEntry["expand"] | null 
 
 async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
   const body = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate"));
-  let left: number = MOST_BLOCK;
+  let left: number = MAX_BLOCK;
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
       left -= piece.length;
@@ -205,14 +205,14 @@ async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 interface Block {
-  /** In ticks; null when the block does not say. */
+  /** Duration in ticks; null when not stated. */
   lasts: number | null;
   bytes: Uint8Array;
-  /** What is added to the block. */
+  /** Its block additions. */
   more: Uint8Array;
 }
 
-// RFC 9559, 10: the track, 16 bits of time and the flags come before the text.
+// RFC 9559, 10: the track, 16 bits of time and the flags precede the text.
 function readBlock(bytes: Uint8Array): Block | null {
   const whole = readElement(bytes, 0);
   if (!whole) return null;
@@ -229,13 +229,13 @@ function readBlock(bytes: Uint8Array): Block | null {
   };
 }
 
-function contentOf(bytes: Uint8Array, wanted: number): Uint8Array | null {
-  const found = listElements(bytes, 0, bytes.length).find(({ id }) => id === wanted);
-  return found ? bytes.subarray(found.data, found.end) : null;
+function contentOf(bytes: Uint8Array, elementId: number): Uint8Array | null {
+  const element = listElements(bytes, 0, bytes.length).find(({ id }) => id === elementId);
+  return element ? bytes.subarray(element.data, element.end) : null;
 }
 
-function field(bytes: Uint8Array, wanted: number): number {
-  const content = contentOf(bytes, wanted);
+function field(bytes: Uint8Array, elementId: number): number {
+  const content = contentOf(bytes, elementId);
   return content && content.length <= 8 ? readUint(content, 0, content.length) : 0;
 }
 
@@ -245,31 +245,31 @@ interface Window {
 }
 
 function createWindow(reader: ByteReader, signal: AbortSignal, onWait: () => void): Window {
-  let held: { start: number; bytes: Uint8Array } = { start: 0, bytes: new Uint8Array() };
+  let cached: { start: number; bytes: Uint8Array } = { start: 0, bytes: new Uint8Array() };
   const window: Window = {
     async read(start, end) {
       const to = Math.min(end, reader.size);
-      if (start < held.start || to > held.start + held.bytes.length) {
+      if (start < cached.start || to > cached.start + cached.bytes.length) {
         signal.throwIfAborted();
         onWait();
         const last = Math.max(to, Math.min(start + WINDOW, reader.size));
-        held = { start, bytes: await reader.read({ start, end: last }, signal) };
+        cached = { start, bytes: await reader.read({ start, end: last }, signal) };
       }
-      return held.bytes.subarray(start - held.start, to - held.start);
+      return cached.bytes.subarray(start - cached.start, to - cached.start);
     },
     async element(at) {
-      const found = readElement(await window.read(at, at + HEADER), 0);
-      if (!found) return null;
-      const end = found.end === null ? null : at + found.end;
-      return { id: found.id, start: at, data: at + found.data, end };
+      const element = readElement(await window.read(at, at + ELEMENT_HEADER), 0);
+      if (!element) return null;
+      const end = element.end === null ? null : at + element.end;
+      return { id: element.id, start: at, data: at + element.data, end };
     },
   };
   return window;
 }
 
-// The track of a block, 0 where there is none, and its time after that of its cluster, in ticks.
+// Returns a block's track, 0 if it has none, and its time in ticks from its cluster's timestamp.
 async function blockHead(window: Window, { id, data, end }: Element) {
-  const bytes = await window.read(data, Math.min(end ?? data, data + HEADER + 8));
+  const bytes = await window.read(data, Math.min(end ?? data, data + ELEMENT_HEADER + 8));
   const inner = id === EBML.block_group ? readElement(bytes, 0) : null;
   const at = inner?.data ?? 0;
   const late = at + Math.clz32(bytes[at] ?? 0) - 23;

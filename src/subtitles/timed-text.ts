@@ -4,15 +4,15 @@ import { concatBytes, viewOf } from "../util/bytes.ts";
 import { type Cue, PLAIN, type Run, readMarkup, writeMarkup } from "./cue.ts";
 import { type CueReader, createCueList, MOST, type Room } from "./track.ts";
 
-// 3GPP TS 26.245, 5.16: styles are records of 12 bytes, in which a byte of flags sets the face.
+// 3GPP TS 26.245, 5.16: a style record has 12 bytes, of which one holds the flags of the face.
 const RECORD = 12;
 const FLAGS = { bold: 1, italic: 2, underline: 4 } as const;
 const FONT = { id: 1, size: 16, color: 0xffffffff } as const;
-const MOST_TEXT = 0xffff;
-// Bytes of UTF-8 that a unit of UTF-16 becomes at most.
-const MOST_BYTES = 3;
+const MAX_TEXT_BYTES = 0xffff;
+// Bytes of UTF-8 per unit of UTF-16.
+const MAX_BYTES_PER_UNIT = 3;
 
-/** Parses a sample of 3GPP timed text, the `mov_text` of MP4 and MOV; null when it shows nothing. */
+/** Parses a sample of 3GPP timed text, `mov_text` in MP4 and MOV; null when it is empty. */
 export function readTimedText(sample: Uint8Array): Pick<Cue, "text" | "settings"> | null {
   if (sample.length < 3) return null;
   const view = viewOf(sample);
@@ -22,7 +22,7 @@ export function readTimedText(sample: Uint8Array): Pick<Cue, "text" | "settings"
   return marked === "" ? null : { text: marked, settings: "" };
 }
 
-// Without a mark of UTF-16 it is UTF-8.
+// UTF-8 unless a byte order mark states UTF-16.
 function decode(bytes: Uint8Array): string {
   const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
   const encoding = mark === 0xfeff ? "utf-16be" : mark === 0xfffe ? "utf-16le" : "utf-8";
@@ -56,19 +56,22 @@ function readStyles(view: DataView, start: number, letters: readonly string[]): 
 
 const STYL = 0x7374796c;
 
-/** Whether a sample has room for all of a text: its length is a number of 16 bits. */
+/** Returns whether a text fits into a sample, whose length has 16 bits. */
 export function fitsTimedText(marked: string): boolean {
-  return marked.length * MOST_BYTES <= MOST_TEXT || plainBytes(readMarkup(marked)).length <= MOST_TEXT;
+  return (
+    marked.length * MAX_BYTES_PER_UNIT <= MAX_TEXT_BYTES ||
+    plainBytes(readMarkup(marked)).length <= MAX_TEXT_BYTES
+  );
 }
 
 function plainBytes(runs: readonly Run[]): Uint8Array {
   return new TextEncoder().encode(runs.map((run) => run.text).join(""));
 }
 
-/** Writes such a sample. */
+/** Writes a sample of 3GPP timed text. */
 export function writeTimedText(marked: string): Uint8Array {
   const runs = readMarkup(marked);
-  const text = plainBytes(runs).subarray(0, MOST_TEXT);
+  const text = plainBytes(runs).subarray(0, MAX_TEXT_BYTES);
   const length = new Uint8Array(2);
   viewOf(length).setUint16(0, text.length);
   let at = 0;
@@ -79,7 +82,7 @@ export function writeTimedText(marked: string): Uint8Array {
       (sum, [name, flag]) => (run[name as keyof typeof FLAGS] ? sum + flag : sum),
       0,
     );
-    return flags > 0 && at <= MOST_TEXT ? [{ start, end: at, flags }] : [];
+    return flags > 0 && at <= MAX_TEXT_BYTES ? [{ start, end: at, flags }] : [];
   });
   if (styled.length === 0) return concatBytes([length, text]);
   const box = new Uint8Array(10 + styled.length * RECORD);
@@ -97,26 +100,26 @@ export function writeTimedText(marked: string): Uint8Array {
   return concatBytes([length, text, box]);
 }
 
-// A sample has its text, of 64 KiB at most, and its styles.
-const MOST_SAMPLE = 2 ** 18;
-// Texts so close to one another are read at once, up to so many bytes: over HTTP each read takes a round trip.
+// Room for 64 KiB of text and its styles.
+const MAX_SAMPLE = 2 ** 18;
+// Samples no further apart than `gap` are read at once, up to `bytes`: over HTTP each read takes a round trip.
 const NEAR = { gap: 65_536, bytes: 1_048_576 } as const;
 
 /** Reads the cues of timed text in an MP4 or MOV. */
 export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, until }) => {
-  const found = new Map<number, readonly Cue[]>();
+  const cues = new Map<number, readonly Cue[]>();
   const index = await readMovieIndex(reader);
-  if (!index) return found;
+  if (!index) return cues;
   const { moov } = index;
   const { places } = readMovieExtras(index);
-  const room: Room = { ...MOST };
+  const budget: Room = { ...MOST };
   for (const trak of listBoxes(moov, 8, moov.byteLength)) {
     if (trak.kind !== "trak") continue;
     const stream = places.get(trackId(moov, trak));
     if (stream === undefined || !streams.includes(stream)) continue;
-    const list = createCueList(room);
-    const wanted = shownUntil(samplesOf(moov, trak, index.start), until);
-    for (const group of groupSamples(wanted.samples())) {
+    const list = createCueList(budget);
+    const selection = shownUntil(samplesOf(moov, trak, index.start), until);
+    for (const group of groupSamples(selection.samples())) {
       onWait();
       const [first, last] = [group[0] as Sample, group.at(-1) as Sample];
       const bytes = await reader.read({ start: first.at, end: last.at + last.size }, signal);
@@ -126,12 +129,12 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
       }
       if (!list.whole) break;
     }
-    if (wanted.whole() && list.whole) found.set(stream, list.cues);
+    if (selection.whole() && list.whole) cues.set(stream, list.cues);
   }
-  return found;
+  return cues;
 };
 
-// The samples with text that begin before a time; `whole` is false once one of them is more than people read.
+// The samples with text that begin before a time; `whole` becomes false when they exceed the limits.
 function shownUntil(all: Iterable<Sample>, until: number) {
   let whole = true;
   return {
@@ -140,7 +143,7 @@ function shownUntil(all: Iterable<Sample>, until: number) {
       let read = 0;
       for (const sample of all) {
         const { start, end, size } = sample;
-        whole &&= size <= MOST_SAMPLE && read++ < MOST.cues * 2;
+        whole &&= size <= MAX_SAMPLE && read++ < MOST.cues * 2;
         if (start >= until || !whole) return;
         if (size > 2 && end > start) yield sample;
       }
@@ -174,7 +177,7 @@ interface Sample {
   /** Milliseconds. */
   start: number;
   end: number;
-  /** Offset in the file, and bytes. */
+  /** Offset and size in bytes. */
   at: number;
   size: number;
 }

@@ -24,10 +24,10 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", abort));
 }
 
-/** Waits for work for at most `ms` milliseconds; after that, what `late` returns or throws takes its place. */
+/** Waits for work for at most `ms` milliseconds; after that, returns or throws the result of `late`. */
 export async function within<T, L>(work: Promise<T>, ms: number, late: () => L): Promise<T | L> {
   const { promise, resolve } = Promise.withResolvers<typeof LATE>();
-  const timer = setTimeout(resolve, Math.min(ms, MOST_MS), LATE);
+  const timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS), LATE);
   try {
     const first = await Promise.race([work, promise]);
     return first === LATE ? late() : first;
@@ -37,17 +37,17 @@ export async function within<T, L>(work: Promise<T>, ms: number, late: () => L):
 }
 
 const LATE = Symbol("late");
-// A longer timer would fire at once.
-const MOST_MS = 2 ** 31 - 1;
+// A longer timer fires at once.
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A time limit for anything that takes an AbortSignal. */
 export interface TimeLimit {
-  /** Aborts when the time is up, and when the caller's own signal does. */
+  /** Aborts when the time is up or the caller's signal aborts. */
   readonly signal: AbortSignal;
   readonly isOver: boolean;
-  /** Restarts the time, after a sign of progress. */
+  /** Restarts the time after progress. */
   restart(): void;
-  /** Removes the limit; the caller's own signal stays. */
+  /** Removes the limit; the caller's signal stays in effect. */
   clear(): void;
 }
 
@@ -83,8 +83,8 @@ export interface RetryOptions {
 }
 
 /**
- * Retries work after pauses and rejects with the last failure. Not p-retry, which takes a TypeError for a programming error
- * unless it recognizes a browser's network error, and does not know the messages of workerd and Node's streams.
+ * Retries work after pauses and rejects with the last failure. p-retry would treat network errors of workerd and Node's streams as
+ * programming errors, because it only recognizes browsers' messages.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { tries, pauseMs, signal, helps = () => true } = options;
@@ -99,8 +99,8 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
 }
 
 /** Returns pauses that double from the first one up to a maximum. */
-export function doubling(firstMs: number, mostMs = Number.POSITIVE_INFINITY): (tried: number) => number {
-  return (tried) => Math.min(firstMs * 2 ** (tried - 1), mostMs);
+export function doubling(firstMs: number, maxMs = Number.POSITIVE_INFINITY): (tried: number) => number {
+  return (tried) => Math.min(firstMs * 2 ** (tried - 1), maxMs);
 }
 
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -111,9 +111,9 @@ export function isTransient(status: number): boolean {
 }
 
 /**
- * Works on items in order, at most `limit` at once. After a failure it starts no further item; `onFailure` may stop the work
- * in progress. Rejects with the first failure once no work is in progress. Not p-map, which rejects at once, while other items
- * still write what the caller then removes (test/util/side-by-side).
+ * Works on items in order, at most `limit` at once. After a failure it starts no further item; `onFailure` may stop the work in
+ * progress. Rejects with the first failure once no work is in progress; p-map rejects at once, while other items still write files
+ * that the caller then removes (test/util/side-by-side).
  */
 export async function sideBySide<T>(
   items: Iterable<T>,
@@ -139,14 +139,14 @@ export async function sideBySide<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Works on all items at once, on each even where another fails; then rejects with the first failure. */
+/** Works on all items at once, even if one fails; then rejects with the first failure. */
 export async function everyOne<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const ends = await Promise.allSettled(items.map(work));
   const failed = ends.find((end) => end.status === "rejected");
   if (failed) throw failed.reason;
 }
 
-const EVERY_MS = 500;
+const INTERVAL_MS = 500;
 
 /** Throttles reports: calls through at most twice a second and drops the rest. */
 export function throttle<A extends unknown[]>(
@@ -155,7 +155,7 @@ export function throttle<A extends unknown[]>(
   let last = 0;
   return async (...args) => {
     const now = Date.now();
-    if (now - last < EVERY_MS) return;
+    if (now - last < INTERVAL_MS) return;
     last = now;
     await report(...args);
   };

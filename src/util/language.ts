@@ -18,10 +18,10 @@ const CODES: ReadonlyMap<string, string> = new Map(
     .map((pair) => pair.split(":") as [string, string]),
 );
 
-/** The code of a language that is not known. */
+/** The code of an unknown language. */
 export const NO_LANGUAGE = "und";
 
-/** Returns the code of three letters that MP4, MOV and WebM have for a language, such as `deu` for `de-CH`; `und` for any other. */
+/** Returns a language's ISO 639-2/T code for MP4, MOV and WebM, such as `deu` for `de-CH`; `und` when unknown. */
 export function threeLetters(language: string | undefined): string {
   const [main = ""] = (language ?? "").toLowerCase().split(/[-_]/);
   return /^[a-z]{3}$/.test(main) ? main : (CODES.get(main) ?? NO_LANGUAGE);

@@ -1,8 +1,8 @@
-/** A queue in order of arrival, bounded in the number that run at once and in a shared budget. */
+/** A first-in, first-out queue with a limited number of slots and a shared budget. */
 export interface Turns {
   /**
-   * Resolves in its turn to a function that ends the turn; rejects when the signal aborts. A request beyond the whole budget
-   * waits until it runs alone.
+   * Resolves to a function that frees the slot; rejects when the signal aborts. A request larger than the whole budget waits until
+   * it can run alone.
    */
   take(amount: number, signal: AbortSignal): Promise<() => void>;
 }
@@ -12,8 +12,8 @@ interface Waiting {
   start(): void;
 }
 
-/** Creates a queue that runs `most` at once, within `budget` together. */
-export function createTurns(most: number, budget: number): Turns {
+/** Creates a queue with `slots` slots that share `budget`. */
+export function createTurns(slots: number, budget: number): Turns {
   const queue: Waiting[] = [];
   let running = 0;
   let taken = 0;
@@ -21,7 +21,7 @@ export function createTurns(most: number, budget: number): Turns {
   function next(): void {
     for (;;) {
       const first = queue[0];
-      if (!first || running >= most || (running > 0 && taken + first.amount > budget)) return;
+      if (!first || running >= slots || (running > 0 && taken + first.amount > budget)) return;
       queue.shift();
       running++;
       taken += first.amount;

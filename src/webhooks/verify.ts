@@ -11,7 +11,7 @@ const SIGNED = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const
  * Verifies a webhook's signature (Standard Webhooks) and returns its event. An event may arrive more than once; its `id`
  * identifies it.
  *
- * @param body The text exactly as received, because parsing and rewriting it would change it.
+ * @param body The text exactly as received; parsing and serializing would change it.
  * @param secret The endpoint's secret; with several, as during a rotation, one match is enough.
  * @throws `forbidden` when the service did not sign the body within the last five minutes, `request_invalid` for a malformed
  * secret or a body that is not an event.
@@ -66,6 +66,6 @@ function readSecret(secret: string): Webhook {
 
 function headerOf(headers: WebhookHeaders, name: string): string {
   if (headers instanceof Headers) return headers.get(name) ?? "";
-  const found = Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
-  return typeof found === "string" ? found : (found?.join(" ") ?? "");
+  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return typeof value === "string" ? value : (value?.join(" ") ?? "");
 }
