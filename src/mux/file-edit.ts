@@ -12,7 +12,7 @@ export interface Edit {
 
 const BLOCK = 2 * MIB;
 
-export interface Editing {
+export interface EditOptions {
   signal: AbortSignal;
   /** Called now and then while a large file takes minutes. */
   onWait(): void;
@@ -22,7 +22,7 @@ export interface Editing {
 export function editFile(
   reader: ByteReader,
   edits: readonly Edit[],
-  { signal, onWait }: Editing,
+  { signal, onWait }: EditOptions,
 ): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();

@@ -15,7 +15,7 @@ import {
   writeUserData,
 } from "./mp4-file.ts";
 import { type Mp4Samples, type Mp4Track, openMp4Part, readSamples } from "./mp4-part.ts";
-import { misfit, type Stretch } from "./packets.ts";
+import { misfit, type VideoPart } from "./packets.ts";
 
 /** The video track of a file from another program, shown from its first picture to its last. */
 interface Part {
@@ -60,7 +60,7 @@ export async function readCopyJoin(inputs: readonly ByteReader[], signal?: Abort
  * Plans an MP4 or MOV that joins the pictures of files that {@link readCopyJoin} accepted. Rejects with `encode_failed` when the
  * files have changed.
  */
-export async function planJoin({ format, video, audio, ...rest }: Mp4Stitching): Promise<Mp4Copy> {
+export async function planJoin({ format, video, audio, ...rest }: Mp4StitchOptions): Promise<Mp4Copy> {
   const { ticks = 0, until, metadata, signal } = rest;
   const quicktime = format === "mov";
   let build: Mp4Build | null = null;
@@ -148,10 +148,10 @@ function createWindows(): (input: ByteReader) => ByteReader {
 // mediabunny's muxer (1.61) holds an object per packet; this one joins four hours at 60 pictures a second in 48 MiB of heap
 // (test/encoders/stitch-long).
 
-interface Mp4Stitching {
+interface Mp4StitchOptions {
   format: "mp4" | "mov";
   /** Parts in order of time. */
-  video: readonly Stretch[];
+  video: readonly VideoPart[];
   audio: ByteReader | null;
   /** End of the last picture in seconds; by default that of its part. */
   until?: number | null | undefined;
@@ -176,7 +176,7 @@ export async function planMp4({
   until,
   metadata,
   signal,
-}: Mp4Stitching): Promise<Mp4Copy | null> {
+}: Mp4StitchOptions): Promise<Mp4Copy | null> {
   const quicktime = format === "mov";
   const pictures = await joinPictures(video, quicktime, until ?? null, signal);
   const sound = pictures && audio && (await takeSound(audio, quicktime, signal));
@@ -186,17 +186,17 @@ export async function planMp4({
 }
 
 async function joinPictures(
-  stretches: readonly Stretch[],
+  parts: readonly VideoPart[],
   quicktime: boolean,
   until: number | null,
   signal: AbortSignal | undefined,
 ): Promise<Mp4Build | null> {
   let build: Mp4Build | null = null;
   let [config, latest, last] = ["", Number.NEGATIVE_INFINITY, 0];
-  for (let index = 0; index < stretches.length; index += MAX_READS) {
-    const some = stretches.slice(index, index + MAX_READS);
-    const parts = await Promise.all(some.map(({ input }) => openMp4Part(input, signal)));
-    for (const [place, part] of parts.entries()) {
+  for (let index = 0; index < parts.length; index += MAX_READS) {
+    const batch = parts.slice(index, index + MAX_READS);
+    const tracks = await Promise.all(batch.map(({ input }) => openMp4Part(input, signal)));
+    for (const [place, part] of tracks.entries()) {
       if (part === "empty") continue;
       const own = part?.kind === "vide" && part.quicktime === quicktime ? pictureConfig(part.entry) : null;
       const samples = part && own !== null ? readSamples(part) : null;
@@ -206,7 +206,7 @@ async function joinPictures(
         config = own;
       }
       if (own !== config) throw misfit("two stretches were encoded in different ways");
-      const shown = timesOf(part, samples, some[place]?.at ?? 0, build.first.ticks);
+      const shown = timesOf(part, samples, batch[place]?.at ?? 0, build.first.ticks);
       // Pictures are decoded in presentation order, except those that others refer to.
       const decoded = shown.toSorted();
       if ((decoded[0] ?? 0) <= latest) throw misfit("two stretches overlap");

@@ -73,7 +73,7 @@ export async function openMp4Part(
   if (!trak) return "empty";
   const tkhd = findBox(moov, trak, "tkhd");
   const facts = tkhd && index.tracks.get(readTrackId(moov, tkhd));
-  if (more.length > 0 || !facts?.sound || facts.bytes > input.size) return null;
+  if (more.length > 0 || !facts?.consistent || facts.bytes > input.size) return null;
   if (facts.packets === 0) return "empty";
   const track = readTrack(moov, trak);
   const quicktime = String.fromCharCode(...head.subarray(8, 12)) === "qt  ";

@@ -14,11 +14,11 @@ import { writeNeroList } from "./webm-text.ts";
 
 const TICKS = 1000;
 const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
-// Players offer one track of a group at a time.
+// Players enable one track of a group at a time.
 const GROUP = 3;
 // Bits of a track's header: enabled, and part of the movie.
 const FLAGS = { shown: 3, hidden: 2 } as const;
-// 3GPP TS 26.245, 5.16, and QuickTime: some samples, and all of them, are forced.
+// 3GPP TS 26.245, 5.16, and QuickTime: the bits for "some samples forced" and "all samples forced".
 const FORCED = 0xc0000000;
 
 /** The samples of a text track, with their sizes and durations. */

@@ -16,7 +16,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, toHex } from "../util/bytes.ts";
 
 /** An encoded part of the video, and its start in the output in seconds. */
-export interface Stretch {
+export interface VideoPart {
   input: ByteReader;
   at: number;
 }
@@ -42,7 +42,7 @@ export interface Opener {
 /** Creates an {@link Opener}. With `cached` false every read reaches the reader, which can then stop an endless loop. */
 export function createOpener(signal: AbortSignal | undefined, cached = true): Opener {
   const inputs = new Set<Input>();
-  // Without a cache, prefetched bytes would be read again.
+  // Prefetching only helps with a cache.
   const reading = cached
     ? ({ prefetchProfile: "network" } as const)
     : { maxCacheSize: 0, handleUnhandledError: () => {} };
@@ -74,25 +74,25 @@ export function createOpener(signal: AbortSignal | undefined, cached = true): Op
  * differ, or parts overlap.
  */
 export async function openPictures(
-  stretches: readonly Stretch[],
+  parts: readonly VideoPart[],
   opener: Opener,
   until: number | null,
 ): Promise<CopiedTrack<VideoCodec, VideoDecoderConfig>> {
-  const parts: Stretch[] = [];
+  const withPictures: VideoPart[] = [];
   let first: { codec: VideoCodec; config: VideoDecoderConfig } | null = null;
-  for (const stretch of stretches) {
-    const kind = await withTrack(stretch, opener, readKind);
+  for (const part of parts) {
+    const kind = await withTrack(part, opener, readKind);
     if (!kind) continue;
     first ??= kind;
     if (!isSame(kind.config, first.config)) throw misfit("two stretches were encoded in different ways");
-    parts.push(stretch);
+    withPictures.push(part);
   }
   if (!first) throw misfit("there are no pictures");
   return {
     ...first,
     async count() {
       let count = 0;
-      for (const part of parts) {
+      for (const part of withPictures) {
         count += await withTrack(part, opener, (track) => (track ? countPackets(track) : 0));
       }
       return count;
@@ -101,7 +101,7 @@ export async function openPictures(
       let latest = Number.NEGATIVE_INFINITY;
       // The picture with the latest timestamp so far, and those decoded after it.
       let pending: EncodedPacket[] = [];
-      for (const { input, at } of parts) {
+      for (const { input, at } of withPictures) {
         const before = latest;
         const file = opener.open(input);
         const track = await file.getPrimaryVideoTrack();
@@ -134,7 +134,7 @@ function withEnd(pending: readonly EncodedPacket[], until: number | null): reado
 
 // Releases each part after use, because an open one keeps its cache.
 async function withTrack<T>(
-  { input }: Stretch,
+  { input }: VideoPart,
   opener: Opener,
   use: (track: InputVideoTrack | null) => T | Promise<T>,
 ): Promise<T> {

@@ -18,12 +18,12 @@ import { viewOf } from "../util/bytes.ts";
 import { type FileMetadata, muxerTags } from "./file-metadata.ts";
 import { planJoin, planMp4 } from "./join-mp4.ts";
 import { createGatherer } from "./mp4-boxes.ts";
-import { createOpener, misfit, openPictures, openSound, type Stretch } from "./packets.ts";
+import { createOpener, misfit, openPictures, openSound, type VideoPart } from "./packets.ts";
 
-export interface Stitching {
+export interface StitchOptions {
   format: VideoFormat;
   /** Parts in order of time. */
-  video: readonly Stretch[];
+  video: readonly VideoPart[];
   audio: ByteReader | null;
   /** Time of the output's start in seconds of the sound's clock. Default 0. */
   audio_from?: number;
@@ -46,14 +46,14 @@ export interface Stitching {
  * any other MP4 or MOV, an entry per keyframe for WebM. The stream errors with `encode_failed` when the parts do not fit together,
  * or `input_unsupported` when one of them is the source; it never closes before the file is complete.
  */
-export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
+export function stitch(options: StitchOptions): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const write = (bytes: Uint8Array) => {
-    stitching.onWait?.();
+    options.onWait?.();
     return writer.write(bytes);
   };
-  run(stitching, write)
+  run(options, write)
     .then(
       () => writer.close(),
       (thrown: unknown) => writer.abort(thrown),
@@ -63,16 +63,16 @@ export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
   return readable;
 }
 
-async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+async function run(options: StitchOptions, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
   try {
-    const { format, metadata } = stitching;
+    const { format, metadata } = options;
     const dated = format === "webm" ? write : setCreationTime(metadata?.tags[CREATION_TIME], write);
-    const plan = stitching.ticks === undefined ? planMp4 : planJoin;
-    const copy = format === "webm" ? null : await plan({ ...stitching, format });
+    const plan = options.ticks === undefined ? planMp4 : planJoin;
+    const copy = format === "webm" ? null : await plan({ ...options, format });
     if (copy) return await copy(dated);
     // The index comes first, so the packets are muxed twice: the first pass only measures them.
     const { rehearsal, writable } = createRehearsal();
-    await mux(stitching, writable, true);
+    await mux(options, writable, true);
     let written = 0;
     const tagged = format === "webm" && metadata !== undefined;
     const gatherer = createGatherer(tagged ? hideTargetType(write) : dated);
@@ -80,21 +80,21 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
       written += bytes.length;
       return gatherer.add(bytes);
     });
-    await mux(stitching, replay, false);
+    await mux(options, replay, false);
     if (written !== rehearsal.size)
       throw misfit(`${written} bytes were written instead of ${rehearsal.size}`);
     await gatherer.flush();
   } catch (thrown) {
-    stitching.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     const error = thrown instanceof MediaError ? thrown : misfit("they are damaged", thrown);
-    if (!stitching.of_source || error.kind !== "encode_failed") throw error;
+    if (!options.of_source || error.kind !== "encode_failed") throw error;
     const message = "The input cannot be read to its end: it is damaged or cut off.";
     throw new MediaError("input_unsupported", message, { cause: error });
   }
 }
 
 async function mux(
-  { format, video, audio, audio_from, until, metadata, signal, onWait }: Stitching,
+  { format, video, audio, audio_from, until, metadata, signal, onWait }: StitchOptions,
   writable: WritableStream<StreamTargetChunk>,
   rehearsing: boolean,
 ): Promise<void> {

@@ -81,7 +81,7 @@ export interface AvcPictures {
   /** 0 gray, 1 4:2:0, 2 4:2:2, 3 4:4:4. */
   chroma: number;
   bit_depth: number;
-  /** False when pictures may be stored as fields; only the pictures show whether they are. */
+  /** False when pictures may be stored as fields; only the picture headers tell. */
   progressive: boolean;
 }
 
@@ -168,7 +168,7 @@ function createBits(bytes: Uint8Array): Bits {
   return { take, unsigned, over: () => at > bytes.length * 8 };
 }
 
-// 7.4.1: a 3 after two zeros only prevents accidental start codes.
+// 7.4.1: a 3 after two zeros is an escape that prevents accidental start codes.
 function withoutEmulation(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, at) => byte !== 3 || at < 2 || bytes[at - 1] !== 0 || bytes[at - 2] !== 0);
 }

@@ -43,9 +43,9 @@ import { unsupported } from "./sniff.ts";
 
 export interface Demuxed {
   source: Source;
-  /** False when something needed for planning is missing: a known codec, the pixel format, or whether pictures are interlaced. */
+  /** False when planning lacks a codec, the pixel format, or whether pictures are interlaced. */
   complete: boolean;
-  /** Whether packets may hold sound of another rate and more channels than headers state, as those of HE-AAC do. */
+  /** Whether the sound may have a higher rate or more channels than the headers state, as in HE-AAC. */
   implicit: boolean;
 }
 
@@ -124,7 +124,7 @@ async function withInput<T>(
       getSize: () => reader.size,
       read: (start, end) => reader.read({ start, end }),
       handleUnhandledError: () => {},
-      // Without a cache every read counts towards the bounds, which stop an endless loop over a malformed file.
+      // Uncached, every read counts towards the bounds, which stop an endless loop over a malformed file.
       maxCacheSize: 0,
     }),
   });
@@ -235,7 +235,7 @@ async function endOf(track: InputTrack, start: FileStart | null): Promise<number
   return end === undefined ? null : microseconds(end - Math.max(0, await track.input.getFirstTimestamp()));
 }
 
-// mediabunny (1.61) counts from the first packet and ignores delays; ffmpeg subtracts the first packet's delay.
+// mediabunny (1.61) counts from the first packet and ignores codec delays; ffmpeg subtracts the first packet's delay.
 async function primingOf(
   tracks: readonly InputTrack[],
   delays: ReadonlyMap<number, number>,
@@ -261,7 +261,7 @@ async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; s
   return { channels: await audio.getNumberOfChannels(), sample_rate: await audio.getSampleRate() };
 }
 
-/** What a file contains besides pictures and sound. */
+/** The contents of a file besides pictures and sound. */
 export interface Extras {
   /** Index of each track in the file, by track id; tracks not listed keep their position. */
   places: ReadonlyMap<number, number>;
@@ -344,7 +344,7 @@ function ownTag(format: string, name: string, text: string): readonly [name: str
   return format === "wav" ? [name, asUtf8(text)] : [name, text];
 }
 
-// mediabunny (1.61) reads the texts of a WAV as Latin-1; most programs write UTF-8.
+// mediabunny (1.61) reads texts of a WAV as Latin-1; most programs write UTF-8.
 function asUtf8(text: string): string {
   try {
     const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));

@@ -66,7 +66,7 @@ export async function withEntries<T>(
         getSize: () => bounded.size,
         read: (start, end) => bounded.read({ start, end }, signal),
         handleUnhandledError: () => {},
-        // Without a cache every read counts towards the bounds, which stop an endless loop over a malformed file.
+        // Uncached, every read counts towards the bounds, which stop an endless loop over a malformed file.
         maxCacheSize: 0,
       }),
     });
@@ -127,7 +127,7 @@ async function createFinder(
   const description = config?.description ? bytesOf(config.description) : null;
   const frame = 1 / (source.fps ?? DEFAULT_FPS);
 
-  // Pictures to discard after a keyframe; null when it is not an entry point.
+  // Returns the number of pictures to discard after a keyframe; null when it is not an entry point.
   const leadOf = async (key: EncodedPacket): Promise<number | null> => {
     if (codec === "avc") return h264Entry(key.data, description);
     return (await track.determinePacketType(key)) === "key" ? 0 : null;
@@ -151,7 +151,7 @@ async function createFinder(
   const shown: Find = async (time) => {
     const options = { metadataOnly: codec !== "vp8" };
     let packet = await sink.getPacket(origin + time + EPSILON_SECONDS, options);
-    // A hidden picture may have the time of the next one, or one just after the previous.
+    // A VP8 alt-ref frame may share the next picture's time, or follow just after the previous one.
     if (packet && isHidden(packet)) {
       const next = await sink.getNextPacket(packet, options);
       const together = next && next.timestamp <= packet.timestamp;
@@ -171,7 +171,7 @@ function isHidden({ isMetadataOnly, data }: EncodedPacket): boolean {
 const BLOCK = 256 * KIB;
 const CACHED_BLOCKS = 8;
 
-// mediabunny reads a transport stream packet by packet.
+// mediabunny reads transport streams packet by packet; blocks save requests.
 function inBlocks(reader: ByteReader): ByteReader {
   const blocks = new Map<number, Promise<Uint8Array>>();
   const load = (index: number, signal?: AbortSignal) => {

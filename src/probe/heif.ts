@@ -461,6 +461,6 @@ function readMoov(view: DataView): { frames: number; seconds: number } | null {
   });
   const tkhd = pictures && findBox(view, pictures, "tkhd");
   const track = tkhd && readTracks(view, moov).tracks.get(readTrackId(view, tkhd));
-  if (!track?.sound || track.packets === 0 || track.seconds <= 0) return null;
+  if (!track?.consistent || track.packets === 0 || track.seconds <= 0) return null;
   return { frames: track.packets, seconds: track.seconds };
 }

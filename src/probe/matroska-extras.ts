@@ -6,7 +6,7 @@ import { viewOf } from "../util/bytes.ts";
 import { timestamp } from "./durations.ts";
 import { EBML, type Element, listElements, readElement, readElementAt, readHex, readUint } from "./ebml.ts";
 
-/** What a Matroska file contains besides pictures and sound. */
+/** The contents of a Matroska file besides pictures and sound. */
 export interface MatroskaExtras {
   /** Index of each track, by track number. */
   places: ReadonlyMap<number, number>;
@@ -18,7 +18,7 @@ export interface MatroskaExtras {
 /** Elements of a segment that hold extras, with their positions. */
 export type ExtraElements = ReadonlyMap<number, Element & { end: number }>;
 
-// Targets of tags that describe a track, edition, chapter or attachment and not the whole file.
+// Tags with one of these targets describe a track, edition, chapter or attachment, not the file.
 const PARTS: ReadonlySet<number> = new Set([0x63c5, 0x63c9, 0x63c4, 0x63c6]);
 const MAX_ELEMENT = 262_144;
 const MAX_ATTACHMENTS = 32;

@@ -84,7 +84,7 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
   const header = await readElementAt(reader, 0);
   if (header?.id !== EBML.header || header.end === null || header.end > MAX_HEADER) return null;
   const segment = await readElementAt(reader, header.end);
-  // Another segment may follow.
+  // If the segment ends early, another may follow.
   if (segment?.id !== EBML.segment || (segment.end ?? reader.size) < reader.size) return null;
   const read = (start: number, end: number) => reader.read({ start, end });
   let [info, tracks, tags]: (Uint8Array | null)[] = [null, null, null];
@@ -159,7 +159,7 @@ export interface Clusters {
   parts: Uint8Array[];
   /** Number of packets by track number. */
   packets: ReadonlyMap<number, number>;
-  /** Whether no packet was left out. */
+  /** Whether they contain every packet. */
   whole: boolean;
 }
 
@@ -411,9 +411,8 @@ const BEFORE_BLOCKS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Presents damage between a Matroska file's headers and its first intact cluster as a Void element (RFC 9559, 5), which
- * every demuxer skips, so that none has to resynchronize over megabytes. Offsets stay unchanged. Returns the reader itself
- * when there is no such damage.
+ * Presents damage between a Matroska file's headers and its first intact cluster as a Void element (RFC 9559, 5), which demuxers
+ * skip instead of resynchronizing over megabytes. Offsets stay unchanged. Returns the reader itself when there is no such damage.
  */
 export async function hideDamage(reader: ByteReader, signal: AbortSignal): Promise<ByteReader> {
   const damage = await findDamage(reader, signal);

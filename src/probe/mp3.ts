@@ -47,7 +47,7 @@ export async function readId3(reader: ByteReader): Promise<Id3> {
   return { ...id3, tags: withDate(id3.tags) };
 }
 
-// Before version 2.4, the year and the day (0405 for the 4th of May) are separate.
+// Before version 2.4, the year and the day (0405 for May 4) are separate frames.
 function withDate(tags: Id3["tags"]): Id3["tags"] {
   const [year, day] = [/^(TYER?)$/, /^(TDAT?)$/].map((name) => tags.find((tag) => name.test(tag[0])));
   if (!day) return tags;
@@ -233,7 +233,7 @@ function sevenBits(bytes: Uint8Array, at: number): number {
   return bytes.subarray(at, at + 4).reduce((value, byte) => value * 128 + (byte & 0x7f), 0);
 }
 
-/** Genres by their number in ID3 (ID3v1 and its Winamp extensions). */
+/** Genres by ID3v1 number, with the Winamp extensions. */
 const ID3_GENRES: readonly string[] = [
   "Blues,Classic Rock,Country,Dance,Disco,Funk,Grunge,Hip-Hop,Jazz,Metal,New Age,Oldies,Other,Pop,R&B,Rap",
   "Reggae,Rock,Techno,Industrial,Alternative,Ska,Death Metal,Pranks,Soundtrack,Euro-Techno,Ambient,Trip-Hop",
@@ -324,7 +324,7 @@ async function readBitrate(reader: ByteReader, at: number): Promise<FileStart["b
   return frame.includes("Info") ? "constant" : "unknown";
 }
 
-// Eleven bits of sync, and a layer (ISO/IEC 11172-3, 2.4.1.3), which ADTS frames lack.
+// Eleven sync bits and a nonzero layer (ISO/IEC 11172-3, 2.4.1.3); in ADTS the layer is 0.
 function startsFrame([first = 0, second = 0]: Uint8Array): boolean {
   return first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0;
 }

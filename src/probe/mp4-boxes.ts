@@ -6,7 +6,7 @@ export interface Box {
   end: number;
 }
 
-/** Lists the boxes in a range; one that claims to extend beyond the end is the last and is cut there. */
+/** Lists the boxes in a range; truncates a last box that extends beyond the end. */
 export function listBoxes(view: DataView, start: number, end: number): Box[] {
   const boxes: Box[] = [];
   for (let at = start; at + 8 <= end; ) {
@@ -100,7 +100,7 @@ export interface TrackIndex {
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
-  sound: boolean;
+  consistent: boolean;
 }
 
 // Most seconds by which a track may outlast its packets, including a late start.
@@ -119,7 +119,6 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     const tkhd = findBox(view, trak, "tkhd");
     const stbl = findBox(view, trak, "mdia", "minf", "stbl");
     if (!tkhd || !stbl || tkhd.end - tkhd.start < 36) continue;
-    // Version 1 of these boxes has 64-bit times.
     const wide = view.getUint8(tkhd.start) === 1;
     const id = readTrackId(view, tkhd);
     const ticks = wide ? Number(view.getBigUint64(tkhd.start + 28)) : view.getUint32(tkhd.start + 20);
@@ -146,7 +145,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       seconds,
       end: null,
       shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
-      sound:
+      consistent:
         times.count === sizes.count &&
         offsets.count <= sizes.count &&
         largestChunk(view, table("stsc")) <= sizes.count,
@@ -160,7 +159,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
   return { tracks, start: Number.isFinite(start) ? Math.max(0, start) : 0 };
 }
 
-/** When a track is shown, in seconds of the file. */
+/** Start and end of a track's presentation, in seconds of the file. */
 interface Presentation {
   start: number;
   end: number;

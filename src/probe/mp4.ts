@@ -25,7 +25,7 @@ export interface MovieIndex {
   tracks: ReadonlyMap<number, TrackIndex>;
   /** Time in seconds at which pictures or sound begin; 0 when the edits leave that open. */
   start: number;
-  /** Whether fragments describe further packets, so that the index is incomplete. */
+  /** Whether the file has fragments, so that the index is incomplete. */
   fragmented: boolean;
   /** The index itself, including its header. */
   moov: DataView;
@@ -145,7 +145,7 @@ function walkRuns(view: DataView, box: Box): (sample: number) => { sum: number; 
   };
 }
 
-/** What an MP4 or MOV contains besides pictures, sound and tags. */
+/** The contents of an MP4 or MOV besides pictures and sound. */
 export interface MovieExtras {
   /** Index of each track in ffmpeg's order, by track id. */
   places: ReadonlyMap<number, number>;
@@ -264,7 +264,7 @@ function readSubtitleFlags(moov: DataView, trak: Box, stsd: Box | null): Partial
   };
 }
 
-// Three letters of five bits each (ISO/IEC 14496-12, 8.4.2); old QuickTime language codes are smaller numbers.
+// Three letters of five bits each (ISO/IEC 14496-12, 8.4.2); smaller numbers are old QuickTime language codes.
 function readLanguage(moov: DataView, mdhd: Box | null): string | null {
   const at = mdhd && mdhd.start + (moov.getUint8(mdhd.start) === 1 ? 32 : 20);
   const packed = at !== null && mdhd && at + 2 <= mdhd.end ? moov.getUint16(at) : 0;
@@ -282,7 +282,7 @@ function readCovers(moov: DataView, udta: Box): (string | null)[] {
     .map(({ start }) => PICTURES[moov.getUint32(start)] ?? null);
 }
 
-// 3GPP TS 26.244, 8.10: language, name, role of the place, and degrees in 16.16 bits, which ffmpeg writes as ISO 6709.
+// 3GPP TS 26.244, 8.10: language, name, role, and degrees in 16.16 bits; returns ISO 6709 as ffmpeg does.
 function readLocation(moov: DataView, udta: Box): string | null {
   const loci = findBox(moov, udta, "loci");
   let at = (loci?.start ?? 0) + 6;

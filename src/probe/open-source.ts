@@ -21,6 +21,7 @@ export async function openSource(
   }
   if (format !== "mp4" && format !== "mov") return boundReader(reader, bounds, signal);
   const index = await readMovieIndex(reader);
-  const usable = index && !index.fragmented && [...index.tracks.values()].every(({ sound }) => sound);
+  const usable =
+    index && !index.fragmented && [...index.tracks.values()].every(({ consistent }) => consistent);
   return usable ? boundReader(index.reader, bounds, signal) : null;
 }

@@ -15,7 +15,7 @@ import { measureFrames } from "./sound-frames.ts";
 import { probeSvg } from "./svg.ts";
 
 /** A file's URL and served type, given to the probe. */
-export interface ProbeGiven {
+export interface ProbeInput {
   url: string;
   /** Content-Type as served; never decisive, because servers are often wrong. */
   mime?: string;
@@ -25,7 +25,7 @@ export interface ProbeGiven {
 export type RunFfprobe = (reader: ByteReader, signal: AbortSignal) => Promise<unknown>;
 
 /** Most bytes of a Source as JSON: a record holds seven, of inputs and outputs, and must fit a row of 2 MB. */
-export const MOST_SOURCE_BYTES = 98_304;
+export const MAX_SOURCE_BYTES = 98_304;
 
 // 16 MiB in 64 places: several times the need of an ordinary file.
 const READ_BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
@@ -36,16 +36,16 @@ const READ_BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
  */
 export async function probeMedia(
   reader: ByteReader,
-  given: ProbeGiven,
+  input: ProbeInput,
   ffprobe: RunFfprobe,
   signal: AbortSignal,
 ): Promise<Source> {
   signal.throwIfAborted();
   const head = await sniff(reader, signal);
-  if (isSvg(head)) return checkSource(await probeSvg(reader, given.url, signal));
+  if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
-  const { demuxed, ends, fragmented } = await tryDemux(readable, formats, given.url, signal);
+  const { demuxed, ends, fragmented } = await tryDemux(readable, formats, input.url, signal);
   if (demuxed) checkSource(demuxed.source);
   const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
   if (complete && !complete.implicit) return withExactDuration(complete.source, reader, signal);
@@ -60,7 +60,7 @@ export async function probeMedia(
     throw error;
   });
   if (complete && report === null) return withExactDuration(complete.source, reader, signal);
-  const parsed = parseFfprobe(report, { url: given.url, filesize: reader.size });
+  const parsed = parseFfprobe(report, { url: input.url, filesize: reader.size });
   if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
   const reported = withEnds(parsed, ends);
   const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
@@ -163,7 +163,7 @@ async function tryDemux(
   try {
     if (!formats.includes(MP4)) return result(await demux(bounded, formats, null, url));
     const index = await readMovieIndex(bounded);
-    if (!index || [...index.tracks.values()].some(({ sound }) => !sound)) return NOTHING;
+    if (!index || [...index.tracks.values()].some(({ consistent }) => !consistent)) return NOTHING;
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
       return { demuxed: null, ends: await readFragmentEnds(indexed, formats), fragmented: true };
@@ -195,8 +195,8 @@ function checkFrames(source: Source, report: unknown): void {
 /** Throws `input_unsupported` when the Source is too large for a record, or its pictures for any encoder. */
 function checkSource(source: Source): Source {
   const bytes = new TextEncoder().encode(JSON.stringify(source)).length;
-  if (bytes > MOST_SOURCE_BYTES) {
-    const limit = `at most ${MOST_SOURCE_BYTES} are supported`;
+  if (bytes > MAX_SOURCE_BYTES) {
+    const limit = `at most ${MAX_SOURCE_BYTES} are supported`;
     throw unsupported(`The file's tracks, tags and chapters take ${bytes} bytes to list; ${limit}.`);
   }
   if (source.codecs?.video == null) return source;

@@ -7,7 +7,7 @@ export interface ProbeBounds {
   reads: number;
   /** Blocks of 64 KiB read. */
   blocks: number;
-  /** Blocks read that do not follow the previous one. */
+  /** Blocks read whose predecessor was not read. */
   jumps: number;
 }
 
@@ -21,7 +21,7 @@ class OutOfBounds extends Error {}
 
 const BLOCK = 64 * KIB;
 
-/** Bounds the reads of a file, so that no crafted file makes a probe read all of it; reads of the same block count once. */
+/** Bounds the reads of a file, so that a crafted file cannot make a probe read all of it; repeated reads of a block count once. */
 export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: AbortSignal): BoundedReader {
   const seen = new Set<number>();
   let jumps = 0;
@@ -68,7 +68,7 @@ export async function withinBounds<T>(read: () => Promise<T>): Promise<T | null>
 
 /** The start of a file, sufficient for mediabunny to describe all of it. */
 export interface FileStart {
-  /** A file in its own right, with the headers and first packets. */
+  /** A complete small file with the headers and first packets. */
   reader: ByteReader;
   /** Whether it contains every packet. */
   whole: boolean;

@@ -47,7 +47,7 @@ export function unsupported(message: string): MediaError {
   return new MediaError("input_unsupported", message);
 }
 
-// A QuickTime file may start without ftyp, with any of these boxes.
+// Old QuickTime files have no ftyp and start with any of these boxes.
 const BOXES: ReadonlySet<string> = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
 // Starts of the first packets of Ogg streams that mediabunny reads.
 const OGG_HEADS = ["OpusHead", "\u0001vorbis"];
@@ -71,7 +71,7 @@ export function formatsOf(head: Uint8Array): InputFormat[] {
   return head[0] === 0xff && (second & 0xe0) === 0xe0 && LAYERS.has(second & 6) ? [MP3, ADTS] : [];
 }
 
-// An Ogg file's first pages open its streams one by one (RFC 3533); mediabunny would skip unknown ones.
+// The first pages of an Ogg file open its streams (RFC 3533); mediabunny would silently skip unknown ones.
 function isPlainOgg(head: Uint8Array): boolean {
   for (let at = 0; at + 27 < head.length; ) {
     const opens = ((head[at + 5] ?? 0) & 2) !== 0;

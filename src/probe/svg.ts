@@ -121,11 +121,11 @@ function entities(): MediaError {
 /** An element that can be repeated, with its descendants that cannot. */
 interface Part {
   children?: Part[];
-  /** How often it repeats each id. */
+  /** Number of repetitions by id. */
   repeats?: Map<string, number>;
   weight: number;
   cost?: number;
-  /** Its depth while its cost is summed. */
+  /** Depth of the visit in progress; detects cycles. */
   summing?: number;
 }
 

@@ -29,7 +29,7 @@ const UNFINISHED = "unfinished";
 export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
   const root = await openRoot(name);
   const unfinished = await root.getDirectoryHandle(UNFINISHED, { create: true });
-  // The part before the dot, because a browser may write to a temporary file with the same name plus an extension.
+  // The lock covers a browser's temporary file too, which has the same name plus an extension.
   const exclusively = <T>(part: string, options: LockOptions, work: (lock: Lock | null) => Promise<T>) =>
     navigator.locks.request(`${name} unfinished ${part.split(".")[0]}`, options, work) as Promise<T>;
   // Skip files that another tab is writing; it holds their locks.
@@ -87,7 +87,7 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
         }
       });
     },
-    // Without the lock, two tabs that remove the same folder would make each other fail.
+    // The lock keeps two tabs from removing the same folder at once, which would fail.
     clear: async (prefix) => {
       requirePrefix(prefix);
       await navigator.locks.request(`${name} clear`, () => removeBelow(root, prefix));
@@ -205,7 +205,7 @@ async function writeAll(
   return size;
 }
 
-// Not every browser can iterate over streams. Stopping early cancels the stream.
+// Not every browser can iterate over streams.
 async function* pull(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {

@@ -1,7 +1,7 @@
 import {
   type Cue,
   type Face,
-  LONGEST_TEXT,
+  MAX_CUE_LENGTH,
   PLAIN,
   type Run,
   readClock,
@@ -74,7 +74,7 @@ export function* readAss(file: string): Generator<Cue | null, void> {
       const names = value.split(",", MAX_COLUMNS).map((column) => column.trim().toLowerCase());
       // The text may contain commas, so it must come last.
       columns = names.at(-1) === "text" ? names : COLUMNS;
-    } else if (value.length > LONGEST_TEXT) yield null;
+    } else if (value.length > MAX_CUE_LENGTH) yield null;
     else if (name !== "") {
       const fields = value.split(",", columns.length - 1);
       const [start, end] = ["start", "end"].map((column) =>
@@ -95,7 +95,7 @@ function* linesOf(text: string): Generator<string, void> {
 }
 
 /** The style of burned-in text. */
-export interface AssLook {
+export interface AssStyle {
   /** Size of the picture in pixels. */
   width: number;
   height: number;
@@ -117,7 +117,7 @@ const EVENT = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect
  * Writes cues as ASS: white text with a black outline at the bottom of the picture, or at the top if a cue's settings say so. Only
  * bold, italic, underline and line breaks become overrides.
  */
-export function writeAss(cues: readonly Cue[], { width, height, font, white }: AssLook): string {
+export function writeAss(cues: readonly Cue[], { width, height, font, white }: AssStyle): string {
   const side = Math.min(width, height);
   const size = Math.max(8, Math.round(side * SIZE));
   const gray = Math.round(white * 255)

@@ -11,7 +11,7 @@ export interface Cue {
 }
 
 /** The range of a source that an output shows. */
-export interface Shown {
+export interface ShownRange {
   /** Start in seconds of the source. */
   start: number;
   /** Duration of the output in seconds; null when unknown. */
@@ -24,7 +24,7 @@ export interface Shown {
  * Converts cues of a source to the output's times, in order. Drops cues outside the output and trims those that cross its start or
  * end.
  */
-export function shiftCues(cues: readonly Cue[], { start, duration, speed }: Shown): Cue[] {
+export function shiftCues(cues: readonly Cue[], { start, duration, speed }: ShownRange): Cue[] {
   const at = (time: number) => Math.round((time - start * 1000) / speed);
   const last = duration === null ? Number.POSITIVE_INFINITY : Math.round(duration * 1000);
   return cues
@@ -170,7 +170,7 @@ export interface TimedBlock {
 }
 
 /** Most characters of one cue, including tags: no one reads more, and timed text in MP4 does not fit it. */
-export const LONGEST_TEXT = 2 ** 14;
+export const MAX_CUE_LENGTH = 2 ** 14;
 
 const CLOCK = String.raw`(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`;
 

@@ -13,7 +13,7 @@ import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
 import { readAssBlock } from "./ass.ts";
 import type { Cue } from "./cue.ts";
 import { readSubripText, readWebvttBlock, readWebvttText } from "./text-formats.ts";
-import { type CueList, type CueReader, createCueList, MOST, type Room } from "./track.ts";
+import { CUE_LIMITS, type CueBudget, type CueList, type CueReader, createCueList } from "./track.ts";
 
 const READERS: Readonly<
   Record<string, (text: string, more: string) => Pick<Cue, "text" | "settings"> | null>
@@ -130,7 +130,7 @@ async function readHead(reader: ByteReader, streams: readonly number[]) {
   if (segment?.id !== EBML.segment) return null;
   const entries = new Map<number, TextEntry>();
   const media = new Set<number>();
-  const budget: Room = { ...MOST };
+  const budget: CueBudget = { ...CUE_LIMITS };
   let [at, tick] = [segment.data, DEFAULT_TICK];
   for (let count = 0; count < TOP_ELEMENTS; count++) {
     const element = await readElementAt(reader, at);
@@ -150,7 +150,11 @@ async function readHead(reader: ByteReader, streams: readonly number[]) {
   return null;
 }
 
-function readEntries(tracks: Uint8Array, streams: readonly number[], budget: Room): [number, TextEntry][] {
+function readEntries(
+  tracks: Uint8Array,
+  streams: readonly number[],
+  budget: CueBudget,
+): [number, TextEntry][] {
   const all = listElements(tracks, 0, tracks.length).filter(({ id }) => id === EBML.track);
   return all.flatMap(({ data, end }, stream): [number, TextEntry][] => {
     const bytes = tracks.subarray(data, end);

@@ -1,7 +1,7 @@
 import { readAss, readAssText } from "./ass.ts";
 import {
   type Cue,
-  LONGEST_TEXT,
+  MAX_CUE_LENGTH,
   readMarkup,
   readSubripMarkup,
   TIMING,
@@ -30,7 +30,7 @@ function* readWebvtt(file: string): Generator<Cue | null, void> {
   for (const { start, end, settings, body } of timedBlocks(file)) {
     const blank = body.indexOf("\n\n");
     const marked = blank < 0 ? body : body.slice(0, blank);
-    if (marked.length + settings.length > LONGEST_TEXT) yield null;
+    if (marked.length + settings.length > MAX_CUE_LENGTH) yield null;
     else {
       const supported = settings.split(/\s+/).filter((each) => SETTING.test(each));
       const text = readWebvttText(marked, supported.join(" "));
@@ -82,7 +82,7 @@ function* readSubrip(file: string): Generator<Cue | null, void> {
 }
 
 function* readBlock({ start, end, body }: TimedBlock): Generator<Cue | null, void> {
-  if (body.length > LONGEST_TEXT) return yield null;
+  if (body.length > MAX_CUE_LENGTH) return yield null;
   const text = readSubripText(body);
   if (text) yield { start, end, ...text };
 }

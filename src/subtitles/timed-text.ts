@@ -2,7 +2,7 @@ import { readMovieExtras, readMovieIndex } from "../probe/mp4.ts";
 import { type Box, findBox, listBoxes, readEdits, readTimescale } from "../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
 import { type Cue, PLAIN, type Run, readMarkup, writeMarkup } from "./cue.ts";
-import { type CueReader, createCueList, MOST, type Room } from "./track.ts";
+import { CUE_LIMITS, type CueBudget, type CueReader, createCueList } from "./track.ts";
 
 // 3GPP TS 26.245, 5.16: a style record has 12 bytes, of which one holds the flags of the face.
 const RECORD = 12;
@@ -112,7 +112,7 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
   if (!index) return cues;
   const { moov } = index;
   const { places } = readMovieExtras(index);
-  const budget: Room = { ...MOST };
+  const budget: CueBudget = { ...CUE_LIMITS };
   for (const trak of listBoxes(moov, 8, moov.byteLength)) {
     if (trak.kind !== "trak") continue;
     const stream = places.get(trackId(moov, trak));
@@ -143,7 +143,7 @@ function shownUntil(all: Iterable<Sample>, until: number) {
       let read = 0;
       for (const sample of all) {
         const { start, end, size } = sample;
-        whole &&= size <= MAX_SAMPLE && read++ < MOST.cues * 2;
+        whole &&= size <= MAX_SAMPLE && read++ < CUE_LIMITS.cues * 2;
         if (start >= until || !whole) return;
         if (size > 2 && end > start) yield sample;
       }

@@ -3,7 +3,7 @@ import type { SubtitleFacts } from "../media/features/subtitles.ts";
 import type { Plan } from "../media/plan.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { MIB } from "../util/bytes.ts";
-import { type Cue, LONGEST_TEXT, type Shown } from "./cue.ts";
+import { type Cue, MAX_CUE_LENGTH, type ShownRange } from "./cue.ts";
 import { decodeSubtitles, readSubtitleFile, type SubtitleFormat } from "./text-formats.ts";
 
 /** A text track of an output: the plan's facts, and its cues in order of time. */
@@ -12,7 +12,7 @@ export interface SubtitleTrack extends SubtitleFacts {
 }
 
 /** Returns the range of the source that a plan's output shows. */
-export function shownBy({ start, duration, speed = 1 }: Plan): Shown {
+export function shownRange({ start, duration, speed = 1 }: Plan): ShownRange {
   return { start, duration, speed };
 }
 
@@ -32,10 +32,10 @@ export type CueReader = (
 ) => Promise<ReadonlyMap<number, readonly Cue[]>>;
 
 /** Limits for all text of a file; no real subtitles have more. `read` counts the bytes read for it. */
-export const MOST = { cues: 200_000, bytes: 16 * 2 ** 20, read: 64 * 2 ** 20 } as const;
+export const CUE_LIMITS = { cues: 200_000, bytes: 16 * 2 ** 20, read: 64 * 2 ** 20 } as const;
 
 /** The remaining budget of a file's tracks. */
-export type Room = Record<keyof typeof MOST, number>;
+export type CueBudget = Record<keyof typeof CUE_LIMITS, number>;
 
 /** Collects the cues of a track within a budget that the tracks of a file share. */
 export interface CueList {
@@ -46,7 +46,7 @@ export interface CueList {
   add(cue: Omit<Cue, "text" | "settings">, text: Pick<Cue, "text" | "settings"> | null, read: number): void;
 }
 
-export function createCueList(budget: Room): CueList {
+export function createCueList(budget: CueBudget): CueList {
   const cues: Cue[] = [];
   let [used, whole] = [0, true];
   return {
@@ -91,7 +91,7 @@ export function checkTextSize(bytes: number): void {
 export async function readTextFile(
   reader: ByteReader,
   signal: AbortSignal,
-  budget: Room = { ...MOST },
+  budget: CueBudget = { ...CUE_LIMITS },
 ): Promise<{ format: SubtitleFormat; cues: readonly Cue[] }> {
   checkTextSize(reader.size);
   const text = decodeSubtitles(await reader.read({ start: 0, end: reader.size }, signal));
@@ -110,10 +110,10 @@ export async function readTextFile(
 
 /** Creates the error for subtitles that exceed an output's limits. */
 export function tooMuchText(): MediaError {
-  const limits = `${MOST.cues.toLocaleString("en")} cues and ${MOST.bytes / MIB} MiB of text`;
+  const limits = `${CUE_LIMITS.cues.toLocaleString("en")} cues and ${CUE_LIMITS.bytes / MIB} MiB of text`;
   return new MediaError("input_too_large", `An output can hold ${limits}, in all of its tracks.`);
 }
 
 const ENCODING = "It must be text in UTF-8, or in UTF-16 with a byte order mark.";
-const LONG = `None of its texts can have more than ${LONGEST_TEXT} letters.`;
+const LONG = `None of its texts can have more than ${MAX_CUE_LENGTH} letters.`;
 const FORMAT = "It must be subtitles in SRT, WebVTT, ASS or SSA.";

@@ -1,5 +1,5 @@
 /** A first-in, first-out queue with a limited number of slots and a shared budget. */
-export interface Turns {
+export interface SlotQueue {
   /**
    * Resolves to a function that frees the slot; rejects when the signal aborts. A request larger than the whole budget waits until
    * it can run alone.
@@ -7,14 +7,14 @@ export interface Turns {
   take(amount: number, signal: AbortSignal): Promise<() => void>;
 }
 
-interface Waiting {
+interface QueueEntry {
   amount: number;
   start(): void;
 }
 
 /** Creates a queue with `slots` slots that share `budget`. */
-export function createTurns(slots: number, budget: number): Turns {
-  const queue: Waiting[] = [];
+export function createSlotQueue(slots: number, budget: number): SlotQueue {
+  const queue: QueueEntry[] = [];
   let running = 0;
   let taken = 0;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-estimate.ts";
 import { BOUNDS } from "../../src/media/formats.ts";
-import { MOST_SOURCE_BYTES } from "../../src/probe/probe.ts";
+import { MAX_SOURCE_BYTES } from "../../src/probe/probe.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { runFolder } from "../../src/runs/steps/media-keys.ts";
 import { outputStem } from "../../src/runs/steps/upload.ts";
@@ -43,8 +43,8 @@ const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
 // What its output lists as dropped is at most twice as long as the list of the source's tracks.
 const MOST_OUTPUT_BYTES = Math.max(
-  3 * MOST_SOURCE_BYTES,
-  MOST_SOURCE_BYTES +
+  3 * MAX_SOURCE_BYTES,
+  MAX_SOURCE_BYTES +
     (BOUNDS.sheets.max + 2) *
       bytesOf(
         JSON.stringify({
@@ -56,7 +56,7 @@ const MOST_OUTPUT_BYTES = Math.max(
       ),
 );
 // A task has its options and its encode's, the source in four places and the output in three.
-const MOST_RECORD_BYTES = 2 * MAX_BODY_BYTES + 4 * MOST_SOURCE_BYTES + 3 * MOST_OUTPUT_BYTES;
+const MOST_RECORD_BYTES = 2 * MAX_BODY_BYTES + 4 * MAX_SOURCE_BYTES + 3 * MOST_OUTPUT_BYTES;
 
 interface Bound {
   what: string;

@@ -2,7 +2,7 @@ import { MediaError } from "../../media/errors.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import { within } from "../../util/async.ts";
-import { createTurns } from "../../util/slot-queue.ts";
+import { createSlotQueue } from "../../util/slot-queue.ts";
 import { DRAW_MS, type MediaApi, type MediaEvent, type PageAnswer, slowDrawing } from "../media-api.ts";
 
 /** What only the page can do for the media worker. */
@@ -27,7 +27,7 @@ export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
     throw slowDrawing();
   });
   // A page draws on one thread, and none is late for waiting on another.
-  const turns = createTurns(1, Number.POSITIVE_INFINITY);
+  const turns = createSlotQueue(1, Number.POSITIVE_INFINITY);
   return {
     sign: (connection, request) => signing.ask((asked) => tell({ type: "sign", asked, connection, request })),
     signed: async (asked, answer) => signing.answer(asked, answer),

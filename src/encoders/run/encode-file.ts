@@ -13,7 +13,7 @@ import { type Contents, countContents, countSequence } from "../../mux/contents.
 import { editFile } from "../../mux/file-edit.ts";
 import { readCover, readMetadata } from "../../mux/file-metadata.ts";
 import { addOggCover } from "../../mux/ogg-cover.ts";
-import type { Stretch } from "../../mux/packets.ts";
+import type { VideoPart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
 import { addToMp3 } from "../../mux/webm-text.ts";
 import { storageReader } from "../../storage/readers.ts";
@@ -213,7 +213,7 @@ export async function stitchParts(
 }
 
 // The parts of a joined film are the sources themselves.
-async function openSources({ plan, input, further }: Encoding): Promise<Stretch[]> {
+async function openSources({ plan, input, further }: Encoding): Promise<VideoPart[]> {
   const inputs = [await input(), ...((await further?.()) ?? [])];
   return placedParts(plan).flatMap(({ input: place, at }) => {
     const file = inputs[place];

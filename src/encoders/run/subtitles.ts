@@ -5,7 +5,7 @@ import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import type { VideoFormat } from "../../media/formats.ts";
 import { type Plan, sourceEnd } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
-import { type Editing, editFile } from "../../mux/file-edit.ts";
+import { type EditOptions, editFile } from "../../mux/file-edit.ts";
 import { addToMp4 } from "../../mux/mp4-text.ts";
 import { addToWebm } from "../../mux/webm-text.ts";
 import type { ByteReader } from "../../runs/ports.ts";
@@ -14,12 +14,12 @@ import { readMatroskaCues } from "../../subtitles/matroska-text.ts";
 import { writeWebvtt } from "../../subtitles/text-formats.ts";
 import { fitsTimedText, readMp4Cues } from "../../subtitles/timed-text.ts";
 import {
+  CUE_LIMITS,
+  type CueBudget,
   type CueReader,
-  MOST,
-  type Room,
   readTextFile,
   type SubtitleTrack,
-  shownBy,
+  shownRange,
   tooMuchText,
 } from "../../subtitles/track.ts";
 import type { EncodedFile } from "../encoder.ts";
@@ -59,14 +59,14 @@ export async function readSubtitles(
   const read = streams.length > 0 ? READERS[source.format] : undefined;
   const found = await read?.(reader, streams, { ...reading, until });
   const [tracks, lost]: [SubtitleTrack[], number[]] = [[], []];
-  const files: Room = { ...MOST };
+  const files: CueBudget = { ...CUE_LIMITS };
   let room = MOST_WRITTEN;
   for (const { stream, file, ...facts } of subtitles) {
     const cues =
       file === undefined
         ? found?.get(stream)
         : text && (await readTextFile(await text(file), reading.signal, files)).cues;
-    const shown = cues && shiftCues(cues, shownBy(plan));
+    const shown = cues && shiftCues(cues, shownRange(plan));
     const size = shown ? writtenSize(shown, plan, room) : Number.POSITIVE_INFINITY;
     if (shown && size <= room) {
       room -= size;
@@ -78,7 +78,7 @@ export async function readSubtitles(
 }
 
 // Letters of all tracks of an output, which is in memory at once.
-const MOST_WRITTEN = 2 * MOST.bytes;
+const MOST_WRITTEN = 2 * CUE_LIMITS.bytes;
 // The times of a cue.
 const CUE = 32;
 
@@ -182,7 +182,7 @@ export async function addSubtitles(
   reader: ByteReader,
   format: VideoFormat,
   { tracks, chapters }: { tracks: readonly SubtitleTrack[]; chapters: readonly Chapter[] },
-  editing: Editing,
+  editing: EditOptions,
 ): Promise<ReadableStream<Uint8Array>> {
   const edits =
     format === "webm"

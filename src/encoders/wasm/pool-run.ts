@@ -4,7 +4,7 @@ import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf } from "../../storage/readers.ts";
 import { untilAborted } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
-import { createTurns } from "../../util/slot-queue.ts";
+import { createSlotQueue } from "../../util/slot-queue.ts";
 import type { ChunkJob } from "../encoder.ts";
 import type { LoadedCore } from "./load-core.ts";
 import {
@@ -54,7 +54,7 @@ const WORN = 256 * MIB;
 
 export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>): PoolRun<Core> {
   const { workers, budget, cores, createWorker } = options;
-  const turns = createTurns(workers, budget);
+  const turns = createSlotQueue(workers, budget);
   const idle: { core: Core; worker: PoolWorker }[] = [];
   const closed = new AbortController();
   const loading = new Map<Core, Promise<LoadedCore>>();

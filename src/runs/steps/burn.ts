@@ -6,7 +6,7 @@ import type { Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { writeAss } from "../../subtitles/ass.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
-import { readTextFile, shownBy } from "../../subtitles/track.ts";
+import { readTextFile, shownRange } from "../../subtitles/track.ts";
 import { viewOf } from "../../util/bytes.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
 import { naming } from "./extra-inputs.ts";
@@ -70,7 +70,7 @@ export async function burnText({ reader, plan, source, font, signal }: BurnedTex
   const { video } = plan;
   if (video?.mode !== "encode") throw new RangeError("Subtitles are drawn into encoded pictures.");
   const { cues } = await readTextFile(reader, signal);
-  const shown = shiftCues(cues, shownBy(plan));
+  const shown = shiftCues(cues, shownRange(plan));
   checkCrowd(shown);
   const { width, height } = video.geometry;
   const look = { width, height, font: BURN_FONT.family, white: graphicsWhite(source, video) };

@@ -77,7 +77,7 @@ export async function requestHttp(
   }
 }
 
-/** Returns an `input_unreachable` that names only the host, because the rest of a URL may be secret. */
+/** Creates an `input_unreachable` error that names only the host, because the rest of a URL may be secret. */
 export function unreachable(url: string, what: string, retryable: boolean, cause?: unknown): MediaError {
   return new MediaError("input_unreachable", `The source at ${hostOf(url)} ${what}.`, { retryable, cause });
 }

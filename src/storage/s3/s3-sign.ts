@@ -12,9 +12,9 @@ export interface S3Request {
   body?: Uint8Array<ArrayBuffer> | Blob;
 }
 
-/** Where to send a signed request, and the headers it must have. */
+/** The URL and headers of a signed request. */
 export interface SignedRequest {
-  /** The URL, which contains the signature where it is presigned. */
+  /** The URL; a presigned one contains the signature. */
   url: string;
   /** Headers that must be sent unchanged. */
   headers: Record<string, string>;
