@@ -195,7 +195,6 @@ function timed(kind: string, flags: number, middle: readonly number[], length: n
 /** Seconds of a track stored contiguously. */
 const CHUNK_SECONDS = 1;
 
-/** A range of a file to copy. */
 interface Extent {
   input: ByteReader;
   start: number;
@@ -378,7 +377,6 @@ export function pictureConfig(entry: Uint8Array): string | null {
   return [kind, ...entry.subarray(SIZE.start, SIZE.end), ...bytes].join(" ");
 }
 
-/** Returns whether a sample entry describes AAC. */
 export function isSoundEntry(entry: Uint8Array): boolean {
   return kindOf(entry) === AAC_ENTRY;
 }
@@ -402,7 +400,6 @@ function findIn(entry: Uint8Array, kind: string): Box | undefined {
   return listBoxes(viewOf(entry), BOXES_START, entry.length).find((box) => box.kind === kind);
 }
 
-/** Reads extents of files in sequence. */
 export interface ExtentReader {
   /** Copies the next `bytes` bytes to `out`. */
   copy(bytes: number, out: Gatherer): Promise<void>;

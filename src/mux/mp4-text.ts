@@ -96,7 +96,6 @@ export interface TextTrak {
   quicktime: boolean;
 }
 
-/** Writes a text track for the index of an MP4 or MOV. */
 export function writeTextTrak({ id, track, samples, place, movie, quicktime }: TextTrak): Bytes {
   const ms = samples.lasts.reduce((sum, each) => sum + each, 0);
   const toMovieTicks = (each: number) => Math.round((each / TICKS) * movie);

@@ -21,7 +21,6 @@ import { misfit } from "./packets.ts";
 const SUBTITLE = 17;
 const CODEC = "D_WEBVTT/SUBTITLES";
 
-/** Encodes an element with its content. */
 export function element(id: number, ...content: readonly Uint8Array[]): Uint8Array {
   const size = content.reduce((sum, { length }) => sum + length, 0);
   return concatBytes([writeElement(id, size), ...content]);
@@ -34,7 +33,6 @@ export function uint(id: number, value: number, width = 8): Uint8Array {
   return element(id, bytes.subarray(8 - width));
 }
 
-/** Writes the entry of a WebVTT track. */
 function writeTextEntry(number: number, track: SubtitleTrack): Uint8Array {
   const text = (id: number, value: string) => element(id, new TextEncoder().encode(value));
   return element(
@@ -265,7 +263,6 @@ export function writeNeroList(chapters: readonly Chapter[]): Bytes {
   return fullBox("chpl", 1, 0, [u32(0), Uint8Array.of(chapters.length), ...entries]);
 }
 
-/** Writes chapters as a WebM element. */
 function writeWebmChapters(chapters: readonly Chapter[]): Uint8Array {
   const atoms = chapters.map(({ start, end, title }, index) =>
     element(

@@ -441,12 +441,10 @@ const COLORS: Readonly<Record<string, string>> = {
   rgb: "gbr",
 };
 
-/** Converts mediabunny's name of a codec to Framewright's. */
 function codecName(codec: string): string {
   return CODECS[codec] ?? codec;
 }
 
-/** Converts WebCodecs' name of a color property to ffmpeg's. */
 function colorName(color: string): string {
   return COLORS[color] ?? color;
 }

@@ -120,7 +120,6 @@ function readItems(view: DataView): HeifItems | null {
   };
 }
 
-/** Reads the id of an item, in 32 or 16 bits. */
 function readId(view: DataView, at: number, wide: boolean): number {
   return wide ? view.getUint32(at) : view.getUint16(at);
 }
@@ -165,7 +164,6 @@ export interface HeifLayers {
 
 const ALPHA = /^urn:mpeg:(mpegB:cicp:systems:auxiliary:alpha|hevc:2015:auxid:1)\0/;
 
-/** Returns whether the primary picture's colors are premultiplied by its alpha. */
 function isPremultiplied(items: HeifItems): boolean {
   return linksOf(items).some(({ kind, from }) => kind === "prem" && from === items.primary);
 }
@@ -191,7 +189,6 @@ export function readLayers(file: Uint8Array): HeifLayers | null {
   }
 }
 
-/** Returns whether one of a file's pictures is an alpha layer. */
 function hasAlphaLayer({ view, properties }: Pick<HeifItems, "view" | "properties">): boolean {
   return properties.some(
     ({ kind, start, end }) => kind === "auxC" && ALPHA.test(text(view, start + 4, end - start - 4)),

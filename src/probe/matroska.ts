@@ -129,7 +129,6 @@ const AUDIO = 2;
 const ENOUGH = { even: 1, uneven: 60, sound: 16 } as const;
 const MAX_FPS = 1000;
 
-/** Parses the entries of pictures and sound in a Tracks element. */
 function readTracks(bytes: Uint8Array): TrackEntry[] {
   const tracks = readElement(bytes, 0);
   if (!tracks) return [];
@@ -157,7 +156,6 @@ function readTracks(bytes: Uint8Array): TrackEntry[] {
 export interface Clusters {
   /** Rebuilt clusters with the packets of the requested tracks; only the start of a large picture. */
   parts: Uint8Array[];
-  /** Number of packets by track number. */
   packets: ReadonlyMap<number, number>;
   /** Whether they contain every packet. */
   whole: boolean;

@@ -87,7 +87,6 @@ async function skipTags(reader: ByteReader, signal?: AbortSignal): Promise<numbe
   }
 }
 
-/** One frame of raw sound, as its header describes it. */
 interface Frame {
   bytes: number;
   seconds: number;

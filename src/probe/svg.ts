@@ -121,7 +121,6 @@ function entities(): MediaError {
 /** An element that can be repeated, with its descendants that cannot. */
 interface Part {
   children?: Part[];
-  /** Number of repetitions by id. */
   repeats?: Map<string, number>;
   weight: number;
   cost?: number;

@@ -172,7 +172,6 @@ interface SyncAccess {
   close(): void;
 }
 
-/** Receives the bytes of a file in order. */
 interface Sink {
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   close(): Promise<void>;
@@ -284,7 +283,6 @@ function encodeKey(key: string): string {
   }).join("");
 }
 
-/** Decodes a key from {@link encodeKey}. */
 function decodeKey(encoded: string): string {
   return decodeURIComponent(encoded);
 }
@@ -365,7 +363,6 @@ async function findVersion(object: FileSystemDirectoryHandle): Promise<CurrentVe
   return null;
 }
 
-/** Lists the versions of an object, latest first. */
 async function listVersions(object: FileSystemDirectoryHandle): Promise<Version[]> {
   const names = (await present(collect(object.keys()))) ?? [];
   return names
@@ -381,7 +378,6 @@ async function removeBelow(root: FileSystemDirectoryHandle, prefix: string): Pro
   }
 }
 
-/** Lists the objects whose keys start with the prefix, in order of their keys. */
 async function listBelow(root: FileSystemDirectoryHandle, prefix: string) {
   const objects: { key: string; object: FileSystemDirectoryHandle }[] = [];
   const visit = async (siblings: AsyncIterable<Branch>): Promise<void> => {

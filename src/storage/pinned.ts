@@ -29,7 +29,6 @@ export function pinnedFacts({ size, etag, mime }: Pin, url: string): HttpFacts {
   return { url, size, etag, mime, ranges: true, version: etag, pinned: true };
 }
 
-/** A pinned source and its cached extents. */
 export interface PinnedSource {
   pin: Pin;
   extents: Extents;
@@ -127,7 +126,6 @@ function streamPieces(
 
 /** The object store that holds the extents of sparse files. */
 export interface ObjectStore {
-  /** Lists the keys that start with the prefix. */
   list(prefix: string): Promise<string[]>;
   /** Reads a range of an object; null when there is none. */
   read(key: string, range: ByteRange): Promise<Uint8Array | null>;
@@ -136,7 +134,6 @@ export interface ObjectStore {
 
 /** The cached parts of one file; each is an object whose name states its range. */
 interface Extents {
-  /** Lists the extents of a segment. */
   list(segment: number): Promise<ByteRange[]>;
   /** Reads a range within an extent; null when the extent is gone. */
   read(extent: ByteRange, range: ByteRange): Promise<Uint8Array | null>;
@@ -147,7 +144,6 @@ interface Extents {
 /** Bytes per segment: the unit of listing, and the largest extent. */
 export const SEGMENT_BYTES = 4 * MIB;
 
-/** Returns the number of the segment that contains a byte. */
 function segmentAt(offset: number): number {
   return Math.floor(offset / SEGMENT_BYTES);
 }
@@ -173,7 +169,6 @@ export function createExtents(objects: ObjectStore, prefix: string): Extents {
 export interface SparseOptions {
   /** Bytes of the whole file. */
   size: number;
-  /** Its cached parts. */
   extents: Extents;
   /** Opens a range of the source. */
   open(range: ByteRange): Promise<ByteSource>;

@@ -57,7 +57,6 @@ export function* flattenCues(cues: readonly Cue[]): Generator<Cue, void> {
   yield* showUntil(at, Number.POSITIVE_INFINITY);
 }
 
-/** The style of a run of text. */
 export interface Face {
   bold: boolean;
   italic: boolean;
@@ -177,7 +176,6 @@ const CLOCK = String.raw`(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`;
 /** A timing line; hours and fractions are optional. */
 export const TIMING = new RegExp(String.raw`^[ \t]*${CLOCK}[ \t]*-->[ \t]*${CLOCK}([^\n]*)`, "gm");
 
-/** Splits a text at its timing lines. */
 export function* timedBlocks(text: string): Generator<TimedBlock, void> {
   let last: (Omit<TimedBlock, "body"> & { from: number }) | null = null;
   for (const match of text.matchAll(TIMING)) {

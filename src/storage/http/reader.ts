@@ -328,7 +328,6 @@ function brokenOff(broken: BrokenBody, url: string, due: number | null, received
   return unreachable(url, `broke off after ${received}${of} bytes: ${broken.message}`, true, broken);
 }
 
-/** How long to wait for a body. */
 export interface BodyLimits {
   /** Milliseconds to wait for the next bytes. */
   idleMs: number;

@@ -39,7 +39,6 @@ export interface HttpOptions {
   admit?: ((bytes: number) => Promise<void>) | undefined;
 }
 
-/** A successful response, and the URL it came from. */
 export interface HttpAnswer {
   response: Response;
   url: string;

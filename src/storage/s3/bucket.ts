@@ -262,7 +262,6 @@ export function readS3Fault({ status, headers }: Response, text: string): S3Faul
   }
 }
 
-/** Returns whether a retry may succeed. */
 function isRetryable({ status, code }: S3Fault): boolean {
   return !isFull({ status, code }) && (status === 0 || isTransient(status) || RETRYABLE_CODES.has(code));
 }

@@ -146,7 +146,6 @@ interface UploadRecord {
   size: number;
 }
 
-/** A multipart upload and its stored parts. */
 interface Progress {
   upload: S3Upload;
   record: UploadRecord;
