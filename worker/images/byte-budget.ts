@@ -1,15 +1,15 @@
 import { errors } from "../errors.ts";
 
-/** Room in memory for pictures that are being made, shared by all of an isolate. */
+/** A memory budget that all pictures of an isolate share. */
 export interface ByteBudget {
   /**
-   * Runs work that holds so many bytes as soon as there is room, in the order of the calls; more than all of it waits for all of it. Rejects
-   * with the signal's reason when that aborts first, and with `service_unavailable` when there is no room in time.
+   * Runs work that holds `bytes` once they are free, in the order of the calls; more than the budget counts as the whole budget. Rejects
+   * with the signal's reason when that aborts first, and with `service_unavailable` when the wait takes too long.
    */
   hold<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 }
 
-/** Creates a budget of so many bytes, for which work waits so many milliseconds. */
+/** Creates a budget of `most` bytes, for which work waits up to `waitMs` milliseconds. */
 export function createByteBudget(most: number, waitMs: number): ByteBudget {
   let free = most;
   const waiting: { bytes: number; start: () => void }[] = [];

@@ -24,24 +24,24 @@ export interface MadeImage {
   mime: string;
 }
 
-/** What makes pictures. */
+/** The encoders of pictures. */
 export interface ImageEncoders {
   light: LightEncoder;
-  /** Native encoders; null where there are none. */
+  /** Native encoders; null when none is configured. */
   native: PictureEncoder | null;
 }
 
-// Room for what encoders return, which are at most as large as the pixels.
+// Memory for encoded pictures, which are at most as large as their pixels.
 const room = createByteBudget(MAX_PICTURE_BYTES, 10_000);
 const PIXEL_BYTES = 4;
 
-// AVIF's scale ends here, at the worst.
+// The worst value of AVIF's quality scale.
 const AVIF_WORST = 63;
 
 /**
- * Makes a picture of another, on behalf of a project: on the light encoder, or on a native one where it is too large for that. Rejects with
- * `input_unsupported` for what is no picture, with the errors of `createPlan`, with `encoder_unavailable` when it is too large for both,
- * and with `service_unavailable` while all native encoders are busy, or other pictures take all memory.
+ * Encodes a picture for a project on the light encoder, or on a native one if it is too large for that. Rejects with `input_unsupported`
+ * unless the input is a picture, with the errors of `createPlan`, with `encoder_unavailable` if the picture is too large for both, and
+ * with `service_unavailable` while all native encoders are busy or other pictures take all memory.
  */
 export async function makeImage(
   { reader: input, bytes }: ImageInput,
@@ -56,16 +56,16 @@ export async function makeImage(
     signal,
   );
   if (source.kind !== "image") throw errors.notAPicture();
-  const { format, quality, ...frame } = options;
-  const words = typeof quality === "string" ? { quality } : {};
-  const wanted = format === "auto" ? (auto ?? plainFormat(source)) : format;
-  const request: ImageOptions = { ...frame, ...words, ...(wanted !== undefined && { format: wanted }) };
+  const { format: requested, quality, ...frame } = options;
+  const preset = typeof quality === "string" ? { quality } : {};
+  const format = requested === "auto" ? (auto ?? plainFormat(source)) : requested;
+  const request: ImageOptions = { ...frame, ...preset, ...(format !== undefined && { format }) };
   const plan = withQuality(createPlan(source, "image", request), quality);
-  const small = hurried(shrinkPlan(plan, source));
+  const small = withLowEffort(shrinkPlan(plan, source));
   await light.prepare();
   const refusal = bytes ? (light.refuse(small, source) ?? refuseScans(bytes, source)) : tooLarge(input.size);
   if (refusal) await native?.prepare(plan);
-  const chosen = choosePictureEncoder({
+  const encoder = choosePictureEncoder({
     plan,
     source,
     light: refusal,
@@ -75,7 +75,7 @@ export async function makeImage(
   if (!chunk) throw errors.noPicturePlanned();
   const { mime } = FORMATS.image[plan.format as ImageFormat];
   return room.hold(pictureBytes(plan), signal, async () => {
-    if (native && chosen === "native")
+    if (native && encoder === "native")
       return { bytes: await native.encode({ plan, chunk, source, input, lane, signal }), mime };
     const [file] = await light.encode({ plan: small, chunk, source, input, signal });
     if (!file) throw errors.noPictureWritten();
@@ -83,10 +83,10 @@ export async function makeImage(
   });
 }
 
-// A visitor is waiting. At 2, files are 2 % larger than at libwebp's usual 4, and take half the time (bench image-url-vs-ipx).
+// At 2, files are 2 % larger than at libwebp's default of 4, but take half the time (bench image-url-vs-ipx).
 const EFFORT = 2;
 
-function hurried(plan: Plan): Plan {
+function withLowEffort(plan: Plan): Plan {
   return plan.image ? { ...plan, image: { ...plan.image, effort: EFFORT } } : plan;
 }
 

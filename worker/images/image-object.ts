@@ -13,26 +13,26 @@ import type { ImageEntry, ImageFound, ImageJob, ImagePlace } from "./image.ts";
 import { type ImageEncoders, makeImage } from "./image-maker.ts";
 import { type LargeSources, withSource } from "./image-source.ts";
 
-/** What an {@link ImageObject} answers; errors as data, as their kind would not survive the call. */
+/** The response of an {@link ImageObject}. Errors are data, because RPC would lose their kind. */
 export type ImageAnswer =
   | { entry: ImageEntry; found: ImageFound; bytes?: Uint8Array<ArrayBuffer> }
   | { error: { kind: ErrorKind; message: string; param: string | undefined } };
 
-/** Bytes of a picture that is answered before it is stored. */
+/** Size limit, in bytes, of a picture that is returned before it is stored. */
 export const ANSWERED_BYTES = MIB;
 const ENTRY = "entry";
 const WORK_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Makes and keeps one picture of one source: requests at the same time share one fetch and one encode. */
+/** Encodes and stores one picture of one source; concurrent requests share one fetch and one encode. */
 export class ImageObject extends DurableObject<Bindings> {
   readonly #kv = this.ctx.storage.kv;
   readonly #env: Env = readEnv(this.env);
   #making: Promise<ImageAnswer> | null = null;
-  // While the files are removed, no request may find the entry that names one.
+  // Requests wait while the files are removed, or they would get an entry without a file.
   #dropping: Promise<void> = Promise.resolve();
 
-  /** Returns the picture, made unless it is stored and fresh. */
+  /** Returns the picture, and encodes it unless a fresh one is stored. */
   async get(place: ImagePlace, job: ImageJob): Promise<ImageAnswer> {
     await this.#dropping;
     const entry = this.#entry();
@@ -41,20 +41,20 @@ export class ImageObject extends DurableObject<Bindings> {
       const answer = await this.#making;
       return "entry" in answer ? { ...answer, found: "collapsed" } : answer;
     }
-    const { answer, kept } = this.#make(entry, place, job);
+    const { answer, storing } = this.#make(entry, place, job);
     this.#making = answer;
     const end = () => {
       this.#making = null;
     };
-    // Until it is stored, further requests get what was made.
-    this.ctx.waitUntil(kept.then(end, end));
+    // Until the picture is stored, other requests share this one.
+    this.ctx.waitUntil(storing.then(end, end));
     return answer;
   }
 
   #make(old: ImageEntry | null, place: ImagePlace, job: ImageJob) {
     const work = this.#work(old, place, job);
-    const kept = work.then((made) =>
-      this.#keep(old, place, made).catch((thrown) => {
+    const storing = work.then((result) =>
+      this.#store(old, place, result).catch((thrown) => {
         logFault("image not stored", thrown);
         throw thrown;
       }),
@@ -62,9 +62,9 @@ export class ImageObject extends DurableObject<Bindings> {
     const answer = work.then<ImageAnswer, ImageAnswer>(async ({ entry, bytes }) => {
       if (!bytes) return { entry, found: "revalidated" };
       if (bytes.length <= ANSWERED_BYTES) return { entry, found: "stored", bytes };
-      return kept.then(() => ({ entry, found: "stored" }), refusalOf);
+      return storing.then(() => ({ entry, found: "stored" }), refusalOf);
     }, refusalOf);
-    return { answer, kept };
+    return { answer, storing };
   }
 
   async #work(old: ImageEntry | null, place: ImagePlace, job: ImageJob) {
@@ -72,21 +72,26 @@ export class ImageObject extends DurableObject<Bindings> {
     try {
       const encoders = encodersOf(this.#env);
       const { project } = place;
-      const known = old?.validator ?? null;
+      const validator = old?.validator ?? null;
       const large = encoders.native && this.#large();
-      const made = await withSource(this.#env, place, { known, signal, large }, async (source) => ({
-        ...(await makeImage(source, job, encoders, { project, signal })),
-        validator: source.validator,
-      }));
+      const image = await withSource(
+        this.#env,
+        place,
+        { known: validator, signal, large },
+        async (source) => ({
+          ...(await makeImage(source, job, encoders, { project, signal })),
+          validator: source.validator,
+        }),
+      );
       const fresh_until = Date.now() + this.#env.settings.IMAGE_FRESH_SECONDS * 1000;
-      if (!made) {
+      if (!image) {
         if (!old) throw errors.imageNotStored();
         return { entry: { ...old, fresh_until }, bytes: null };
       }
-      const { bytes, mime, validator } = made;
+      const { bytes, mime } = image;
       const etag = (await sha256Hex(bytes)).slice(0, 32);
       const key = `images/${this.ctx.id}/${etag}`;
-      const entry = { key, etag, mime, size: bytes.length, validator, fresh_until };
+      const entry = { key, etag, mime, size: bytes.length, validator: image.validator, fresh_until };
       return { entry, bytes };
     } catch (thrown) {
       throw signal.aborted ? errors.imageTimeout({ seconds: WORK_MS / 1000 }) : thrown;
@@ -98,14 +103,14 @@ export class ImageObject extends DurableObject<Bindings> {
     return {
       most: MAX_PICTURE_INPUT,
       key: `images/${id}/source`,
-      // Should this object end before the copy is cleared, its alarm does that.
+      // The alarm clears the copy if this object dies first.
       prepare: async () => {
         if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + HOUR_MS);
       },
     };
   }
 
-  async #keep(
+  async #store(
     old: ImageEntry | null,
     { project }: ImagePlace,
     { entry, bytes }: { entry: ImageEntry; bytes: Uint8Array | null },
@@ -118,11 +123,11 @@ export class ImageObject extends DurableObject<Bindings> {
     await patiently(() => this.#env.PROJECT.getByName(project).quota.addStored(entry.size));
   }
 
-  /** Drops a picture without a request since it was last compared with its source. */
+  /** Removes a picture that has not been requested since it expired. */
   override async alarm(): Promise<void> {
     const entry = this.#entry();
     if (entry && this.#due(entry) > Date.now()) return this.ctx.storage.setAlarm(this.#due(entry));
-    // One that is being made sets its own alarm once it is stored; should this object end before, the next one clears up.
+    // Retries a removal that fails; a picture in progress sets the alarm again when it is stored.
     await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
     if (this.#making) return;
     this.#dropping = this.#drop().catch((thrown) => logFault("image not dropped", thrown));
@@ -145,7 +150,7 @@ export class ImageObject extends DurableObject<Bindings> {
   }
 }
 
-// Of this isolate, so that its objects need not ask the light encoder what it has, and share what they may send to native ones.
+// Shared by the objects of an isolate, with the light encoder's capabilities and the limits of the native ones.
 let encoders: ImageEncoders | undefined;
 
 function encodersOf(env: Env): ImageEncoders {

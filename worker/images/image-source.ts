@@ -15,41 +15,42 @@ import { logFault } from "../observability/log.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImagePlace } from "./image.ts";
 
-/** A picture, with what tells its versions apart; null where there is no such thing. */
+/** The input of a picture with its version. */
 export interface ImageSource extends ImageInput {
+  /** An ETag as sent, otherwise a date; null for none. */
   validator: string | null;
 }
 
-/** What may become of a source that is too large for memory. */
+/** How to read a source that is too large for memory. */
 export interface LargeSources {
-  /** Bytes that it may have. */
+  /** Size limit in bytes. */
   most: number;
-  /** Where its copy is stored until it has been used. */
+  /** Key of its temporary copy in storage. */
   key: string;
-  /** Called before there is a copy. */
+  /** Called before the copy is written. */
   prepare(): Promise<void>;
 }
 
 /** How a source is read. */
 export interface ImageReading {
-  /** The version that is known already. */
+  /** The version of the stored picture; null for none. */
   known: string | null;
   signal: AbortSignal;
-  /** Null where none may be larger than {@link IMAGE_BYTES}. */
+  /** Null to reject sources larger than {@link IMAGE_BYTES}. */
   large: LargeSources | null;
 }
 
-/** Bytes of a source that is held in memory. */
+/** Size limit, in bytes, of a source that is held in memory. */
 const IMAGE_BYTES = LIGHT_INPUT.image;
-// An isolate has 128 MB, and its objects share them: 40 MiB for sources, the rest for the pictures made of them and for code.
+// The objects of an isolate share 128 MB: 40 MiB for sources, the rest for encoded pictures and code.
 const WAIT_MS = 10_000;
 const room = createByteBudget(IMAGE_BYTES, WAIT_MS);
-// What a source of unknown size has at first comes from room of its own: else each could wait for that of another.
+// Sources of unknown size draw on a separate budget; sharing one could deadlock.
 const FIRST_BYTES = 2 * MIB;
 const firstRoom = createByteBudget(40 * MIB - IMAGE_BYTES, WAIT_MS);
 const TIMEOUTS = { headersMs: 10_000, idleMs: 10_000, totalMs: 30_000 };
 
-/** Reads a source into memory, or stores it where it is too large for that, while `use` runs; calls nothing and returns null where `known` is still its version. */
+/** Reads a source into memory, or copies a large one to storage, and holds it while `use` runs. Returns null without calling `use` when the version is still `known`. */
 export async function withSource<T>(
   env: Env,
   place: ImagePlace,
@@ -73,15 +74,15 @@ export async function withSource<T>(
 }
 
 interface Opened {
-  /** Bytes of memory that reading takes; null where that is found out as it goes. */
+  /** Bytes of memory to reserve for reading; null when the size is unknown. */
   room: number | null;
   validator: string | null;
   read<T>(use: (input: ImageInput) => Promise<T>): Promise<T>;
-  /** Ends what was not read. */
+  /** Cancels an unread response. */
   close(): Promise<void>;
 }
 
-// More room is asked for only once a source is known to need it: most of those that state no size are small.
+// Reserves more memory only when the first bytes are full, because most sources of unknown size are small.
 async function readGrowing<T>(
   env: Env,
   body: ReadableStream<Uint8Array>,
@@ -109,7 +110,7 @@ async function readGrowing<T>(
   }
 }
 
-// A copy is read by ranges, as often as it takes, whatever the server of the source can do.
+// A copy in storage can be read by ranges, which the server of the source may not support.
 async function throughStorage<T>(
   env: Env,
   body: ReadableStream<Uint8Array>,
@@ -123,12 +124,12 @@ async function throughStorage<T>(
     const { size } = await room.hold(PASSING_BYTES, signal, write);
     return await room.hold(roomOf(size), signal, async () => use(await openInput(storage, large.key, size)));
   } finally {
-    // What remains is cleared with the picture.
+    // A copy that remains is cleared with the picture.
     await storage.clear(large.key).catch((thrown) => logFault("copy of a source not cleared", thrown));
   }
 }
 
-// One that fits is held in memory, so that the light encoder may take it.
+// The light encoder needs its input in memory.
 async function openInput(storage: Storage, key: string, size: number): Promise<ImageInput> {
   if (size > IMAGE_BYTES) return storedInput(storage, key);
   const stored = await storage.read(key);
@@ -138,7 +139,7 @@ async function openInput(storage: Storage, key: string, size: number): Promise<I
 
 const roomOf = (size: number) => (size > IMAGE_BYTES ? PASSING_BYTES : size);
 
-// Reads until the end, or until a part does not fit, which is then the rest.
+// Reads until the end, or until a chunk does not fit, which it returns as `rest`.
 async function fill(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   bytes: Uint8Array,
@@ -168,7 +169,7 @@ async function openWeb(
   const admit = async (bytes: number) =>
     requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(bytes)));
   const options: HttpOptions = { fetch: outside.fetch, guard, signal, timeouts: TIMEOUTS, maxBytes, admit };
-  // Without a condition, a 304 is no answer.
+  // A 304 to an unconditional request is invalid.
   const { response, url } = await requestHttp(
     source,
     conditions(known),
@@ -191,7 +192,7 @@ async function openWeb(
     throw thrown;
   }
   return {
-    // A large one takes its room step by step.
+    // A large source reserves memory for each transfer.
     room: facts.size !== null && facts.size > IMAGE_BYTES ? 0 : facts.size,
     validator: facts.version,
     async read(use) {
@@ -206,7 +207,6 @@ async function openWeb(
   };
 }
 
-// A version is an ETag as sent, or else a date.
 function conditions(known: string | null): Record<string, string> {
   if (known === null) return {};
   return /^(W\/)?"/.test(known) ? { "If-None-Match": known } : { "If-Modified-Since": known };
@@ -236,17 +236,17 @@ async function openStored(
   };
 }
 
-/** A picture to read. */
+/** The input of a picture. */
 export interface ImageInput {
   reader: ByteReader;
-  /** All of its bytes; null where they are more than a Worker holds. */
+  /** All of its bytes; null when they are in storage, because they exceed memory. */
   bytes: Uint8Array | null;
 }
 
-/** Memory that a picture takes on its way to storage and from there: parts that are written at the same time, and the next. */
+/** Memory of a transfer to or from storage: two parts in flight and the next one. */
 const PASSING_BYTES = 16 * MIB;
 
-// The native encoder is sent slices, of which none is read twice.
+// The native encoder reads each slice once.
 const CACHE = { minAhead: 128 * KIB, maxAhead: MIB, cacheBytes: MIB };
 
 /** Returns a picture in memory. */
@@ -260,7 +260,7 @@ async function storedInput(storage: Storage, key: string): Promise<ImageInput> {
   return { reader: await storageReader(storage, key, CACHE), bytes: null };
 }
 
-/** The bytes that were read of a stream, and then the others. */
+/** Returns a stream of the chunks already read, followed by the rest. */
 function rejoin(
   read: readonly Uint8Array[],
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -2,22 +2,22 @@ import { WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { ImageFormat } from "../../src/media/formats.ts";
 import type { ImageUrlOptions } from "../../src/media/image-url.ts";
 
-/** Where a picture comes from, and who pays for it. */
+/** The source of a picture, and the project that it counts for. */
 export interface ImagePlace {
   /** URL, or the key of an output. */
   source: string;
   project: string;
-  /** Origins that the source, and each place it redirects to, must be on; null for any public host. */
+  /** Allowed origins of the source and of its redirects; null for any public host. */
   origins: readonly string[] | null;
 }
 
-/** A picture to make: its options, and the format that stands for `auto`, null for jpeg or png. */
+/** A picture to encode: its options and the negotiated format of `auto`, null for GIF, JPEG or PNG. */
 export interface ImageJob {
   options: ImageUrlOptions;
   auto: ImageFormat | null;
 }
 
-/** A picture of an image URL, as it is stored. */
+/** The stored picture of an image URL. */
 export interface ImageEntry {
   /** Key of its bytes. */
   key: string;
@@ -25,16 +25,16 @@ export interface ImageEntry {
   etag: string;
   mime: string;
   size: number;
-  /** The version of the source that it was made of; null where the source has none. */
+  /** The version of its source, an ETag or a date; null when the source states none. */
   validator: string | null;
-  /** Until when it is served without asking the source again, in milliseconds. */
+  /** Time until which it is served without revalidation, in milliseconds since the epoch. */
   fresh_until: number;
 }
 
-/** How a picture was come by: stored and fresh, stored and still that of the source, made, or made for a request at the same time. */
+/** The cache status of a picture: fresh in storage, revalidated with its source, newly encoded, or shared with a concurrent request. */
 export type ImageFound = "hit" | "revalidated" | "stored" | "collapsed";
 
-/** A picture found or made. */
+/** A picture with its cache status. */
 export interface FoundImage {
   entry: ImageEntry;
   found: ImageFound;
@@ -42,17 +42,17 @@ export interface FoundImage {
   body(): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>>;
 }
 
-/** Finds or makes the pictures of image URLs; rejects with a `MediaError`. */
+/** Returns the picture of an image URL, from storage or newly encoded; rejects with a `MediaError`. */
 export type Images = (place: ImagePlace, job: ImageJob) => Promise<FoundImage>;
 
-// Smallest files first. A browser that names none of them gets what every one shows.
+// Smallest files first.
 const MODERN = ["avif", "webp"] as const satisfies readonly ImageFormat[];
 
-/** Returns the best format for `auto` that the light encoder writes and an Accept header names; null for jpeg or png. Wildcards name none. */
+/** Returns the best format for `auto` that the light encoder writes and an Accept header names; null for none. Ignores wildcards. */
 export function negotiate(accept: string | undefined): (typeof MODERN)[number] | null {
-  const named = (accept ?? "").split(",").map((range) => range.split(";").map((part) => part.trim()));
+  const ranges = (accept ?? "").split(",").map((range) => range.split(";").map((part) => part.trim()));
   const accepts = (format: string) =>
-    named.some(([type, ...rest]) => {
+    ranges.some(([type, ...rest]) => {
       return type?.toLowerCase() === `image/${format}` && !rest.some((part) => /^q=0(\.0*)?$/i.test(part));
     });
   return MODERN.find((format) => WASM_TOOLS.image[format] && accepts(format)) ?? null;

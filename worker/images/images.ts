@@ -6,13 +6,13 @@ import { errors } from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import type { ImageEntry, Images } from "./image.ts";
 
-/** Creates {@link Images} from the bindings of the Worker, with the most recent ones in its memory. */
+/** Creates {@link Images} from the Worker's bindings, with a cache of recent pictures in memory. */
 export function createImages(env: Env, now: () => number): Images {
   const recent = createRecentImages(now);
   return async (place, job) => {
     const name = await sha256Hex(new TextEncoder().encode(JSON.stringify([place, job])));
-    const held = recent.get(name);
-    if (held) return { entry: held.entry, found: "hit", body: async () => held.bytes };
+    const cached = recent.get(name);
+    if (cached) return { entry: cached.entry, found: "hit", body: async () => cached.bytes };
     const answer = await patiently(async () => env.IMAGE.getByName(name).get(place, job));
     if ("error" in answer) {
       const { kind, message, param } = answer.error;
@@ -21,7 +21,8 @@ export function createImages(env: Env, now: () => number): Images {
     const { entry, found, bytes } = answer;
     if (bytes) recent.put(name, { entry, bytes });
     return {
-      ...{ entry, found },
+      entry,
+      found,
       async body() {
         if (bytes) return bytes;
         const stored = await mediaStorage(env).read(entry.key);
@@ -41,13 +42,13 @@ export interface RecentImage {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Holds the pictures asked for most recently in memory, each as long as it is fresh. */
+/** A cache of the most recently used pictures in memory, each until it expires. */
 export interface RecentImages {
   get(name: string): RecentImage | null;
   put(name: string, image: RecentImage): void;
 }
 
-/** Bytes of one picture that are held, and of all of them: an isolate has 128 MB. */
+/** Most bytes of one cached picture, and of all together: an isolate has 128 MB. */
 const RECENT_BYTES = { each: MIB, all: 16 * MIB } as const;
 
 /** Creates {@link RecentImages}. */

@@ -3,13 +3,13 @@ import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { type Limited, type RateLimiter, type Standing, type Use, WINDOW_MS } from "./rate-limiter.ts";
 
-/** The limits of keys. */
+/** The limits on requests and on waiting runs. */
 export interface Limits {
   rate: RateLimiter;
   room: Room;
 }
 
-// Runs end all the time; more than a guess would promise too much.
+// A guess: nobody knows when the next run ends.
 const ROOM_SECONDS = 10;
 
 /** Counts a request of a key and sets the headers of its limits; throws `rate_limited` beyond them. */
@@ -18,12 +18,12 @@ export function countRequest(c: Context<ApiEnv>, { rate }: Limits): void {
   take(c, rate, "requests");
 }
 
-/** Counts records that a request makes, all or none; throws `rate_limited` when they are too many. */
+/** Counts the records that a request creates, all or none; throws `rate_limited` beyond the limit. */
 export function countCreation(c: Context<ApiEnv>, { rate }: Limits, count = 1): void {
   take(c, rate, "creations", count);
 }
 
-/** Takes room for more runs to wait; throws `rate_limited` where too many of the project's would wait. */
+/** Reserves waiting positions for `count` runs; throws `rate_limited` when too many of the project's runs would wait. */
 export async function takeRoom(c: Context<ApiEnv>, { room }: Limits, count = 1): Promise<void> {
   if (await room.take(c.get("principal").project, count)) return;
   c.header("Retry-After", String(ROOM_SECONDS));
@@ -51,36 +51,36 @@ function writePolicy(limits: Use): string {
   return `"requests";q=${limits.requests};w=${window}, "creations";q=${limits.creations};w=${window}`;
 }
 
-/** Decides whether more runs of a project may wait for their turn. */
+/** Limits how many runs of a project may wait in the queue. */
 interface Room {
-  /** How many runs of a project may wait. */
+  /** Most runs of a project that may wait. */
   readonly most: number;
-  /** True when there is room for so many more, one by default, which is then taken: for all of them or none. */
+  /** Reserves `count` positions, one by default, all or none; false when there are too few. */
   take(project: string, count?: number): Promise<boolean>;
 }
 
-// What was asked is good for so long, less what was taken here since.
+// A cached quota is valid this long; subtract what was spent locally.
 const GOOD_MS = 5000;
 const MOST_PROJECTS = 10_000;
 
-/** Creates a {@link Room} that rarely asks how many wait: others may add unseen runs for up to five seconds. */
+/** Creates a {@link Room} with a cached count: for up to five seconds, runs that other instances add go unseen. */
 export function createRoom(
   most: number,
   waiting: (project: string) => Promise<number>,
   now: () => number,
 ): Room {
-  const known = new Map<string, { left: number; until: number }>();
+  const cache = new Map<string, { left: number; until: number }>();
   return {
     most,
     async take(project, count = 1) {
-      let room = known.get(project);
-      if (!room || room.left < count || now() >= room.until) {
-        room = { left: most - (await waiting(project)), until: now() + GOOD_MS };
-        if (known.size >= MOST_PROJECTS) known.clear();
-        known.set(project, room);
+      let quota = cache.get(project);
+      if (!quota || quota.left < count || now() >= quota.until) {
+        quota = { left: most - (await waiting(project)), until: now() + GOOD_MS };
+        if (cache.size >= MOST_PROJECTS) cache.clear();
+        cache.set(project, quota);
       }
-      if (room.left < count) return false;
-      room.left -= count;
+      if (quota.left < count) return false;
+      quota.left -= count;
       return true;
     },
   };

@@ -4,19 +4,17 @@ import { serviceSettings } from "../settings/read.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 import { createRunQueue, LOADS, type Load, type QueuedRun, type RunQueue } from "./run-queue.ts";
 
-// How often to check that running tasks are alive; dead ones free their slots.
+// How often to check that running runs exist; missing ones free their slots.
 const CHECK_MS = 300_000;
 const RETRY_MS = 1000;
-// Heavy runs at once by default for each encoder, many more than it has places: its places are shared out chunk by chunk among the
-// projects of the runs that have begun.
+// Default of heavy runs per encoder. It exceeds the encoder's slots, which are shared chunk by chunk among the projects of running runs.
 const HEAVY_RUNS = { container: 8, address: 16 } as const;
-// How a run learns of its turn.
+// The method of a TaskObject that grants a slot.
 const CALLS = { light: "go", heavy: "goHeavy" } as const satisfies Record<Load, string>;
 
 /**
- * The queues of all runs of the service, one for light and one for heavy work: one object, because what is shared fairly between
- * projects is known in one place. A run comes here two or three times, beside its requests; what an object bears is several times
- * what the engine starts.
+ * The queues of all runs of the service, one for light and one for heavy work. A single object shares the slots fairly between projects.
+ * A run calls it two or three times, so it handles several times as many runs as Workflows can start.
  */
 export class QueueObject extends DurableObject<Bindings> {
   readonly #queues: Readonly<Record<Load, RunQueue>>;
@@ -28,7 +26,7 @@ export class QueueObject extends DurableObject<Bindings> {
     const { MAX_RUNNING: per_project, MAX_RUNNING_TOTAL: total } = settings;
     const { sql } = ctx.storage;
     const heavy = heavyRuns(settings);
-    // A film may take an hour: half is left to other projects, which then wait for a chunk to end rather than for a film.
+    // A film may take an hour. Half of the slots stay free for other projects, which then wait for a chunk to end, not for a film.
     const heavy_per_project = Math.min(per_project, Math.ceil(heavy / 2));
     this.#queues = {
       light: createRunQueue(sql, { per_project, total }, "light"),
@@ -36,10 +34,7 @@ export class QueueObject extends DurableObject<Bindings> {
     };
   }
 
-  /**
-   * Accepts a run; returns true if it may proceed now, else notifies its TaskObject later. A run that comes for heavy work gives up
-   * its slot for light work.
-   */
+  /** Adds a run; true if it has a slot now, otherwise its TaskObject is notified later. A run that enters for heavy work gives up its light slot. */
   async enter(run: QueuedRun, load: Load = "light"): Promise<boolean> {
     const { light } = this.#queues;
     const now = Date.now();
@@ -52,13 +47,13 @@ export class QueueObject extends DurableObject<Bindings> {
     return goes_on;
   }
 
-  /** Counts runs that their job holds back as waiting, until each enters or leaves. */
+  /** Counts blocked runs as waiting, until each enters or leaves. */
   async hold(runs: readonly QueuedRun[]): Promise<void> {
     for (const run of runs) this.#queues.light.hold(run, Date.now());
     await this.#arm();
   }
 
-  /** Passes the slot of a run to one that waits. */
+  /** Removes a run and assigns its slot to a waiting one. */
   async leave(run_id: string): Promise<void> {
     for (const load of LOADS) {
       this.#queues[load].leave(run_id);
@@ -67,12 +62,12 @@ export class QueueObject extends DurableObject<Bindings> {
     await this.#arm();
   }
 
-  /** Returns how many runs of a project wait to begin, or for their job. */
+  /** Returns how many runs of a project wait to begin, including blocked ones. */
   waiting(project: string): number {
     return this.#queues.light.waiting(project);
   }
 
-  /** Notifies runs of their turn, and forgets those that are over. */
+  /** Notifies runs that have a slot, and removes those that are over. */
   override async alarm(): Promise<void> {
     this.#alarm = null;
     const settled = await Promise.all(LOADS.map((load) => this.#look(this.#queues[load], CALLS[load])));

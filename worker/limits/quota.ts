@@ -4,19 +4,19 @@ import type { Task } from "../../src/runs/task.ts";
 import { errors } from "../errors.ts";
 import type { Sql } from "../sql.ts";
 
-/** What a project moves in a day, in bytes. */
+/** Bytes that a project moves in a day. */
 export interface DayBytes {
-  /** Read from hosts that its callers name, again after a failure too. */
+  /** Read from hosts that callers name, including retries. */
   fetched: number;
-  /** Kept for it: outputs, and files that pages upload. */
+  /** Written to managed storage: outputs, and files that pages upload. */
   stored: number;
 }
 
-/** Counts the bytes of one project by the day, which begins at midnight UTC. */
+/** Counts the bytes of one project per day, which begins at midnight UTC. */
 export interface Quota {
-  /** Counts bytes that are about to be fetched for an output, none for a file that is stored already; returns what is used up, in which case it counts nothing. */
+  /** Counts bytes that are about to be fetched for an output, 0 for a stored file. Counts nothing and returns the exceeded limit if there is one. */
   takeFetched(bytes: number): keyof DayBytes | null;
-  /** Counts bytes that are about to be uploaded; returns what is used up, in which case it counts nothing. */
+  /** Counts bytes that are about to be uploaded. Counts nothing and returns the exceeded limit if there is one. */
   takeStored(bytes: number): keyof DayBytes | null;
   /** Counts bytes that are stored already. */
   addStored(bytes: number): void;
@@ -30,7 +30,7 @@ const SCHEMA = `
   );
 `;
 
-/** Creates the quota of a project with these limits a day. */
+/** Creates the quota of a project with daily limits. */
 export function createQuota(sql: Sql, limits: DayBytes, now: () => number): Quota {
   sql.exec(SCHEMA);
   const today = () => Math.floor(now() / DAY_MS);
@@ -49,7 +49,7 @@ export function createQuota(sql: Sql, limits: DayBytes, now: () => number): Quot
 
   return {
     takeFetched(bytes) {
-      // What is fetched becomes an output.
+      // A fetched input leads to an output.
       if (!hasRoom("stored", 1)) return "stored";
       if (!hasRoom("fetched", bytes)) return "fetched";
       if (bytes > 0) add("fetched", bytes);
@@ -69,7 +69,7 @@ export function createQuota(sql: Sql, limits: DayBytes, now: () => number): Quot
 /** Returns the bytes that a finished task or standalone step left in managed storage. */
 export function storedBytes(record: Task | Step): number {
   if (record.status !== "succeeded" || destinationOf(record)) return 0;
-  // A probe reads, and an upload to managed storage leaves what is there already.
+  // A probe stores nothing, and an upload to managed storage leaves the file where it is.
   if (record.object === "step")
     return record.kind === "probe" || record.kind === "upload" ? 0 : sizeOf(record);
   return Math.max(0, ...record.steps.filter(({ kind }) => kind === record.kind).map(sizeOf));
@@ -77,8 +77,8 @@ export function storedBytes(record: Task | Step): number {
 
 const sizeOf = ({ output }: Step) => output?.filesize ?? 0;
 
-/** Throws `quota_exceeded` where a quota returned what is used up. */
-export function requireQuota(used_up: keyof DayBytes | null): void {
-  if (used_up === null) return;
-  throw errors.quotaExceeded({ of: used_up });
+/** Throws `quota_exceeded` when a {@link Quota} returned an exceeded limit. */
+export function requireQuota(exceeded: keyof DayBytes | null): void {
+  if (exceeded === null) return;
+  throw errors.quotaExceeded({ of: exceeded });
 }

@@ -1,50 +1,50 @@
 import type { Principal } from "../auth/key-ring.ts";
 
-/** What is limited of a key. */
+/** A limited use of a key. */
 export type Limited = keyof Use;
 
-/** How a key stands with one limit. */
+/** The state of one limit of a key. */
 export interface Standing {
-  /** False when it would exceed the limit: then the request is refused, and does not count. */
+  /** False when the request would exceed the limit; it then does not count. */
   allowed: boolean;
   limit: number;
-  /** How many more there may be until the minute is over. */
+  /** Remaining uses in this minute. */
   left: number;
-  /** Whole seconds until the minute is over. */
+  /** Whole seconds until the minute ends. */
   seconds: number;
 }
 
-/** Counts what keys use and says when it is enough. */
+/** Counts the uses of keys and limits them per minute. */
 export interface RateLimiter {
-  /** How much a key may use a minute. */
+  /** Most uses of a key per minute. */
   readonly limits: Use;
-  /** Counts so many uses, one by default: all of them or, beyond the limit, none. */
+  /** Counts uses, one by default; beyond the limit it counts none of them. */
   take(principal: Pick<Principal, "id" | "project">, what: Limited, count?: number): Standing;
 }
 
-/** What a rate limiter is built on. */
+/** Dependencies of {@link createRateLimiter}. */
 export interface RateLimiterTools {
   limits: Use;
-  /** Adds up what a key of a project uses in all places. */
+  /** The project's object, which adds up the uses of a key in all instances of the Worker. */
   home(project: string): { countUse(key_id: string, use: Use): Promise<KeyWindow> };
-  /** Does work after so many milliseconds, when the request may be answered long since. */
+  /** Runs work after `ms` milliseconds, even after the response. */
   later(ms: number, work: () => Promise<void>): void;
   now(): number;
 }
 
-/** Milliseconds between two messages of what was counted here. */
+/** Milliseconds between two reports of local uses. */
 export const TELL_MS = 1000;
-// A message that has not come back by then is lost.
+// A report without a response for this long counts as lost.
 const LOST_MS = 30_000;
 const MOST_KEYS = 10_000;
 
 interface Window {
   until: number;
   used: Use;
-  untold: Use;
-  /** False until the counts of the other places have arrived. */
-  heard: boolean;
-  telling_until: number;
+  unreported: Use;
+  /** Whether the counts of other instances have arrived. */
+  synced: boolean;
+  reporting_until: number;
 }
 
 /**
@@ -56,34 +56,36 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
   const windows = new Map<string, Window>();
 
   function windowOf(key_id: string): Window {
-    const found = windows.get(key_id);
-    if (found && now() < found.until) return found;
+    const current = windows.get(key_id);
+    if (current && now() < current.until) return current;
     if (windows.size >= MOST_KEYS) windows.clear();
     const window = {
       until: now() + WINDOW_MS,
-      ...{ used: none(), untold: none() },
-      ...{ heard: false, telling_until: 0 },
+      used: none(),
+      unreported: none(),
+      synced: false,
+      reporting_until: 0,
     };
     windows.set(key_id, window);
     return window;
   }
 
-  function tell({ id, project }: Pick<Principal, "id" | "project">, window: Window): void {
-    if (now() < window.telling_until) return;
-    window.telling_until = now() + LOST_MS;
-    // The first is reported at once: use elsewhere counts from the second request on.
-    later(window.heard ? TELL_MS : 0, async () => {
-      const told = window.untold;
-      window.untold = none();
+  function report({ id, project }: Pick<Principal, "id" | "project">, window: Window): void {
+    if (now() < window.reporting_until) return;
+    window.reporting_until = now() + LOST_MS;
+    // Reports the first request at once, so that uses in other instances count from the second on.
+    later(window.synced ? TELL_MS : 0, async () => {
+      const uses = window.unreported;
+      window.unreported = none();
       try {
-        const all = await home(project).countUse(id, told);
+        const all = await home(project).countUse(id, uses);
         window.until = now() + all.ms_left;
-        window.used = plus(all, window.untold);
-        window.heard = true;
+        window.used = plus(all, window.unreported);
+        window.synced = true;
       } catch {
-        window.untold = plus(window.untold, told);
+        window.unreported = plus(window.unreported, uses);
       } finally {
-        window.telling_until = 0;
+        window.reporting_until = 0;
       }
     });
   }
@@ -95,8 +97,8 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
       const allowed = window.used[what] + count <= limits[what];
       if (allowed) {
         window.used[what] += count;
-        window.untold[what] += count;
-        tell(principal, window);
+        window.unreported[what] += count;
+        report(principal, window);
       }
       const left = Math.max(0, limits[what] - window.used[what]);
       const seconds = Math.max(1, Math.ceil((window.until - now()) / 1000));
@@ -113,28 +115,28 @@ function plus(a: Use, b: Use): Use {
   return { requests: a.requests + b.requests, creations: a.creations + b.creations };
 }
 
-/** What is counted of a key. */
+/** The counted uses of a key. */
 export interface Use {
   requests: number;
-  /** Those of them that make a record. */
+  /** Requests that create a record. */
   creations: number;
 }
 
-/** What a key has used in its running minute, in all places together. */
+/** The uses of a key in its current minute, in all instances together. */
 export interface KeyWindow extends Use {
-  /** Milliseconds until the minute is over. */
+  /** Milliseconds until the minute ends. */
   ms_left: number;
 }
 
-/** Counts the use of the keys of one project, in memory alone: after a restart a key starts a new minute. */
+/** Counts the uses of one project's keys, in memory only: after a restart, a key starts a new minute. */
 export interface Usage {
-  /** Adds the use of a key in one place, and returns all its use. */
+  /** Adds uses that one instance reports, and returns the key's total. */
   add(key_id: string, use: Use, now: number): KeyWindow;
   /** Returns when each key was last used, in milliseconds since the Unix epoch. */
   lastUses(): ReadonlyMap<string, number>;
 }
 
-/** The time that limits are counted over, in milliseconds. A key's minute starts with its first request. */
+/** The window of the limits, in milliseconds. It starts with a key's first request. */
 export const WINDOW_MS = 60_000;
 
 /** Creates a {@link Usage}. */

@@ -1,53 +1,53 @@
 import type { Sql } from "../sql.ts";
 
-/** A run that wants its turn. */
+/** A run in the queue. */
 export interface QueuedRun {
   run_id: string;
   project: string;
   key_id: string;
 }
 
-/** How many runs there may be at once. */
+/** The most runs at once. */
 export interface RunLimits {
-  /** Of one project. */
+  /** Per project. */
   per_project: number;
-  /** In all. */
+  /** In total. */
   total: number;
 }
 
-/** The kinds of work that wait in queues of their own: every run does light work first; a heavy one then needs a native encoder. */
+/** The kinds of work, each with its own queue: every run starts with light work; heavy work needs a native encoder. */
 export const LOADS = ["light", "heavy"] as const;
-/** A kind of work with a queue of its own. */
+/** A kind of work with its own queue. */
 export type Load = (typeof LOADS)[number];
 
 /**
- * The runs that are running and those that wait. A free place goes to the project with the fewest running, among equals to the
- * one served longest ago; within it to a key by the same rule; within that key to the oldest run. A project that asks for much
- * thus waits for itself, and others do not wait for it.
+ * A fair queue of runs. A free slot goes to the project with the fewest running runs, among equals to the one served longest ago; within
+ * the project to a key by the same rule, and within the key to the oldest run. A busy project thus delays only itself.
  */
 export interface RunQueue {
-  /** Takes a run that its job holds back: it counts as waiting, and enters later. */
+  /** Adds a run that its job blocks: it counts as waiting, and enters later. */
   hold(run: QueuedRun, now: number): void;
-  /** Takes a run, which may come again; true when it may go on. */
+  /** Adds a run, unless it is there already; returns whether it has a slot. */
   enter(run: QueuedRun, now: number): boolean;
-  /** Forgets a run. */
+  /** Removes a run. */
   leave(run_id: string): void;
   /** Assigns free slots to waiting runs. */
   fill(now: number): void;
-  /** The runs that may proceed but have not been notified. */
+  /** Returns the runs that have a slot but have not been notified. */
   untold(): string[];
+  /** Records that a run was notified. */
   told(run_id: string): void;
-  /** How many runs of a project wait, those that are held back included. */
+  /** Returns how many runs of a project wait, including blocked ones. */
   waiting(project: string): number;
-  /** The runs that go on or are held back and were not looked after since `before`. */
+  /** Returns the running or blocked runs last seen at or before `before`, in milliseconds since the epoch. */
   unseen(before: number): string[];
-  /** Notes that a run was seen to be there. */
+  /** Records that a run still exists. */
   seen(run_id: string, now: number): void;
-  /** True while any run is here. */
+  /** Whether the queue has any run. */
   isBusy(): boolean;
 }
 
-// The names of the tables; those of light work are older.
+// Table names; those of light work came first and have no prefix.
 const TABLES = {
   light: { turn: "turn", lane: "lane", lanes: "lanes" },
   heavy: { turn: "heavy_turn", lane: "heavy_lane", lanes: "heavy_lanes" },
@@ -68,9 +68,9 @@ const schemaOf = ({ turn, lane, lanes }: (typeof TABLES)[Load]) => `
 `;
 
 // Values of the column goes_on.
-const [WAITS, GOES_ON, HELD] = [0, 1, 2];
+const [WAITS, GOES_ON, BLOCKED] = [0, 1, 2];
 
-/** Keeps the queue of one kind of work in an SQLite database. */
+/** Creates the queue of one kind of work in an SQLite database. */
 export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load: Load = "light"): RunQueue {
   const { turn, lane, lanes } = TABLES[load];
   sql.exec(schemaOf(TABLES[load]));
@@ -81,8 +81,7 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
   const count = (where: string, ...values: string[]) =>
     one<{ n: number }>(`SELECT COUNT(*) AS n FROM ${turn} WHERE ${where}`, ...values)?.n ?? 0;
 
-  // A project that was served goes to the end, and so does a new one, ahead only of the last served: leaving and returning
-  // gains nothing.
+  // A served project goes to the end, and a new one just ahead of the last served, so that leaving and returning gains nothing.
   const last = `(SELECT COALESCE(MAX(served), 0) + 2 FROM ${lanes})`;
   const fresh = `(SELECT COALESCE(MAX(served), 0) - 1 FROM ${lanes})`;
   const of_project = `SELECT COUNT(*) FROM ${turn} WHERE ${turn}.project = ${lane}.project AND goes_on = 1`;
@@ -111,33 +110,33 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
   return {
     hold({ run_id, project, key_id }, now) {
       sql.exec(
-        `INSERT OR IGNORE INTO ${turn} (run_id, project, key_id, goes_on, seen_at) VALUES (?, ?, ?, ${HELD}, ?)`,
+        `INSERT OR IGNORE INTO ${turn} (run_id, project, key_id, goes_on, seen_at) VALUES (?, ?, ?, ${BLOCKED}, ?)`,
         ...[run_id, project, key_id, now],
       );
     },
     enter({ run_id, project, key_id }, now) {
       sql.exec(`INSERT OR IGNORE INTO ${lanes} VALUES (?, ${fresh})`, project);
-      // A key that is listed in the settings may have another project than before.
+      // A key in the settings may have been moved to another project.
       const add = `INSERT INTO ${lane} VALUES (?, ?, ${fresh})`;
       sql.exec(`${add} ON CONFLICT (key_id) DO UPDATE SET project = excluded.project`, key_id, project);
       sql.exec(
         `INSERT OR IGNORE INTO ${turn} (run_id, project, key_id, seen_at) VALUES (?, ?, ?, ?)`,
         ...[run_id, project, key_id, now],
       );
-      sql.exec(`UPDATE ${turn} SET goes_on = ${WAITS} WHERE run_id = ? AND goes_on = ${HELD}`, run_id);
+      sql.exec(`UPDATE ${turn} SET goes_on = ${WAITS} WHERE run_id = ? AND goes_on = ${BLOCKED}`, run_id);
       fill(now);
-      const found = one<{ goes_on: number }>(`SELECT goes_on FROM ${turn} WHERE run_id = ?`, run_id);
-      const goes_on = found?.goes_on === 1;
+      const row = one<{ goes_on: number }>(`SELECT goes_on FROM ${turn} WHERE run_id = ?`, run_id);
+      const goes_on = row?.goes_on === GOES_ON;
       if (goes_on) told(run_id);
       return goes_on;
     },
     leave(run_id) {
-      const left = one<{ key_id: string; project: string }>(
+      const row = one<{ key_id: string; project: string }>(
         `DELETE FROM ${turn} WHERE run_id = ? RETURNING key_id, project`,
         run_id,
       );
-      if (!left) return;
-      const { key_id, project } = left;
+      if (!row) return;
+      const { key_id, project } = row;
       if (count("key_id = ?", key_id) === 0) sql.exec(`DELETE FROM ${lane} WHERE key_id = ?`, key_id);
       if (count("project = ?", project) === 0) sql.exec(`DELETE FROM ${lanes} WHERE project = ?`, project);
     },
@@ -151,5 +150,5 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
   };
 }
 
-/** The name of the one object that the queue of runs is kept in. */
+/** The name of the single object that holds the queues. */
 export const QUEUE_NAME = "runs";

@@ -2,7 +2,7 @@ import packed from "../../dist/core/dejavu-sans.bin";
 import { BURN_FONT } from "../../src/media/features/subtitles.ts";
 import { errors } from "../errors.ts";
 
-/** Returns the font of burnt-in subtitles, which this Worker has as a gzipped file. */
+/** Returns the font of burnt-in subtitles, which is bundled gzipped. */
 export async function loadBurnFont(): Promise<Uint8Array> {
   const plain = new Response(packed).body?.pipeThrough(new DecompressionStream("gzip"));
   const font = new Uint8Array(await new Response(plain).arrayBuffer());

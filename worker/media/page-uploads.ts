@@ -11,28 +11,22 @@ import {
   uploadKey,
 } from "./uploads.ts";
 
-/**
- * Uploads of pages straight to storage, each in its project. Those of other projects are unknown; unknown ones reject with
- * `media_not_found`.
- */
+/** Uploads from pages straight to storage, each in its project. Unknown uploads, and those of other projects, reject with `media_not_found`. */
 export interface PageUploads {
-  /** Begins an upload, by a connection of its project where it has one. */
+  /** Begins an upload. */
   create(project: string, upload: NewUpload): Promise<Upload>;
   get(project: string, id: string): Promise<Upload>;
-  /** Makes the file of what was put; a stored one is given again. Rejects with `request_invalid` while parts are missing. */
+  /** Assembles the file, or returns the upload if that is done. Rejects with `request_invalid` while parts are missing. */
   complete(project: string, id: string, parts: readonly UploadedPart[] | undefined): Promise<Upload>;
-  /** Drops what was put, and a file in managed storage. */
+  /** Removes the upload, its parts and a file in managed storage. */
   remove(project: string, id: string): Promise<void>;
-  /** Stores a part by its signed URL and returns its ETag; rejects with `forbidden`. */
+  /** Stores a part at its signed URL and returns its ETag; rejects with `forbidden`. */
   put(part: PutPart): Promise<string>;
-  /**
-   * Returns where the file behind the URL of an upload is; null for any other URL. Rejects with `invalid_input` for an upload of
-   * another project.
-   */
+  /** Returns the file of an upload's URL; null for any other URL. Rejects with `invalid_input` for an upload of another project. */
   find(project: string, url: string): Promise<UploadedFile | null>;
 }
 
-/** A request for an upload, with what it is called. */
+/** A request for an upload. */
 export interface NewUpload {
   id: string;
   request: UploadRequest;
@@ -42,43 +36,43 @@ export interface NewUpload {
   base: string;
 }
 
-/** A part as it comes. */
+/** The request that stores a part. */
 export interface PutPart {
   url: string;
-  /** Null if the request does not say. */
+  /** Bytes; null when the request does not state them. */
   size: number | null;
   content_type: string;
   body: ReadableStream<Uint8Array>;
 }
 
-/** Where the file of an upload is. */
+/** The location of an upload's file. */
 export interface UploadedFile {
   status: Upload["status"];
   name: string;
-  /** Key in managed storage; null where it is elsewhere. */
+  /** Key in managed storage; null for the caller's own storage. */
   key: string | null;
-  /** Where it is elsewhere: `s3://<bucket>/<key>`. */
+  /** `s3://<bucket>/<key>` in the caller's own storage; null for managed storage. */
   output: string | null;
   connection_id: string | null;
 }
 
-/** What uploads are built on. */
+/** Dependencies of {@link createPageUploads}. */
 export interface PageUploadNeeds {
   home(id: string): UploadHome;
   place(entry: Pick<UploadEntry, "project" | "upload">): UploadPlace;
-  /** Takes bytes into managed storage. */
+  /** Managed storage. */
   uploads: Uploads;
   signer: PartSigner;
-  /** Counts bytes that a project is about to store in managed storage; rejects with `quota_exceeded`. */
+  /** Counts bytes that a project is about to put into managed storage; rejects with `quota_exceeded`. */
   store(project: string, bytes: number): Promise<void>;
-  /** Bytes that a file may have. */
+  /** Size limit of a file, in bytes. */
   max_bytes: number;
-  /** Seconds that a stored file, and its URL, is kept. */
+  /** Seconds until a stored file and its URL expire. */
   kept_seconds: number;
   now(): number;
 }
 
-/** Creates the uploads of pages over their objects and storage. */
+/** Creates {@link PageUploads}. */
 export function createPageUploads(needs: PageUploadNeeds): PageUploads {
   const { home, place, uploads, signer, max_bytes, kept_seconds, now } = needs;
 
@@ -88,7 +82,7 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
     throw errors.uploadNotFound();
   }
 
-  async function tell(entry: UploadEntry): Promise<Upload> {
+  async function withParts(entry: UploadEntry): Promise<Upload> {
     const waits = entry.upload.status === "waiting" && entry.upload.expires_at > now();
     return { ...entry.upload, parts: waits ? await place(entry).sign(entry) : [] };
   }
@@ -101,34 +95,43 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
       const name = request.name ?? output?.split("/").at(-1) ?? "file";
       const created_at = now();
       const upload: UploadEntry["upload"] = {
-        ...{ id, object: "upload", status: "waiting", name, size, content_type },
+        id,
+        object: "upload",
+        status: "waiting",
+        name,
+        size,
+        content_type,
         url: `${base}/uploads/${id}/${encodeURIComponent(name)}`,
-        ...{ output, connection_id, etag: null, created_at, expires_at: created_at + seconds * 1000 },
+        output,
+        connection_id,
+        etag: null,
+        created_at,
+        expires_at: created_at + seconds * 1000,
       };
       const at = place({ project, upload });
       const entry: UploadEntry = { project, upload, begun: await at.begin(upload) };
       try {
         await home(id).create(entry);
-        return await tell(entry);
+        return await withParts(entry);
       } catch (thrown) {
         await at.drop(entry).catch(() => {});
         throw thrown;
       }
     },
-    get: async (project, id) => tell(await find(project, id)),
+    get: async (project, id) => withParts(await find(project, id)),
     async complete(project, id, parts) {
       const entry = await find(project, id);
-      if (entry.upload.status === "stored") return tell(entry);
+      if (entry.upload.status === "stored") return withParts(entry);
       if (entry.upload.expires_at <= now()) throw errors.uploadNotFound();
       const at = place(entry);
       const etag = await at.complete(entry, parts).catch(async (thrown: unknown) => {
-        // Another request may have been quicker.
-        const there = await home(id).get();
-        if (there?.upload.etag) return there.upload.etag;
+        // A concurrent request may have completed it.
+        const current = await home(id).get();
+        if (current?.upload.etag) return current.upload.etag;
         throw thrown;
       });
       const stored = await home(id).store(etag, now() + kept_seconds * 1000);
-      if (stored) return tell(stored);
+      if (stored) return withParts(stored);
       await at.drop({ ...entry, upload: { ...entry.upload, status: "stored" } });
       throw errors.uploadNotFound();
     },

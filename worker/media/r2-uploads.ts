@@ -3,7 +3,7 @@ import { errors } from "../errors.ts";
 import { isFull } from "../network/r2-storage.ts";
 import type { Uploads } from "./uploads.ts";
 
-// The number that R2 puts at the end of its messages: https://developers.cloudflare.com/r2/api/error-codes/
+// R2 puts its error codes at the end of its messages: https://developers.cloudflare.com/r2/api/error-codes/
 const ERRORS = {
   10011: errors.partTooSmall,
   10024: errors.multipartNotFound,
@@ -11,7 +11,7 @@ const ERRORS = {
   10048: errors.partSizesDiffer,
 };
 
-/** Takes files into an R2 bucket, straight from the network. */
+/** Creates {@link Uploads} that stream files from the network into an R2 bucket. */
 export function createR2Uploads(bucket: R2Bucket): Uploads {
   return {
     put: (key, body, size, mime) =>
@@ -65,13 +65,13 @@ function infoOf({ size, etag, httpMetadata }: R2Object) {
   return { size, etag, mime: httpMetadata?.contentType ?? "application/octet-stream" };
 }
 
-/** Remembers the open uploads of a run, so that none outlives it. */
+/** Records the open uploads of a run, so that none outlives it. */
 export interface UploadNotes {
   note(run_id: string, key: string, upload: string): Promise<void>;
   forget(run_id: string, upload: string): Promise<void>;
 }
 
-/** Notes every upload that begins with the run whose folder it goes to, until it is completed or dropped. */
+/** Records every multipart upload with the run that owns its folder, until it is completed or aborted. */
 export function noteUploads(uploads: Uploads, notes: UploadNotes): Uploads {
   return {
     put: uploads.put,

@@ -2,9 +2,9 @@ import { isId } from "../../src/runs/ids.ts";
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 
-/** Authenticates messages under secrets that may change. */
+/** Authenticates messages with secrets that may be rotated. */
 export interface Mac {
-  /** Returns the signature of a message by the newest secret. */
+  /** Returns the signature of a message with the newest secret. */
   sign(message: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
   /** Returns whether any of the secrets made a signature. */
   verify(message: Uint8Array<ArrayBuffer>, signature: Uint8Array<ArrayBuffer>): Promise<boolean>;
@@ -12,7 +12,7 @@ export interface Mac {
 
 const HMAC = { name: "HMAC", hash: "SHA-256" } as const;
 
-/** Builds a {@link Mac} by HMAC-SHA-256 over secrets, the newest first; throws without any. */
+/** Creates a {@link Mac} with HMAC-SHA-256. `secrets` are newest first; throws if there are none. */
 function createMac(secrets: readonly string[]): Mac {
   if (secrets.length === 0 || secrets.includes("")) throw errors.signingSecretEmpty();
   const keys = secrets.map((secret) =>
@@ -26,7 +26,7 @@ function createMac(secrets: readonly string[]): Mac {
     },
     async verify(message, signature) {
       let valid = false;
-      // Web Crypto compares in constant time. No early exit, so that the time taken does not reveal which key matched.
+      // Does not exit early, so that the timing does not reveal which key matched. Web Crypto compares in constant time.
       for (const key of await Promise.all(keys))
         if (await crypto.subtle.verify("HMAC", key, signature, message)) valid = true;
       return valid;
@@ -34,7 +34,7 @@ function createMac(secrets: readonly string[]): Mac {
   };
 }
 
-/** What a valid media URL opens. */
+/** The access that a valid media URL grants. */
 export interface Grant {
   /** Key of the object in storage. */
   key: string;
@@ -42,31 +42,29 @@ export interface Grant {
   expires: number;
 }
 
-/** Makes media URLs that expire, and opens them. */
+/** Signs media URLs that expire, and verifies them. */
 export interface Signer {
   /**
-   * Returns `<base>/media/<signature>.<expires>/<key>`, good until `expires` (Unix seconds). The signature covers the run's
-   * folder, `out/<run>/` or `work/<run>/`, so that relative URLs inside a playlist work too. Throws for a key outside such a
-   * folder.
+   * Returns `<base>/media/<signature>.<expires>/<key>`, valid until `expires` (Unix seconds). The signature covers the run's folder,
+   * `out/<run>/` or `work/<run>/`, so that relative URLs inside a playlist work. Throws for a key outside such a folder.
    */
   sign(key: string, expires: number, base: string): Promise<string>;
-  /** Opens a media URL, of any base; null when it is not one, is signed otherwise or has expired. */
+  /** Verifies a media URL with any base; null when it is not one, its signature is wrong or it has expired. */
   open(url: string): Promise<Grant | null>;
-  /** Returns the key behind one of our own media URLs, or null, so that a step reads it from storage without a request. */
+  /** Returns the key of one of the service's own media URLs, which a step then reads from storage; null for any other URL. */
   resolve(url: string): Promise<string | null>;
   /**
-   * Returns the URL of a folder that accepts files until `expires` (Unix seconds), each at the URL with its name appended. It
-   * grants no reads, as a URL for reading grants no writes. The folder is a run's, or one below it, with a slash at its end;
-   * throws for any other.
+   * Returns the URL of a folder that accepts files until `expires` (Unix seconds), each at the URL with its name appended. It grants no
+   * reads. The folder is a run's, or one below it, with a slash at its end; throws for any other.
    */
   signFolder(folder: string, expires: number, base: string): Promise<string>;
-  /** Opens the URL of a file in a folder signed for writing; null as by `open`. */
+  /** Verifies the URL of a file in a folder signed for writing; null as with `open`. */
   openWrite(url: string): Promise<Grant | null>;
 }
 
 const MEDIA_PATH = /\/media\/([\w-]{43})\.(\d{1,12})\/(.+)$/;
 
-/** Builds a {@link Signer} over secrets, the newest first, by HMAC-SHA-256: the newest signs, and all of them open; throws without any. */
+/** Creates a {@link Signer} with HMAC-SHA-256. `secrets` are newest first: the newest signs, all verify. Throws if there are none. */
 export function createSigner(secrets: readonly string[], now: () => number): Signer {
   const mac = createMac(secrets);
   async function open(url: string, purpose: Purpose): Promise<Grant | null> {
@@ -102,16 +100,16 @@ export function createSigner(secrets: readonly string[], now: () => number): Sig
 
 type Purpose = "read" | "write";
 
-// No folder begins with `write`, so neither message is ever the other's.
+// No folder begins with `write`, so a signature for reading never grants writing.
 function message(folder: string, expires: number, purpose: Purpose): Uint8Array<ArrayBuffer> {
   const first = purpose === "write" ? "write\n" : "";
   return Uint8Array.from(new TextEncoder().encode(`${first}${folder}\n${expires}`));
 }
 
-// The records that own folders; a job's has the input that its tasks share.
+// The records that own folders; a job's folder has the shared input of its tasks.
 const OWNERS = ["task", "step", "job"] as const;
 
-// `out/<run>/` or `work/<run>/` of a key with a file below it.
+// Returns `out/<run>/` or `work/<run>/` for the key of a file below it.
 function folderOf(key: string): string | null {
   const [top, run = "", ...rest] = key.split("/");
   if ((top !== "out" && top !== "work") || !OWNERS.some((sort) => isId(sort, run))) return null;
@@ -119,7 +117,7 @@ function folderOf(key: string): string | null {
   return safe ? `${top}/${run}/` : null;
 }
 
-// An encoded slash would turn a file's name into a folder; a path that does not decode is no key.
+// An encoded slash would turn a file's name into a folder.
 function decodeKey(path: string): string | null {
   try {
     const parts = path.split("/").map(decodeURIComponent);
@@ -129,27 +127,27 @@ function decodeKey(path: string): string | null {
   }
 }
 
-/** A part that may be put: exactly as many bytes, and of that type where one is named. */
+/** Permission to put one part of exactly `size` bytes. */
 export interface PartGrant {
-  /** Of the upload. */
+  /** Id of the upload. */
   id: string;
   part: number;
   size: number;
-  /** Empty where the type is not asked for. */
+  /** Required media type; empty for any. */
   content_type: string;
 }
 
-/** Makes URLs that parts of uploads are put to, and opens them. */
+/** Signs the URLs of upload parts, and verifies them. */
 export interface PartSigner {
-  /** Returns `<base>/uploads/<id>/parts/<part>` with all that the signature covers in its query, valid until `expires` (Unix seconds). */
+  /** Returns `<base>/uploads/<id>/parts/<part>` with the signed facts in its query, valid until `expires` (Unix seconds). */
   sign(grant: PartGrant, expires: number, base: string): Promise<string>;
-  /** Opens such a URL, of any base; null when it is signed otherwise or has expired. */
+  /** Verifies such a URL with any base; null when its signature is wrong or it has expired. */
   open(url: string): Promise<PartGrant | null>;
 }
 
 const PATH = /\/uploads\/(upload_[0-9a-z]{26})\/parts\/(\d{1,5})$/;
 
-/** Creates a {@link PartSigner} with the secrets that sign media URLs, the newest first, by HMAC-SHA-256; throws without any. */
+/** Creates a {@link PartSigner} with HMAC-SHA-256 and the secrets of media URLs, newest first; throws if there are none. */
 export function createPartSigner(secrets: readonly string[], now: () => number): PartSigner {
   const mac = createMac(secrets);
   return {
@@ -172,40 +170,40 @@ export function createPartSigner(secrets: readonly string[], now: () => number):
       if (!id || !numbers || !/^[\w-]{43}$/.test(signature ?? "")) return null;
       const content_type = searchParams.get("type") ?? "";
       const grant = { id, part: Number(part), size: Number(size), content_type };
-      const given = fromBase64Url(signature ?? "");
-      const valid = await mac.verify(partMessage(grant, Number(expires)), given);
+      const bytes = fromBase64Url(signature ?? "");
+      const valid = await mac.verify(partMessage(grant, Number(expires)), bytes);
       return valid && now() < Number(expires) * 1000 ? grant : null;
     },
   };
 }
 
-// The other messages that are signed with this secret begin with a folder or `write`.
+// The first line separates these messages from those of media URLs, which use the same secrets.
 function partMessage({ id, part, size, content_type }: PartGrant, expires: number): Uint8Array<ArrayBuffer> {
   const text = ["upload", id, part, size, content_type, expires].join("\n");
   return Uint8Array.from(new TextEncoder().encode(text));
 }
 
-/** What an image URL asks for: options as written in it, and the URL of a picture or the key of an output. */
+/** The content of an image URL: its options as written, and the URL of a picture or the key of an output. */
 export interface ImageAsk {
   options: string;
   source: string;
 }
 
-/** What a signature allows: one picture in one form, on a project's account until `expires` (Unix seconds). */
+/** Permission for one picture with one set of options, on a project's account until `expires` (Unix seconds). */
 export interface ImageGrant extends ImageAsk {
   project: string;
   expires: number;
 }
 
-/** Signs image URLs, and checks their signatures. */
+/** Signs image URLs, and verifies their signatures. */
 export interface ImageSigner {
   /** Returns `<base>/image/<options>/<source>?project=…&expires=…&signature=…`. */
   sign(grant: ImageGrant, base: string): Promise<string>;
-  /** Returns whose account the signature in a query allows a request on, and until when; null where it does not hold or has expired. */
+  /** Returns the project and the expiry of a valid signature in a query; null when it is wrong or has expired. */
   check(ask: ImageAsk, query: URLSearchParams): Promise<Pick<ImageGrant, "project" | "expires"> | null>;
 }
 
-/** Builds an {@link ImageSigner} over secrets, the newest first, by HMAC-SHA-256; throws without any. */
+/** Creates an {@link ImageSigner} with HMAC-SHA-256. `secrets` are newest first; throws if there are none. */
 export function createImageSigner(secrets: readonly string[], now: () => number): ImageSigner {
   const mac = createMac(secrets);
   return {
@@ -231,13 +229,13 @@ export function createImageSigner(secrets: readonly string[], now: () => number)
   };
 }
 
-// Nothing that media URLs sign begins with `image`; as JSON, no field can run into the next.
+// No media URL signs a message that begins with `image`, and JSON keeps the fields apart.
 function imageMessage({ options, source, project, expires }: ImageGrant): Uint8Array<ArrayBuffer> {
   const text = `image\n${JSON.stringify([options, source, project, expires])}`;
   return Uint8Array.from(new TextEncoder().encode(text));
 }
 
-// Legible, as a path allows `=`, `,` and `:`.
+// Keeps `=`, `,` and `:` legible, which paths allow.
 function encodeOptions(options: string): string {
   return encodeURIComponent(options).replaceAll("%3D", "=").replaceAll("%2C", ",").replaceAll("%3A", ":");
 }

@@ -6,10 +6,10 @@ import { readJson } from "../http/body.ts";
 import type { Grant } from "./signed-urls.ts";
 import { UPLOAD_LIMITS, type Upload, type Uploads } from "./uploads.ts";
 
-/** The part of a storage that media are served from. */
+/** The methods of a storage that serve media. */
 export type MediaReader = Pick<Storage, "head" | "read">;
 
-/** Answers GET or HEAD of an object: whole, a range of it, or that the client's copy is still good; throws `media_not_found`. */
+/** Responds to GET or HEAD of an object: with all of it, a range, or 304 when the client's copy is current; throws `media_not_found`. */
 export async function answerMedia(
   c: Context,
   media: MediaReader,
@@ -28,8 +28,8 @@ export async function answerMedia(
     headers.set("Content-Length", String(info.size));
     return new Response(null, { headers });
   }
-  const wanted = isSameVersion(c.req.header("If-Range"), etag) ? c.req.header("Range") : undefined;
-  const range = parseRange(wanted, info.size);
+  const header = isSameVersion(c.req.header("If-Range"), etag) ? c.req.header("Range") : undefined;
+  const range = parseRange(header, info.size);
   if (range === "unsatisfiable") {
     return new Response(null, { status: 416, headers: { "Content-Range": `bytes */${info.size}` } });
   }
@@ -49,22 +49,22 @@ function headersOf(key: string, info: StoredInfo, maxAge: number): Headers {
     "Cache-Control": `private, max-age=${maxAge}`,
     "Content-Disposition": disposition(key, info.mime),
     "Cross-Origin-Resource-Policy": "cross-origin",
-    // A stored file is the work of strangers: should a browser open it as a page, it can do nothing.
+    // Stored files are untrusted: opened as a page, they must not run scripts.
     "Content-Security-Policy":
       "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
   });
 }
 
-// Only what a browser plays or shows is shown in place; SVG can hold script.
+// SVG may contain scripts, so browsers download it.
 function disposition(key: string, mime: string): string {
-  const shown = /^(video|audio|image)\//.test(mime) && !mime.startsWith("image/svg");
+  const inline = /^(video|audio|image)\//.test(mime) && !mime.startsWith("image/svg");
   const name = (key.split("/").at(-1) ?? "").replaceAll(/[^\w.-]/g, "_");
-  return `${shown ? "inline" : "attachment"}; filename="${name}"`;
+  return `${inline ? "inline" : "attachment"}; filename="${name}"`;
 }
 
 /** Reads a Range header for an object of `size` bytes: one range, `unsatisfiable`, or null to send the whole (https://www.rfc-editor.org/rfc/rfc9110#section-14). */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | null {
-  // Of several ranges at once, or another unit, a server may send the whole.
+  // The RFC permits the whole object in response to several ranges or another unit.
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? "");
   if (!match) return null;
   const [, first = "", last = ""] = match;
@@ -79,13 +79,13 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** True when the client's copy, as If-None-Match names it, is still good, so that 304 says it all. */
+/** Whether If-None-Match names the current version, so that the response is 304. */
 export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return tags.includes("*") || tags.includes(etag);
 }
 
-/** True when a range may be sent: without If-Range, or when it names exactly this version. */
+/** Whether a range may be sent: without If-Range, or when that names exactly this version. */
 export function isSameVersion(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange === etag;
 }
@@ -105,10 +105,10 @@ const UPLOAD_ID = /^[\w.~=+/-]{1,1024}$/;
 const MIME = /^[a-z]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/i;
 const MIME_CHARS = 128;
 
-/** Takes what a request brings for the object of that key. */
+/** Handles an upload request for the object with that key. */
 export type Receive = (c: Context, uploads: Uploads, key: string) => Promise<Response>;
 
-/** Takes a file of a known length, or with `upload` and `part` in the query a part of one. */
+/** Stores a file of stated length, or one part of it when the query has `upload` and `part`. */
 export async function receiveBytes(c: Context, uploads: Uploads, key: string): Promise<Response> {
   const number = c.req.query("part");
   const upload = uploadOf(c, uploads, key);
@@ -120,7 +120,7 @@ export async function receiveBytes(c: Context, uploads: Uploads, key: string): P
   return c.json({ size, etag }, 201);
 }
 
-/** Begins a file in parts by `?uploads`, or makes the file of `?upload=…` of the parts that the body names. */
+/** Begins a multipart upload with `?uploads`, or completes `?upload=…` with the parts that the body lists. */
 export async function receiveOrder(c: Context, uploads: Uploads, key: string): Promise<Response> {
   const upload = uploadOf(c, uploads, key);
   if (upload) {
@@ -138,7 +138,7 @@ export async function receiveOrder(c: Context, uploads: Uploads, key: string): P
   return c.json({ upload: await uploads.begin(key, mimeOf(c)) }, 201);
 }
 
-/** Drops the parts of `?upload=…`. */
+/** Aborts `?upload=…` and removes its parts. */
 export async function dropUpload(c: Context, uploads: Uploads, key: string): Promise<Response> {
   const upload = uploadOf(c, uploads, key);
   if (!upload) throw errors.deleteQueryMissing();

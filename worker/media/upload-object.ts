@@ -14,11 +14,11 @@ const REMOVED = "removed";
 const PART = "part:";
 const AGAIN_MS = 600_000;
 
-/** Keeps one upload of a page, and drops it when it expires. */
+/** Stores one upload of a page, and removes it when it expires. */
 export class UploadObject extends DurableObject<Bindings> {
   readonly #kv = this.ctx.storage.kv;
 
-  /** Keeps a new upload, until it expires. */
+  /** Stores a new upload until it expires. */
   async create(entry: UploadEntry): Promise<void> {
     this.#kv.put(ENTRY, entry);
     await this.ctx.storage.setAlarm(entry.upload.expires_at);
@@ -29,10 +29,10 @@ export class UploadObject extends DurableObject<Bindings> {
     return this.#kv.get<UploadEntry>(ENTRY) ?? null;
   }
 
-  /** Keeps the ETag of a part; false when the upload no longer waits. */
+  /** Stores the ETag of a part; false when the upload no longer accepts parts. */
   notePart(part: number, etag: string): boolean {
     if (this.get()?.upload.status !== "waiting") return false;
-    // In order as texts, too.
+    // Padded, so that the keys sort by number.
     this.#kv.put(`${PART}${String(part).padStart(5, "0")}`, { part, etag } satisfies UploadedPart);
     return true;
   }
@@ -42,7 +42,7 @@ export class UploadObject extends DurableObject<Bindings> {
     return [...this.#kv.list<UploadedPart>({ prefix: PART })].map(([, part]) => part);
   }
 
-  /** Makes it `stored`. */
+  /** Marks the upload as `stored`; null when it is gone. */
   async store(etag: string, expires_at: number): Promise<UploadEntry | null> {
     const entry = this.get();
     if (!entry || entry.upload.status === "stored") return entry;
@@ -52,7 +52,7 @@ export class UploadObject extends DurableObject<Bindings> {
     return stored;
   }
 
-  /** Forgets the upload; parts that the caller does not get to discard are discarded later. */
+  /** Deletes the upload's record and returns it for the caller to remove its parts; the alarm removes them if the caller fails. */
   async remove(): Promise<UploadEntry | null> {
     const entry = this.get();
     if (!entry) return null;
@@ -62,14 +62,14 @@ export class UploadObject extends DurableObject<Bindings> {
     return entry;
   }
 
-  /** Drops what was removed or has expired, until it can be reached. */
+  /** Removes a deleted or expired upload from its storage, and retries until that succeeds. */
   override async alarm(): Promise<void> {
     const removed = this.#kv.get<UploadEntry>(REMOVED);
     const entry = removed ?? this.get();
-    // It may live on by now.
+    // Its expiry may have been extended.
     if (entry && !removed && entry.upload.expires_at > Date.now())
       return this.ctx.storage.setAlarm(entry.upload.expires_at);
-    // From here on it cannot be completed.
+    // From here on the upload cannot be completed.
     if (entry) this.#kv.put(REMOVED, entry);
     this.#kv.delete(ENTRY);
     try {

@@ -21,7 +21,7 @@ import type { Outside } from "../network/outside.ts";
 import type { PartGrant, PartSigner } from "./signed-urls.ts";
 import { UPLOAD_LIMITS, type UploadHome, type UploadPlace, type Uploads, uploadKey } from "./uploads.ts";
 
-/** What uploads to managed storage are built on. */
+/** Dependencies of {@link createManagedPlace}. */
 export interface ManagedNeeds {
   uploads: Uploads;
   media: Pick<Storage, "head" | "clear">;
@@ -29,16 +29,15 @@ export interface ManagedNeeds {
   home(id: string): UploadHome;
 }
 
-/** Managed storage as a place for uploads: parts come in through the service, by URLs that it signs. A file in one piece is one of one part, so that it appears with its completion only. */
+/** Creates the place for uploads to managed storage: pages put parts to signed URLs of the service. A small file is a single part, so that it appears only when completed. */
 export function createManagedPlace({ uploads, media, signer, home }: ManagedNeeds): UploadPlace {
   return {
     begin: (upload) => uploads.begin(uploadKey(upload), upload.content_type),
     sign({ upload }) {
       const sizes = partSizes(upload.size, UPLOAD_LIMITS.most);
-      // A part has no type of its own, as pages send none with a piece of a file.
+      // Pages send no media type with a slice of a file.
       const content_type = sizes.length === 1 ? upload.content_type : "";
       const headers: Record<string, string> = content_type ? { "content-type": content_type } : {};
-      // The part's URL begins as that of the file does.
       const base = upload.url.slice(0, upload.url.lastIndexOf(`/uploads/${upload.id}/`));
       const grant = (part: number, size: number): PartGrant => ({ id: upload.id, part, size, content_type });
       return Promise.all(
@@ -63,7 +62,7 @@ export function createManagedPlace({ uploads, media, signer, home }: ManagedNeed
       try {
         return (await uploads.resume(key, begun ?? "").complete(parts)).etag;
       } catch (thrown) {
-        // It may be done, and the answer was lost.
+        // An earlier call may have completed it without its response arriving.
         const info = await media.head(key);
         if (info?.size === upload.size) return info.etag;
         throw thrown;
@@ -76,7 +75,7 @@ export function createManagedPlace({ uploads, media, signer, home }: ManagedNeed
   };
 }
 
-// Completed or dropped, it is no longer an upload.
+// An upload that was completed or aborted no longer exists.
 async function abort(uploads: Uploads, key: string, begun: string): Promise<void> {
   try {
     await uploads.resume(key, begun).abort();
@@ -90,33 +89,33 @@ function bare(etag: string): string {
   return etag.replaceAll('"', "");
 }
 
-// The caller waits for the answer.
-const PATIENCE = { tries: 3, timeoutMs: 10_000 };
+// Few attempts, because the caller waits for the response.
+const RETRY = { tries: 3, timeoutMs: 10_000 };
 
-/** A bucket of the caller's own as a place for uploads: pages put to it themselves, by URLs that are signed with the keys of its connection. */
+/** Creates the place for uploads to the caller's own bucket: pages put parts to it directly, at URLs presigned with the connection's keys. */
 export function createS3Place(
   open: () => Promise<OpenConnection>,
   outside: Outside,
   now: () => number,
 ): UploadPlace {
-  async function reach(output: string | null) {
+  async function connect(output: string | null) {
     const { bucket, key } = parseS3Url(output ?? "");
     const connection = await open();
     await outside.guard(connection.endpoint);
     const { fetch, ...keys } = s3Options(connection, outside);
-    const sent: S3Bucket = createS3Bucket(createS3Signer(keys, bucket), { ...PATIENCE, fetch });
-    return { name: bucket, bucket: sent, key, keys };
+    const client: S3Bucket = createS3Bucket(createS3Signer(keys, bucket), { ...RETRY, fetch });
+    return { name: bucket, bucket: client, key, keys };
   }
   return {
     begin: (upload) =>
-      told(async () => {
-        const { bucket, key } = await reach(upload.output);
+      asRequestErrors(async () => {
+        const { bucket, key } = await connect(upload.output);
         if (partSizes(upload.size).length === 1) return null;
         return (await beginUpload(bucket, key, upload.content_type)).id;
       }),
     sign: ({ upload, begun }) =>
-      told(async () => {
-        const { name, key, keys } = await reach(upload.output);
+      asRequestErrors(async () => {
+        const { name, key, keys } = await connect(upload.output);
         const seconds = (upload.expires_at - now()) / 1000;
         const headers: Record<string, string> = begun === null ? { "content-type": upload.content_type } : {};
         const sign = async (size: number, part: number): Promise<UploadPart> => {
@@ -128,21 +127,21 @@ export function createS3Place(
         return Promise.all(partSizes(upload.size).map((size, index) => sign(size, index + 1)));
       }),
     complete: ({ upload, begun }, given) =>
-      told(async () => {
-        const { bucket, key } = await reach(upload.output);
+      asRequestErrors(async () => {
+        const { bucket, key } = await connect(upload.output);
         const { size, content_type } = upload;
         if (begun !== null) {
           const parts = given?.map((part): S3Part => ({ ...part, etag: bare(part.etag), size: null }));
-          const there = parts ?? (await listed({ bucket, key, id: begun }));
+          const present = parts ?? (await listUploaded({ bucket, key, id: begun }));
           const count = partSizes(size).length;
-          if (there === null) {
-            // It may be done, and the answer was lost.
+          if (present === null) {
+            // An earlier call may have completed it without its response arriving.
             const info = await headObject(bucket, key, "write");
             if (info?.size === size && info.etag.endsWith(`-${count}`)) return info.etag;
           }
-          const missing = count - (there?.length ?? 0);
-          if (there === null || missing !== 0) throw errors.partsMissing({ count: missing });
-          return (await completeUpload({ bucket, key, id: begun }, there, size)).etag;
+          const missing = count - (present?.length ?? 0);
+          if (present === null || missing !== 0) throw errors.partsMissing({ count: missing });
+          return (await completeUpload({ bucket, key, id: begun }, present, size)).etag;
         }
         const info = await headObject(bucket, key, "write");
         if (!info) throw errors.partsMissing({ count: 1 });
@@ -152,21 +151,21 @@ export function createS3Place(
       }),
     async drop({ upload, begun }) {
       if (upload.status !== "waiting" || begun === null) return;
-      // Without its connection it is left to the rules of the bucket.
-      const found = await reach(upload.output).catch(() => null);
-      if (found) await abortUpload({ bucket: found.bucket, key: found.key, id: begun });
+      // If the connection is gone, the bucket's own lifecycle rules apply.
+      const target = await connect(upload.output).catch(() => null);
+      if (target) await abortUpload({ bucket: target.bucket, key: target.key, id: begun });
     },
   };
 }
 
-async function listed(upload: S3Upload): Promise<S3Part[] | null> {
-  const found = await listParts(upload);
-  if (found === "unknown") throw errors.partsUnlisted();
-  return found;
+async function listUploaded(upload: S3Upload): Promise<S3Part[] | null> {
+  const parts = await listParts(upload);
+  if (parts === "unknown") throw errors.partsUnlisted();
+  return parts;
 }
 
-// Faults of the storage are the caller's: the connection and the bucket are.
-async function told<T>(work: () => Promise<T>): Promise<T> {
+// The bucket is the caller's, and so are its faults.
+async function asRequestErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {

@@ -2,7 +2,7 @@ import type { R2Bucket, R2ListOptions, R2UploadedPart } from "@cloudflare/worker
 import { fromBase64Url, toBase64Url, toHex } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 
-/** What is known of an object, and the files of its bytes in order. */
+/** The metadata of an object, and the files of its bytes in order. */
 interface Entry {
   size: number;
   etag: string;
@@ -19,9 +19,8 @@ const UPLOAD = new RegExp(`^(${UUID}) (.*)$`);
 const PART = new RegExp(`^(\\d{1,5}-${UUID})\\.(\\d{1,15})$`);
 
 /**
- * Offers a directory as the part of an R2 bucket that the service uses, on one machine: workerd reads and writes its files many
- * times faster than Miniflare's R2. An object is a small file below `keys/`, replaced as a whole, that names the files of its
- * bytes below `bytes/`.
+ * Implements the part of R2's interface that the service uses on a local directory, many times faster than Miniflare's R2. An object is
+ * a small file below `keys/`, replaced as a whole, that names the files of its bytes below `bytes/`.
  */
 export function createDiskBucket(disk: DiskService): R2Bucket {
   const files = createDiskFiles(disk);
@@ -43,7 +42,7 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
       files: parts,
     };
     await files.write(entryAt(key), new TextEncoder().encode(JSON.stringify(entry)));
-    // A caller that lost the answer completes the upload again, so the new entry may name the same files.
+    // A caller that lost the response completes the upload again, so the new entry may name the same files.
     for (const place of placesOf(key, old).difference(placesOf(key, entry))) await files.remove(place);
     return objectOf(key, entry);
   }
@@ -62,7 +61,7 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
     const entry = await readEntry(key);
     await files.remove(entryAt(key));
     for (const place of placesOf(key, entry)) await files.remove(place);
-    // Of several that wrote the key at once, the entry names the last one's bytes alone. Folders are uploads that go on.
+    // Concurrent writes leave files that no entry names. Folders belong to open uploads.
     for (const { name, type } of await files.list(bytesAt(key)))
       if (type === "file") await files.remove(`${bytesAt(key)}/${name}`);
   }
@@ -121,7 +120,8 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
       const body = await files.join(entry.files, start, end);
       const whole = () => new Response(body);
       return {
-        ...{ ...objectOf(key, entry), body },
+        ...objectOf(key, entry),
+        body,
         arrayBuffer: () => whole().arrayBuffer(),
         text: () => whole().text(),
       };
@@ -183,7 +183,7 @@ export interface DiskFiles {
   size(path: string): Promise<number | null>;
   /** Reads a small file; null when there is none. */
   read(path: string): Promise<string | null>;
-  /** Reads a range of files, one after another. */
+  /** Reads a range of the concatenated files. */
   join(files: readonly DiskFile[], start: number, end: number): Promise<ReadableStream>;
   /** Writes a file, whole or not at all. */
   write(path: string, body: DiskBody): Promise<DiskFile>;
@@ -193,7 +193,7 @@ export interface DiskFiles {
   remove(path: string): Promise<void>;
 }
 
-/** Reaches the files of a directory through workerd, which reads and writes them itself. */
+/** Creates the access to the files of a directory through workerd's disk service. */
 function createDiskFiles(disk: DiskService): DiskFiles {
   const ask = (method: string, path: string, init: RequestInit = {}) =>
     disk.fetch(`http://disk/${path}`, { method, ...init });
@@ -208,7 +208,7 @@ function createDiskFiles(disk: DiskService): DiskFiles {
   }
 
   async function openRange({ path }: DiskFile, start: number, end: number): Promise<ReadableStream> {
-    // A range of the whole file is answered with 200, as any other request for it.
+    // The status of a range that covers the whole file is 200.
     const response = await ask("GET", path, { headers: { Range: `bytes=${start}-${end - 1}` } });
     const length = Number(response.headers.get("Content-Length"));
     if (response.ok && response.body && length === end - start) return response.body;
@@ -236,11 +236,11 @@ function createDiskFiles(disk: DiskService): DiskFiles {
       }
       const [first, ...more] = parts;
       if (!first) return new Blob([]).stream();
-      const opened = await first();
-      if (more.length === 0) return opened;
+      const stream = await first();
+      if (more.length === 0) return stream;
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       const pipeAll = async () => {
-        await opened.pipeTo(writable, { preventClose: true });
+        await stream.pipeTo(writable, { preventClose: true });
         for (const open of more) await (await open()).pipeTo(writable, { preventClose: true });
         await writable.close();
       };
@@ -248,10 +248,10 @@ function createDiskFiles(disk: DiskService): DiskFiles {
       return readable;
     },
     async write(path, body) {
-      const fault = watchEnd(body);
-      const response = await ask("PUT", path, { body: fault.body as BodyInit });
+      const counted = countBytes(body);
+      const response = await ask("PUT", path, { body: counted.body as BodyInit });
       const written = await size(path);
-      const whole = fault.size() === written;
+      const whole = counted.size() === written;
       if (response.ok && whole && written !== null) return { path, size: written };
       await remove(path);
       throw whole ? errors.diskFailed({ status: response.status }) : errors.diskFull();
@@ -262,14 +262,14 @@ function createDiskFiles(disk: DiskService): DiskFiles {
         await response.body?.cancel();
         return [];
       }
-      const listed = (await response.json()) as { name: string; type: string }[];
-      return listed.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+      const entries = (await response.json()) as { name: string; type: string }[];
+      return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
     },
   };
 }
 
-// The disk service keeps what came of a stream that broke off, and calls that a success.
-function watchEnd(body: DiskBody): { body: DiskBody; size(): number | null } {
+// The disk service stores a truncated stream and reports success.
+function countBytes(body: DiskBody): { body: DiskBody; size(): number | null } {
   if (!(body instanceof ReadableStream)) return { body, size: () => body.byteLength };
   let passed = 0;
   let ended = false;
@@ -287,15 +287,15 @@ function watchEnd(body: DiskBody): { body: DiskBody; size(): number | null } {
   return { body: counted, size: () => (ended ? passed : null) };
 }
 
-// What any file system takes as a name; a dot at its start hides a file.
+// Names that are safe on any file system; a leading dot would hide the file.
 const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/;
 
-/** Returns the path of a key's file; a file's name ends in `~`, so that none is a folder's too. */
+/** Returns the path of a key's file. Its name ends in `~`, so that no file has the name of a folder. */
 function diskPath(key: string): string {
   return `${folderPath(key)}~`;
 }
 
-/** Returns the path of the folder that holds every key with a prefix; empty, or with a slash at its end. */
+/** Returns the path of the folder that contains every key with a prefix; empty, or with a slash at its end. */
 function folderOf(prefix: string): string {
   return folderPath(prefix.slice(0, prefix.lastIndexOf("/") + 1));
 }

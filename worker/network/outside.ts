@@ -8,25 +8,25 @@ import {
 import { errors } from "../errors.ts";
 
 /**
- * The way to hosts that callers name: their inputs, their webhooks and their own storage. What protects it depends on where the
- * service runs. Cloudflare's network refuses private addresses itself. In workerd elsewhere requests go through a network that
- * connects to public addresses alone, whatever a name is made to mean in the meantime, and names are looked up beforehand to say so.
+ * Access to hosts that callers name: their inputs, webhooks and own storage. Cloudflare's network refuses private addresses itself. In
+ * workerd elsewhere, requests go through a network that connects only to public addresses, which also defeats DNS rebinding; names are
+ * resolved beforehand for a clear error.
  */
 export interface Outside {
-  /** Checks a URL by its name, its number and, where names can be looked up, its addresses; rejects with `input_forbidden`. */
+  /** Checks the host of a URL, and its addresses when names can be resolved; rejects with `input_forbidden`. */
   guard: HostGuard;
-  /** Checks a URL and requests it; never follows a redirect, which has to be checked as well. Rejects with `input_forbidden`, or as `fetch` does. */
+  /** Checks and requests a URL. Never follows redirects, which must be checked too. Rejects with `input_forbidden`, or as `fetch` does. */
   fetch(url: string, init?: RequestInit): Promise<Response>;
 }
 
-/** What there is beside the platform's own fetch. */
+/** The means of the local service beside the platform's fetch. */
 export interface OutsideNetwork {
-  /** Reaches public addresses alone. */
+  /** Connects only to public addresses. */
   network?: { fetch(url: string, init?: RequestInit): Promise<Response> } | undefined;
   lookUp?: LookUp | undefined;
 }
 
-/** Creates the outside network with its rules; hosts that these name are reached by the platform's fetch. */
+/** Creates the access with its rules; hosts that the rules trust are reached with the platform's fetch. */
 export function createOutside(rules: HostRules, { network, lookUp }: OutsideNetwork = {}): Outside {
   const guard = createHostGuard(rules, lookUp);
   return {
@@ -40,7 +40,7 @@ export function createOutside(rules: HostRules, { network, lookUp }: OutsideNetw
   };
 }
 
-// Types of records as IANA numbers them.
+// IANA's numbers of the record types.
 const ADDRESSES = { A: 1, AAAA: 28 } as const;
 const LOOKUP_MS = 5000;
 // A rebinding name changes within a minute; a source is read by many requests.
@@ -48,21 +48,21 @@ const KEPT_MS = 30_000;
 const MOST_KEPT = 1000;
 
 /**
- * Resolves names with a resolver that answers `application/dns-json`, as Cloudflare's and Google's do; rejects when it answers for
- * neither type of address within 5 s. An answer is used for 30 s.
+ * Resolves names with a resolver that returns `application/dns-json`, like Cloudflare's and Google's. Caches answers for 30 s. Rejects
+ * when it gets no answer for either address type within 5 s.
  */
 export function createDnsOverHttps(resolver: string, now: () => number = Date.now): LookUp {
   const kept = new Map<string, { addresses: Promise<readonly string[]>; until: number }>();
 
   async function ask(hostname: string): Promise<readonly string[]> {
-    const found = await Promise.allSettled(
+    const answers = await Promise.allSettled(
       Object.entries(ADDRESSES).map(([type, number]) => askFor(resolver, hostname, type, number)),
     );
-    const [first] = found;
-    if (first?.status === "rejected" && found.every(({ status }) => status === "rejected"))
+    const [first] = answers;
+    if (first?.status === "rejected" && answers.every(({ status }) => status === "rejected"))
       throw first.reason;
     // A name server that withholds one answer must not hide a private address in the other.
-    return found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+    return answers.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
   }
 
   return (hostname) => {
@@ -84,6 +84,6 @@ async function askFor(resolver: string, name: string, type: string, number: numb
   const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(LOOKUP_MS) });
   if (!response.ok) throw errors.resolverFailed({ status: response.status });
   const { Answer: records = [] } = (await response.json()) as { Answer?: { type: number; data: string }[] };
-  // The names on the way to an address are records too.
+  // The answer also contains the CNAME records.
   return records.filter((record) => record.type === number).map(({ data }) => data);
 }

@@ -8,14 +8,14 @@ import { retry } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 
-// R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
+// R2's parts have at least 5 MiB and equal sizes, except the last. Three in memory stay far below an isolate's 128 MB.
 const PART_BYTES = 5 * MIB;
 const PARTS_AT_ONCE = 2;
 const PART_ATTEMPTS = 3;
-/** Objects deleted with one call. */
+/** Most objects that one call deletes. */
 export const KEYS_AT_ONCE = 1000;
 
-/** Storage in an R2 bucket: streams of any length go up in parts, so that memory stays constant. */
+/** Creates storage in an R2 bucket. Uploads streams of any length in parts, in constant memory. */
 export function createR2Storage(bucket: R2Bucket): Storage {
   return {
     async read(key, range) {
@@ -24,7 +24,7 @@ export function createR2Storage(bucket: R2Bucket): Storage {
       try {
         return toStored(await reading(() => bucket.get(key, { range: toR2Range(range) })));
       } catch (thrown) {
-        // R2 has no empty ranges: a range that starts beyond the end fails, with no reliable way to recognize the error.
+        // R2 rejects a range that starts beyond the end, with an error that cannot be recognized reliably.
         const object = await reading(() => bucket.head(key));
         if (object && range.start < object.size) throw thrown;
         return empty(object);
@@ -113,7 +113,7 @@ async function reading<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a write to R2; its failure becomes `storage_full` where there is no room left, else `upload_failed`. */
+/** Runs a write to R2; its failure becomes `storage_full` or `upload_failed`. */
 async function guarded<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -123,7 +123,7 @@ async function guarded<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True when a write to R2 failed because there is no room left. */
+/** Whether a write to R2 failed because the storage is full. */
 export function isFull(thrown: unknown): boolean {
   return /SQLITE_FULL|ENOSPC|no space|disk is full|quota/i.test(String(thrown));
 }
@@ -145,7 +145,7 @@ function infoOf({ size, etag, httpMetadata }: R2Object): StoredInfo {
   return { size, etag, mime: httpMetadata?.contentType ?? "application/octet-stream" };
 }
 
-/** Keeps small objects in an R2 bucket, each read and written at once. */
+/** Creates a store of small objects in an R2 bucket, each read and written as a whole. */
 export function createR2Objects(bucket: R2Bucket): ObjectStore {
   return {
     async list(prefix) {

@@ -67,8 +67,8 @@ export function createCourier(tools: CourierTools): Courier {
     } catch (thrown) {
       logFault("delivery failed", thrown, { delivery_id: due.id });
       // Keeps the time of a delivery that was already postponed.
-      const entry = outbox.deliveries().find(({ id }) => id === due.id);
-      if (entry && entry.due_at <= now()) outbox.postpone(due.id, now() + FAULT_MS, entry.attempts);
+      const current = outbox.deliveries().find(({ id }) => id === due.id);
+      if (current && current.due_at <= now()) outbox.postpone(due.id, now() + FAULT_MS, current.attempts);
     } finally {
       inFlight.delete(due.id);
       start();
