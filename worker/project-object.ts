@@ -20,8 +20,8 @@ import { type MetricsReport, observeEnd } from "./observability/metrics.ts";
 import { createRetirement } from "./run/archive.ts";
 import { createRunIndex, type RunIndex } from "./run/run-index.ts";
 import { serviceSettings } from "./settings/read.ts";
-import type { ChangeSet, Shipment } from "./webhooks/delivery.ts";
-import { createPostOffice, type Mail, type PostOffice } from "./webhooks/webhook-queue.ts";
+import type { ChangeSet, DeliveryRequest } from "./webhooks/delivery.ts";
+import { createWebhookQueue, type WebhookQueue, type WebhookQueueMethods } from "./webhooks/webhook-queue.ts";
 
 const PRUNE_MS = 3_600_000;
 // Pause between two batches for the archive.
@@ -49,7 +49,7 @@ export class ProjectObject extends DurableObject<Bindings> {
   readonly #connections = createConnectionTable(this.ctx.storage.sql);
   readonly #idempotency = createIdempotencyTable(this.ctx.storage.sql);
   readonly #metrics = createMetricTable(this.ctx.storage.sql);
-  readonly #office = createPostOffice(this.ctx.storage.sql, createIds(random), this.#keep_ms, this.#runs);
+  readonly #webhooks = createWebhookQueue(this.ctx.storage.sql, createIds(random), this.#keep_ms, this.#runs);
   readonly #log = createLog(serviceSettings(this.env).LOG_LEVEL);
   readonly #quota = createQuota(this.ctx.storage.sql, dayLimits(this.env), () => Date.now());
   readonly #usage = createUsage();
@@ -59,7 +59,7 @@ export class ProjectObject extends DurableObject<Bindings> {
   });
   readonly #retirement = createRetirement({
     runs: this.#runs,
-    office: this.#office,
+    webhooks: this.#webhooks,
     kv: this.ctx.storage.kv,
     bucket: mediaBucket(this.env),
     project: this.ctx.id.name ?? "",
@@ -74,9 +74,9 @@ export class ProjectObject extends DurableObject<Bindings> {
     runs: toTarget(listsOf(this.#runs)),
     connections: toTarget(this.#connections),
     idempotency: toTarget(this.#idempotency),
-    endpoints: toTarget(this.#office.endpoints),
-    secrets: toTarget(this.#office.secrets),
-    mail: toTarget(mailOf(this.#office)),
+    endpoints: toTarget(this.#webhooks.endpoints),
+    secrets: toTarget(this.#webhooks.secrets),
+    mail: toTarget(queueMethods(this.#webhooks)),
     quota: toTarget(this.#quota),
   };
 
@@ -129,23 +129,23 @@ export class ProjectObject extends DurableObject<Bindings> {
   }
 
   /** Adds a record or replaces an older version of it, and creates the events of its changes; returns the deliveries that are due. */
-  put(record: Task | Step, version: number, set: ChangeSet): Shipment[] {
+  put(record: Task | Step, version: number, set: ChangeSet): DeliveryRequest[] {
     // A late call for a deleted run.
     if (this.#runs.isGone(record.id)) return [];
     const now = Date.now();
     // All or nothing: a full database might accept a part.
-    const { changed, shipments } = this.ctx.storage.transactionSync(() => {
+    const { changed, deliveries } = this.ctx.storage.transactionSync(() => {
       const changed = this.#runs.put(record, version);
-      const shipments = this.#office.post(set, now);
+      const deliveries = this.#webhooks.post(set, now);
       if (isFinished(record)) {
-        this.#office.pack(record.id);
+        this.#webhooks.pack(record.id);
         // The object of a job's last task sends the event of the job's end.
         const { webhook_url } = set;
-        shipments.push(
-          ...this.#jobs.endsWith(record).flatMap((end) => this.#office.post({ ...end, webhook_url }, now)),
+        deliveries.push(
+          ...this.#jobs.endsWith(record).flatMap((end) => this.#webhooks.post({ ...end, webhook_url }, now)),
         );
       }
-      return { changed, shipments };
+      return { changed, deliveries };
     });
     if (changed && isFinished(record)) {
       this.#connections.release(record.id);
@@ -154,7 +154,7 @@ export class ProjectObject extends DurableObject<Bindings> {
     }
     const pause = this.#isLarge() ? this.#paceMs() : Math.min(this.#keep_ms, this.#record_ms);
     if (now + pause < this.#armed) void this.#arm(now + pause);
-    return shipments;
+    return deliveries;
   }
 
   /** Lists a job. */
@@ -164,7 +164,7 @@ export class ProjectObject extends DurableObject<Bindings> {
 
   /** Removes a job from the list and releases its connections. */
   removeJob(id: string): void {
-    this.#office.removeOf(id);
+    this.#webhooks.removeOf(id);
     this.#jobs.remove(id);
     this.#connections.release(id);
   }
@@ -176,7 +176,7 @@ export class ProjectObject extends DurableObject<Bindings> {
 
   /** Removes a withdrawn record with its events, as if it had never been added. */
   withdraw(id: string): void {
-    this.#office.withdraw(id);
+    this.#webhooks.withdraw(id);
     this.#runs.drop(id);
     this.#connections.release(id);
   }
@@ -184,7 +184,7 @@ export class ProjectObject extends DurableObject<Bindings> {
   /** Removes a record and its delivered events. */
   remove(id: string): void {
     // The events of its job contain the record too.
-    for (const each of [id, ...this.#jobs.of(id)]) this.#office.removeOf(each);
+    for (const each of [id, ...this.#jobs.of(id)]) this.#webhooks.removeOf(each);
     this.#runs.remove(id);
     this.#connections.release(id);
   }
@@ -202,7 +202,7 @@ export class ProjectObject extends DurableObject<Bindings> {
     const pace = now + this.#paceMs();
     const later = (at: number | null) => at && Math.max(at, pace);
     const duties = {
-      prune: async () => later(this.#office.prune(now)),
+      prune: async () => later(this.#webhooks.prune(now)),
       archive: async () => {
         const age = this.#archiveMs();
         return (await this.#retirement.retire(now - age))
@@ -258,8 +258,8 @@ function listsOf({ list, parentOf, isGone }: RunIndex) {
   return { list, parentOf, isGone };
 }
 
-function mailOf(office: PostOffice): Mail {
-  const { addEndpoint, removeEndpoint, ship, note, replay, event, events, delivery, deliveries } = office;
+function queueMethods(queue: WebhookQueue): WebhookQueueMethods {
+  const { addEndpoint, removeEndpoint, ship, note, replay, event, events, delivery, deliveries } = queue;
   return { addEndpoint, removeEndpoint, ship, note, replay, event, events, delivery, deliveries };
 }
 

@@ -12,7 +12,7 @@ import { createOutsideOf, type Env, hostRules, mediaBucket, random, readEnv } fr
 import type { Begun } from "./http/idempotency.ts";
 import { createImages } from "./images/images.ts";
 import { createJobs } from "./jobs/job-access.ts";
-import { createRoom, type Limits } from "./limits/limits.ts";
+import { createWaitQuota, type Limits } from "./limits/limits.ts";
 import { createRateLimiter } from "./limits/rate-limiter.ts";
 import { QUEUE_NAME } from "./limits/run-queue.ts";
 import { createR2Uploads, noteUploads } from "./media/r2-uploads.ts";
@@ -131,6 +131,6 @@ function createLimitsOf(env: Env, goOn: (promise: Promise<unknown>) => void, now
       later: (ms, work) => goOn(ms > 0 ? scheduler.wait(ms).then(work) : work()),
       now,
     }),
-    room: createRoom(MAX_WAITING, (project) => env.QUEUE.getByName(QUEUE_NAME).waiting(project), now),
+    waiting: createWaitQuota(MAX_WAITING, (project) => env.QUEUE.getByName(QUEUE_NAME).waiting(project), now),
   };
 }

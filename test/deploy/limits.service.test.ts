@@ -104,7 +104,7 @@ test("the variables and secrets are few and short", () => {
 });
 
 test("no request to the service is larger than a zone of the smallest plan lets through", () => {
-  const bodies = [MAX_BODY_BYTES, MAX_JOB_BYTES, MAX_PUT_BYTES, PART_BYTES, UPLOAD_LIMITS.most];
+  const bodies = [MAX_BODY_BYTES, MAX_JOB_BYTES, MAX_PUT_BYTES, PART_BYTES, UPLOAD_LIMITS.max];
   for (const bytes of bodies) expect(bytes).toBeLessThan(LIMITS.worker.body_bytes);
 });
 
@@ -117,7 +117,7 @@ test("the largest input and the largest output fit R2's parts", () => {
   expect(() => readSettings(ServiceSettings, { ...SECRETS, MAX_INPUT_BYTES: "51 GB" })).toThrow(
     "MAX_INPUT_BYTES",
   );
-  expect([UPLOAD_LIMITS.part_least, UPLOAD_LIMITS.parts]).toEqual([part_least, parts]);
+  expect([UPLOAD_LIMITS.part_min, UPLOAD_LIMITS.parts]).toEqual([part_least, parts]);
   expect(PART_BYTES).toBeGreaterThan(part_least);
 });
 

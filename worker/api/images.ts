@@ -11,8 +11,8 @@ import {
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
-import { type FoundImage, type ImageFound, negotiate } from "../images/image.ts";
-import type { ImageAsk } from "../media/signed-urls.ts";
+import { type ImageOutcome, type ImageResult, negotiate } from "../images/image.ts";
+import type { ImageRequest } from "../media/signed-urls.ts";
 import { isFresh } from "../media/transfer.ts";
 import type { Services } from "../services.ts";
 import { operation } from "./openapi.ts";
@@ -51,7 +51,7 @@ const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
 const ORIGINS_PROJECT = "image:origins";
 
 // RFC 9211.
-const CACHE_STATUS: Readonly<Record<ImageFound, string>> = {
+const CACHE_STATUS: Readonly<Record<ImageOutcome, string>> = {
   hit: "hit",
   revalidated: "fwd=stale; fwd-status=304",
   stored: "fwd=miss; stored",
@@ -117,7 +117,7 @@ export function addImageRoutes(app: Api, services: Services): void {
   }
 
   // A request is allowed by its signature, or by the origin of its source.
-  async function admit(ask: ImageAsk, query: URLSearchParams) {
+  async function admit(ask: ImageRequest, query: URLSearchParams) {
     const grant = await image_signer.check(ask, query);
     if (grant) return { ...grant, origins: null };
     const origins = settings.image_origins ?? [];
@@ -201,7 +201,7 @@ export function addImageRoutes(app: Api, services: Services): void {
 
   async function answer(
     c: Context<ApiEnv>,
-    { entry, found, body }: FoundImage,
+    { entry, found, body }: ImageResult,
     { expires, varies }: { expires: number; varies: boolean },
   ): Promise<Response> {
     const etag = `"${entry.etag}"`;
@@ -221,7 +221,7 @@ export function addImageRoutes(app: Api, services: Services): void {
 }
 
 // The source is an encoded URL with escapes of its own, which a router would decode too.
-function readPath(pathname: string): ImageAsk {
+function readPath(pathname: string): ImageRequest {
   const [, options = "", source = ""] = /^\/image\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
   try {
     const ask = { options: decodeURIComponent(options), source: decodeURIComponent(source) };

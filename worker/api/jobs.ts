@@ -13,7 +13,7 @@ import { applyToTask } from "../../src/runs/transitions.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
-import { countCreation, takeRoom } from "../limits/limits.ts";
+import { countCreation, takeWaitQuota } from "../limits/limits.ts";
 import type { Services } from "../services.ts";
 import { creationHandler } from "./creation.ts";
 import { answerList, listParameters, readListQuery } from "./lists.ts";
@@ -68,7 +68,7 @@ export function addJobRoutes(app: Api, services: Services): void {
     await checkWebhook({ webhook_url }, project, services);
     // The handler has counted one already.
     countCreation(c, services.limits, outputs.length - 1);
-    await takeRoom(c, services.limits, outputs.length);
+    await takeWaitQuota(c, services.limits, outputs.length);
     const head = { id: job_id, input, created_at: now() };
     const tasks = createJobTasks(head, request, id);
     for (const [index, task] of tasks.entries())

@@ -7,7 +7,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { isTrusted } from "../../src/storage/http/host-guard.ts";
 import { type ConnectionUser, errors } from "../errors.ts";
 import { type ApiEnv, baseUrl } from "../http/context.ts";
-import { takeRoom } from "../limits/limits.ts";
+import { takeWaitQuota } from "../limits/limits.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Services } from "../services.ts";
 
@@ -89,7 +89,7 @@ export async function createRun<T extends Task | Step>(
 ): Promise<T> {
   const project = c.get("project");
   await checkWebhook({ webhook_url }, project, services);
-  await takeRoom(c, services.limits);
+  await takeWaitQuota(c, services.limits);
   await reserveConnection(services, project, record.id, need);
   const base = baseUrl(c, services.settings);
   const sealed_key = content_key === null ? undefined : await services.seal.seal(content_key, record.id);

@@ -7,7 +7,7 @@ import { applyToStep } from "../../src/runs/transitions.ts";
 import { errors } from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
-import type { FoundStep } from "../run/runs.ts";
+import type { StepLocation } from "../run/runs.ts";
 import type { Services } from "../services.ts";
 import { creationHandler } from "./creation.ts";
 import { answerList, listParameters, readListQuery } from "./lists.ts";
@@ -45,7 +45,7 @@ const one = idParameter("step", WAITING_STEP.id);
 export function addStepRoutes(app: Api, services: Services): void {
   const { steps, settings, now } = services;
 
-  async function find(project: string, id: string): Promise<FoundStep> {
+  async function find(project: string, id: string): Promise<StepLocation> {
     const step = await services.findStep(project, id);
     if (!step) throw errors.notFound("step");
     return step;

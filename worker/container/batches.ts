@@ -111,11 +111,11 @@ async function encodeIn(
   if (batch.members.length >= (job.together?.size ?? 0)) batch.begin();
   if (await joinRun(batch, member)) return;
   signal.throwIfAborted();
-  await inLine(batch, signal, alone);
+  await encodeInTurn(batch, signal, alone);
 }
 
 // A job that is ended while it waits leaves the line at once.
-async function inLine(batch: Batch, signal: AbortSignal, alone: () => Promise<void>): Promise<void> {
+async function encodeInTurn(batch: Batch, signal: AbortSignal, alone: () => Promise<void>): Promise<void> {
   const before = batch.line;
   const [over, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   batch.line = Promise.all([before, over.promise]);

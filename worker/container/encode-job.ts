@@ -57,8 +57,8 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
   const filterFiles = await saveFilterFiles(job, folder, signal);
   const fonts = filterFiles.size > 0 ? join(folder, FONTS) : undefined;
   const input = onDisk(path) ?? serve(job.input);
-  const further = (job.further ?? []).map((file, at) => onDisk(filterFiles.get(at)) ?? serve(file));
-  const inputs = [input, ...further];
+  const extraInputs = (job.further ?? []).map((file, at) => onDisk(filterFiles.get(at)) ?? serve(file));
+  const inputs = [input, ...extraInputs];
   const report = createReport(outputSeconds(plan, chunk), onProgress);
   const watched = {
     ...{ fits, stall_seconds: settings.stall_seconds, folder: join(folder, "out") },
@@ -98,7 +98,7 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
       output,
       lists: "",
       gain: step.value,
-      further: further.map(({ url }, at) => ({
+      further: extraInputs.map(({ url }, at) => ({
         path: url,
         input: inputArgs(demuxersFor(roles[at]?.format ?? ""), settings.threads),
       })),
@@ -152,13 +152,13 @@ const NO_FONTS = `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><
 
 /** Saves the files that filters read, subtitles and their font, each in its own folder; returns their paths by index. */
 async function saveFilterFiles(
-  { plan, chunk, further = [] }: NativeJob,
+  { plan, chunk, further: extraInputs = [] }: NativeJob,
   folder: string,
   signal: AbortSignal,
 ): Promise<Map<number, string>> {
   const indexes = extraFilesOf(plan, chunk).flatMap((file, at) => (isFfmpegInput(file) ? [] : [at]));
   const paths = indexes.map(async (at) => {
-    const file = further[at];
+    const file = extraInputs[at];
     if (!file) throw errors.extraInputMissing();
     const path = join(`further-${at}`, "input");
     await mkdir(join(folder, dirname(path)));

@@ -35,7 +35,8 @@ const Job = z.strictObject({
 const Picture = z.strictObject({
   ...work,
   plan: CheckedPlan.refine(
-    ({ image, further = [], ...rest }) => image && !hasManyFiles({ image, ...rest }) && further.length === 0,
+    ({ image, further: extraInputs = [], ...rest }) =>
+      image && !hasManyFiles({ image, ...rest }) && extraInputs.length === 0,
     { message: rules.onePicture },
   ),
   size: z.int().min(1).max(MAX_PICTURE_INPUT),
@@ -63,13 +64,13 @@ export function parseJob(json: unknown, origins: readonly string[] | null): Nati
   const job = parse(Job, json);
   if (hasManyFiles(job.plan) !== (job.name === null))
     throw job.name === null ? errors.fileNameMissing() : errors.fileNameUnexpected();
-  const { further = [] } = job;
+  const { further: extraInputs = [] } = job;
   const count = extraFilesOf(job.plan, job.chunk).length;
-  if (further.length !== count) throw errors.extraInputsDiffer({ count });
+  if (extraInputs.length !== count) throw errors.extraInputsDiffer({ count });
   const urls = {
     "input.url": job.input.url,
     folder: job.folder,
-    ...Object.fromEntries(further.map((file, at) => [`further.${at}.url`, file.url])),
+    ...Object.fromEntries(extraInputs.map((file, at) => [`further.${at}.url`, file.url])),
   };
   for (const [param, url] of Object.entries(urls)) {
     if (origins === null || origins.includes(new URL(url).origin)) continue;

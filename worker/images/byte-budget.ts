@@ -9,9 +9,9 @@ export interface ByteBudget {
   hold<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 }
 
-/** Creates a budget of `most` bytes, for which work waits up to `waitMs` milliseconds. */
-export function createByteBudget(most: number, waitMs: number): ByteBudget {
-  let free = most;
+/** Creates a budget of `max` bytes, for which work waits up to `waitMs` milliseconds. */
+export function createByteBudget(max: number, waitMs: number): ByteBudget {
+  let free = max;
   const waiting: { bytes: number; start: () => void }[] = [];
 
   function admit(): void {
@@ -23,9 +23,9 @@ export function createByteBudget(most: number, waitMs: number): ByteBudget {
   }
 
   return {
-    async hold(asked, signal, work) {
+    async hold(amount, signal, work) {
       signal.throwIfAborted();
-      const bytes = Math.min(asked, most);
+      const bytes = Math.min(amount, max);
       await new Promise<void>((resolve, reject) => {
         const leave = (reason: unknown) => {
           waiting.splice(waiting.indexOf(next), 1);

@@ -19,7 +19,7 @@ import type { ImageJob } from "./image.ts";
 import type { ImageInput } from "./image-source.ts";
 
 /** An encoded picture. */
-export interface MadeImage {
+export interface EncodedImage {
   bytes: Uint8Array<ArrayBuffer>;
   mime: string;
 }
@@ -32,7 +32,7 @@ export interface ImageEncoders {
 }
 
 // Memory for encoded pictures, which are at most as large as their pixels.
-const room = createByteBudget(MAX_PICTURE_BYTES, 10_000);
+const memory = createByteBudget(MAX_PICTURE_BYTES, 10_000);
 const PIXEL_BYTES = 4;
 
 // The worst value of AVIF's quality scale.
@@ -43,12 +43,12 @@ const AVIF_WORST = 63;
  * unless the input is a picture, with the errors of `createPlan`, with `encoder_unavailable` if the picture is too large for both, and
  * with `service_unavailable` while all native encoders are busy or other pictures take all memory.
  */
-export async function makeImage(
+export async function encodeImage(
   { reader: input, bytes }: ImageInput,
   { options, auto }: ImageJob,
   { light, native }: ImageEncoders,
   { project: lane, signal }: { project: string; signal: AbortSignal },
-): Promise<MadeImage> {
+): Promise<EncodedImage> {
   const source = await probeMedia(
     input,
     { url: "https://image.invalid/" },
@@ -74,7 +74,7 @@ export async function makeImage(
   const [chunk] = plan.chunks;
   if (!chunk) throw errors.noPicturePlanned();
   const { mime } = FORMATS.image[plan.format as ImageFormat];
-  return room.hold(pictureBytes(plan), signal, async () => {
+  return memory.hold(pictureBytes(plan), signal, async () => {
     if (native && encoder === "native")
       return { bytes: await native.encode({ plan, chunk, source, input, lane, signal }), mime };
     const [file] = await light.encode({ plan: small, chunk, source, input, signal });

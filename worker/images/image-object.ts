@@ -9,17 +9,17 @@ import { errors } from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createNatives } from "../run/encoders.ts";
-import type { ImageEntry, ImageFound, ImageJob, ImagePlace } from "./image.ts";
-import { type ImageEncoders, makeImage } from "./image-maker.ts";
+import type { ImageEntry, ImageJob, ImageOrigin, ImageOutcome } from "./image.ts";
+import { encodeImage, type ImageEncoders } from "./image-maker.ts";
 import { type LargeSources, withSource } from "./image-source.ts";
 
 /** The response of an {@link ImageObject}. Errors are data, because RPC would lose their kind. */
 export type ImageAnswer =
-  | { entry: ImageEntry; found: ImageFound; bytes?: Uint8Array<ArrayBuffer> }
+  | { entry: ImageEntry; found: ImageOutcome; bytes?: Uint8Array<ArrayBuffer> }
   | { error: { kind: ErrorKind; message: string; param: string | undefined } };
 
 /** Size limit, in bytes, of a picture that is returned before it is stored. */
-export const ANSWERED_BYTES = MIB;
+export const MAX_INLINE_BYTES = MIB;
 const ENTRY = "entry";
 const WORK_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -33,7 +33,7 @@ export class ImageObject extends DurableObject<Bindings> {
   #dropping: Promise<void> = Promise.resolve();
 
   /** Returns the picture, and encodes it unless a fresh one is stored. */
-  async get(place: ImagePlace, job: ImageJob): Promise<ImageAnswer> {
+  async get(place: ImageOrigin, job: ImageJob): Promise<ImageAnswer> {
     await this.#dropping;
     const entry = this.#entry();
     if (entry && Date.now() < entry.fresh_until) return { entry, found: "hit" };
@@ -51,7 +51,7 @@ export class ImageObject extends DurableObject<Bindings> {
     return answer;
   }
 
-  #make(old: ImageEntry | null, place: ImagePlace, job: ImageJob) {
+  #make(old: ImageEntry | null, place: ImageOrigin, job: ImageJob) {
     const work = this.#work(old, place, job);
     const storing = work.then((result) =>
       this.#store(old, place, result).catch((thrown) => {
@@ -61,28 +61,23 @@ export class ImageObject extends DurableObject<Bindings> {
     );
     const answer = work.then<ImageAnswer, ImageAnswer>(async ({ entry, bytes }) => {
       if (!bytes) return { entry, found: "revalidated" };
-      if (bytes.length <= ANSWERED_BYTES) return { entry, found: "stored", bytes };
+      if (bytes.length <= MAX_INLINE_BYTES) return { entry, found: "stored", bytes };
       return storing.then(() => ({ entry, found: "stored" }), refusalOf);
     }, refusalOf);
     return { answer, storing };
   }
 
-  async #work(old: ImageEntry | null, place: ImagePlace, job: ImageJob) {
+  async #work(old: ImageEntry | null, place: ImageOrigin, job: ImageJob) {
     const signal = AbortSignal.timeout(WORK_MS);
     try {
       const encoders = encodersOf(this.#env);
       const { project } = place;
       const validator = old?.validator ?? null;
       const large = encoders.native && this.#large();
-      const image = await withSource(
-        this.#env,
-        place,
-        { known: validator, signal, large },
-        async (source) => ({
-          ...(await makeImage(source, job, encoders, { project, signal })),
-          validator: source.validator,
-        }),
-      );
+      const image = await withSource(this.#env, place, { validator, signal, large }, async (source) => ({
+        ...(await encodeImage(source, job, encoders, { project, signal })),
+        validator: source.validator,
+      }));
       const fresh_until = Date.now() + this.#env.settings.IMAGE_FRESH_SECONDS * 1000;
       if (!image) {
         if (!old) throw errors.imageNotStored();
@@ -101,7 +96,7 @@ export class ImageObject extends DurableObject<Bindings> {
   #large(): LargeSources {
     const { storage, id } = this.ctx;
     return {
-      most: MAX_PICTURE_INPUT,
+      max_bytes: MAX_PICTURE_INPUT,
       key: `images/${id}/source`,
       // The alarm clears the copy if this object dies first.
       prepare: async () => {
@@ -112,7 +107,7 @@ export class ImageObject extends DurableObject<Bindings> {
 
   async #store(
     old: ImageEntry | null,
-    { project }: ImagePlace,
+    { project }: ImageOrigin,
     { entry, bytes }: { entry: ImageEntry; bytes: Uint8Array | null },
   ): Promise<void> {
     if (bytes) await mediaStorage(this.#env).write(entry.key, bytes, entry.mime);

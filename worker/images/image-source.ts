@@ -13,7 +13,7 @@ import { requireQuota } from "../limits/quota.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createByteBudget } from "./byte-budget.ts";
-import type { ImagePlace } from "./image.ts";
+import type { ImageOrigin } from "./image.ts";
 
 /** The input of a picture with its version. */
 export interface ImageSource extends ImageInput {
@@ -24,7 +24,7 @@ export interface ImageSource extends ImageInput {
 /** How to read a source that is too large for memory. */
 export interface LargeSources {
   /** Size limit in bytes. */
-  most: number;
+  max_bytes: number;
   /** Key of its temporary copy in storage. */
   key: string;
   /** Called before the copy is written. */
@@ -32,9 +32,9 @@ export interface LargeSources {
 }
 
 /** How a source is read. */
-export interface ImageReading {
+export interface ReadOptions {
   /** The version of the stored picture; null for none. */
-  known: string | null;
+  validator: string | null;
   signal: AbortSignal;
   /** Null to reject sources larger than {@link IMAGE_BYTES}. */
   large: LargeSources | null;
@@ -44,38 +44,38 @@ export interface ImageReading {
 const IMAGE_BYTES = LIGHT_INPUT.image;
 // The objects of an isolate share 128 MB: 40 MiB for sources, the rest for encoded pictures and code.
 const WAIT_MS = 10_000;
-const room = createByteBudget(IMAGE_BYTES, WAIT_MS);
+const memory = createByteBudget(IMAGE_BYTES, WAIT_MS);
 // Sources of unknown size draw on a separate budget; sharing one could deadlock.
 const FIRST_BYTES = 2 * MIB;
-const firstRoom = createByteBudget(40 * MIB - IMAGE_BYTES, WAIT_MS);
+const unknownSizeMemory = createByteBudget(40 * MIB - IMAGE_BYTES, WAIT_MS);
 const TIMEOUTS = { headersMs: 10_000, idleMs: 10_000, totalMs: 30_000 };
 
-/** Reads a source into memory, or copies a large one to storage, and holds it while `use` runs. Returns null without calling `use` when the version is still `known`. */
+/** Reads a source into memory, or copies a large one to storage, and holds it while `use` runs. Returns null without calling `use` while the source still has the version `validator`. */
 export async function withSource<T>(
   env: Env,
-  place: ImagePlace,
-  reading: ImageReading,
+  place: ImageOrigin,
+  reading: ReadOptions,
   use: (source: ImageSource) => Promise<T>,
 ): Promise<T | null> {
   const read = /^https?:\/\//i.test(place.source) ? openWeb : openStored;
-  const opened = await read(env, place, reading);
-  if (!opened) return null;
-  const { room: needed, validator } = opened;
+  const source = await read(env, place, reading);
+  if (!source) return null;
+  const { memory_bytes: needed, validator } = source;
   const { signal } = reading;
   try {
-    const run = () => opened.read((input) => use({ ...input, validator }));
+    const run = () => source.read((input) => use({ ...input, validator }));
     return await (needed === null
-      ? firstRoom.hold(FIRST_BYTES, signal, run)
-      : room.hold(needed, signal, run));
+      ? unknownSizeMemory.hold(FIRST_BYTES, signal, run)
+      : memory.hold(needed, signal, run));
   } catch (thrown) {
-    await opened.close();
+    await source.close();
     throw thrown;
   }
 }
 
-interface Opened {
+interface OpenSource {
   /** Bytes of memory to reserve for reading; null when the size is unknown. */
-  room: number | null;
+  memory_bytes: number | null;
   validator: string | null;
   read<T>(use: (input: ImageInput) => Promise<T>): Promise<T>;
   /** Cancels an unread response. */
@@ -86,24 +86,24 @@ interface Opened {
 async function readGrowing<T>(
   env: Env,
   body: ReadableStream<Uint8Array>,
-  { signal, large }: ImageReading,
+  { signal, large }: ReadOptions,
   use: (input: ImageInput) => Promise<T>,
 ): Promise<T> {
   const reader = body.getReader();
   try {
     const first = new Uint8Array(FIRST_BYTES);
     const { at, rest } = await fill(reader, first, 0);
-    if (!rest) return await use(heldInput(first.subarray(0, at)));
+    if (!rest) return await use(memoryInput(first.subarray(0, at)));
     if (large) {
       const whole = rejoin([first.subarray(0, at), rest], reader);
       return await throughStorage(env, whole, { signal, large }, use);
     }
-    return await room.hold(IMAGE_BYTES, signal, async () => {
+    return await memory.hold(IMAGE_BYTES, signal, async () => {
       const bytes = new Uint8Array(IMAGE_BYTES);
       bytes.set(first.subarray(0, at));
       bytes.set(rest, at);
       const whole = await fill(reader, bytes, at + rest.length);
-      return use(heldInput(bytes.subarray(0, whole.at)));
+      return use(memoryInput(bytes.subarray(0, whole.at)));
     });
   } finally {
     await reader.cancel().catch(() => {});
@@ -121,8 +121,10 @@ async function throughStorage<T>(
   await large.prepare();
   try {
     const write = () => storage.write(large.key, body, "application/octet-stream");
-    const { size } = await room.hold(PASSING_BYTES, signal, write);
-    return await room.hold(roomOf(size), signal, async () => use(await openInput(storage, large.key, size)));
+    const { size } = await memory.hold(TRANSFER_BYTES, signal, write);
+    return await memory.hold(memoryFor(size), signal, async () =>
+      use(await openInput(storage, large.key, size)),
+    );
   } finally {
     // A copy that remains is cleared with the picture.
     await storage.clear(large.key).catch((thrown) => logFault("copy of a source not cleared", thrown));
@@ -134,10 +136,10 @@ async function openInput(storage: Storage, key: string, size: number): Promise<I
   if (size > IMAGE_BYTES) return storedInput(storage, key);
   const stored = await storage.read(key);
   if (!stored) throw errors.imageOutputNotFound();
-  return heldInput(await readAll(stored.body));
+  return memoryInput(await readAll(stored.body));
 }
 
-const roomOf = (size: number) => (size > IMAGE_BYTES ? PASSING_BYTES : size);
+const memoryFor = (size: number) => (size > IMAGE_BYTES ? TRANSFER_BYTES : size);
 
 // Reads until the end, or until a chunk does not fit, which it returns as `rest`.
 async function fill(
@@ -156,32 +158,32 @@ async function fill(
 
 async function openWeb(
   env: Env,
-  { source, project, origins }: ImagePlace,
-  reading: ImageReading,
-): Promise<Opened | null> {
-  const { known, signal, large } = reading;
+  { source, project, origins }: ImageOrigin,
+  reading: ReadOptions,
+): Promise<OpenSource | null> {
+  const { validator, signal, large } = reading;
   const outside = createOutsideOf(env);
   const guard: HostGuard = async (url) => {
     checkOrigin(url, origins);
     await outside.guard(url);
   };
-  const maxBytes = Math.min(large?.most ?? IMAGE_BYTES, env.settings.MAX_INPUT_BYTES);
+  const maxBytes = Math.min(large?.max_bytes ?? IMAGE_BYTES, env.settings.MAX_INPUT_BYTES);
   const admit = async (bytes: number) =>
     requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(bytes)));
   const options: HttpOptions = { fetch: outside.fetch, guard, signal, timeouts: TIMEOUTS, maxBytes, admit };
   // A 304 to an unconditional request is invalid.
   const { response, url } = await requestHttp(
     source,
-    conditions(known),
+    conditions(validator),
     options,
-    known === null ? [] : [304],
+    validator === null ? [] : [304],
   );
   if (response.status === 304) {
     await discard(response);
     return null;
   }
   const facts = readFacts(response, url);
-  if (known !== null && facts.version === known) {
+  if (validator !== null && facts.version === validator) {
     await discard(response);
     return null;
   }
@@ -193,7 +195,7 @@ async function openWeb(
   }
   return {
     // A large source reserves memory for each transfer.
-    room: facts.size !== null && facts.size > IMAGE_BYTES ? 0 : facts.size,
+    memory_bytes: facts.size !== null && facts.size > IMAGE_BYTES ? 0 : facts.size,
     validator: facts.version,
     async read(use) {
       const body = createHttpSource(facts, options, { first: response });
@@ -201,7 +203,7 @@ async function openWeb(
       if (large && facts.size > IMAGE_BYTES) {
         return throughStorage(env, toStream(body), { signal, large }, use);
       }
-      return use(heldInput(await readSource(body, facts.size)));
+      return use(memoryInput(await readSource(body, facts.size)));
     },
     close: () => discard(response),
   };
@@ -219,17 +221,17 @@ function checkOrigin(url: string | URL, origins: readonly string[] | null): void
 
 async function openStored(
   env: Env,
-  { source, project }: ImagePlace,
-  { known, large }: ImageReading,
-): Promise<Opened | null> {
+  { source, project }: ImageOrigin,
+  { validator, large }: ReadOptions,
+): Promise<OpenSource | null> {
   const storage = mediaStorage(env);
   const info = await storage.head(source);
   if (!info) throw errors.imageOutputNotFound();
-  if (info.etag === known) return null;
-  checkSize(info.size, large?.most ?? IMAGE_BYTES);
+  if (info.etag === validator) return null;
+  checkSize(info.size, large?.max_bytes ?? IMAGE_BYTES);
   requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(0)));
   return {
-    room: roomOf(info.size),
+    memory_bytes: memoryFor(info.size),
     validator: info.etag,
     read: async (use) => use(await openInput(storage, source, info.size)),
     close: async () => {},
@@ -244,13 +246,13 @@ export interface ImageInput {
 }
 
 /** Memory of a transfer to or from storage: two parts in flight and the next one. */
-const PASSING_BYTES = 16 * MIB;
+const TRANSFER_BYTES = 16 * MIB;
 
 // The native encoder reads each slice once.
 const CACHE = { minAhead: 128 * KIB, maxAhead: MIB, cacheBytes: MIB };
 
 /** Returns a picture in memory. */
-function heldInput(bytes: Uint8Array): ImageInput {
+function memoryInput(bytes: Uint8Array): ImageInput {
   const read = async ({ start, end }: { start: number; end: number }) => bytes.subarray(start, end);
   return { reader: { size: bytes.length, read }, bytes };
 }

@@ -3,7 +3,7 @@ import type { ImageFormat } from "../../src/media/formats.ts";
 import type { ImageUrlOptions } from "../../src/media/image-url.ts";
 
 /** The source of a picture, and the project that it counts for. */
-export interface ImagePlace {
+export interface ImageOrigin {
   /** URL, or the key of an output. */
   source: string;
   project: string;
@@ -32,18 +32,18 @@ export interface ImageEntry {
 }
 
 /** The cache status of a picture: fresh in storage, revalidated with its source, newly encoded, or shared with a concurrent request. */
-export type ImageFound = "hit" | "revalidated" | "stored" | "collapsed";
+export type ImageOutcome = "hit" | "revalidated" | "stored" | "collapsed";
 
 /** A picture with its cache status. */
-export interface FoundImage {
+export interface ImageResult {
   entry: ImageEntry;
-  found: ImageFound;
+  found: ImageOutcome;
   /** Returns its bytes. */
   body(): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>>;
 }
 
 /** Returns the picture of an image URL, from storage or newly encoded; rejects with a `MediaError`. */
-export type Images = (place: ImagePlace, job: ImageJob) => Promise<FoundImage>;
+export type Images = (place: ImageOrigin, job: ImageJob) => Promise<ImageResult>;
 
 // Smallest files first.
 const MODERN = ["avif", "webp"] as const satisfies readonly ImageFormat[];

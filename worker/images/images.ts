@@ -54,10 +54,10 @@ const RECENT_BYTES = { each: MIB, all: 16 * MIB } as const;
 /** Creates {@link RecentImages}. */
 function createRecentImages(now: () => number): RecentImages {
   const images = new Map<string, RecentImage>();
-  let held = 0;
+  let cached_bytes = 0;
 
   function drop(name: string): void {
-    held -= images.get(name)?.bytes.length ?? 0;
+    cached_bytes -= images.get(name)?.bytes.length ?? 0;
     images.delete(name);
   }
 
@@ -74,9 +74,9 @@ function createRecentImages(now: () => number): RecentImages {
       drop(name);
       if (image.bytes.length > RECENT_BYTES.each) return;
       images.set(name, image);
-      held += image.bytes.length;
+      cached_bytes += image.bytes.length;
       for (const oldest of images.keys()) {
-        if (held <= RECENT_BYTES.all) break;
+        if (cached_bytes <= RECENT_BYTES.all) break;
         drop(oldest);
       }
     },

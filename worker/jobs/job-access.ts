@@ -6,7 +6,7 @@ import { isFinished } from "../../src/runs/transitions.ts";
 import { type Env, mediaBucket } from "../env.ts";
 import { errors } from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
-import { createArchive, createJobArchive, type KnownJob } from "../run/archive.ts";
+import { createArchive, createJobArchive, type StoredJob } from "../run/archive.ts";
 import { streamJob } from "../run/events.ts";
 import { mayBeArchived } from "../run/run-access.ts";
 import type { Runs } from "../run/runs.ts";
@@ -31,7 +31,7 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
     return null;
   }
 
-  async function tasksOf(project: string, { tasks }: KnownJob): Promise<Task[]> {
+  async function tasksOf(project: string, { tasks }: StoredJob): Promise<Task[]> {
     const records = await Promise.all(tasks.map((id) => runs.get(project, id)));
     return records.filter((task) => task !== null);
   }

@@ -17,7 +17,7 @@ import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createArchive, createJobArchive } from "../run/archive.ts";
 import { createChanges } from "../run/events.ts";
-import type { RunPinned } from "../run/run-rows.ts";
+import type { PinnedRun } from "../run/run-rows.ts";
 import { CLEANUPS_MS, createRunAlarm, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/read.ts";
 import {
@@ -128,7 +128,7 @@ export class JobObject extends DurableObject<Bindings> {
     });
   }
 
-  readonly #pinned = (): RunPinned | null => {
+  readonly #pinned = (): PinnedRun | null => {
     const state = this.#read();
     if (!state?.pin || isOver(state)) return null;
     const { project, base, pin } = state;
@@ -399,10 +399,10 @@ class JobFetches extends RpcTarget {
 
 /** The version of the input that the tasks of a job read, stored until the last of them is over. */
 class JobPin extends RpcTarget {
-  readonly #get: () => RunPinned | null;
+  readonly #get: () => PinnedRun | null;
   readonly #set: (pin: Pin) => boolean;
 
-  constructor(get: () => RunPinned | null, set: (pin: Pin) => boolean) {
+  constructor(get: () => PinnedRun | null, set: (pin: Pin) => boolean) {
     super();
     this.#get = get;
     this.#set = set;
@@ -414,7 +414,7 @@ class JobPin extends RpcTarget {
   }
 
   /** Returns the pin; null when there is none or the job is over. */
-  get(): RunPinned | null {
+  get(): PinnedRun | null {
     return this.#get();
   }
 }

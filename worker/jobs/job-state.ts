@@ -4,7 +4,7 @@ import { type Job, type JobHead, releaseAfter, type TaskEnd } from "../../src/ru
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Task } from "../../src/runs/task.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
-import type { Made } from "../run/runs.ts";
+import type { RunSetup } from "../run/runs.ts";
 import { CLEANUPS_MS } from "../run/schedule.ts";
 
 /** A job to create. */
@@ -12,7 +12,7 @@ export interface NewJob {
   project: string;
   head: JobHead;
   tasks: Task[];
-  made: Made;
+  made: RunSetup;
   /** The sealed keys that encrypt the outputs, by task id. */
   keys: Record<string, string>;
 }

@@ -1,16 +1,16 @@
 import type { Context } from "hono";
 import { errors } from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
-import { type Limited, type RateLimiter, type Standing, type Use, WINDOW_MS } from "./rate-limiter.ts";
+import { type Limited, type RateLimiter, type RateState, type Use, WINDOW_MS } from "./rate-limiter.ts";
 
 /** The limits on requests and on waiting runs. */
 export interface Limits {
   rate: RateLimiter;
-  room: Room;
+  waiting: WaitQuota;
 }
 
 // A guess: nobody knows when the next run ends.
-const ROOM_SECONDS = 10;
+const RETRY_SECONDS = 10;
 
 /** Counts a request of a key and sets the headers of its limits; throws `rate_limited` beyond them. */
 export function countRequest(c: Context<ApiEnv>, { rate }: Limits): void {
@@ -24,10 +24,10 @@ export function countCreation(c: Context<ApiEnv>, { rate }: Limits, count = 1): 
 }
 
 /** Reserves waiting positions for `count` runs; throws `rate_limited` when too many of the project's runs would wait. */
-export async function takeRoom(c: Context<ApiEnv>, { room }: Limits, count = 1): Promise<void> {
-  if (await room.take(c.get("principal").project, count)) return;
-  c.header("Retry-After", String(ROOM_SECONDS));
-  throw errors.tooManyWaiting({ max: room.most });
+export async function takeWaitQuota(c: Context<ApiEnv>, { waiting }: Limits, count = 1): Promise<void> {
+  if (await waiting.take(c.get("principal").project, count)) return;
+  c.header("Retry-After", String(RETRY_SECONDS));
+  throw errors.tooManyWaiting({ max: waiting.max });
 }
 
 // https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
@@ -42,7 +42,7 @@ function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited, count = 1): 
   throw errors.tooManyRequests({ limit, counted: what, seconds });
 }
 
-function writeStanding(what: Limited, { left, seconds }: Standing): string {
+function writeStanding(what: Limited, { left, seconds }: RateState): string {
   return `"${what}";r=${left};t=${seconds}`;
 }
 
@@ -52,31 +52,31 @@ function writePolicy(limits: Use): string {
 }
 
 /** Limits how many runs of a project may wait in the queue. */
-interface Room {
+interface WaitQuota {
   /** Most runs of a project that may wait. */
-  readonly most: number;
+  readonly max: number;
   /** Reserves `count` positions, one by default, all or none; false when there are too few. */
   take(project: string, count?: number): Promise<boolean>;
 }
 
 // A cached quota is valid this long; subtract what was spent locally.
-const GOOD_MS = 5000;
-const MOST_PROJECTS = 10_000;
+const CACHE_MS = 5000;
+const MAX_PROJECTS = 10_000;
 
-/** Creates a {@link Room} with a cached count: for up to five seconds, runs that other instances add go unseen. */
-export function createRoom(
-  most: number,
+/** Creates a {@link WaitQuota} with a cached count: for up to five seconds, runs that other instances add go unseen. */
+export function createWaitQuota(
+  max: number,
   waiting: (project: string) => Promise<number>,
   now: () => number,
-): Room {
+): WaitQuota {
   const cache = new Map<string, { left: number; until: number }>();
   return {
-    most,
+    max,
     async take(project, count = 1) {
       let quota = cache.get(project);
       if (!quota || quota.left < count || now() >= quota.until) {
-        quota = { left: most - (await waiting(project)), until: now() + GOOD_MS };
-        if (cache.size >= MOST_PROJECTS) cache.clear();
+        quota = { left: max - (await waiting(project)), until: now() + CACHE_MS };
+        if (cache.size >= MAX_PROJECTS) cache.clear();
         cache.set(project, quota);
       }
       if (quota.left < count) return false;

@@ -4,7 +4,7 @@ import type { Principal } from "../auth/key-ring.ts";
 export type Limited = keyof Use;
 
 /** The state of one limit of a key. */
-export interface Standing {
+export interface RateState {
   /** False when the request would exceed the limit; it then does not count. */
   allowed: boolean;
   limit: number;
@@ -19,7 +19,7 @@ export interface RateLimiter {
   /** Most uses of a key per minute. */
   readonly limits: Use;
   /** Counts uses, one by default; beyond the limit it counts none of them. */
-  take(principal: Pick<Principal, "id" | "project">, what: Limited, count?: number): Standing;
+  take(principal: Pick<Principal, "id" | "project">, what: Limited, count?: number): RateState;
 }
 
 /** Dependencies of {@link createRateLimiter}. */
@@ -33,10 +33,10 @@ export interface RateLimiterTools {
 }
 
 /** Milliseconds between two reports of local uses. */
-export const TELL_MS = 1000;
+export const REPORT_MS = 1000;
 // A report without a response for this long counts as lost.
 const LOST_MS = 30_000;
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 interface Window {
   until: number;
@@ -58,7 +58,7 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
   function windowOf(key_id: string): Window {
     const current = windows.get(key_id);
     if (current && now() < current.until) return current;
-    if (windows.size >= MOST_KEYS) windows.clear();
+    if (windows.size >= MAX_KEYS) windows.clear();
     const window = {
       until: now() + WINDOW_MS,
       used: none(),
@@ -74,7 +74,7 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
     if (now() < window.reporting_until) return;
     window.reporting_until = now() + LOST_MS;
     // Reports the first request at once, so that uses in other instances count from the second on.
-    later(window.synced ? TELL_MS : 0, async () => {
+    later(window.synced ? REPORT_MS : 0, async () => {
       const uses = window.unreported;
       window.unreported = none();
       try {

@@ -57,7 +57,7 @@ export interface UploadedFile {
 }
 
 /** Dependencies of {@link createPageUploads}. */
-export interface PageUploadNeeds {
+export interface PageUploadOptions {
   home(id: string): UploadHome;
   place(entry: Pick<UploadEntry, "project" | "upload">): UploadPlace;
   /** Managed storage. */
@@ -68,13 +68,13 @@ export interface PageUploadNeeds {
   /** Size limit of a file, in bytes. */
   max_bytes: number;
   /** Seconds until a stored file and its URL expire. */
-  kept_seconds: number;
+  keep_seconds: number;
   now(): number;
 }
 
 /** Creates {@link PageUploads}. */
-export function createPageUploads(needs: PageUploadNeeds): PageUploads {
-  const { home, place, uploads, signer, max_bytes, kept_seconds, now } = needs;
+export function createPageUploads(options: PageUploadOptions): PageUploads {
+  const { home, place, uploads, signer, max_bytes, keep_seconds, now } = options;
 
   async function find(project: string, id: string): Promise<UploadEntry> {
     const entry = isId("upload", id) ? await home(id).get() : null;
@@ -91,7 +91,7 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
     async create(project, { id, request, connection_id, base }) {
       const { size, content_type, output = null, seconds = UPLOAD_SECONDS.default } = request;
       if (size > max_bytes) throw errors.uploadTooLarge({ max_bytes });
-      if (output === null) await needs.store(project, size);
+      if (output === null) await options.store(project, size);
       const name = request.name ?? output?.split("/").at(-1) ?? "file";
       const created_at = now();
       const upload: UploadEntry["upload"] = {
@@ -130,7 +130,7 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
         if (current?.upload.etag) return current.upload.etag;
         throw thrown;
       });
-      const stored = await home(id).store(etag, now() + kept_seconds * 1000);
+      const stored = await home(id).store(etag, now() + keep_seconds * 1000);
       if (stored) return withParts(stored);
       await at.drop({ ...entry, upload: { ...entry.upload, status: "stored" } });
       throw errors.uploadNotFound();

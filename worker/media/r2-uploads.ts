@@ -17,7 +17,7 @@ export function createR2Uploads(bucket: R2Bucket): Uploads {
     put: (key, body, size, mime) =>
       guarded(async () => {
         const options = { httpMetadata: { contentType: mime } };
-        return infoOf(await sized(body, size, (known) => bucket.put(key, known, options)));
+        return infoOf(await sized(body, size, (stream) => bucket.put(key, stream, options)));
       }),
     begin: (key, mime) =>
       guarded(async () => {
@@ -28,7 +28,7 @@ export function createR2Uploads(bucket: R2Bucket): Uploads {
       const upload = bucket.resumeMultipartUpload(key, id);
       return {
         part: (number, body, size) =>
-          guarded(async () => (await sized(body, size, (known) => upload.uploadPart(number, known))).etag),
+          guarded(async () => (await sized(body, size, (stream) => upload.uploadPart(number, stream))).etag),
         complete: (parts) =>
           guarded(async () => {
             const uploaded = parts.map(({ part, etag }) => ({ partNumber: part, etag }));
@@ -66,13 +66,13 @@ function infoOf({ size, etag, httpMetadata }: R2Object) {
 }
 
 /** Records the open uploads of a run, so that none outlives it. */
-export interface UploadNotes {
+export interface UploadLog {
   note(run_id: string, key: string, upload: string): Promise<void>;
   forget(run_id: string, upload: string): Promise<void>;
 }
 
 /** Records every multipart upload with the run that owns its folder, until it is completed or aborted. */
-export function noteUploads(uploads: Uploads, notes: UploadNotes): Uploads {
+export function noteUploads(uploads: Uploads, notes: UploadLog): Uploads {
   return {
     put: uploads.put,
     async begin(key, mime) {

@@ -184,13 +184,13 @@ function partMessage({ id, part, size, content_type }: PartGrant, expires: numbe
 }
 
 /** The content of an image URL: its options as written, and the URL of a picture or the key of an output. */
-export interface ImageAsk {
+export interface ImageRequest {
   options: string;
   source: string;
 }
 
 /** Permission for one picture with one set of options, on a project's account until `expires` (Unix seconds). */
-export interface ImageGrant extends ImageAsk {
+export interface ImageGrant extends ImageRequest {
   project: string;
   expires: number;
 }
@@ -200,7 +200,10 @@ export interface ImageSigner {
   /** Returns `<base>/image/<options>/<source>?project=…&expires=…&signature=…`. */
   sign(grant: ImageGrant, base: string): Promise<string>;
   /** Returns the project and the expiry of a valid signature in a query; null when it is wrong or has expired. */
-  check(ask: ImageAsk, query: URLSearchParams): Promise<Pick<ImageGrant, "project" | "expires"> | null>;
+  check(
+    request: ImageRequest,
+    query: URLSearchParams,
+  ): Promise<Pick<ImageGrant, "project" | "expires"> | null>;
 }
 
 /** Creates an {@link ImageSigner} with HMAC-SHA-256. `secrets` are newest first; throws if there are none. */
@@ -213,7 +216,7 @@ export function createImageSigner(secrets: readonly string[], now: () => number)
       const query = new URLSearchParams({ project, expires: String(expires), signature });
       return `${base}/image/${encodeOptions(options)}/${encodeURIComponent(source)}?${query}`;
     },
-    async check(ask, query) {
+    async check(request, query) {
       const [project, digits, signature] = ["project", "expires", "signature"].map(
         (name) => query.get(name) ?? "",
       );
@@ -221,7 +224,7 @@ export function createImageSigner(secrets: readonly string[], now: () => number)
       if (!/^[\w-]{43}$/.test(signature ?? "")) return null;
       const expires = Number(digits);
       const valid = await mac.verify(
-        imageMessage({ ...ask, project, expires }),
+        imageMessage({ ...request, project, expires }),
         fromBase64Url(signature ?? ""),
       );
       return valid && now() < expires * 1000 ? { project, expires } : null;

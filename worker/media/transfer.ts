@@ -163,8 +163,8 @@ function lengthOf(c: Context): number {
   const text = c.req.header("Content-Length") ?? "";
   if (!/^\d{1,15}$/.test(text)) throw errors.contentLengthMissing();
   const size = Number(text);
-  if (size <= UPLOAD_LIMITS.most) return size;
-  throw errors.largePart({ max_bytes: UPLOAD_LIMITS.most });
+  if (size <= UPLOAD_LIMITS.max) return size;
+  throw errors.largePart({ max_bytes: UPLOAD_LIMITS.max });
 }
 
 function mimeOf(c: Context): string {

@@ -110,7 +110,7 @@ export function createPageUploadsOf(env: Env): PageUploads {
     store: async (project, bytes) =>
       requireQuota(await env.PROJECT.getByName(project).quota.takeStored(bytes)),
     max_bytes: settings.MAX_INPUT_BYTES,
-    kept_seconds: settings.MEDIA_TTL,
+    keep_seconds: settings.MEDIA_TTL,
     now,
   });
 }

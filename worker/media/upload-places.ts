@@ -22,7 +22,7 @@ import type { PartGrant, PartSigner } from "./signed-urls.ts";
 import { UPLOAD_LIMITS, type UploadHome, type UploadPlace, type Uploads, uploadKey } from "./uploads.ts";
 
 /** Dependencies of {@link createManagedPlace}. */
-export interface ManagedNeeds {
+export interface ManagedPlaceOptions {
   uploads: Uploads;
   media: Pick<Storage, "head" | "clear">;
   signer: PartSigner;
@@ -30,11 +30,11 @@ export interface ManagedNeeds {
 }
 
 /** Creates the place for uploads to managed storage: pages put parts to signed URLs of the service. A small file is a single part, so that it appears only when completed. */
-export function createManagedPlace({ uploads, media, signer, home }: ManagedNeeds): UploadPlace {
+export function createManagedPlace({ uploads, media, signer, home }: ManagedPlaceOptions): UploadPlace {
   return {
     begin: (upload) => uploads.begin(uploadKey(upload), upload.content_type),
     sign({ upload }) {
-      const sizes = partSizes(upload.size, UPLOAD_LIMITS.most);
+      const sizes = partSizes(upload.size, UPLOAD_LIMITS.max);
       // Pages send no media type with a slice of a file.
       const content_type = sizes.length === 1 ? upload.content_type : "";
       const headers: Record<string, string> = content_type ? { "content-type": content_type } : {};
@@ -52,7 +52,7 @@ export function createManagedPlace({ uploads, media, signer, home }: ManagedNeed
       const { upload, begun } = entry;
       const key = uploadKey(upload);
       const parts = await home(upload.id).parts();
-      const missing = partSizes(upload.size, UPLOAD_LIMITS.most).length - parts.length;
+      const missing = partSizes(upload.size, UPLOAD_LIMITS.max).length - parts.length;
       if (missing > 0) throw errors.partsMissing({ count: missing });
       if (
         given?.some(({ etag }, index) => bare(etag) !== parts[index]?.etag) ||

@@ -3,7 +3,7 @@ import type { UploadPart, Upload as UploadRecord } from "../../src/runs/upload.t
 import { MIB } from "../../src/util/bytes.ts";
 
 /** Most bytes of one request, least bytes of a part other than the last, and most parts of a file. */
-export const UPLOAD_LIMITS = { most: 32 * MIB, part_least: 5 * MIB, parts: 10_000 } as const;
+export const UPLOAD_LIMITS = { max: 32 * MIB, part_min: 5 * MIB, parts: 10_000 } as const;
 
 /** A part of a file, numbered from 1. */
 export interface UploadedPart {

@@ -44,15 +44,15 @@ export function createOutside(rules: HostRules, { network, lookUp }: OutsideNetw
 const ADDRESSES = { A: 1, AAAA: 28 } as const;
 const LOOKUP_MS = 5000;
 // A rebinding name changes within a minute; a source is read by many requests.
-const KEPT_MS = 30_000;
-const MOST_KEPT = 1000;
+const CACHE_MS = 30_000;
+const MAX_CACHED = 1000;
 
 /**
  * Resolves names with a resolver that returns `application/dns-json`, like Cloudflare's and Google's. Caches answers for 30 s. Rejects
  * when it gets no answer for either address type within 5 s.
  */
 export function createDnsOverHttps(resolver: string, now: () => number = Date.now): LookUp {
-  const kept = new Map<string, { addresses: Promise<readonly string[]>; until: number }>();
+  const cache = new Map<string, { addresses: Promise<readonly string[]>; until: number }>();
 
   async function ask(hostname: string): Promise<readonly string[]> {
     const answers = await Promise.allSettled(
@@ -66,14 +66,14 @@ export function createDnsOverHttps(resolver: string, now: () => number = Date.no
   }
 
   return (hostname) => {
-    const known = kept.get(hostname);
-    if (known && known.until > now()) return known.addresses;
+    const cached = cache.get(hostname);
+    if (cached && cached.until > now()) return cached.addresses;
     const addresses = ask(hostname);
-    addresses.catch(() => kept.delete(hostname));
-    kept.delete(hostname);
-    kept.set(hostname, { addresses, until: now() + KEPT_MS });
-    const [oldest] = kept.keys();
-    if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
+    addresses.catch(() => cache.delete(hostname));
+    cache.delete(hostname);
+    cache.set(hostname, { addresses, until: now() + CACHE_MS });
+    const [oldest] = cache.keys();
+    if (oldest !== undefined && cache.size > MAX_CACHED) cache.delete(oldest);
     return addresses;
   };
 }

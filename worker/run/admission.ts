@@ -3,16 +3,16 @@ import type { RunError, Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
 import type { Load, QueuedRun } from "../limits/run-queue.ts";
-import type { RunMail } from "../webhooks/run-webhooks.ts";
+import type { RunWebhooks } from "../webhooks/run-webhooks.ts";
 import type { RunMirror } from "./run-mirror.ts";
 import type { RunRows } from "./run-rows.ts";
-import type { Made } from "./runs.ts";
-import { ASK_MS, isHeld, MIRROR_MS, type RunRow } from "./schedule.ts";
+import type { RunSetup } from "./runs.ts";
+import { ASK_MS, isBlocked, MIRROR_MS, type RunRow } from "./schedule.ts";
 
 /** Creates a run: stored and listed, or not at all. */
 interface Admission {
   /** Stores a new record and lists it; false when its project cannot list it, which withdraws the record. */
-  admit(project: string, record: Task | Step, made: Made): Promise<boolean>;
+  admit(project: string, record: Task | Step, setup: RunSetup): Promise<boolean>;
   /** Resolves when no admission is in progress. */
   idle(): Promise<void>;
   /** Removes the rest of a withdrawn run, here and in its project, which may have listed it although its response was lost. */
@@ -29,7 +29,7 @@ interface Admission {
 export interface AdmissionTools {
   storage: Pick<DurableObjectStorage, "transactionSync">;
   rows: RunRows;
-  mail: RunMail;
+  webhooks: RunWebhooks;
   mirror: RunMirror;
   /** Removes the run from the index of a project. */
   unlist(project: string): Promise<void>;
@@ -41,7 +41,7 @@ export interface AdmissionTools {
 
 /** Creates the {@link Admission} of one object's run. */
 export function createAdmission(tools: AdmissionTools): Admission {
-  const { storage, rows, mail, mirror, unlist, arm, rearm } = tools;
+  const { storage, rows, webhooks, mirror, unlist, arm, rearm } = tools;
   let admitting: Promise<boolean> | null = null;
 
   async function withdraw(): Promise<void> {
@@ -51,19 +51,19 @@ export function createAdmission(tools: AdmissionTools): Admission {
     rows.delete();
   }
 
-  async function admitOnce(project: string, record: Task | Step, made: Made): Promise<boolean> {
+  async function admitOnce(project: string, record: Task | Step, setup: RunSetup): Promise<boolean> {
     await withdraw();
-    const { base, key_id, webhook_url, sealed_key, held } = made;
+    const { base, key_id, webhook_url, sealed_key, held } = setup;
     const row = rows.get();
-    if (row && row.turn !== "none" && !isHeld(row)) return true;
+    if (row && row.turn !== "none" && !isBlocked(row)) return true;
     const now = Date.now();
     if (!row) {
       storage.transactionSync(() => {
         rows.insert({ project, base, record, key_id }, now);
         if (sealed_key !== undefined) rows.setKey(sealed_key);
         if (held) rows.setTurn("creating");
-        if (webhook_url !== undefined) mail.setUrl(webhook_url);
-        mail.note(record, null, 1);
+        if (webhook_url !== undefined) webhooks.setUrl(webhook_url);
+        webhooks.note(record, null, 1);
       });
       // Writes the mirror, and restarts the admission if this object dies before the run begins.
       await arm(now + MIRROR_MS);
@@ -76,7 +76,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
   async function refuse(): Promise<void> {
     storage.transactionSync(() => {
       rows.setTurn("withdrawn");
-      mail.discard();
+      webhooks.discard();
     });
     await rearm();
   }
@@ -88,7 +88,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
     withdraw,
     async refuse() {
       const row = rows.get();
-      if (row && isHeld(row)) await refuse();
+      if (row && isBlocked(row)) await refuse();
     },
     async announce() {
       const row = rows.get();
@@ -102,7 +102,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
     },
     async release(input) {
       const row = rows.get();
-      if (!row || !isHeld(row) || row.record.object !== "task" || isFinished(row.record)) return false;
+      if (!row || !isBlocked(row) || row.record.object !== "task" || isFinished(row.record)) return false;
       const record = { ...row.record, input: input ?? row.record.input };
       storage.transactionSync(() => {
         rows.update({ record, version: row.version + 1 });
@@ -112,8 +112,8 @@ export function createAdmission(tools: AdmissionTools): Admission {
       await arm(Date.now() + MIRROR_MS);
       return true;
     },
-    admit(project, record, made) {
-      admitting ??= admitOnce(project, record, made).finally(() => {
+    admit(project, record, setup) {
+      admitting ??= admitOnce(project, record, setup).finally(() => {
         admitting = null;
       });
       return admitting;
@@ -121,8 +121,8 @@ export function createAdmission(tools: AdmissionTools): Admission {
   };
 }
 
-/** Dependencies of {@link HeldRun}. */
-export interface HeldTools {
+/** Dependencies of {@link BlockedRun}. */
+export interface BlockedRunTools {
   rows: RunRows;
   admission: Admission;
   apply(row: RunRow, event: RunEvent): Promise<unknown>;
@@ -132,10 +132,10 @@ export interface HeldTools {
 }
 
 /** A run that its job blocks; once it is released, the methods do nothing. */
-export class HeldRun extends RpcTarget {
-  readonly #tools: HeldTools;
+export class BlockedRun extends RpcTarget {
+  readonly #tools: BlockedRunTools;
 
-  constructor(tools: HeldTools) {
+  constructor(tools: BlockedRunTools) {
     super();
     this.#tools = tools;
   }
@@ -155,7 +155,7 @@ export class HeldRun extends RpcTarget {
   /** Fails the run. */
   async fail(error: Omit<RunError, "step_id">): Promise<void> {
     const row = this.#tools.rows.get();
-    if (row && isHeld(row)) await this.#tools.apply(row, failOpenStep(row.record, error));
+    if (row && isBlocked(row)) await this.#tools.apply(row, failOpenStep(row.record, error));
   }
 
   /** Removes the run as if it had never been created. */

@@ -4,7 +4,7 @@ import { ID_PREFIX } from "../../src/runs/ids.ts";
 import type { JobHead } from "../../src/runs/job.ts";
 import type { JobState } from "../jobs/job-state.ts";
 import { logFault } from "../observability/log.ts";
-import type { PostOffice } from "../webhooks/webhook-queue.ts";
+import type { WebhookQueue } from "../webhooks/webhook-queue.ts";
 import { type ArchivedRecord, RUN_KINDS, type RunIndex, type RunKind } from "./run-index.ts";
 
 /** The types of records in an archive. */
@@ -101,10 +101,10 @@ export function timeOfId(object: ArchiveKind, id: string): number {
 }
 
 /** Dependencies of {@link createRetirement}. */
-export interface RetirementParts {
+export interface RetirementOptions {
   project: string;
   runs: Pick<RunIndex, "finished" | "drop" | "isGone">;
-  office: Pick<PostOffice, "removeOf" | "detach">;
+  webhooks: Pick<WebhookQueue, "removeOf" | "detach">;
   kv: { get(name: string): unknown; put(name: string, id: string): void };
   bucket: R2Bucket;
   objects: { getByName(id: string): { retire(project: string): Promise<boolean> } };
@@ -119,7 +119,15 @@ const BATCH = { records: 400, bytes: 4_000_000 } as const;
 const archivedKey = (object: RunKind) => `archived_${object}`;
 
 /** Moves the old records of a project to its archive and frees their objects. */
-export function createRetirement({ project, runs, office, kv, bucket, objects, isLarge }: RetirementParts) {
+export function createRetirement({
+  project,
+  runs,
+  webhooks,
+  kv,
+  bucket,
+  objects,
+  isLarge,
+}: RetirementOptions) {
   const archive = createArchive(bucket, project);
   // The position of the current pass, which begins with the oldest record.
   const cursors = new Map<RunKind, string>();
@@ -128,8 +136,8 @@ export function createRetirement({ project, runs, office, kv, bucket, objects, i
   async function retireOne(id: string): Promise<void> {
     try {
       if (!(await objects.getByName(id).retire(project))) return;
-      if (isLarge()) office.removeOf(id);
-      else office.detach(id);
+      if (isLarge()) webhooks.removeOf(id);
+      else webhooks.detach(id);
       runs.drop(id);
     } catch (thrown) {
       logFault("not archived", thrown, { project, id });
@@ -176,7 +184,7 @@ export function createRetirement({ project, runs, office, kv, bucket, objects, i
 }
 
 /** A job as it is stored; the rest is in its tasks. */
-export interface KnownJob {
+export interface StoredJob {
   head: JobHead;
   /** Ids of its tasks. */
   tasks: string[];
@@ -187,11 +195,11 @@ export function createJobArchive(archive: Archive) {
   return {
     /** Writes a job, unless it was deleted meanwhile. */
     async write({ head, tasks }: Pick<JobState, "head" | "tasks">, isThere: () => boolean): Promise<void> {
-      const job: KnownJob = { head, tasks: tasks.map((task) => task.id) };
+      const job: StoredJob = { head, tasks: tasks.map((task) => task.id) };
       await archive.write("job", [{ id: head.id, json: JSON.stringify({ id: head.id, ...job }) }], "");
       if (!isThere()) await archive.remove("job", head.id);
     },
-    async get(id: string): Promise<KnownJob | null> {
+    async get(id: string): Promise<StoredJob | null> {
       const json = await archive.get("job", id);
       return json === null ? null : JSON.parse(json);
     },

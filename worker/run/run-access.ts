@@ -16,8 +16,8 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
   const read = (project: string, id: string) => readRun(env, object, project, id);
   const get = (project: string, id: string) => findRun<T>(env, object, project, id);
   return {
-    async create(project, record, made) {
-      const listed = await patiently(() => env.TASK.getByName(record.id).create(project, record, made));
+    async create(project, record, setup) {
+      const listed = await patiently(() => env.TASK.getByName(record.id).create(project, record, setup));
       if (!listed) throw errors.notListed(object);
       return record;
     },

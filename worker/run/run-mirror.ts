@@ -4,7 +4,7 @@ import { isFinished } from "../../src/runs/transitions.ts";
 import { doubling, retry, within } from "../../src/util/async.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { logFault, nameRun } from "../observability/log.ts";
-import type { RunMail } from "../webhooks/run-webhooks.ts";
+import type { RunWebhooks } from "../webhooks/run-webhooks.ts";
 import type { RunRows } from "./run-rows.ts";
 import { KV_TTL, LISTING_MS, MIRROR_MS, mirrorKey } from "./schedule.ts";
 
@@ -26,7 +26,7 @@ const LIST_TRIES = 6;
 const LIST_PAUSE_MS = 50;
 
 /** Creates {@link RunMirror} for the run in these rows. */
-export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): RunMirror {
+export function createRunMirror(env: Bindings, rows: RunRows, webhooks: RunWebhooks): RunMirror {
   let indexing: Promise<void> = Promise.resolve();
   let indexed = 0;
   let status: string | null = null;
@@ -34,10 +34,10 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
   async function handOver(project: string, record: Task | Step, version: number): Promise<void> {
     // The events of a task stay here while its job may still be withdrawn.
     const silent = rows.get()?.turn === "creating" && !isFinished(record);
-    const set = silent ? { ...mail.changes(record.id), changes: [] } : mail.changes(record.id);
-    const shipments = await env.PROJECT.getByName(project).put(record, version, set);
+    const set = silent ? { ...webhooks.changes(record.id), changes: [] } : webhooks.changes(record.id);
+    const deliveries = await env.PROJECT.getByName(project).put(record, version, set);
     if (!rows.get()) return;
-    if (!silent) mail.handedOver(version, project, shipments);
+    if (!silent) webhooks.handedOver(version, project, deliveries);
     indexed = Math.max(indexed, version);
   }
 
@@ -99,14 +99,14 @@ export function createRunMirror(env: Bindings, rows: RunRows, mail: RunMail): Ru
       if (!rows.get()) return removeAll(project, record);
       const failed = outcomes.find((outcome) => outcome.status === "rejected");
       if (failed) throw failed.reason;
-      mail.forget();
+      webhooks.forget();
       rows.update({ mirrored: version, mirrored_at: now });
     },
     withdraw,
     async remove(project, record, version) {
       // A pending update would list the record again.
       await indexing;
-      if (mail.changes(record.id).changes.length > 0) await handOver(project, record, version);
+      if (webhooks.changes(record.id).changes.length > 0) await handOver(project, record, version);
       await removeAll(project, record);
     },
   };

@@ -2,7 +2,7 @@ import { RpcTarget } from "cloudflare:workers";
 import type { EncoderChoice } from "../../src/media/refusal.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
-import type { RunRow, Turn } from "./schedule.ts";
+import type { QueueState, RunRow } from "./schedule.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
@@ -45,7 +45,7 @@ export interface RunRows {
   text(): { project: string; record: string } | null;
   insert(row: Pick<RunRow, "project" | "base" | "record" | "key_id">, now: number): void;
   update(change: Partial<Omit<RunRow, "project" | "base" | "key_id" | "turn" | "choice">>): void;
-  setTurn(turn: Turn): void;
+  setTurn(turn: QueueState): void;
   /** Stores the encoder assigned to the run's encode, which counts as a change; false when it is stored already. */
   choose(choice: EncoderChoice): boolean;
   /** Stores an incomplete upload into the run's folder. */
@@ -146,7 +146,7 @@ export function createRunRows(sql: SqlStorage): RunRows {
 }
 
 /** A pin and the run that it belongs to. */
-export interface RunPinned {
+export interface PinnedRun {
   project: string;
   /** Base of the run's URLs. */
   base: string;
@@ -171,7 +171,7 @@ export class RunPin extends RpcTarget {
   }
 
   /** Returns the pin; null when there is none or the run is over. */
-  get(): RunPinned | null {
+  get(): PinnedRun | null {
     const row = this.#rows.get();
     const pin = this.#rows.pin();
     if (!row || pin === null || isFinished(row.record)) return null;

@@ -4,7 +4,7 @@ import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 
 /** The context that a run is created with. */
-export interface Made {
+export interface RunSetup {
   /** Base of its URLs, such as `https://media.example`. */
   base: string;
   /** Id of the API key that created it, which fair queueing counts it for. */
@@ -20,7 +20,7 @@ export interface Made {
 /** Tasks or standalone steps, each in its project. Ids of other projects are unknown. */
 export interface Runs<T extends Task | Step> {
   /** Stores the new record and queues its run. */
-  create(project: string, record: T, made: Made): Promise<T>;
+  create(project: string, record: T, setup: RunSetup): Promise<T>;
   /** Returns a run's own webhook URL; null when it has none. */
   webhookUrl(project: string, id: string): Promise<string | null>;
   /** Returns a run's sealed encryption key; null when it has none. */
@@ -52,10 +52,10 @@ export interface Versioned<T> {
 }
 
 /** A step and the id of its task, null for a standalone step. */
-export interface FoundStep {
+export interface StepLocation {
   step: Step;
   task_id: string | null;
 }
 
 /** Finds a step by its id, standalone or inside a task; null when the project has none. */
-export type FindStep = (project: string, id: string) => Promise<FoundStep | null>;
+export type FindStep = (project: string, id: string) => Promise<StepLocation | null>;

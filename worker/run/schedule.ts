@@ -63,7 +63,8 @@ export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: nu
 export function nextAlarm(row: RunRow, watch: number, expires: number, now: number): number | null {
   const due: number[] = [];
   const finished = isFinished(row.record);
-  if (!row.started && !finished && !isHeld(row)) due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
+  if (!row.started && !finished && !isBlocked(row))
+    due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
   if (finished && row.turn !== "over") due.push(now + LEAVE_MS);
   if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
   if (row.started && !finished) due.push(now + (row.turn === "heavy_waits" ? ASK_MS : watch));
@@ -76,7 +77,7 @@ export function nextAlarm(row: RunRow, watch: number, expires: number, now: numb
  * The queue state of a run, in order: its job is being created; its job blocks it; it has not entered the queue; it waits there; it
  * runs; it waits for a slot for heavy work; it has one; it has left the queues; its creation failed, and it must not run.
  */
-export type Turn =
+export type QueueState =
   | "creating"
   | "held"
   | "none"
@@ -88,7 +89,7 @@ export type Turn =
   | "withdrawn";
 
 /** Whether a run's job blocks it. */
-export function isHeld({ turn }: Pick<RunRow, "turn">): boolean {
+export function isBlocked({ turn }: Pick<RunRow, "turn">): boolean {
   return turn === "creating" || turn === "held";
 }
 
@@ -97,7 +98,7 @@ export interface RunRow {
   project: string;
   /** Id of the API key that created it. */
   key_id: string;
-  turn: Turn;
+  turn: QueueState;
   /** Base of the run's URLs. */
   base: string;
   record: Task | Step;
@@ -133,10 +134,10 @@ export function watchTimes(settings: Pick<ServiceSettings, "WATCH_SECONDS" | "ST
 }
 
 /** The verdict of the watch: `silent` runs are woken, `stalled` and `lost` ones fail. */
-export type Finding = "well" | "silent" | "stalled" | "lost";
+export type WatchVerdict = "well" | "silent" | "stalled" | "lost";
 
 /** Judges a run by its last report and its last progress. A run that waits for a heavy slot cannot stall. */
-export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
+export function assessRun(row: RunRow, times: WatchTimes, now: number): WatchVerdict {
   if (isFinished(row.record) || !row.started) return "well";
   const waits = row.turn === "heavy_waits";
   const silence = waits ? ASK_MS : times.watch;

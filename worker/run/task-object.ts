@@ -13,19 +13,19 @@ import { patiently } from "../network/durable-objects.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/read.ts";
-import { createRunMail, type RunMail } from "../webhooks/run-webhooks.ts";
-import { createAdmission, createRunTurn, HeldRun } from "./admission.ts";
+import { createRunWebhooks, type RunWebhooks } from "../webhooks/run-webhooks.ts";
+import { BlockedRun, createAdmission, createRunTurn } from "./admission.ts";
 import { createRunEvents, createRunListeners } from "./events.ts";
 import { createRunMirror } from "./run-mirror.ts";
 import { createRunRows, type Leftovers, RunPin, type RunRows } from "./run-rows.ts";
-import type { Made } from "./runs.ts";
+import type { RunSetup } from "./runs.ts";
 import {
+  assessRun,
   CLEANUPS_MS,
   cleanupDue,
   createRunAlarm,
   EXPIRED,
   failureOf,
-  judgeRun,
   nextAlarm,
   outputExpires,
   type RunRow,
@@ -51,12 +51,12 @@ export class TaskObject extends DurableObject<Bindings> {
   readonly #rows = createRunRows(this.ctx.storage.sql);
   readonly #events = createRunEvents(() => this.#rows.get());
   readonly #turn = createRunTurn(this.#rows, () => this.env.QUEUE.getByName(QUEUE_NAME));
-  readonly #mail = createRunMail(this.ctx.storage.sql, this.env, () => this.#arm());
-  readonly #mirror = createRunMirror(this.env, this.#rows, this.#mail);
+  readonly #webhooks = createRunWebhooks(this.ctx.storage.sql, this.env, () => this.#arm());
+  readonly #mirror = createRunMirror(this.env, this.#rows, this.#webhooks);
   readonly #admission = createAdmission({
     storage: this.ctx.storage,
     rows: this.#rows,
-    mail: this.#mail,
+    webhooks: this.#webhooks,
     mirror: this.#mirror,
     unlist: (project) => this.#mirror.withdraw(project, this.ctx.id.name ?? ""),
     arm: (at) => this.#alarm.set(at),
@@ -64,8 +64,8 @@ export class TaskObject extends DurableObject<Bindings> {
   });
 
   /** Stores and lists a new record and queues its run; false when its project cannot list it, which withdraws the record. */
-  async create(project: string, record: Task | Step, made: Made): Promise<boolean> {
-    const admitted = await this.#admission.admit(project, record, made);
+  async create(project: string, record: Task | Step, setup: RunSetup): Promise<boolean> {
+    const admitted = await this.#admission.admit(project, record, setup);
     if (admitted) this.ctx.waitUntil(this.#attend());
     return admitted;
   }
@@ -98,8 +98,8 @@ export class TaskObject extends DurableObject<Bindings> {
   }
 
   /** The run while its job blocks it. */
-  get held(): HeldRun {
-    return new HeldRun({
+  get held(): BlockedRun {
+    return new BlockedRun({
       rows: this.#rows,
       admission: this.#admission,
       changed: () => this.#events.changed(),
@@ -177,7 +177,7 @@ export class TaskObject extends DurableObject<Bindings> {
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.#mirror.remove(project, row.record, row.version);
     await patiently(() => this.#turn.leave());
-    this.#mail.forget();
+    this.#webhooks.forget();
     this.#rows.delete();
     this.#rows.setLeftovers(leftAfter(row.cleanups));
     this.#events.changed();
@@ -190,7 +190,7 @@ export class TaskObject extends DurableObject<Bindings> {
   async retire(project: string): Promise<boolean> {
     const row = this.#rows.get();
     if (!row) return true;
-    if (row.project !== project || this.#dueAt(row) !== null || !this.#mail.isEmpty()) return false;
+    if (row.project !== project || this.#dueAt(row) !== null || !this.#webhooks.isEmpty()) return false;
     await deleteInstance(this.env, row.record.id);
     this.#rows.delete();
     await this.#arm();
@@ -199,7 +199,7 @@ export class TaskObject extends DurableObject<Bindings> {
 
   /** Returns the run's own webhook URL; null when it has none. */
   webhookUrl(project: string): string | null {
-    return this.#rows.get()?.project === project ? this.#mail.url() : null;
+    return this.#rows.get()?.project === project ? this.#webhooks.url() : null;
   }
 
   /** Returns the run's sealed encryption key; null when it has none. */
@@ -208,8 +208,8 @@ export class TaskObject extends DurableObject<Bindings> {
   }
 
   /** Repeats a webhook delivery of the run, or returns what is missing for it. */
-  replay(project: string, delivery_id: string): ReturnType<RunMail["replay"]> {
-    return this.#mail.replay(project, delivery_id);
+  replay(project: string, delivery_id: string): ReturnType<RunWebhooks["replay"]> {
+    return this.#webhooks.replay(project, delivery_id);
   }
 
   /**
@@ -225,7 +225,7 @@ export class TaskObject extends DurableObject<Bindings> {
   async #attend(): Promise<void> {
     await this.#alarm.run({
       withdraw: () => this.#admission.withdraw(),
-      mail: async () => this.#mail.start(),
+      webhooks: async () => this.#webhooks.start(),
       turn: () => this.#turn.ask(),
       start: () => this.#start(),
       watch: () => watchRun(this.env, this.#rows, (row, event) => this.#apply(row, event)),
@@ -256,7 +256,7 @@ export class TaskObject extends DurableObject<Bindings> {
     const cleanup_at = now + (record.status === "succeeded" ? 0 : CLEANUPS_MS[0]);
     this.ctx.storage.transactionSync(() => {
       this.#rows.update({ record, version, progressed_at: now, ...(isFinished(record) && { cleanup_at }) });
-      this.#mail.note(record, before, version);
+      this.#webhooks.note(record, before, version);
     });
     if (isFinished(record)) {
       this.#listeners.end();
@@ -298,9 +298,9 @@ export class TaskObject extends DurableObject<Bindings> {
   async #arm(pause = 0): Promise<void> {
     const [row, left] = [this.#rows.get(), this.#rows.leftovers()];
     const withdrawn = this.#rows.withdrawn() !== null;
-    if (!row && !withdrawn && !left && this.#mail.isEmpty()) return this.#free();
+    if (!row && !withdrawn && !left && this.#webhooks.isEmpty()) return this.#free();
     const now = Date.now() + pause;
-    const due = [row && this.#dueAt(row, now), this.#mail.dueAt(), left?.due_at, withdrawn ? now : null];
+    const due = [row && this.#dueAt(row, now), this.#webhooks.dueAt(), left?.due_at, withdrawn ? now : null];
     const times = due.filter((time) => time != null);
     if (times.length > 0) await this.#alarm.set(Math.max(now, Math.min(...times)));
   }
@@ -308,7 +308,7 @@ export class TaskObject extends DurableObject<Bindings> {
   async #free(): Promise<void> {
     const freed = this.ctx.storage.deleteAll();
     // Before the await: the next call may arrive while the storage is being freed.
-    for (const part of [this.#rows, this.#mail]) part.cleared();
+    for (const part of [this.#rows, this.#webhooks]) part.cleared();
     this.#alarm.gone();
     await freed;
   }
@@ -383,18 +383,18 @@ async function watchRun(
   };
   const row = rows.get();
   if (!row) return;
-  const finding = judgeRun(row, watchTimes(serviceSettings(env)), Date.now());
-  if (finding === "well") return;
-  if (finding === "stalled") return fail(errors.runStalled());
+  const verdict = assessRun(row, watchTimes(serviceSettings(env)), Date.now());
+  if (verdict === "well") return;
+  if (verdict === "stalled") return fail(errors.runStalled());
   const status = await instanceStatus(env, row.record.id);
   const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
   const current = rows.get();
   if (!current || isFinished(current.record)) return;
   const now = Date.now();
   // The engine crashed before it stored the new instance, which is created again.
-  const never_created = status === null && current.record.status === "queued" && finding !== "lost";
+  const never_created = status === null && current.record.status === "queued" && verdict !== "lost";
   if (never_created) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
-  if (ended || finding === "lost") return fail(errors.runLost());
+  if (ended || verdict === "lost") return fail(errors.runLost());
   // An instance that Workflows has queued cannot report yet.
   const waits = status === "queued";
   if (!waits && status !== UNKNOWN) await wakeInstance(env, row.record.id, status);

@@ -22,7 +22,7 @@ export interface ChangeSet {
 }
 
 /** The request of a due delivery, with its secrets still sealed. */
-export interface Shipment {
+export interface DeliveryRequest {
   /** Id of the delivery. */
   id: string;
   event_id: string;
@@ -36,9 +36,9 @@ export interface Shipment {
 }
 
 /** The result of an attempt. */
-export interface Outcome {
+export interface AttemptResult {
   attempt: DeliveryAttempt;
-  verdict: Posted["verdict"];
+  verdict: PostResult["verdict"];
   /** When the next attempt is due, in milliseconds since the epoch; null for none. */
   next_at: number | null;
 }
@@ -47,7 +47,7 @@ export interface Outcome {
 export const PROJECT_OWNER = "webhook_url";
 
 /** An event to post to a URL. */
-export interface Parcel {
+export interface WebhookMessage {
   url: string;
   event_id: string;
   /** The event as JSON, with the same bytes in each attempt. */
@@ -57,7 +57,7 @@ export interface Parcel {
 }
 
 /** The result of posting: `again` to retry, `gone` when the receiver answered 410, `refused` for a forbidden host. */
-export interface Posted {
+export interface PostResult {
   attempt: DeliveryAttempt;
   verdict: "delivered" | "again" | "gone" | "refused";
 }
@@ -75,20 +75,23 @@ export interface PostTools {
 const MAX_DRAIN_BYTES = 4096;
 
 /** Posts an event once, signed by https://www.standardwebhooks.com; a status of 200 to 299 counts as delivered. Never rejects. */
-export async function postEvent(parcel: Parcel, { fetch, now, timeout_ms }: PostTools): Promise<Posted> {
+export async function postEvent(
+  message: WebhookMessage,
+  { fetch, now, timeout_ms }: PostTools,
+): Promise<PostResult> {
   const at = now();
   const tell = (
-    verdict: Posted["verdict"],
+    verdict: PostResult["verdict"],
     response_status: number | null,
     error: string | null,
-  ): Posted => ({
+  ): PostResult => ({
     attempt: { at, duration: now() - at, response_status, error },
     verdict,
   });
   const signal = AbortSignal.timeout(timeout_ms);
   try {
-    const init = { method: "POST", headers: headersOf(parcel, at), body: parcel.body, signal };
-    const response = await fetch(parcel.url, { ...init, redirect: "manual" });
+    const init = { method: "POST", headers: headersOf(message, at), body: message.body, signal };
+    const response = await fetch(message.url, { ...init, redirect: "manual" });
     const { status, ok } = response;
     await drop(response.body);
     if (ok) return tell("delivered", status, null);
@@ -103,7 +106,7 @@ export async function postEvent(parcel: Parcel, { fetch, now, timeout_ms }: Post
   }
 }
 
-function headersOf({ event_id, body, secrets }: Parcel, at: number): Record<string, string> {
+function headersOf({ event_id, body, secrets }: WebhookMessage, at: number): Record<string, string> {
   const time = new Date(at);
   return {
     "Content-Type": "application/json",

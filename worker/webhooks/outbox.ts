@@ -1,8 +1,8 @@
 import type { Sql } from "../sql.ts";
-import type { Change, Shipment } from "./delivery.ts";
+import type { Change, DeliveryRequest } from "./delivery.ts";
 
 /** A delivery that the object of a run has to send. */
-export interface Due {
+export interface OutboxEntry {
   /** Id of the delivery. */
   id: string;
   project: string;
@@ -23,12 +23,12 @@ export interface Outbox {
   /** Returns the changes not yet handed over, oldest first. */
   changes(): Change[];
   /** Marks the changes up to a version as handed over, and adds the deliveries that result. */
-  handedOver(version: number, project: string, shipments: readonly Shipment[], now: number): void;
+  handedOver(version: number, project: string, requests: readonly DeliveryRequest[], now: number): void;
   /** Removes the changes that were handed over. */
   forget(): void;
   /** Adds or restarts a delivery, due now, with no attempts. */
-  again(id: string, project: string, now: number): void;
-  deliveries(): Due[];
+  restart(id: string, project: string, now: number): void;
+  deliveries(): OutboxEntry[];
   postpone(id: string, due_at: number, attempts: number): void;
   drop(id: string): void;
   /** Removes everything but the URL. */
@@ -77,17 +77,19 @@ export function createOutbox(sql: Sql): Outbox {
       const text = "SELECT * FROM outbox WHERE version > ? ORDER BY version";
       return [...sql.exec<Change & Record<string, string | number>>(text, last_version)];
     },
-    handedOver(version, project, shipments, now) {
+    handedOver(version, project, requests, now) {
       last_version = Math.max(last_version, version);
-      if (shipments.length === 0) return;
+      if (requests.length === 0) return;
       forget();
-      for (const { id } of shipments) insert("IGNORE", id, project, now);
+      for (const { id } of requests) insert("IGNORE", id, project, now);
     },
     forget,
-    again: (id, project, now) => void insert("REPLACE", id, project, now),
+    restart: (id, project, now) => void insert("REPLACE", id, project, now),
     deliveries() {
       if (!ready) return [];
-      return [...sql.exec<Due & Record<string, string | number>>("SELECT * FROM delivery ORDER BY due_at")];
+      return [
+        ...sql.exec<OutboxEntry & Record<string, string | number>>("SELECT * FROM delivery ORDER BY due_at"),
+      ];
     },
     postpone(id, due_at, attempts) {
       if (ready) write("UPDATE delivery SET due_at = ?, attempts = ? WHERE id = ?", due_at, attempts, id);

@@ -5,16 +5,16 @@ import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, readEnv } from "../env.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { serviceSettings } from "../settings/read.ts";
-import { type ChangeSet, type Posted, postEvent, type Shipment } from "./delivery.ts";
+import { type ChangeSet, type DeliveryRequest, type PostResult, postEvent } from "./delivery.ts";
 import { createOutbox } from "./outbox.ts";
-import { type Courier, createCourier } from "./sender.ts";
+import { createWebhookSender, type WebhookSender } from "./sender.ts";
 import { openSecret, ownerOf } from "./webhooks.ts";
 
 // Allows for the work before and after a post.
 const LEASE_MARGIN_MS = 5000;
 
 /** The webhooks of one run: records its changes as events, hands them to the project and sends the deliveries. */
-export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
+export interface RunWebhooks extends Pick<WebhookSender, "start" | "dueAt"> {
   /** Stores the run's own webhook URL. */
   setUrl(url: string): void;
   url(): string | null;
@@ -23,7 +23,7 @@ export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
   /** Returns the changes to hand over to the project. */
   changes(run_id: string): ChangeSet;
   /** Marks the changes up to a version as handed over, and starts their deliveries. */
-  handedOver(version: number, project: string, shipments: readonly Shipment[]): void;
+  handedOver(version: number, project: string, requests: readonly DeliveryRequest[]): void;
   /** Removes the changes handed over. */
   forget(): void;
   /** Removes all changes and deliveries. */
@@ -37,7 +37,11 @@ export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
 }
 
 /** Creates the webhooks of a run in the database of its object; `rearm` sets the object's alarm to what is due next. */
-export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => Promise<void>): RunMail {
+export function createRunWebhooks(
+  sql: SqlStorage,
+  bindings: Bindings,
+  rearm: () => Promise<void>,
+): RunWebhooks {
   const outbox = createOutbox(sql);
   const now = () => Date.now();
   const project = (name: string) => bindings.PROJECT.getByName(name);
@@ -45,20 +49,20 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
     const { WEBHOOK_TIMEOUT_SECONDS, WEBHOOK_RETRY_SECONDS } = serviceSettings(bindings);
     return { timeout_ms: WEBHOOK_TIMEOUT_SECONDS * 1000, first_ms: WEBHOOK_RETRY_SECONDS * 1000 };
   };
-  const courier = createCourier({
+  const sender = createWebhookSender({
     outbox,
     rearm,
     now,
     random: Math.random,
     firstMs: () => times().first_ms,
     leaseMs: () => times().timeout_ms + LEASE_MARGIN_MS,
-    ship: (due) => patiently(() => project(due.project).mail.ship(due.id)),
-    note: (due, outcome) => patiently(() => project(due.project).mail.note(due.id, outcome)),
-    post: (due, shipment) => post(readEnv(bindings), due.project, shipment, times().timeout_ms),
+    ship: (entry) => patiently(() => project(entry.project).mail.ship(entry.id)),
+    note: (entry, result) => patiently(() => project(entry.project).mail.note(entry.id, result)),
+    post: (entry, request) => post(readEnv(bindings), entry.project, request, times().timeout_ms),
   });
   return {
-    start: courier.start,
-    dueAt: courier.dueAt,
+    start: sender.start,
+    dueAt: sender.dueAt,
     setUrl: outbox.setUrl,
     url: outbox.url,
     forget: outbox.forget,
@@ -71,37 +75,42 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
       if (kind !== null) outbox.add({ version, kind, at, record: JSON.stringify(record) });
     },
     changes: (run_id) => ({ run_id, changes: outbox.changes(), webhook_url: outbox.url() }),
-    handedOver(version, name, shipments) {
-      outbox.handedOver(version, name, shipments, now());
-      if (shipments.length > 0) courier.start(shipments);
+    handedOver(version, name, requests) {
+      outbox.handedOver(version, name, requests, now());
+      if (requests.length > 0) sender.start(requests);
     },
     async replay(name, id) {
       // Stored before and after the call, so that a crash of either object loses no delivery.
-      courier.again(id, name);
+      sender.restart(id, name);
       const answer = await project(name).mail.replay(id);
       if (typeof answer === "string") outbox.drop(id);
-      else courier.again(id, name);
-      courier.start();
+      else sender.restart(id, name);
+      sender.start();
       await rearm();
       return answer;
     },
   };
 }
 
-async function post(env: Env, project: string, shipment: Shipment, timeout_ms: number): Promise<Posted> {
+async function post(
+  env: Env,
+  project: string,
+  request: DeliveryRequest,
+  timeout_ms: number,
+): Promise<PostResult> {
   const now = () => Date.now();
   const at = now();
-  const secrets = await openSecrets(env, project, shipment).catch(() => []);
+  const secrets = await openSecrets(env, project, request).catch(() => []);
   // Never sends unsigned. Retrying helps once the secret is rotated or the missing key is configured.
   if (secrets.length === 0) {
     const error = "The signing secret can no longer be decrypted; rotate it.";
     return { attempt: { at, duration: now() - at, response_status: null, error }, verdict: "again" };
   }
   const { fetch } = createOutsideOf(env);
-  return postEvent({ ...shipment, secrets }, { fetch, now, timeout_ms });
+  return postEvent({ ...request, secrets }, { fetch, now, timeout_ms });
 }
 
-async function openSecrets(env: Env, project: string, { owner, sealed }: Shipment): Promise<string[]> {
+async function openSecrets(env: Env, project: string, { owner, sealed }: DeliveryRequest): Promise<string[]> {
   const seal = createSealOf(env);
   const home = env.PROJECT.getByName(project);
   return Promise.all(

@@ -1,17 +1,17 @@
 import { logFault } from "../observability/log.ts";
-import { nextAttempt, type Outcome, type Posted, type Shipment } from "./delivery.ts";
-import type { Due, Outbox } from "./outbox.ts";
+import { type AttemptResult, type DeliveryRequest, nextAttempt, type PostResult } from "./delivery.ts";
+import type { Outbox, OutboxEntry } from "./outbox.ts";
 
-/** Dependencies of {@link createCourier}. */
-export interface CourierTools {
+/** Dependencies of {@link createWebhookSender}. */
+export interface SenderTools {
   outbox: Outbox;
   /** Returns the request of a delivery; null when it is no longer due. */
-  ship(due: Due): Promise<Shipment | null>;
+  ship(entry: OutboxEntry): Promise<DeliveryRequest | null>;
   /** Posts it once; rejects only for internal faults. */
-  post(due: Due, shipment: Shipment): Promise<Posted>;
+  post(entry: OutboxEntry, request: DeliveryRequest): Promise<PostResult>;
   /** Reports the result of an attempt to the project. */
-  note(due: Due, outcome: Outcome): Promise<void>;
-  /** Called when {@link Courier.dueAt} may have changed. */
+  note(entry: OutboxEntry, result: AttemptResult): Promise<void>;
+  /** Called when {@link WebhookSender.dueAt} may have changed. */
   rearm(): Promise<void>;
   now(): number;
   random(): number;
@@ -22,11 +22,11 @@ export interface CourierTools {
 }
 
 /** Sends the deliveries of one run and retries them. */
-export interface Courier {
+export interface WebhookSender {
   /** Starts all due deliveries that are not in flight, without waiting; `fresh` are requests that are already loaded. */
-  start(fresh?: readonly Shipment[]): void;
-  /** Restarts a delivery with the next {@link Courier.start}, whatever its result so far. */
-  again(id: string, project: string): void;
+  start(fresh?: readonly DeliveryRequest[]): void;
+  /** Restarts a delivery with the next {@link WebhookSender.start}, whatever its result so far. */
+  restart(id: string, project: string): void;
   /** Returns when the next delivery is due, in milliseconds since the epoch; null when none is. */
   dueAt(): number | null;
 }
@@ -37,64 +37,64 @@ const MAX_IN_FLIGHT = 5;
 const FAULT_MS = 2000;
 
 /** Creates the sender of an outbox. It delivers at least once: a delivery in flight during a crash is sent again. */
-export function createCourier(tools: CourierTools): Courier {
+export function createWebhookSender(tools: SenderTools): WebhookSender {
   const { outbox, ship, post, note, rearm, now } = tools;
   const inFlight = new Set<string>();
-  const ready = new Map<string, Shipment>();
+  const ready = new Map<string, DeliveryRequest>();
   // Finished deliveries, which a late repeat of their handover must not send again.
   const finished = new Set<string>();
 
-  async function deliver(due: Due): Promise<void> {
-    const { id, since } = due;
-    const shipment = ready.get(id) ?? (await ship(due));
+  async function deliver(entry: OutboxEntry): Promise<void> {
+    const { id, since } = entry;
+    const request = ready.get(id) ?? (await ship(entry));
     ready.delete(id);
-    if (!shipment) return outbox.drop(id);
-    const { attempt, verdict } = await post(due, shipment);
-    const attempts = due.attempts + 1;
+    if (!request) return outbox.drop(id);
+    const { attempt, verdict } = await post(entry, request);
+    const attempts = entry.attempts + 1;
     const end = attempt.at + attempt.duration;
     const next_at =
       verdict === "again" ? nextAttempt({ attempts, since }, end, tools.firstMs(), tools.random()) : null;
     if (next_at !== null) outbox.postpone(id, next_at, attempts);
-    await note(due, { attempt, verdict, next_at });
+    await note(entry, { attempt, verdict, next_at });
     if (next_at !== null) return;
     finished.add(id);
     outbox.drop(id);
   }
 
-  async function run(due: Due): Promise<void> {
+  async function run(entry: OutboxEntry): Promise<void> {
     try {
-      await deliver(due);
+      await deliver(entry);
     } catch (thrown) {
-      logFault("delivery failed", thrown, { delivery_id: due.id });
+      logFault("delivery failed", thrown, { delivery_id: entry.id });
       // Keeps the time of a delivery that was already postponed.
-      const current = outbox.deliveries().find(({ id }) => id === due.id);
-      if (current && current.due_at <= now()) outbox.postpone(due.id, now() + FAULT_MS, current.attempts);
+      const current = outbox.deliveries().find(({ id }) => id === entry.id);
+      if (current && current.due_at <= now()) outbox.postpone(entry.id, now() + FAULT_MS, current.attempts);
     } finally {
-      inFlight.delete(due.id);
+      inFlight.delete(entry.id);
       start();
       await rearm();
     }
   }
 
-  function start(fresh: readonly Shipment[] = []): void {
-    for (const shipment of fresh) if (!inFlight.has(shipment.id)) ready.set(shipment.id, shipment);
-    for (const due of outbox.deliveries()) {
-      if (inFlight.size >= MAX_IN_FLIGHT || due.due_at > now()) break;
-      if (inFlight.has(due.id)) continue;
-      if (finished.has(due.id)) {
-        outbox.drop(due.id);
+  function start(fresh: readonly DeliveryRequest[] = []): void {
+    for (const request of fresh) if (!inFlight.has(request.id)) ready.set(request.id, request);
+    for (const entry of outbox.deliveries()) {
+      if (inFlight.size >= MAX_IN_FLIGHT || entry.due_at > now()) break;
+      if (inFlight.has(entry.id)) continue;
+      if (finished.has(entry.id)) {
+        outbox.drop(entry.id);
         continue;
       }
-      inFlight.add(due.id);
-      void run(due);
+      inFlight.add(entry.id);
+      void run(entry);
     }
   }
 
   return {
     start,
-    again(id, project) {
+    restart(id, project) {
       finished.delete(id);
-      outbox.again(id, project, now());
+      outbox.restart(id, project, now());
     },
     dueAt() {
       const full = inFlight.size >= MAX_IN_FLIGHT;

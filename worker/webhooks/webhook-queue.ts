@@ -12,7 +12,13 @@ import {
 } from "../../src/runs/webhook-events.ts";
 import { deliveryErrors } from "../errors.ts";
 import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
-import { type Change, type ChangeSet, type Outcome, PROJECT_OWNER, type Shipment } from "./delivery.ts";
+import {
+  type AttemptResult,
+  type Change,
+  type ChangeSet,
+  type DeliveryRequest,
+  PROJECT_OWNER,
+} from "./delivery.ts";
 import {
   createEndpointTable,
   createSecretTable,
@@ -21,7 +27,7 @@ import {
 } from "./endpoint-table.ts";
 
 /** The webhook events of one project, their endpoints and deliveries. Every operation is atomic. */
-export interface PostOffice {
+export interface WebhookQueue {
   readonly endpoints: EndpointTable;
   readonly secrets: SecretTable;
   /** Adds an endpoint with its sealed secret; null when the project has the maximum. */
@@ -29,7 +35,7 @@ export interface PostOffice {
   /** Removes an endpoint with its secrets; false when there is none. */
   removeEndpoint(id: string): boolean;
   /** Creates the events of changes and a delivery for each receiver; returns the deliveries that are due. A repeated change creates nothing new. */
-  post(set: ChangeSet, now: number): Shipment[];
+  post(set: ChangeSet, now: number): DeliveryRequest[];
   /** Packs the events of a finished run. */
   pack(run_id: string): void;
   /** Removes the events and deliveries of a run before its record; pending ones are removed after their last attempt. */
@@ -39,9 +45,9 @@ export interface PostOffice {
   /** Unpacks the events of a run, so that they no longer depend on its record. */
   detach(run_id: string): void;
   /** Returns the request of a pending delivery; null when it is no longer pending. */
-  ship(delivery_id: string, now?: number): Shipment | null;
+  ship(delivery_id: string, now?: number): DeliveryRequest | null;
   /** Records an attempt, and disables an endpoint that answered that it is gone. */
-  note(delivery_id: string, outcome: Outcome): void;
+  note(delivery_id: string, outcome: AttemptResult): void;
   /** Makes a delivery pending again, or returns what is missing for it. */
   replay(delivery_id: string, now?: number): WebhookDelivery | "delivery" | "endpoint" | "disabled";
   /** Returns an event as JSON. */
@@ -58,8 +64,8 @@ export interface PostOffice {
 const MAX_ATTEMPTS = 20;
 
 /** The methods that the Worker and the objects of runs call. */
-export type Mail = Omit<
-  PostOffice,
+export type WebhookQueueMethods = Omit<
+  WebhookQueue,
   "endpoints" | "secrets" | "post" | "pack" | "withdraw" | "detach" | "removeOf" | "prune"
 >;
 
@@ -72,22 +78,22 @@ export interface EventRuns {
 }
 
 /** Creates the webhook queue of a project in its database; events and deliveries expire after `keep_ms` milliseconds. */
-export function createPostOffice(
+export function createWebhookQueue(
   sql: Sql,
   ids: CreateId,
   keep_ms: number,
   runs: EventRuns = { get: () => null, isGone: () => false },
-): PostOffice {
+): WebhookQueue {
   const endpoints = createEndpointTable(sql);
   const secrets = createSecretTable(sql);
   const events = createEventTable(sql, ids, runs.get);
   const deliveries = createDeliveryTable(sql);
 
-  function toShipment(
+  function toRequest(
     { id, event_id, endpoint_id, url }: WebhookDelivery,
     body: string,
     now: number,
-  ): Shipment {
+  ): DeliveryRequest {
     const owner = endpoint_id ?? PROJECT_OWNER;
     return { id, event_id, url, body, owner, sealed: secrets.of(owner, now) };
   }
@@ -143,13 +149,13 @@ export function createPostOffice(
     return oldest === null ? null : oldest + keep_ms + 1;
   }
 
-  function ship(delivery_id: string, now = Date.now()): Shipment | null {
+  function ship(delivery_id: string, now = Date.now()): DeliveryRequest | null {
     const stored = deliveries.get(delivery_id);
     const event = stored && events.get(stored.delivery.event_id);
     if (!event || stored.delivery.status !== "pending") return null;
     const { run_id, delivery } = stored;
     const to = target(delivery);
-    if (typeof to !== "string") return toShipment({ ...delivery, ...to }, event.body, now);
+    if (typeof to !== "string") return toRequest({ ...delivery, ...to }, event.body, now);
     close(run_id, delivery, to, now);
     return null;
   }
@@ -185,7 +191,7 @@ export function createPostOffice(
         const pending = is_new
           ? targetsOf(receivers, webhook_url, event.kind).map((to) => open(event, run_id, to, now).id)
           : deliveries.pendingOf(event.id);
-        return pending.map((id) => ship(id, now)).filter((shipment) => shipment !== null);
+        return pending.map((id) => ship(id, now)).filter((request) => request !== null);
       });
     },
     note(delivery_id, { attempt, verdict, next_at }) {
@@ -257,7 +263,7 @@ function targetsOf(
 }
 
 /** A stored event. */
-export interface KeptEvent {
+export interface StoredEvent {
   id: string;
   kind: EventKind;
   /** The event as JSON. */
@@ -267,8 +273,8 @@ export interface KeptEvent {
 /** The events of one project, in the order of their creation. */
 export interface EventTable {
   /** Creates the event of a run's change, or returns the existing one. */
-  add(run_id: string, change: Change, now: number): KeptEvent & { is_new: boolean };
-  get(id: string): KeptEvent | null;
+  add(run_id: string, change: Change, now: number): StoredEvent & { is_new: boolean };
+  get(id: string): StoredEvent | null;
   /** Packs the events of a finished run, which resemble its record. */
   pack(run_id: string): void;
   /** Removes the events of a run before its record and returns their ids; unpacks those that `needs` selects instead. */
@@ -298,7 +304,7 @@ function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) =>
   const rows = (text: string, ...values: (string | number)[]) => [...sql.exec<Row>(text, ...values)];
   const first = (text: string, ...values: (string | number)[]) => rows(text, ...values)[0];
   // A packed row stores only `data`, and nothing when `data` equals the run's record.
-  function toEvent({ id, kind, run_id, body }: Row): KeptEvent {
+  function toEvent({ id, kind, run_id, body }: Row): StoredEvent {
     if (typeof body === "string") return { id, kind, body };
     const record = recordOf(run_id) ?? "";
     return { id, kind, body: bodyOf(id, kind, body.byteLength === 0 ? record : unpack(body, () => record)) };
@@ -374,7 +380,7 @@ function timeOf(data: string): number {
 }
 
 /** A stored delivery and the run whose object sends it. */
-export interface KeptDelivery {
+export interface StoredDelivery {
   run_id: string;
   delivery: WebhookDelivery;
 }
@@ -382,8 +388,8 @@ export interface KeptDelivery {
 /** The deliveries of one project. */
 export interface DeliveryTable {
   /** Adds or replaces a delivery. */
-  put(delivery: KeptDelivery): void;
-  get(id: string): KeptDelivery | null;
+  put(delivery: StoredDelivery): void;
+  get(id: string): StoredDelivery | null;
   /** Returns the ids of an event's pending deliveries. */
   pendingOf(event_id: string): string[];
   list(query: ListQuery): ListPage<WebhookDelivery>;
@@ -416,7 +422,7 @@ function createDeliveryTable(sql: Sql): DeliveryTable {
   sql.exec(DELIVERY_SCHEMA);
   const like = ({ id, event_id, kind }: Omit<DeliveryRow, "record" | "run_id">) =>
     SAMPLE + kind + event_id + id;
-  const read = (text: string, ...values: (string | number)[]): KeptDelivery[] =>
+  const read = (text: string, ...values: (string | number)[]): StoredDelivery[] =>
     [...sql.exec<DeliveryRow>(text, ...values)].map((row) => ({
       ...{ run_id: row.run_id, delivery: JSON.parse(unpack(row.record, () => like(row))) as WebhookDelivery },
     }));

@@ -13,7 +13,7 @@ import { errors } from "../errors.ts";
 import type { Remote } from "../network/durable-objects.ts";
 import { PROJECT_OWNER } from "./delivery.ts";
 import type { EndpointTable, SecretTable } from "./endpoint-table.ts";
-import type { Mail } from "./webhook-queue.ts";
+import type { WebhookQueueMethods } from "./webhook-queue.ts";
 
 /** Endpoints, events and deliveries, each in its project. Ids of other projects are unknown. */
 export interface Webhooks {
@@ -46,7 +46,7 @@ export interface Webhooks {
 export interface WebhookHome {
   readonly endpoints: Remote<EndpointTable>;
   readonly secrets: Remote<SecretTable>;
-  readonly mail: Remote<Mail>;
+  readonly mail: Remote<WebhookQueueMethods>;
 }
 
 /** Asks the object of a run to repeat a delivery; otherwise resolves to what is missing for it. */

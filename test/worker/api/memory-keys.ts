@@ -76,7 +76,7 @@ export function createMemoryKeys(
         later: (_, work) => void work(),
         now,
       }),
-      room: { most: waiting, take: async () => taken++ < waiting },
+      waiting: { max: waiting, take: async () => taken++ < waiting },
     },
   };
 }

@@ -19,7 +19,7 @@ export function createMemoryPageUploads(connections: Connections, outside: Outsi
     return found;
   };
   return createPageUploads({
-    ...{ home, uploads, signer, max_bytes: 5e9, kept_seconds: 3600, now: Date.now },
+    ...{ home, uploads, signer, max_bytes: 5e9, keep_seconds: 3600, now: Date.now },
     store: async () => {},
     place: ({ project, upload: { connection_id } }) =>
       connection_id === null

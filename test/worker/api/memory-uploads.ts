@@ -58,7 +58,7 @@ function join({ parts }: Open, named: readonly UploadedPart[]): Uint8Array {
   });
   const size = pieces[0]?.length;
   for (const piece of pieces.slice(0, -1)) {
-    if (piece.length < UPLOAD_LIMITS.part_least) {
+    if (piece.length < UPLOAD_LIMITS.part_min) {
       throw errors.partTooSmall();
     }
     if (piece.length !== size) throw errors.partSizesDiffer();

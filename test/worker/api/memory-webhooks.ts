@@ -1,6 +1,6 @@
 import { createIds } from "../../../src/runs/ids.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
-import { createPostOffice, type PostOffice } from "../../../worker/webhooks/webhook-queue.ts";
+import { createWebhookQueue, type WebhookQueue } from "../../../worker/webhooks/webhook-queue.ts";
 import { createWebhooks, type WebhookHome, type Webhooks } from "../../../worker/webhooks/webhooks.ts";
 import { asRemote } from "./as-remote.ts";
 import { createMemorySql } from "./memory-connections.ts";
@@ -9,9 +9,9 @@ const WEEK_MS = 604_800_000;
 
 /** Keeps webhooks as the service does, with an in-memory SQLite per project; delivers nothing. */
 export function createMemoryWebhooks(): Webhooks {
-  const offices = new Map<string, PostOffice>();
+  const offices = new Map<string, WebhookQueue>();
   const officeOf = (project: string) => {
-    const office = offices.get(project) ?? createMemoryPostOffice();
+    const office = offices.get(project) ?? createMemoryWebhookQueue();
     offices.set(project, office);
     return office;
   };
@@ -23,11 +23,11 @@ export function createMemoryWebhooks(): Webhooks {
   );
 }
 
-export function createMemoryPostOffice(): PostOffice {
-  return createPostOffice(createMemorySql(), createIds(Math.random), WEEK_MS);
+export function createMemoryWebhookQueue(): WebhookQueue {
+  return createWebhookQueue(createMemorySql(), createIds(Math.random), WEEK_MS);
 }
 
 /** Makes a post office answer as a ProjectObject does. */
-export function createMemoryHome({ endpoints, secrets, ...mail }: PostOffice): WebhookHome {
+export function createMemoryHome({ endpoints, secrets, ...mail }: WebhookQueue): WebhookHome {
   return { endpoints: asRemote(endpoints), secrets: asRemote(secrets), mail: asRemote(mail) };
 }

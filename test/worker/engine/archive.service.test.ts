@@ -206,7 +206,7 @@ test("a record that cannot be freed holds up no other, and is tried again in the
   const kept = new Map<string, string>();
   const retirement = createRetirement({
     ...{ project: "epsilon", runs, bucket: bucket(), isLarge: () => false },
-    office: { removeOf() {}, detach() {} },
+    webhooks: { removeOf() {}, detach() {} },
     kv: { get: (name) => kept.get(name), put: (name, id) => kept.set(name, id) },
     objects: {
       getByName: (id) => ({

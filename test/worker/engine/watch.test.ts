@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../src/runs/task.ts";
-import { judgeRun, type RunRow } from "../../../worker/run/schedule.ts";
+import { assessRun, type RunRow } from "../../../worker/run/schedule.ts";
 import { QUEUED, rowWith } from "./run-row.ts";
 
 const finished: Task = { ...QUEUED, status: "succeeded" };
@@ -26,5 +26,5 @@ test.each<[string, Partial<RunRow>, string]>([
   ["waiting for heavy work for ten minutes", { turn: "heavy_waits", heard_at: -500_000 }, "silent"],
   ["finished long ago", { record: finished, heard_at: -9e9, progressed_at: -9e9 }, "well"],
 ])("judges a run %s: %s", (_, change, finding) => {
-  expect(judgeRun(rowWith(change), { watch: 30_000, stall: 300_000 }, 100_000)).toBe(finding);
+  expect(assessRun(rowWith(change), { watch: 30_000, stall: 300_000 }, 100_000)).toBe(finding);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createRoom } from "../../../worker/limits/limits.ts";
+import { createWaitQuota } from "../../../worker/limits/limits.ts";
 import {
   createRateLimiter,
   createUsage,
   type Limited,
-  TELL_MS,
+  REPORT_MS,
   type Usage,
 } from "../../../worker/limits/rate-limiter.ts";
 
@@ -76,7 +76,7 @@ test("instances share their counts: the first message goes out at once, later on
     { allowed: true, limit: 5, left: 0, seconds: 50 },
     { allowed: false, limit: 5, left: 0, seconds: 50 },
   ]);
-  expect(there.messages.map(({ ms }) => ms)).toEqual([TELL_MS]);
+  expect(there.messages.map(({ ms }) => ms)).toEqual([REPORT_MS]);
   await there.flush();
   // This instance learns of it only with its next message.
   expect(here.take(1)[0]).toMatchObject({ allowed: true, left: 1 });
@@ -114,7 +114,7 @@ test("rarely checks for room while there is some, and refuses when there is none
   const clock = { now: 0 };
   let waiting = 0;
   let asked = 0;
-  const room = createRoom(
+  const room = createWaitQuota(
     3,
     async () => {
       asked++;

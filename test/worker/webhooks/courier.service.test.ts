@@ -4,8 +4,8 @@ import type { WebhookDelivery } from "../../../src/runs/webhook-events.ts";
 import { createOutside } from "../../../worker/network/outside.ts";
 import { postEvent } from "../../../worker/webhooks/delivery.ts";
 import { createOutbox } from "../../../worker/webhooks/outbox.ts";
-import { createCourier } from "../../../worker/webhooks/sender.ts";
-import { createPostOffice } from "../../../worker/webhooks/webhook-queue.ts";
+import { createWebhookSender } from "../../../worker/webhooks/sender.ts";
+import { createWebhookQueue } from "../../../worker/webhooks/webhook-queue.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 import { type Receiver, startReceiver, type Taking } from "./receiver.ts";
 
@@ -22,7 +22,7 @@ afterAll(() => receiver.close());
 /** A run with webhooks over real HTTP, a clock that a test moves, and storage that survives a crash. */
 function createRun(path: string, take: (request: number, now: number) => Taking) {
   const start = Date.now();
-  const office = createPostOffice(createMemorySql(), createIds(Math.random), 7 * 24 * HOUR_MS);
+  const office = createWebhookQueue(createMemorySql(), createIds(Math.random), 7 * 24 * HOUR_MS);
   const sql = createMemorySql();
   let time = start;
   const url = receiver.take(path, (request) => take(request, time - start));
@@ -32,7 +32,7 @@ function createRun(path: string, take: (request: number, now: number) => Taking)
     let left = faults;
     const outbox = createOutbox(sql);
     let idle = Promise.withResolvers<void>();
-    const courier = createCourier({
+    const courier = createWebhookSender({
       ...{ outbox, now: () => time, random: () => 0.5, firstMs: () => 5000, leaseMs: () => 15_000 },
       ship: async ({ id }) => office.ship(id, time),
       post: (_, shipment) =>

@@ -7,7 +7,7 @@ import {
   type Topic,
 } from "../../../src/runs/webhook-events.ts";
 import type { ChangeSet } from "../../../worker/webhooks/delivery.ts";
-import { createPostOffice, type PostOffice } from "../../../worker/webhooks/webhook-queue.ts";
+import { createWebhookQueue, type WebhookQueue } from "../../../worker/webhooks/webhook-queue.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 
 const DAY_MS = 86_400_000;
@@ -15,9 +15,9 @@ const NOW = 1_800_000_000_000;
 const ids = createIds(Math.random);
 const LIST = { limit: 100, order: "asc" } as const;
 
-let office: PostOffice;
+let office: WebhookQueue;
 beforeEach(() => {
-  office = createPostOffice(createMemorySql(), ids, 7 * DAY_MS);
+  office = createWebhookQueue(createMemorySql(), ids, 7 * DAY_MS);
 });
 
 const changes = (

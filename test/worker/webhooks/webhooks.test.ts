@@ -3,14 +3,14 @@ import { createIds } from "../../../src/runs/ids.ts";
 import { createEndpoint } from "../../../src/runs/webhook-events.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { createWebhooks, openSecret, ownerOf } from "../../../worker/webhooks/webhooks.ts";
-import { createMemoryHome, createMemoryPostOffice } from "../api/memory-webhooks.ts";
+import { createMemoryHome, createMemoryWebhookQueue } from "../api/memory-webhooks.ts";
 
 const OLD = "the first of the keys";
 const BOTH = `the second of the keys, ${OLD}`;
 const NEW = "the second of the keys";
 
 function createProject() {
-  const office = createMemoryPostOffice();
+  const office = createMemoryWebhookQueue();
   const open = (keys: string) =>
     createWebhooks(
       () => createMemoryHome(office),
