@@ -80,23 +80,6 @@ export function imageQuality(format: ImageFormat, quality: Quality = "medium"): 
   return IMAGE_QUALITY[format]?.[quality] ?? null;
 }
 
-/** Returns the exact frames per second behind a rounded number: 30000/1001 for 29.97, and so on; others are unchanged. */
-export function exactFps(fps: number): number {
-  const whole = ntscRate(fps);
-  return whole === null ? fps : (whole * 1000) / 1001;
-}
-
-/** Returns the nominal whole number of an NTSC rate, such as 30 for 29.97 (30000/1001); null for any other rate. */
-export function ntscRate(fps: number): number | null {
-  const whole = Math.round(fps * 1.001);
-  return !Number.isInteger(fps) && Math.abs(fps - (whole * 1000) / 1001) < 0.005 ? whole : null;
-}
-
-/** Returns whether an average rate looks like that of evenly spaced frames; an average of uneven ones matches no usual rate. */
-export function isEven(fps: number): boolean {
-  return Math.abs(2 * fps - Math.round(2 * fps)) < 0.01 || ntscRate(fps) !== null;
-}
-
 /** Values measured at some rate factors, in ascending order. */
 export type Anchors = readonly (readonly [crf: number, value: number])[];
 

@@ -14,13 +14,13 @@ const bucket = z
   .meta({ example: "my-bucket" });
 const flag = z.boolean("must be true or false.");
 
-// These go into headers and into the text that is signed.
+// Credentials become part of headers and of the string that is signed.
 const credential = (max: number) =>
   ruled(textUpTo(max), (text) =>
     /^[\x21-\x7e]+$/.test(text) ? null : "must be printable ASCII without spaces.",
   );
 
-/** What signed requests may do: read an object, write one whole or in parts, delete one. */
+/** Methods that signed requests may use: read an object, write one whole or in parts, delete one. */
 export const SIGNED_METHODS = ["GET", "PUT", "DELETE"] as const;
 
 /** The longest validity of a signed request, in seconds. */
@@ -96,7 +96,7 @@ export const ConnectionChange = closed(ConnectionRequest.omit({ kind: true }).pa
   .superRefine((change, ctx) => {
     if (Object.keys(change).length === 0)
       ctx.addIssue({ code: "custom", message: "The body names no change." });
-    // Clearing it would leave the project without a default connection.
+    // Setting it to false would leave the project without a default connection.
     if (change.is_default !== false) return;
     const message = "can only be set to true: make another connection the default one.";
     ctx.addIssue({ code: "custom", path: ["is_default"], message });
@@ -130,14 +130,14 @@ export const ConnectionTestRequest = closed({
 /** Where to test a connection. */
 export type ConnectionTestRequest = z.infer<typeof ConnectionTestRequest>;
 
-// No others: `acl` or `versionId` would make another operation of the request.
+// Only these: `acl` or `versionId` would turn the request into another operation.
 const parameter = z
   .string("must be a text.")
   .refine((text) => text.isWellFormed())
   .max(8192)
   .optional();
 
-/** Body of `POST /connections/{id}/sign`: a request to S3 for a sender without the keys. */
+/** Body of `POST /connections/{id}/sign`: an S3 request that a client without the credentials will send. */
 export const SignRequest = closed({
   method: z.enum(["GET", "HEAD", "PUT", "POST", "DELETE"], "must be GET, HEAD, PUT, POST or DELETE."),
   bucket,
@@ -164,7 +164,7 @@ export const SignRequest = closed({
     .optional()
     .meta({ description: `How long the URL is valid; default ${MAX_SIGNED_SECONDS}.` }),
 }).meta({ id: "SignRequest" });
-/** A request to S3 for a sender without the keys. */
+/** An S3 request that a client without the credentials will send. */
 export type SignRequest = z.infer<typeof SignRequest>;
 
 /** A signed request, which anyone may send until it expires. */
@@ -216,7 +216,7 @@ export function parseConnectionTest(body: unknown): ConnectionTestRequest {
   return parseBody(ConnectionTestRequest, body);
 }
 
-/** Parses the body of `POST /connections`; throws `request_invalid`, or `invalid_kind` for another kind than `s3`, with the field at fault. */
+/** Parses the body of `POST /connections`; throws `request_invalid`, or `invalid_kind` for any kind but `s3`, with the field at fault. */
 export function parseConnectionRequest(body: unknown): ConnectionRequest {
   return parseBody(ConnectionRequest, body);
 }
@@ -235,20 +235,21 @@ export function createConnection(request: ConnectionRequest, id: CreateId, now: 
     signing = [],
     ...rest
   } = request;
-  const own = { force_path_style, is_default, signing };
   return {
     id: id("connection", now),
     object: "connection",
     ...rest,
-    ...own,
+    force_path_style,
+    is_default,
+    signing,
     created_at: now,
     updated_at: now,
   };
 }
 
-/** Returns a connection with a change applied; the secret is not part of the record. */
+/** Returns a connection with a change applied; the record never contains the secret. */
 export function changeConnection(before: Connection, change: ConnectionChange, now: number): Connection {
   const { secret_access_key: _, ...rest } = change;
-  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
-  return { ...before, ...Object.fromEntries(given), updated_at: now };
+  const fields = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return { ...before, ...Object.fromEntries(fields), updated_at: now };
 }

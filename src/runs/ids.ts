@@ -16,16 +16,16 @@ export const ID_PREFIX = {
 /** The types of ids. */
 export type IdSort = keyof typeof ID_PREFIX;
 
-/** Creates an id of a type for a time in milliseconds: a prefix and a lower-case ULID, so that ids sort by time. */
+/** Creates an id of a type for a time in milliseconds: a prefix and a lowercase ULID, so that ids sort by time. */
 export type CreateId = (sort: IdSort, now: number) => string;
 
-/** Creates a {@link CreateId} from a source of random numbers in [0, 1); ids of the same millisecond keep their order. */
+/** Creates a {@link CreateId} from a source of random numbers in [0, 1); ids of one millisecond sort in order of creation. */
 export function createIds(random: () => number): CreateId {
   const ulid = monotonicFactory(random);
   return (sort, now) => ID_PREFIX[sort] + ulid(now).toLowerCase();
 }
 
-/** Whether a text has the shape of an id of that type; rejects hostile paths. */
+/** Whether a text has the shape of an id of that type; guards against hostile paths. */
 export function isId(sort: IdSort, text: string): boolean {
   return (
     text.startsWith(ID_PREFIX[sort]) &&

@@ -32,7 +32,7 @@ export const Job = z
 /** Several outputs of one input: a task for each, in the order of the request. */
 export type Job = z.infer<typeof Job>;
 
-/** What is stored of a job: its state is that of its tasks. */
+/** The stored part of a job; its state follows from its tasks. */
 export interface JobHead {
   id: string;
   input: string;
@@ -41,21 +41,21 @@ export interface JobHead {
 
 /** Creates the queued tasks of a job, in the order of its outputs. */
 export function createJobTasks({ id, created_at }: JobHead, { outputs }: JobRequest, ids: CreateId): Task[] {
-  const made = outputs.map(({ request }) => createTask(request, ids, created_at));
-  return made.map((task, index) => {
+  const tasks = outputs.map(({ request }) => createTask(request, ids, created_at));
+  return tasks.map((task, index) => {
     const { name, after = null } = outputs[index] ?? {};
-    const before = after === null ? undefined : made[after]?.id;
+    const before = after === null ? undefined : tasks[after]?.id;
     return { ...task, job: { id, ...(name !== undefined && { name }), ...(before && { after: before }) } };
   });
 }
 
-/** How a task ended that another waits for, or that it is gone. */
+/** How a task ended that another task waits for. */
 export type TaskEnd = "succeeded" | "failed" | "cancelled" | "deleted";
 
-/** The end of a wait: the input that was waited for, or how the task ended that should have made it. */
+/** The end of a wait: the input, or how the task that should have produced it ended. */
 export type Release = { input: string | null } | { ended: Exclude<TaskEnd, "succeeded"> };
 
-/** Returns what ends the wait for a task; null while it runs. */
+/** Returns how the wait for a task ends; null while that task runs. */
 export function releaseAfter(
   before: { ended: TaskEnd | null; output: string | null } | null | undefined,
 ): Release | null {
@@ -64,24 +64,29 @@ export function releaseAfter(
   return before.ended === "succeeded" ? { input: before.output } : { ended: before.ended };
 }
 
-/** Returns the id of the task whose output a task that did not start may still wait for; null when it waits for none. */
+/** Returns the id of the task whose output an unstarted task waits for; null when it waits for none. */
 export function awaitedBy({ job, started_at }: Task): string | null {
   return started_at === null ? (job?.after ?? null) : null;
 }
 
-/** Creates the error of a retry whose input would have been the output of another task. */
+/** Creates the error for the retry of a task whose input another task never produced. */
 export function neverMade(after: string): MediaError {
   const message = `The input is the output of ${after}, which was never made; create the task again with an input of its own.`;
   return new MediaError("invalid_input", message, { param: "input" });
 }
 
-/** Returns a job as its tasks stand. */
+/** Returns a job with the state that follows from its tasks. */
 export function describeJob({ id, input, created_at }: JobHead, tasks: readonly Task[]): Job {
   const status = statusOf(tasks);
   const started = tasks.flatMap(({ started_at }) => started_at ?? []);
   const finished = tasks.flatMap(({ finished_at }) => finished_at ?? []);
   return {
-    ...{ id, object: "job", input, status, tasks: [...tasks], created_at },
+    id,
+    object: "job",
+    input,
+    status,
+    tasks: [...tasks],
+    created_at,
     started_at: started.length > 0 ? Math.min(...started) : null,
     finished_at: isFinished({ status }) && finished.length > 0 ? Math.max(...finished) : null,
     updated_at: Math.max(created_at, ...tasks.map(({ updated_at }) => updated_at)),
@@ -94,13 +99,12 @@ function statusOf(tasks: readonly Task[]): TaskStatus {
   return all.has("failed") ? "failed" : all.has("cancelled") ? "cancelled" : "succeeded";
 }
 
-/** How many outputs a job has. */
 const JOB_OUTPUTS = { min: 1, max: 10 } as const;
 
-// Neither makes a single file that another task could read.
+// Kinds whose output is several files.
 const NO_INPUT: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);
 
-/** Returns why no other task can read an output as its input; null when one can. */
+/** Returns why an output cannot be the input of another task; null when it can. */
 function unreadable({ kind, options }: TaskRequest): string | null {
   if (NO_INPUT.has(kind)) return `of kind ${kind}, which is not one file to read.`;
   if (kind === "image" && (options.interval !== undefined || options.count !== undefined))
@@ -130,7 +134,7 @@ const after = nullable(
     }),
 );
 
-// The bodies of `POST /tasks`, less what the job has for all of them.
+// The bodies of `POST /tasks`, without the fields that the job defines for all outputs.
 const JobOutput = z
   .union(
     TaskRequest.options.map((option) =>
@@ -138,7 +142,7 @@ const JobOutput = z
     ),
   )
   .meta({ id: "JobOutput" });
-/** One output of a job: what `POST /tasks` takes, less the input. */
+/** One output of a job: the body of `POST /tasks` without `input` and `webhook_url`. */
 export type JobOutput = Unshared<TaskRequest> & {
   name?: string | undefined;
   after?: string | number | undefined;
@@ -166,7 +170,7 @@ export const JobRequest = closed({ input, outputs: listOf(JobOutput), webhook_ur
   id: "JobRequest",
 });
 
-/** A valid request for a job; `after` of an output is the index of another. */
+/** A valid request for a job; `after` is the index of another output. */
 export interface JobRequest {
   outputs: { name: string | undefined; after: number | null; request: TaskRequest }[];
   input: string;
@@ -200,13 +204,13 @@ export function parseJobRequest(body: unknown): JobRequest {
     within(index, () => {
       if (name !== undefined && names.indexOf(name) !== index)
         throw new MediaError("request_invalid", "name is that of another output.", { param: "name" });
-      return { name, after: find(after), request };
+      return { name, after: indexOf(after), request };
     }),
   );
   for (const index of linked.keys()) within(index, () => checkAfter(index, linked));
   return { input, outputs: linked, webhook_url };
 
-  function find(after: string | number | undefined): number | null {
+  function indexOf(after: string | number | undefined): number | null {
     if (after === undefined) return null;
     const index = typeof after === "number" ? after : names.indexOf(after);
     if (index >= 0 && index < parsed.length) return index;
@@ -228,7 +232,7 @@ function checkAfter(index: number, outputs: JobRequest["outputs"]): void {
   if (reason) throw fault(`names an output ${reason}`);
 }
 
-/** Names the output in the errors of its fields. */
+/** Prefixes the errors of an output's fields with its path. */
 function within<T>(index: number, work: () => T): T {
   try {
     return work();
@@ -238,8 +242,8 @@ function within<T>(index: number, work: () => T): T {
     const at = `outputs.${index}`;
     const field = param === undefined ? at : `${at}.${param}`;
     if (reason?.code !== "field") throw new MediaError(kind, `${at}: ${message}`, { param: field, reason });
-    const named = { ...reason, field: `${at}.${reason.field}` };
-    throw new MediaError(kind, `${at}.${message}`, { param: field, reason: named });
+    const prefixed = { ...reason, field: `${at}.${reason.field}` };
+    throw new MediaError(kind, `${at}.${message}`, { param: field, reason: prefixed });
   }
 }
 

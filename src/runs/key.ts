@@ -3,14 +3,14 @@ import { closed, wholeWithin } from "../media/fields.ts";
 import { parseBody } from "../media/parse-body.ts";
 
 /**
- * The permissions of keys, none of which includes another: to read, to change, to manage keys and see the service's figures, to sign
- * requests to the storage of connections, and to create, change and delete connections.
+ * The permissions of keys, none of which includes another: read, change, manage keys and read metrics, sign requests to the storage
+ * of connections, and manage connections.
  */
 export const SCOPES = ["read", "write", "admin", "connections.sign", "connections.manage"] as const;
 /** A permission of a key. */
 export type Scope = (typeof SCOPES)[number];
 
-/** The default permissions, and those of keys from before there were scopes. */
+/** The default permissions, and those of keys older than scopes. */
 export const USUAL_SCOPES: readonly Scope[] = ["read", "write"];
 
 /** Bounds of keys: characters of a name, and seconds for which a replaced secret stays valid. */
@@ -74,7 +74,7 @@ export const ApiKey = z
 /** An API key of a project, without its secret. */
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** The answer to `POST /keys` and `POST /keys/{id}/roll`: the only one with the secret. */
+/** The response to `POST /keys` and `POST /keys/{id}/roll`, the only one with the secret. */
 export const NewApiKey = ApiKey.extend({
   secret: z.string().optional().meta({
     description:
@@ -82,7 +82,7 @@ export const NewApiKey = ApiKey.extend({
     example: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ01234",
   }),
 }).meta({ id: "NewKey" });
-/** The answer to `POST /keys` and `POST /keys/{id}/roll`: the only one with the secret. */
+/** The response to `POST /keys` and `POST /keys/{id}/roll`, the only one with the secret. */
 export type NewApiKey = z.infer<typeof NewApiKey>;
 
 /** Parses the body of `POST /keys`; throws `request_invalid` with the field at fault. */

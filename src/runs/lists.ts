@@ -24,7 +24,7 @@ export interface ListQuery {
   kind?: string | undefined;
 }
 
-/** A page of a list, and whether more follow in the same direction. */
+/** A page of a list, and whether more records follow in the same direction. */
 export interface ListPage<T> {
   records: T[];
   more: boolean;
@@ -74,6 +74,6 @@ const QUERIES = {
 export type ListSort = keyof typeof QUERIES;
 
 /** Parses the query of a list; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
-export function parseListQuery(sort: ListSort, given: ReadonlyMap<string, unknown>): ListQuery {
-  return parseBody(QUERIES[sort], Object.fromEntries(given));
+export function parseListQuery(sort: ListSort, query: ReadonlyMap<string, unknown>): ListQuery {
+  return parseBody(QUERIES[sort], Object.fromEntries(query));
 }

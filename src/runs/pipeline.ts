@@ -5,7 +5,7 @@ import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
 import { runErrorOf, type Step } from "./step.ts";
 import type { Task } from "./task.ts";
 
-/** Runs a task's steps in order and reports every change. Never rejects for media: failure is a state. */
+/** Runs a task's steps in order and reports every change. Bad media never makes it reject: failure is a state. */
 export async function runTask(task: Task, work: StepWork, report: Report, durably: Durably): Promise<void> {
   let media: Source | ExternalFile = { object: "external_file", url: task.input };
   for (const step of task.steps) {
@@ -15,7 +15,7 @@ export async function runTask(task: Task, work: StepWork, report: Report, durabl
   }
 }
 
-/** Runs one step, of `task` or standalone, and reports its end; resolves with its output, or null when it failed or was cancelled. */
+/** Runs one step of a task, or a standalone one, and reports its end; resolves with its output, or null when it failed or was cancelled. */
 export async function runStep(
   step: Step,
   run_id: string,
@@ -48,7 +48,7 @@ export async function runStep(
   return (await report({ type: "step_succeeded", step_id, output })) ? output : null;
 }
 
-/** Thrown inside a step's work when its run was cancelled or deleted: stop at once and report nothing. */
+/** Thrown in a step's work when its run was cancelled or deleted: the work stops at once and reports nothing. */
 export class RunOver extends Error {
   override readonly name = "RunOver";
 }

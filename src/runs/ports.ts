@@ -25,7 +25,7 @@ export interface StoredInfo {
 
 /** A stored object being read. */
 export interface StoredObject extends StoredInfo {
-  /** The bytes of the range asked for, or of the whole object. */
+  /** The bytes of the requested range, or of the whole object. */
   body: ReadableStream<Uint8Array>;
 }
 
@@ -35,9 +35,9 @@ export interface Storage {
   read(key: string, range?: ByteRange): Promise<StoredObject | null>;
   /** Returns an object's metadata; null when there is none. */
   head(key: string): Promise<StoredInfo | null>;
-  /** Writes an object from a stream of any length, in constant memory; nothing is left behind when the stream fails. */
+  /** Writes an object from a stream of any length, in constant memory; leaves nothing behind when the stream fails. */
   write(key: string, body: ReadableStream<Uint8Array> | Uint8Array, mime: string): Promise<StoredInfo>;
-  /** Fetches a range of an object that lies elsewhere, so that reading it is quick; absent where none does. */
+  /** Prefetches a range of a remote object, so that reading it is quick; absent when no object is remote. */
   prefetch?(key: string, range: ByteRange): Promise<void>;
   /** Removes every object whose key starts with the prefix, which must not be empty. */
   clear(prefix: string): Promise<void>;
@@ -59,14 +59,14 @@ export interface ByteReader {
   readonly size: number;
   /** Reads a range, clipped to the file. */
   read(range: ByteRange, signal?: AbortSignal): Promise<Uint8Array>;
-  /** Fetches a range that lies elsewhere, so that reading it is quick; absent where every read is. */
+  /** Prefetches a range of a remote file, so that reading it is quick; absent when every read is. */
   prefetch?(range: ByteRange): Promise<void>;
 }
 
-/** Receives the events of a run, in order; resolves with false when the run is over (cancelled, deleted) and must stop. */
+/** Receives the events of a run, in order; resolves with false when the run was cancelled or deleted and must stop. */
 export type Report = (event: RunEvent) => Promise<boolean>;
 
-/** Runs a piece of work to success at most once across restarts, and returns the stored result afterwards. */
+/** Completes a piece of work at most once across restarts, and returns its stored result afterwards. */
 export type Durably = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /** The context of a step's work. */
@@ -74,9 +74,9 @@ export interface StepContext {
   /** The id of the task, or of the standalone step: the name of its folder in storage. */
   run_id: string;
   step: Step;
-  /** Reports percent done, 0 to 100, or null for work in progress (or in a queue) that has no measure; rejects when the run is over. */
+  /** Reports percent done, 0 to 100, or null while it cannot be measured or waits in a queue; rejects when the run is over. */
   progress(percent: number | null): Promise<void>;
-  /** Reports which encoder does the work; a later choice replaces an earlier one. Rejects when the run is over. */
+  /** Reports the chosen encoder; a later choice replaces an earlier one. Rejects when the run is over. */
   chosen(choice: EncoderChoice): Promise<void>;
   durably: Durably;
 }

@@ -10,14 +10,14 @@ const isTable = (value: unknown): value is Record<string, unknown> =>
 
 const bytesOf = (value: object) => new TextEncoder().encode(JSON.stringify(value)).length;
 
-// Not z.record, whose copy lacks a key named `__proto__`.
+// z.record would drop a key named `__proto__`.
 const metadata = z
   .unknown()
   .optional()
   .transform((value, ctx) => {
-    const given = value ?? {};
-    if (isTable(given) && bytesOf(given) <= BOUNDS.metadata_bytes.max) return given;
-    const rule = isTable(given)
+    const table = value ?? {};
+    if (isTable(table) && bytesOf(table) <= BOUNDS.metadata_bytes.max) return table;
+    const rule = isTable(table)
       ? `must not exceed ${BOUNDS.metadata_bytes.max} bytes.`
       : "must be an object.";
     ctx.addIssue({ code: "custom", message: rule });
@@ -53,7 +53,7 @@ function taskRequest<const K extends EncodeKind, O extends z.ZodType>(kind: K, o
   }).meta({ id });
 }
 
-// Falls back to a plain union, so that the faults beside an unknown kind are found too.
+// On an unknown kind, a plain union still reports the other faults.
 const FALLBACK = { unionFallback: true } as const;
 
 /** Body of `POST /tasks`. */
@@ -79,7 +79,7 @@ const inputFault = {
   error: ({ input }: z.core.$ZodRawIssue) => (input == null ? "is required." : "must be an object."),
 };
 
-// Of a Source or a file not probed, the URL is all that counts.
+// These steps read only the URL of their input.
 const file = z
   .object(
     {
@@ -96,7 +96,7 @@ const file = z
 
 const address = z.object({ url: inputUrl }, inputFault);
 
-// The URL comes first: while there is none, other faults of a Source hardly matter.
+// Reports a missing URL first: without one, the other faults of a Source hardly matter.
 const source = z.preprocess((value, ctx) => {
   const { error } = address.safeParse(value, { reportInput: true });
   for (const issue of error?.issues ?? []) ctx.issues.push(issue as z.core.$ZodRawIssue);
@@ -134,7 +134,7 @@ export const StepRequest = z
       stepRequest(
         "upload",
         source,
-        z.preprocess((given) => given ?? {}, OPTIONS.upload),
+        z.preprocess((options) => options ?? {}, OPTIONS.upload),
         "UploadStepRequest",
       ),
     ],

@@ -67,17 +67,17 @@ const record = z
   .meta({ id: "Step" });
 type AnyStep = z.infer<typeof record>;
 
-/** What sets a step apart when it is created; one inside a task has no options of its own. */
+/** The fields that distinguish a new step; a step inside a task has no options of its own. */
 export type StepStart = {
   [K in StepKind]: { kind: K; input: AnyStep["input"]; options: Partial<OptionsOf<K>> };
 }[StepKind];
 
-/** One operation, part of a task or standalone. Its options were parsed when it was created: reading it back does not check them again. */
+/** One operation, part of a task or standalone. Its options are validated on creation, not when a record is read back. */
 export const Step = record as unknown as z.ZodType<Step>;
 /** One operation, part of a task or standalone; its kind determines its options. */
 export type Step = Omit<AnyStep, keyof StepStart> & StepStart;
 
-/** Returns what a run keeps of an error. */
+/** Returns the part of an error that a run's record stores. */
 export function runErrorOf(error: MediaError): Omit<RunError, "step_id"> {
   const { kind, message, retryable, reason, refusals } = error;
   return {
@@ -89,7 +89,7 @@ export function runErrorOf(error: MediaError): Omit<RunError, "step_id"> {
   };
 }
 
-/** Creates a waiting step; its record leaves out any encryption key in the options. */
+/** Creates a waiting step; its record omits any encryption key in the options. */
 export function createStep(start: StepStart, id: CreateId, now: number): Step {
   return {
     id: id("step", now),

@@ -45,19 +45,19 @@ const record = z
   .meta({ id: "Task" });
 type AnyTask = z.infer<typeof record>;
 
-/** A pipeline of steps over one media file. Its options were parsed when it was created: reading it back does not check them again. */
+/** A pipeline of steps over one media file. Its options are validated on creation, not when a record is read back. */
 export const Task = record as unknown as z.ZodType<Task>;
 /** A pipeline of steps over one media file: probe, ingest, encode, upload. Its kind determines its options. */
 export type Task = Omit<AnyTask, "steps" | keyof EncodeRequest> & { steps: Step[] } & EncodeRequest;
 
-/** Creates a queued task with its four waiting steps; its record leaves out any encryption key in the options. */
-export function createTask(given: TaskRequest, id: CreateId, now: number): Task {
-  const { webhook_url: _, output, ...request } = withoutKey(given);
-  const kinds: StepKind[] = ["probe", "ingest", request.kind, "upload"];
+/** Creates a queued task with its four waiting steps; its record omits any encryption key in the options. */
+export function createTask(request: TaskRequest, id: CreateId, now: number): Task {
+  const { webhook_url: _, output, ...stored } = withoutKey(request);
+  const kinds: StepKind[] = ["probe", "ingest", stored.kind, "upload"];
   return {
     id: id("task", now),
     object: "task",
-    ...request,
+    ...stored,
     output: output ?? null,
     status: "queued",
     error: null,
@@ -69,7 +69,7 @@ export function createTask(given: TaskRequest, id: CreateId, now: number): Task 
   };
 }
 
-/** Returns the request that a task was created from, for another like it. */
+/** Returns the request from which a task was created, to create it again. */
 export function requestOf(task: Task): TaskRequest {
   const { id, object, status, error, steps, job, output, ...rest } = task;
   const { created_at, started_at, finished_at, updated_at, ...request } = rest;

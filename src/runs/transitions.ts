@@ -4,7 +4,7 @@ import type { Source } from "../media/source.ts";
 import type { RunError, Step } from "./step.ts";
 import type { Task } from "./task.ts";
 
-/** The events of a running task or standalone step; the chosen encoder is reported beside the record and is not part of it. */
+/** The events of a running task or standalone step; the record does not contain the chosen encoder. */
 export type RunEvent =
   | { type: "step_started"; step_id: string; input: Step["input"] }
   | { type: "step_progressed"; step_id: string; progress: number | null }
@@ -20,7 +20,7 @@ export function isFinished(record: Pick<Task | Step, "status">): boolean {
   return TERMINAL.has(record.status);
 }
 
-/** Returns the event by which a run fails at the step that it had come to. */
+/** Returns the event that fails a run at its current step. */
 export function failOpenStep(record: Task | Step, error: Omit<RunError, "step_id">): RunEvent {
   const open = record.object === "step" ? record : record.steps.find((step) => !isFinished(step));
   return { type: "step_failed", step_id: open?.id ?? record.id, error };
@@ -31,7 +31,7 @@ export function applyToStep(step: Step, event: RunEvent, now: number): Step {
   if (isFinished(step)) return step;
   switch (event.type) {
     case "step_started":
-      // A repeated start is another attempt at the same work and does not change started_at.
+      // A repeated start is another attempt at the same work.
       if (step.status === "processing") return step;
       return {
         ...step,

@@ -3,16 +3,16 @@ import { brokenS3, closed, ruled, wholeWithin } from "../media/fields.ts";
 import { parseBody } from "../media/parse-body.ts";
 import { MIB } from "../util/bytes.ts";
 
-/** The states of an upload: waiting for parts, or stored as a whole. */
+/** The states of an upload: waiting for parts, or completely stored. */
 const UPLOAD_STATUSES = ["waiting", "stored"] as const;
 
-/** Bytes of each part of an upload but the last, unless there would be too many; a file up to that size is one part. */
+/** Bytes of each part of an upload but the last; larger when there would be too many parts. */
 const UPLOAD_PART_BYTES = 16 * MIB;
 
 /** Seconds for which an upload's URLs are valid: the default, and the bounds of `seconds`. */
 export const UPLOAD_SECONDS = { default: 86_400, min: 1, max: 604_800 } as const;
 
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 const MIME = /^[a-z]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/i;
 
 const required = (right: string) => ({
@@ -64,19 +64,19 @@ export const UploadRequest = closed({
 /** A valid request for an upload. */
 export type UploadRequest = z.infer<typeof UploadRequest>;
 
-/** A part of an upload, and where it goes: `PUT` of exactly `size` bytes to `url` with exactly these headers, and without an API key. */
+/** A part of an upload: `PUT` exactly `size` bytes to `url` with exactly these headers, and without an API key. */
 export const UploadPart = z
   .object({
-    part: z.int().min(1).max(MOST_PARTS),
+    part: z.int().min(1).max(MAX_PARTS),
     size: z.int().min(1).meta({ description: "Bytes of this part, which follow those of the part before." }),
     url: z.string(),
     headers: z.record(z.string(), z.string()).meta({ description: "Headers that must be sent." }),
   })
   .meta({ id: "UploadPart" });
-/** A part of an upload, and where it goes. */
+/** A part of an upload, and its URL. */
 export type UploadPart = z.infer<typeof UploadPart>;
 
-/** A file on its way from a page straight to storage. */
+/** A file that a page uploads straight to storage. */
 export const Upload = z
   .object({
     id: z.string().meta({ example: "upload_01kaggm8q0fzr2n5v3x7c1d9jb" }),
@@ -101,12 +101,12 @@ export const Upload = z
     }),
   })
   .meta({ id: "Upload" });
-/** A file on its way from a page straight to storage. */
+/** A file that a page uploads straight to storage. */
 export type Upload = z.infer<typeof Upload>;
 
 const PARTS = 'must be [{"part": 1, "etag": "…"}, …], each part in its turn.';
 const partEtag = z.object(
-  { part: z.int(PARTS).min(1).max(MOST_PARTS), etag: z.string(PARTS).min(1).max(1024) },
+  { part: z.int(PARTS).min(1).max(MAX_PARTS), etag: z.string(PARTS).min(1).max(1024) },
   PARTS,
 );
 
@@ -115,8 +115,7 @@ export const UploadCompletion = closed({
   parts: z
     .array(partEtag, PARTS)
     .min(1)
-    .max(MOST_PARTS)
-    // A repeated part, or one out of order, is a mistake.
+    .max(MAX_PARTS)
     .refine((parts) => parts.every(({ part }, index) => part === index + 1))
     .optional()
     .meta({
@@ -124,10 +123,10 @@ export const UploadCompletion = closed({
         "The `ETag` returned for each part. When absent, the storage is asked, which not every S3 service can answer.",
     }),
 }).meta({ id: "UploadCompletion" });
-/** The storage's answers to the parts of an upload. */
+/** The ETags that the storage returned for the parts of an upload. */
 export type UploadCompletion = z.infer<typeof UploadCompletion>;
 
-/** Parses the body of `POST /uploads`; throws `request_invalid`, or `invalid_output` for another destination than `s3://<bucket>/<key>`, with the field at fault. */
+/** Parses the body of `POST /uploads`; throws `request_invalid`, or `invalid_output` for a destination other than `s3://<bucket>/<key>`, with the field at fault. */
 export function parseUploadRequest(body: unknown): UploadRequest {
   return parseBody(UploadRequest, body);
 }
@@ -137,10 +136,10 @@ export function parseUploadCompletion(body: unknown): UploadCompletion {
   return parseBody(UploadCompletion, body);
 }
 
-/** Returns the sizes of a file's parts: equal but for the last, at most `most` bytes where the storage has such a limit. */
-export function partSizes(size: number, most = Number.POSITIVE_INFINITY): number[] {
-  // Few enough to keep the answer short.
-  const each = Math.min(most, Math.max(UPLOAD_PART_BYTES, Math.ceil(size / 1000 / MIB) * MIB));
-  const count = Math.ceil(size / each);
-  return Array.from({ length: count }, (_, index) => Math.min(each, size - index * each));
+/** Returns the sizes in bytes of a file's parts, equal but for the last; `max` is the storage's limit for one part, default none. */
+export function partSizes(size: number, max = Number.POSITIVE_INFINITY): number[] {
+  // At most 1000 parts, to keep the response short.
+  const part_size = Math.min(max, Math.max(UPLOAD_PART_BYTES, Math.ceil(size / 1000 / MIB) * MIB));
+  const count = Math.ceil(size / part_size);
+  return Array.from({ length: count }, (_, index) => Math.min(part_size, size - index * part_size));
 }

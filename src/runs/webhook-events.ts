@@ -12,8 +12,8 @@ const ENDS = ["succeeded", "failed", "cancelled"] as const;
 const CHANGES = ["created", "updated", ...ENDS] as const;
 
 /**
- * The kinds of events: a task or a standalone step was created, entered another state that is not its last, or ended; the last task
- * of a job ended.
+ * The kinds of events: a task or a standalone step was created, entered another non-terminal state, or ended; a job's last task
+ * ended.
  */
 export const EVENT_KINDS = [
   ...CHANGES.map((change) => `task.${change}` as const),
@@ -78,7 +78,7 @@ export const WebhookEndpointRequest = closed({ url, topics: topics.optional() })
 /** A valid request for an endpoint; without topics it receives every event. */
 export type WebhookEndpointRequest = z.infer<typeof WebhookEndpointRequest>;
 
-/** The states of an endpoint: `disabled` by its owner, or because it answered 410. */
+/** The states of an endpoint; its owner or a 410 response disables it. */
 export const ENDPOINT_STATUSES = ["active", "disabled"] as const;
 
 /** Body of `PATCH /webhooks/endpoints/{id}`: the fields to change. */
@@ -112,9 +112,9 @@ const secret = z.string().meta({
   example: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 });
 
-/** The answer to `POST /webhooks/endpoints`: the only one with the secret. */
+/** The response to `POST /webhooks/endpoints`, the only one with the secret. */
 export const NewWebhookEndpoint = WebhookEndpoint.extend({ secret }).meta({ id: "NewWebhookEndpoint" });
-/** The answer to `POST /webhooks/endpoints`: the only one with the secret. */
+/** The response to `POST /webhooks/endpoints`, the only one with the secret. */
 export type NewWebhookEndpoint = z.infer<typeof NewWebhookEndpoint>;
 
 /** Body of `POST /webhooks/endpoints/{id}/rotate` and of `POST /webhooks/secret/rotate`. */
@@ -128,7 +128,7 @@ export const RotateRequest = closed({
 /** How to replace a secret. */
 export type RotateRequest = z.infer<typeof RotateRequest>;
 
-/** A new secret; the previous one stays valid for a while, during which every post carries a signature by each. */
+/** A new secret; until the previous one expires, every delivery carries a signature by each. */
 export const WebhookSecret = z
   .object({
     object: z.literal("webhook_secret"),
@@ -183,7 +183,7 @@ export const WebhookDelivery = z
 /** The delivery of an event to one URL. */
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-/** Returns the kind of the event for a record's change from its previous state; null when the change has none. */
+/** Returns the kind of event that a record's change from its previous state causes; null for none. */
 export function eventKindOf(
   record: Pick<Task | Step, "object" | "status">,
   before: Pick<Task | Step, "status"> | null,
@@ -195,7 +195,7 @@ export function eventKindOf(
   return `${object}.updated`;
 }
 
-/** Returns the kind of the event for the end of a job; null while it runs. */
+/** Returns the kind of event that the end of a job causes; null while it runs. */
 export function jobEndKind({ status }: Pick<Job, "status">): EventKind | null {
   const end = ENDS.find((each) => each === status);
   return end ? `job.${end}` : null;
@@ -223,10 +223,14 @@ export function createEndpoint(
   id: CreateId,
   now: number,
 ): WebhookEndpoint {
-  const times = { created_at: now, updated_at: now };
   return {
-    ...{ id: id("endpoint", now), object: "webhook_endpoint", url },
-    ...{ topics: [...new Set(topics)], status: "active", ...times },
+    id: id("endpoint", now),
+    object: "webhook_endpoint",
+    url,
+    topics: [...new Set(topics)],
+    status: "active",
+    created_at: now,
+    updated_at: now,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Source } from "../source.ts";
 import type { Toolset } from "./toolset.ts";
 import type { Cut } from "./trim.ts";
 
-/** Returns the arguments of the sound; `gain` comes from `findGain`. */
+/** Returns the filter and codec arguments of the audio; `gain` comes from `findGain`. */
 export function audioArgs(
   audio: AudioPlan,
   source: Source,
@@ -21,20 +21,20 @@ export function audioArgs(
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],
     ...(audio.bitrate === null ? [] : ["-b:a", String(audio.bitrate)]),
-    // Without a ceiling, libvorbis exceeds the requested bitrate by a tenth.
+    // Without maxrate, libvorbis exceeds the requested bitrate by 10 %.
     ...(audio.codec === "vorbis" ? ["-maxrate:a", String(audio.bitrate)] : []),
     ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),
-    // A lossy source decodes to more bits than it ever had.
+    // Lossy codecs decode to more bits than they carry.
     ...(audio.codec === "flac" && !isLossless(source) ? ["-sample_fmt", "s16"] : []),
     ...(keepsLayout(audio, source) ? [] : ["-ac", String(audio.channels)]),
     ...["-ar", String(audio.sample_rate)],
   ];
 }
 
-// Decoders return about 40 frames a second; joining them makes the filters that follow a tenth faster.
+// Decoders return about 40 frames a second; joining them makes the filters that follow 10 % faster.
 const JOINED = "asetnsamples=n=32768:p=0";
 
-/** Returns the arguments for a waveform's sound: 16 bits per sample, in the channels and at the rate that the decoder returns. */
+/** Returns the arguments for the audio of a waveform: 16-bit PCM, with the decoder's channels and sample rate. */
 export function sampleArgs(cut: Cut, { joins }: Toolset): string[] {
   const filters = [...cut.audio, ...(joins ? [JOINED] : [])];
   return [...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []), "-c:a", "pcm_s16le"];

@@ -19,21 +19,21 @@ import { lastingFilter, timescaleArgs, videoArgs, videoGraph, videoOver } from "
 import type { Toolset } from "./toolset.ts";
 import { type Cut, createCut, soundStream } from "./trim.ts";
 
-/** Paths for ffmpeg to read and write; the output of adaptive video is an existing, empty folder. */
+/** The paths that ffmpeg reads and writes; for adaptive video, `output` is an existing, empty folder. */
 interface ChunkFiles {
   input: string;
   output: string;
-  /** The plan's further files, each with the arguments before it, a font alone in its folder; absent where the chunk reads none. */
+  /** The plan's extra files, each with its input arguments; a font is alone in its folder. Absent when the chunk reads none. */
   further?: readonly { path: string; input: readonly string[] }[] | undefined;
   /** Path prefix for the lists of packets and pictures, see {@link listPackets}; absent to list nothing. */
   lists?: string | undefined;
-  /** The gain that `findGain` returned; absent without one. */
+  /** The gain returned by `findGain`; absent for none. */
   gain?: Gain | null;
 }
 
 /**
- * Returns the ffmpeg arguments that encode one chunk of a plan, without the program's name and the options of the run (`-y`,
- * `-nostdin`, `-progress`). Throws a RangeError when the toolset lacks the encoder: ask `refuseTools` first.
+ * Returns the ffmpeg arguments that encode one chunk of a plan, without the program name and the global options (`-y`,
+ * `-nostdin`, `-progress`). Throws a RangeError when the toolset lacks the encoder: check `refuseTools` first.
  */
 export function chunkArgs(
   plan: Plan,
@@ -64,8 +64,8 @@ export function chunkArgs(
     return [...input, ...hlsArgs(plan, chunk, source, cut, { ...io, over }, toolset), ...lists];
   const { image } = plan;
   if (image?.sheet) {
-    const what = { image, sprite: image.sheet, cut };
-    return [...input, ...storyboardArgs(plan, chunk, source, what, io.output, toolset), ...lists];
+    const storyboard = { image, sprite: image.sheet, cut };
+    return [...input, ...storyboardArgs(plan, chunk, source, storyboard, io.output, toolset), ...lists];
   }
   return [
     ...input,
@@ -97,8 +97,8 @@ function ownTracks(
   ];
 }
 
-// Filters cut only what is encoded. A seek may go back too far: pictures then have to go, while earlier sound beside them is hidden and
-// lets its decoder begin; sound alone is not hidden.
+// Filters do not apply to copied streams. After an early seek, the packets before the start must go: those of the video, or of audio
+// on its own. Beside video, earlier audio packets are hidden and prime the decoder.
 function partArgs({ video }: Plan, { start, end }: Chunk, { lead }: Cut): string[] {
   return [
     ...(start > 0 ? [video ? "-copypriorss:v" : "-copypriorss:a", "0"] : []),
@@ -137,10 +137,10 @@ function videoTrack(
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];
 }
 
-// The index of an MP4 lists the length of each packet, which ffmpeg copies; it reads none of the last packet of a fragmented one.
+// ffmpeg copies the packet durations of an MP4's index; in a fragmented one it does not know that of the last packet.
 function lastingArgs(plan: Plan, source: Source, until: number | null): string[] {
   const indexed = (source.format === "mp4" || source.format === "mov") && !source.fragmented;
-  // The last picture of a part lasts as long as its packet says.
+  // When only a part is copied, its last packet's own duration applies.
   const isPart = plan.start > 0 || plan.end !== null;
   if (until === null || indexed || isPart) return [];
   return ["-bsf:v", lastingFilter(plan, source, until), ...timescaleArgs(plan)];
@@ -155,13 +155,13 @@ function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset, gain
 function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   const pictures = plan.image !== null || plan.video?.mode === "encode";
   if (!pictures) return [...toolset.input];
-  // A photo's orientation is in its EXIF data, which ffmpeg 5.1 ignores and later versions apply; so a filter turns images.
+  // A photo's orientation is in its EXIF data, which ffmpeg 5.1 ignores and later versions apply, so a filter rotates images instead.
   const still = plan.image ? ["-noautorotate"] : [];
   const shrink = plan.image?.shrink ? ["-lowres", String(plan.image.shrink)] : [];
   return [...still, ...shrink, ...alphaArgs(source), ...toolset.input];
 }
 
-// ffmpeg's own decoders of VP8 and VP9 drop transparency.
+// ffmpeg's native VP8 and VP9 decoders drop transparency.
 function alphaArgs({ codecs, has_alpha }: Source): string[] {
   const codec = codecs?.video;
   if (!has_alpha || (codec !== "vp8" && codec !== "vp9")) return [];
@@ -175,15 +175,15 @@ export interface Together extends Pick<ChunkFiles, "output" | "lists"> {
   source: Source;
 }
 
-/** Returns the arguments of one run that encodes several chunks with the same `decodeKey`. */
+/** Returns the arguments of a single ffmpeg process that encodes several chunks with the same `decodeKey`. */
 export function togetherArgs(outputs: readonly Together[], input: string, toolset: Toolset): string[] {
   return outputs.flatMap(({ plan, chunk, source, ...files }, at) => {
     const args = chunkArgs(plan, chunk, source, { ...files, input }, toolset);
     const rest = args.indexOf("-i") + 2;
-    // Each graph decodes nothing of its own: ffmpeg passes every picture to all of them.
-    const named = (arg: string, before = "") =>
+    // All graphs read the same decoder, so only their output labels must differ.
+    const relabel = (arg: string, before = "") =>
       before === "-map" || before === "-filter_complex" ? arg.replace(/\[video\]$/, `[video${at}]`) : arg;
-    const own = args.slice(rest).map((arg, index) => named(arg, args[rest + index - 1]));
+    const own = args.slice(rest).map((arg, index) => relabel(arg, args[rest + index - 1]));
     return at === 0 ? [...args.slice(0, rest), ...own] : own;
   });
 }

@@ -16,10 +16,10 @@ const BT709: ColorTags = { primaries: "bt709", transfer: "bt709", matrix: "bt709
 /** BT.601 for 525 lines, the colors of SD video. */
 const BT601: ColorTags = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" };
 
-// Players assume HD colors from this height on when none are specified.
+// Players assume BT.709 from this height on when nothing is specified.
 const HD_HEIGHT = 720;
 
-// WebCodecs' names, in addition to ffmpeg's own.
+// WebCodecs' names; ffmpeg's own pass unchanged.
 const NAMES: Readonly<Record<string, string>> = {
   pq: "smpte2084",
   hlg: "arib-std-b67",
@@ -35,14 +35,14 @@ export function sourceColor(source: Source): ColorTags {
   return { primaries: name(primaries), transfer: name(transfer), matrix: name(space) };
 }
 
-/** Returns whether the source's pictures are RGB, gray or a palette of such colors, as opposed to luma and chroma. */
+/** Returns whether the source's pixel format is RGB, gray or a palette, rather than YUV. */
 export function isRgb(source: Source): boolean {
   // RGB in H.264 and H.265 is stored like 4:4:4; only the matrix reveals it.
   if (sourceColor(source).matrix === "gbr") return true;
   return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya)/.test(source.pixel_format ?? "");
 }
 
-/** Returns the colors that players assume for a picture that states none. */
+/** Returns the colors that players assume for an untagged picture. */
 export function assumedColor({ width, height }: Size): ColorTags {
   return Math.min(width, height) < HD_HEIGHT ? BT601 : BT709;
 }
@@ -67,10 +67,10 @@ export function scaleMatrix(matrix: string): string {
   return SCALE_MATRICES[matrix] ?? "bt601";
 }
 
-// The level of graphics white in HDR (ITU-R BT.2408), as a share of the signal.
+// Level of graphics white (ITU-R BT.2408) as a share of the signal.
 const HDR_WHITE: Readonly<Record<string, number>> = { smpte2084: 0.58, "arib-std-b67": 0.75 };
 
-/** Returns the level of white that graphics have in the pictures of a video, as a share of the signal. */
+/** Returns the level at which white graphics are drawn into a video, as a share of the signal. */
 export function graphicsWhite(
   source: Source,
   { depth }: Pick<Extract<VideoPlan, { mode: "encode" }>, "depth">,
@@ -79,7 +79,7 @@ export function graphicsWhite(
   return (depth === 10 && HDR_WHITE[transfer ?? ""]) || 1;
 }
 
-/** Returns the arguments that write color properties into the output; its pictures always have limited range. */
+/** Returns the arguments that tag the output's colors; its range is always limited. */
 export function colorArgs(color: ColorTags): string[] {
   const { primaries, transfer, matrix } = color;
   return [
@@ -90,7 +90,7 @@ export function colorArgs(color: ColorTags): string[] {
   ];
 }
 
-/** Returns what the filters of features depend on. */
+/** Returns the facts on which the filters of features depend. */
 export function filterContext(source: Source, engine: Engine): FilterContext {
   return { engine, color: sourceColor(source) };
 }

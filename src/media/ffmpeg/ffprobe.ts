@@ -5,36 +5,35 @@ import { displayedSize, parsePixelAspect, toRightAngle } from "../picture-geomet
 import type { Source, SourceColor, SourceStream } from "../source.ts";
 import { readTags, type Tags } from "../tags.ts";
 
-/** What is known about a file without ffprobe. */
+/** Facts about a file that do not come from ffprobe. */
 export interface ProbedFile {
   url: string;
   filesize: number;
 }
 
 /**
- * Returns the ffprobe arguments whose JSON report {@link parseFfprobe} reads: streams, format and the first frame, which
- * alone shows rotation and interlacing in some files.
+ * Returns the ffprobe arguments whose JSON report {@link parseFfprobe} reads. In some files only the first frame shows rotation and
+ * interlacing, so the report includes it.
  */
 export function ffprobeArgs(input: string): string[] {
   return [
-    ...[
-      "-v",
-      "error",
-      "-of",
-      "json",
-      "-show_format",
-      "-show_streams",
-      "-show_chapters",
-      "-read_intervals",
-      "%+#1",
-    ],
-    ...["-show_entries", "frame=media_type,interlaced_frame:frame_tags=Orientation:frame_side_data=rotation"],
+    "-v",
+    "error",
+    "-of",
+    "json",
+    "-show_format",
+    "-show_streams",
+    "-show_chapters",
+    "-read_intervals",
+    "%+#1",
+    "-show_entries",
+    "frame=media_type,interlaced_frame:frame_tags=Orientation:frame_side_data=rotation",
     input,
   ];
 }
 
-/** Converts ffprobe's report to a Source; throws `input_unsupported` when it has neither sound nor pictures. */
-export function parseFfprobe(json: unknown, given: ProbedFile): Source {
+/** Converts ffprobe's report to a Source; throws `input_unsupported` when it has neither audio nor video. */
+export function parseFfprobe(json: unknown, file: ProbedFile): Source {
   const report = asRecord(json);
   const format = asRecord(report.format);
   const all = asList(report.streams).map(asRecord);
@@ -56,11 +55,11 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
   const chapters = chaptersOf(asList(report.chapters), duration, originOf(name.format, format));
   return clean({
     object: "source",
-    url: given.url,
+    url: file.url,
     kind,
     format: name.format,
     mime: mimeOf(name.format, kind),
-    filesize: given.filesize,
+    filesize: file.filesize,
     ...(video ? pictureFacts(video, asList(report.frames).map(asRecord), still, name.image) : {}),
     duration: still || duration === undefined || duration <= 0 ? undefined : duration,
     priming: primingOf(name.format, asNumber(format.start_time)),
@@ -98,7 +97,7 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
     pixel_format,
     has_alpha: hasAlpha(video),
     premultiplied: video.alpha_mode === "premultiplied" ? (true as const) : undefined,
-    // ffmpeg calls a PNG whose pixels come in several passes interlaced, but it has no fields.
+    // ffmpeg reports an interlaced PNG as interlaced, but it has no fields.
     interlaced: image ? false : isInterlaced(video, frame),
     color: colorFacts(video),
   });
@@ -110,13 +109,13 @@ function soundFacts(audio: Report): Source["audio"] {
   return channels && sample_rate ? { channels, sample_rate } : undefined;
 }
 
-// For Matroska, ffmpeg counts from the first packet minus its codec delay.
+// In Matroska, ffmpeg's start time is that of the first packet minus its codec delay.
 function primingOf(format: string, start: number | undefined): number | undefined {
   if (format !== "matroska" && format !== "webm") return undefined;
   return start !== undefined && start < 0 ? -start : undefined;
 }
 
-// Ogg stores the file's tags with its sound.
+// Ogg stores the file's tags with its audio stream.
 function tagsOf(format: Report, audio: Report | undefined): Tags | undefined {
   const both = [format.tags, format.format_name === "ogg" ? audio?.tags : undefined];
   return readTags(
@@ -126,7 +125,7 @@ function tagsOf(format: Report, audio: Report | undefined): Tags | undefined {
   );
 }
 
-// Other formats count chapters from their first picture or sound.
+// Only Matroska counts chapter times from 0 rather than from the first packet.
 function originOf(name: string, format: Report): number {
   return name === "matroska" || name === "webm" ? (asNumber(format.start_time) ?? 0) : 0;
 }
@@ -136,12 +135,12 @@ function chaptersOf(
   duration: number | undefined,
   origin: number,
 ): Chapter[] | undefined {
-  const found = listed.map(asRecord).map(({ start_time, end_time, tags }) => ({
+  const chapters = listed.map(asRecord).map(({ start_time, end_time, tags }) => ({
     start: asNumber(start_time) ?? Number.NaN,
     end: asNumber(end_time),
     title: asText(asRecord(tags).title) ?? "",
   }));
-  return readChapters(found, duration, origin);
+  return readChapters(chapters, duration, origin);
 }
 
 // MP4 and MOV store chapter titles as a text track.
@@ -161,7 +160,7 @@ function streamFacts(stream: Report, audio: Report | undefined): SourceStream {
     bitrate: cover ? undefined : asNumber(stream.bit_rate),
     language: language === "und" ? undefined : language,
     ...(kind === "subtitle" && subtitleFacts(stream)),
-    // What the first track has is known of the source itself.
+    // The Source itself describes the first audio track.
     ...(kind === "audio" && stream !== audio ? soundFacts(stream) : {}),
   });
 }
@@ -199,8 +198,8 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
   return pixels ? 8 : undefined;
 }
 
-// Rotation comes from the stream's matrix, a tag in old files, or a photo's EXIF. ffmpeg also derives a frame's matrix from EXIF, whose
-// rotation is wrong for the mirrored orientations.
+// Rotation comes from the stream's matrix, a tag in old files, or a photo's EXIF. ffmpeg also derives a frame matrix from EXIF, but
+// gets the rotation of mirrored orientations wrong, so EXIF takes precedence.
 function clockwise(video: Report, frame: Report): number {
   const orientation = Number(asRecord(frame.tags).Orientation);
   const exif = orientation >= 1 ? (EXIF[orientation] ?? 0) : undefined;
@@ -214,7 +213,7 @@ function matrixTurn(report: Report): number | undefined {
   return turn === undefined ? undefined : -turn;
 }
 
-// EXIF 2.32, tag 274: the turn, after which some are mirrored.
+// EXIF 2.32, tag 274: clockwise degrees; orientations in MIRRORED are mirrored after the turn.
 const EXIF: Readonly<Record<number, number>> = { 3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270 };
 const MIRRORED: ReadonlySet<number> = new Set([2, 4, 5, 7]);
 
@@ -230,7 +229,7 @@ function isInterlaced(video: Report, frame: Report): boolean | undefined {
 }
 
 function hasAlpha(video: Report): boolean {
-  // The fourth component of a JPEG is its black, which ffmpeg reports as alpha.
+  // ffmpeg reports the black component of a CMYK JPEG as alpha.
   if (asText(video.codec_name) === "mjpeg") return false;
   const pixels = asText(video.pix_fmt) ?? "";
   const tag = asRecord(video.tags).alpha_mode ?? asRecord(video.tags).ALPHA_MODE;
@@ -259,7 +258,7 @@ function unsupported(message: string): MediaError {
   return new MediaError("input_unsupported", message);
 }
 
-// Unknown fields are absent, never undefined.
+// Unknown fields must be absent, not undefined.
 function clean<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 }
@@ -267,12 +266,10 @@ function clean<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T
 /** An object of ffprobe's report with unchecked fields. */
 type Report = Readonly<Record<string, unknown>>;
 
-/** Returns a value that is an object; otherwise an empty one. */
 function asRecord(value: unknown): Report {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Report) : {};
 }
 
-/** Returns a value that is an array; otherwise an empty one. */
 function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -288,14 +285,14 @@ function asNumber(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Parses a ratio such as `30000/1001` as a number above 0. */
+/** Parses a ratio such as `30000/1001`; undefined unless it is above 0. */
 function asRatio(value: unknown): number | undefined {
   const [over = "", under = ""] = asText(value)?.split("/") ?? [];
   const ratio = Number(over) / Number(under);
   return Number.isFinite(ratio) && ratio > 0 ? ratio : undefined;
 }
 
-/** A format, and whether the file is a still or an animation. */
+/** A format, and whether it is an image format (still or animated). */
 export interface FormatName {
   format: string;
   image: boolean;
@@ -313,7 +310,7 @@ const BRANDS: Readonly<Record<string, FormatName>> = {
   mif1: { format: "heic", image: true },
 };
 
-// Demuxers that read lists of other files, or text drawn as pictures.
+// Demuxers that open other files, and those that draw text as pictures.
 const REFUSED: ReadonlySet<string> = new Set([
   "tty",
   "bin",
@@ -335,7 +332,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   mpegvideo: "mpegvideo",
 };
 
-/** Returns Framewright's name of a format from ffprobe's demuxer, the file's brand and its codecs; null when it is not media. */
+/** Names a format by ffprobe's demuxer, the file's brand and its codecs; null when it is not media. */
 function nameFormat(reader: string, brand: string | undefined, codecs: readonly string[]): FormatName | null {
   const names = reader.split(",");
   const [first = ""] = names;

@@ -24,21 +24,21 @@ import { type Cut, soundStream } from "./trim.ts";
 // Length of a closed group of pictures.
 const GROUP_SECONDS = 2;
 
-// A last segment is at least this long. hls.js ignores edit lists, so it takes each segment to lie later than it does: by the priming
-// of sound, or by the delay that B-frames cause. Of one no longer than that, it finds nothing in the buffer, and waits at the end.
-const LEAST_SECONDS = 0.5;
+// hls.js ignores edit lists and so places each segment too late, by the audio's priming or the B-frame delay. It finds nothing buffered
+// of a last segment shorter than that, and stalls at the end.
+const MIN_SECONDS = 0.5;
 // Seconds of a frame of AAC at 8 kHz.
-const MOST_PRIMING = 0.128;
+const MAX_PRIMING = 0.128;
 
-// The audio's first packet, its priming, lies before 0. Silence before a late start is written out, because a gap would be lost.
-const STEADY = "aresample=async=1:first_pts=0";
-// Below what ITU-R BT.1359 calls undetectable.
+// The first audio packet, its priming, lies before 0. HLS loses a gap before a late start, so it is filled with silence.
+const FILL_GAPS = "aresample=async=1:first_pts=0";
+// Below the offset that ITU-R BT.1359 calls detectable.
 const SAME_START = 0.02;
 
-// ffmpeg makes a new graph where the sound changes its layout or rate, and each would fill from 0 on. Only the first graph gets sound this
-// early; its first frame, made silent, goes to 0, and the resampler fills up to the next.
-function steady({ sound_from: from }: Chunk): string[] {
-  if (from === undefined) return [STEADY];
+// When the audio changes its layout or rate, ffmpeg rebuilds the graph, and each graph would fill from 0 again. Only the first graph
+// sees audio this early: these filters silence its first frame and move it to 0, and the resampler fills up to the next.
+function gapFilters({ sound_from: from }: Chunk): string[] {
+  if (from === undefined) return [FILL_GAPS];
   if (from <= SAME_START) return ["atrim=start=0", "aresample=async=1"];
   const isFirst = (frame: string, start: string) =>
     `eq(${frame},0)*lte(${start},${seconds(from + SAME_START)})`;
@@ -50,9 +50,9 @@ function steady({ sound_from: from }: Chunk): string[] {
 }
 
 /**
- * Returns everything after the input for a chunk of adaptive video. ffmpeg creates a folder for each rendition in `output`,
- * and master playlists. Segments are numbered and timed over the whole stream, from the plan's start; a chunk's init segment
- * carries its index.
+ * Returns the arguments after the input for a chunk of adaptive video. ffmpeg creates a folder for each rendition in `output`,
+ * and master playlists. Segment numbers and times count from the plan's start; the name of a chunk's init segment contains the
+ * chunk's index.
  */
 export function hlsArgs(
   plan: Plan,
@@ -71,7 +71,7 @@ export function hlsArgs(
     const sound = audioArgs(
       audio,
       sourceForTrack(source, plan),
-      { ...cut, audio: [...cut.audio, ...steady(chunk), ...silenceAfter(plan, chunk, source)] },
+      { ...cut, audio: [...cut.audio, ...gapFilters(chunk), ...silenceAfter(plan, chunk, source)] },
       toolset,
       gain,
     );
@@ -93,7 +93,7 @@ export function hlsArgs(
   return args;
 }
 
-// Players stop where one of the tracks ends, unless they have loaded the others to their ends.
+// Players stall where one track ends unless they have buffered the others to their ends.
 function silenceAfter(
   { video, start, end, held, sound_track = 0 }: Plan,
   { sound_from }: Chunk,
@@ -103,12 +103,12 @@ function silenceAfter(
   const last = held?.until ?? trackEnd(source, "video") ?? 0;
   const heard = trackEnd(source, "audio", sound_track);
   const until = Math.min(end ?? last, last);
-  // Sound of an unknown end may be as long as the pictures.
-  const least = heard === undefined ? until - SLACK - start : heard < until - SLACK ? until - start : 0;
-  if (least <= 0) return [];
-  if (sound_from === undefined) return [`apad=whole_dur=${seconds(least)}`];
-  // That would count what the last graph has seen.
-  return heard === undefined ? [] : ["apad", `atrim=end=${seconds(least)}`];
+  // Audio whose end is unknown may be as long as the video.
+  const length = heard === undefined ? until - SLACK - start : heard < until - SLACK ? until - start : 0;
+  if (length <= 0) return [];
+  if (sound_from === undefined) return [`apad=whole_dur=${seconds(length)}`];
+  // After a rebuild of the graph, whole_dur would count only what the last graph has seen.
+  return heard === undefined ? [] : ["apad", `atrim=end=${seconds(length)}`];
 }
 
 function seconds(value: number): string {
@@ -133,7 +133,7 @@ function videoOutput(
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
     ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
-    // States the first segment's full time, as if earlier ones had been written, with an unchanged init segment.
+    // Writes the first segment's absolute time, as if earlier ones had been written, and leaves the init segment unchanged.
     ...["-hls_segment_options", "movflags=+frag_discont"],
     ...hlsOutput(
       chunk,
@@ -153,47 +153,47 @@ function videoCodec(
 ): string[] {
   const until = shownEnd(source, plan, chunk);
   const tool = toolset.renditions[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
-  // Of packed B-frames some times are guesses. A first gap of another length delays a chunk by more, and its init segment would differ.
+  // ffmpeg guesses some times of packed B-frames. A different first gap would change the chunk's delay, and so its init segment.
   const even = isEven(source.fps ?? DEFAULT_FPS) && source.codecs?.video !== "mpeg4";
-  // Before another chunk the filter would put the last packet's decoding time on that of the next chunk's first.
+  // Before another chunk the filter would give the last packet the decoding time of the next chunk's first.
   const isLast = chunk.end === plan.end;
   const lasting = until === null || !isLast ? [] : [lastingFilter(plan, source, until)];
-  const timing = timingArgs(source, video, even ? lasting : [lengths(until)]);
-  const late = even && (source.fps ?? 0) > SLOW_FPS;
+  const timing = timingArgs(source, video, even ? lasting : [frameDurations(until)]);
+  const bFrames = even && (source.fps ?? 0) > SLOW_FPS;
   const length = isLast ? (until ?? outputSeconds(plan, chunk)) : null;
   return [
-    ...["-c:v", tool.encoder, ...(late ? tool.args : tool.args.map(withoutBFrames))],
+    ...["-c:v", tool.encoder, ...(bFrames ? tool.args : tool.args.map(withoutBFrames))],
     ...plan.renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`)),
     ...["-force_key_frames", keyframes(length), "-sc_threshold", "0", "-g", "600"],
-    ...(late ? ["-b-pyramid", "none"] : ["-bf", "0"]),
+    ...(bFrames ? ["-b-pyramid", "none"] : ["-bf", "0"]),
     ...timing,
     ...colorArgs(videoColor(source, video)),
   ];
 }
 
-// Counted from the first frame, like the muxer; half a tick of the time base absorbs rounding.
+// Counts from the first frame, as the muxer does; half a tick of the time base absorbs rounding.
 function keyframes(length: number | null): string {
   const due = `gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECONDS})`;
   if (length === null) return `expr:${due}`;
-  return `expr:${due}*lt(t-ld(0),max(0.000004,${Number((length - LEAST_SECONDS).toFixed(6))}))`;
+  return `expr:${due}*lt(t-ld(0),max(0.000004,${Number((length - MIN_SECONDS).toFixed(6))}))`;
 }
 
-// The muxer cuts sound wherever the time has come, so its segments are a little longer where too little would be left.
+// The muxer cuts audio exactly at the segment duration, so segments are slightly longer when the last would be too short.
 function soundSegmentSeconds({ duration }: Plan): number {
-  const until = (duration ?? 0) + MOST_PRIMING;
+  const until = (duration ?? 0) + MAX_PRIMING;
   const count = Math.floor(until / SEGMENT_SECONDS);
   const left = until - count * SEGMENT_SECONDS;
-  if (count === 0 || left > LEAST_SECONDS + MOST_PRIMING) return SEGMENT_SECONDS;
-  return Number(((until + LEAST_SECONDS) / count).toFixed(6));
+  if (count === 0 || left > MIN_SECONDS + MAX_PRIMING) return SEGMENT_SECONDS;
+  return Number(((until + MIN_SECONDS) / count).toFixed(6));
 }
 
-// B-frames delay all frames. The init segment states the delay, but hls.js ignores it and takes more than 0.05 s for a gap. One
-// frame is less, unless the frame rate is this low; with uneven frames the delay differs from chunk to chunk.
+// B-frames delay all frames by one. The init segment states the delay, but hls.js ignores it and treats more than 0.05 s as a gap,
+// which one frame exceeds at or below this rate. With uneven frames the delay would also differ between chunks.
 const SLOW_FPS = 20.5;
 
-// The muxer starts a segment where the previous frame should have ended, so durations must reach the next frame. There are no
-// B-frames.
-function lengths(until: number | null): string {
+// The muxer starts a segment where the previous frame's duration ends, so durations must reach the next frame. Requires a stream
+// without B-frames.
+function frameDurations(until: number | null): string {
   const end = Math.round((until ?? 0) * TICKS);
   const last = until === null ? "DURATION" : `if(gt(${end},PTS),${end}-PTS,DURATION)`;
   return `setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,${last})'`;
@@ -213,18 +213,18 @@ function hlsOutput(
   const init = `init_${chunk.index}.mp4`;
   return [
     ...["-map_metadata", "-1", "-map_chapters", "-1"],
-    // Frames decoded before 0 stay there: a shift would separate pictures and sound.
+    // Frames before 0 stay there: a shift would desynchronize video and audio.
     ...["-avoid_negative_ts", "disabled", "-f", "hls"],
     ...["-hls_time", String(segment_seconds), "-hls_playlist_type", "vod"],
     ...["-hls_segment_type", "fmp4", "-hls_flags", "independent_segments"],
-    // With several streams each init segment is numbered, unless its name contains the stream's.
+    // With several streams ffmpeg appends a number to the init segment's name unless the name contains %v.
     ...["-hls_fmp4_init_filename", streams.length > 1 ? `../%v/${init}` : init],
     ...["-hls_segment_filename", `${folder}/%v/seg_%05d.m4s`],
     ...["-master_pl_name", master, "-var_stream_map", streams.join(" "), `${folder}/%v/playlist.m3u8`],
   ];
 }
 
-/** Returns the filter graph of all renditions, in which `over` follows the scaling, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
+/** Returns the filter graph of all renditions, from `[0:V:0]` to `[v0]`, `[v1]` and so on; `over` follows the scaling. */
 function hlsGraph(
   plan: Plan,
   chunk: Chunk,
@@ -240,14 +240,14 @@ function hlsGraph(
   const sizes = plan.renditions.map(({ geometry }) => geometry);
   const scaling = (geometry: Geometry) => [...videoScaling(source, video, geometry, toolset), ...over];
   return sizes.some(({ pad }) => pad !== null)
-    ? apart(cleanup, sizes.map(scaling))
-    : inTurn([...cleanup, ...scaling(sizes[0] as Geometry)], sizes, toolset.scaler);
+    ? scaleEach(cleanup, sizes.map(scaling))
+    : scaleInTurn([...cleanup, ...scaling(sizes[0] as Geometry)], sizes, toolset.scaler);
 }
 
-// Of ticks this long, pictures at any frame rate that ffmpeg may guess or not know are less than half of one apart.
+// Seconds. In ticks this long, frames are less than half a tick apart at any frame rate that ffmpeg may assume.
 const LONG_TICK = 1000;
 
-// Repeated pictures come at the end of the last one, in no time: so they are known, and get times of their own.
+// In long ticks, tpad's clones get the same time as the last picture, which identifies them; setpts then spaces them out.
 function freezeFilters({ count, seconds }: { count: number; seconds: number }): string[] {
   if (count === 0) return [];
   const times = LONG_TICK * TICKS;
@@ -259,17 +259,17 @@ function freezeFilters({ count, seconds }: { count: number; seconds: number }): 
   ];
 }
 
-// Padding differs between renditions, so each is sized separately.
-function apart(cleanup: readonly string[], scalings: readonly Filter[][]): string {
+// Padding differs between renditions, so each is scaled from the source.
+function scaleEach(cleanup: readonly string[], scalings: readonly Filter[][]): string {
   const split = [...cleanup, `split=${scalings.length}`].join(",");
   const pads = scalings.map((_, index) => `[s${index}]`).join("");
   const sized = scalings.map((filters, index) => `[s${index}]${chain(filters)}[v${index}]`);
   return [`[0:V:0]${split}${pads}`, ...sized].join(";");
 }
 
-// Scaling each from the one above costs less than from the source, and converts the pictures only once. For 360 and 240 lines
-// from 720, SSIM drops by at most a thousandth, at 3 to 7 % fewer bytes.
-function inTurn(first: readonly Filter[], sizes: readonly Geometry[], scaler: string): string {
+// Scaling each from the next larger one is cheaper than from the source, and converts the pictures only once. For 360 and 240 lines
+// from 720, SSIM drops by at most 0.001, at 3 to 7 % fewer bytes.
+function scaleInTurn(first: readonly Filter[], sizes: readonly Geometry[], scaler: string): string {
   const links = sizes.map(({ width, height }, index) => {
     const filters = index === 0 ? first : [`scale=${width}:${height}:flags=${scaler}`, "setsar=1"];
     const from = index === 0 ? "[0:V:0]" : `[s${index}]`;

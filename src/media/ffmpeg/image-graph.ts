@@ -10,10 +10,10 @@ import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } fro
 import { imageTool, type Toolset } from "./toolset.ts";
 import type { Cut } from "./trim.ts";
 
-// Above this quality, chroma at half resolution may become visible.
+// JPEG quality from which chroma subsampling may become visible.
 const FULL_CHROMA = 90;
 
-// Too slow for video: full-resolution chroma, and exact rounding.
+// Scaler flags for full-resolution chroma and exact rounding, too slow for video.
 const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
 /** Returns the filter graph of an image, from `[0:V:0]` to `[video]`. */
@@ -33,18 +33,18 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
   return `[0:V:0]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
 }
 
-// Viewers take an image without a profile for sRGB. RGB tagged with wider primaries comes only from a host's decoder.
+// Viewers assume sRGB for an image without a profile. RGB tagged with wider primaries comes only from a host's decoder.
 const WIDE: ReadonlySet<string | null> = new Set(["smpte432", "bt2020"]);
 
 function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] {
   const { primaries } = sourceColor(source);
   if (tone_map || !isRgb(source) || !WIDE.has(primaries)) return [];
-  const given = `pin=${primaries}:tin=iec61966-2-1:min=gbr:rin=full`;
+  const input = `pin=${primaries}:tin=iec61966-2-1:min=gbr:rin=full`;
   const canvas = alpha && source.has_alpha ? "gbrap" : "gbrp";
-  return [`format=${canvas}`, `zscale=${given}:p=bt709:t=iec61966-2-1:m=gbr:r=full`];
+  return [`format=${canvas}`, `zscale=${input}:p=bt709:t=iec61966-2-1:m=gbr:r=full`];
 }
 
-/** Returns the filters that size the pictures of an image and lay its overlay over them. */
+/** Returns the filters that scale the pictures of an image and draw its overlay. */
 export function imageScaling(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): Filter[] {
   const { geometry } = image;
   const scaling: Scaling = {
@@ -57,7 +57,7 @@ export function imageScaling(plan: Plan, source: Source, image: ImagePlan, tools
   const { canvas, flags } = scaling;
   const over = overFilters(image, { at: 0, fps: null, yuv: null, flags, files: [] });
   if (over.length === 0) return scalingFilters(source, scaling);
-  // In RGB, where it lies to the pixel.
+  // In RGB, the overlay's position is exact to the pixel.
   const under = scalingFilters(source, { ...scaling, pixels: canvas, matrix: null, range: "pc" });
   return [...under, ...over, ...colorFilters(scaling)];
 }
@@ -88,10 +88,10 @@ function qualityArgs(format: ImageFormat, { quality, effort }: ImagePlan): strin
   return ["-crf", String(quality), "-b:v", "0"];
 }
 
-// Decoders assume BT.601 for JPEG and WebP, whatever the video had.
+// Decoders assume BT.601 for JPEG and WebP, regardless of the source.
 function pixelsOf(format: ImageFormat, image: ImagePlan) {
   const palette = image.motion?.palette;
-  // The palette's filters take this: they hold all frames, which a conversion would double.
+  // The palette filters' native format: they buffer all frames, and a conversion would double the memory.
   const canvas = palette ? "bgra" : image.alpha ? "rgba" : "rgb24";
   const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
   if (format === "png" || format === "gif") return rgb;
@@ -102,12 +102,12 @@ function pixelsOf(format: ImageFormat, image: ImagePlan) {
   return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
 }
 
-// Half as large again as the target, it has nearly all that scaling keeps: against scaling from the whole, SSIM is 0.993 in noise.
-const LEAST = 1.5;
+// A decoded picture this many times the output size loses almost nothing: SSIM is 0.993 on noise, compared with scaling the full size.
+const MIN_RATIO = 1.5;
 
 /**
- * Has the sides of a JPEG halved while it is decoded, as often as leaves it larger than the output by half: faster, and in a quarter of
- * the memory each time. Returns the plan unchanged where that is never.
+ * Plans to halve the sides of a JPEG during decoding, as often as leaves them at least 1.5 times those of the output: faster, and each
+ * time in a quarter of the memory. Returns the plan unchanged when even one halving would be too much.
  */
 export function shrinkPlan(plan: Plan, source: Source): Plan {
   const { image } = plan;
@@ -115,8 +115,8 @@ export function shrinkPlan(plan: Plan, source: Source): Plan {
   if (!image || !stored || !plan.still || source.format !== "jpeg" || !image.geometry.scale) return plan;
   const { crop, rotate, scale } = image.geometry;
   const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
-  const kept = crop ?? turned;
-  const ratio = Math.min(kept.width / scale.width, kept.height / scale.height) / LEAST;
+  const view = crop ?? turned;
+  const ratio = Math.min(view.width / scale.width, view.height / scale.height) / MIN_RATIO;
   const halvings = Math.min(3, Math.floor(Math.log2(ratio)));
   if (halvings < 1) return plan;
   const shrink = halvings as 1 | 2 | 3;

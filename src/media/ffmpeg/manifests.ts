@@ -2,11 +2,11 @@ import { ntscRate } from "../features/fps.ts";
 import { type AdaptiveFormat, FORMATS } from "../formats.ts";
 import { MANIFEST, MASTER } from "./output-files.ts";
 
-/** A stream of pictures or sound, and where its segments are. */
+/** A video or audio stream and its segments. */
 export interface DashStream {
-  /** Folder of its files, which also names its Representation. */
+  /** Folder of its files; also the id of its Representation. */
   folder: string;
-  /** Its codec as in RFC 6381. */
+  /** Codec string (RFC 6381). */
   codecs: string;
   width?: number | undefined;
   height?: number | undefined;
@@ -17,19 +17,19 @@ export interface DashStream {
 
 export interface DashSound extends DashStream {
   channels: number;
-  /** Seconds that the encoder adds before the first sample: playlists count them, players skip them. */
+  /** Seconds of encoder delay before the first sample: playlists count them, players skip them. */
   priming: number;
-  /** As in BCP 47; undefined when unknown. */
+  /** BCP 47 tag; undefined when unknown. */
   language?: string | undefined;
-  /** For a player's menu. */
+  /** Label in the player's menu. */
   name: string;
 }
 
 interface DashFacts {
   pictures: readonly DashStream[];
-  /** The usual one first. */
+  /** The default track first. */
   sounds: readonly DashSound[];
-  /** Absent without any. */
+  /** Absent when there are none. */
   texts?: readonly StreamText[] | undefined;
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
@@ -47,7 +47,7 @@ interface TimedStream extends DashStream {
   segments: TimedSegment[];
 }
 
-// Ticks per second: HLS playlists state microseconds.
+// Ticks per second; HLS playlists state durations in microseconds.
 const TIMESCALE = 1_000_000;
 
 const ROLES = "urn:mpeg:dash:role:2011";
@@ -55,7 +55,7 @@ const CHANNELS = "urn:mpeg:dash:23003:3:audio_channel_configuration:2011";
 
 /**
  * Writes the DASH manifest (ISO/IEC 23009-1) of a complete on-demand stream, with paths relative to it. A Representation has one
- * init segment and consecutive numbers, so a new Period starts wherever the pictures have another init segment or skip a number.
+ * init segment and consecutive segment numbers, so a new Period starts wherever the video changes its init segment or skips a number.
  */
 export function writeDash(facts: DashFacts): string {
   const { texts = [], fps } = facts;
@@ -88,11 +88,12 @@ export function writeDash(facts: DashFacts): string {
   ].join("\n");
 }
 
-/** Returns the Periods of the manifest of these streams, in seconds. */
+/** Returns the start and end of each Period that {@link writeDash} would write, in seconds. */
 export function dashPeriods(facts: Pick<DashFacts, "pictures" | "sounds">): Within[] {
   const { starts, end } = timesOf(facts);
   return starts.map((start, index) => ({
-    ...{ start: start / TIMESCALE, end: (starts[index + 1] ?? end) / TIMESCALE },
+    start: start / TIMESCALE,
+    end: (starts[index + 1] ?? end) / TIMESCALE,
   }));
 }
 
@@ -110,15 +111,14 @@ interface Within {
   end: number;
 }
 
-/** What players use to choose an AdaptationSet. */
+/** The facts by which players choose an AdaptationSet. */
 interface SetFacts {
   kind: "video" | "audio";
-  /** Further attributes, each after a space. */
+  /** Additional attributes, each preceded by a space. */
   attributes?: string;
   inside?: readonly string[];
 }
 
-// Among several, a player begins with the main one.
 function setOf({ language, name }: DashSound, place: number, count: number): SetFacts {
   const role = place === 0 ? "main" : "alternate";
   const priority = count > 1 && place === 0 ? ' selectionPriority="2"' : "";
@@ -142,7 +142,7 @@ function adaptationSet(
   const representations = streams
     .toSorted((a, b) => b.rate.peak - a.rate.peak)
     .flatMap((stream) => {
-      // Segments of sound begin near those of the pictures, but not exactly there.
+      // Audio segments do not start exactly at the Period's edge, so the middle decides.
       const own = stream.segments.filter(({ time, duration }) => isWithin(within, time + duration / 2));
       return own.length === 0 ? [] : representation(stream, own, within.start, facts, inside);
     });
@@ -203,8 +203,7 @@ function timed(stream: DashStream, priming = 0): TimedStream {
   return { ...stream, segments };
 }
 
-// Where one track ends a little before another, dash.js moves viewers who seek behind it back; with the last segment as long as the
-// stream it knows that there is nothing to wait for.
+// dash.js jumps back when a viewer seeks past the end of the shorter track. Extending its last segment to the end of the stream prevents that.
 function reachEnd(streams: readonly TimedStream[]): void {
   const [end, longest] = [Math.max(...streams.map(endOf)), longestOf(streams)];
   for (const { segments } of streams) {
@@ -243,7 +242,7 @@ function frameRate(fps: number): string {
   return Number.isInteger(fps) ? String(fps) : `${Math.round(fps * 1000)}/1000`;
 }
 
-/** Parses the streams of a DASH manifest that Framewright wrote, as those of a master playlist: each with the sound it is played with. */
+/** Parses the streams of a DASH manifest written by Framewright; like those of a master playlist, each includes the audio it plays with. */
 export function parseDash(text: string): Omit<MasterEntry, "uri">[] {
   const [period = ""] = /<Period\b.*?<\/Period>/s.exec(text) ?? [];
   const sets = [...period.matchAll(/<AdaptationSet\b([^>]*)>(.*?)<\/AdaptationSet>/gs)];
@@ -271,15 +270,15 @@ function entryOf(row: string): Omit<MasterEntry, "uri"> {
   };
 }
 
-/** Lists the URIs in an HLS playlist or a DASH manifest that Framewright wrote, each once and as written. */
+/** Lists the URIs in an HLS playlist or DASH manifest written by Framewright, as written and without duplicates. */
 export function manifestEntries(text: string): string[] {
   const entries = text.trimStart().startsWith("<") ? dashEntries(text) : playlistEntries(text);
   return [...new Set(entries)];
 }
 
 /**
- * Returns the manifests of a stream from the URL or key of the one to open, which comes last: a stream in the formats `hls_dash`
- * has one more, in the same folder.
+ * Returns the URLs or keys of all manifests of a stream, given the main one, which comes last. The format `hls_dash` has a second
+ * manifest in the same folder.
  */
 export function manifestsOf(main: string, format: string): string[] {
   const folder = main.slice(0, main.lastIndexOf("/") + 1);
@@ -288,7 +287,7 @@ export function manifestsOf(main: string, format: string): string[] {
   return [...others.map((name) => folder + name), main];
 }
 
-// The key of an encrypted stream is not one of its files.
+// Names a key, which is not a file of the stream.
 const KEY = "#EXT-X-KEY:";
 
 // RFC 8216, 4.1: a line without a tag is a URI, and tags contain them as URI="…".
@@ -305,11 +304,11 @@ function dashEntries(text: string): string[] {
   return [...[...text.matchAll(TEMPLATE)].flatMap(([template]) => segmentsOf(template)), ...whole];
 }
 
-// Text is a file of its own.
+// Text tracks are single files.
 const WHOLE = /(?<=<BaseURL>)[^<]+/g;
 const TEMPLATE = /<SegmentTemplate\b.*?<\/SegmentTemplate>/gs;
 
-/** Returns the init segment of a SegmentTemplate, then its segments. */
+/** Returns the URIs of a SegmentTemplate: its init segment, then its media segments. */
 function segmentsOf(template: string): string[] {
   const attribute = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(template)?.[1] ?? "";
   const rows = [...template.matchAll(/<S\b[^>]*>/g)];
@@ -322,8 +321,8 @@ function segmentsOf(template: string): string[] {
 }
 
 /**
- * Returns a manifest with each URI replaced: a template cannot name URLs without a pattern, so DASH's become lists. Takes what
- * {@link manifestEntries} does.
+ * Replaces each URI of a manifest that {@link manifestEntries} can read. A SegmentTemplate cannot express arbitrary URLs, so in DASH
+ * it becomes a SegmentList.
  */
 export async function replaceEntries(text: string, urlOf: (uri: string) => Promise<string>): Promise<string> {
   const urls = new Map<string, string>();
@@ -353,7 +352,7 @@ function replaceInPlaylist(text: string, replaced: (uri: string) => string): str
 }
 
 interface Bitrates {
-  /** Of the segment with the highest rate. */
+  /** Rate of the segment with the highest rate. */
   peak: number;
   average: number;
 }
@@ -361,7 +360,7 @@ interface Bitrates {
 export interface MasterStream {
   /** Path of its media playlist, relative to the master playlist. */
   uri: string;
-  /** Its codecs as in RFC 6381, without those of separate sound. */
+  /** Codec string (RFC 6381), without that of separate audio. */
   codecs: string;
   width?: number | undefined;
   height?: number | undefined;
@@ -373,21 +372,21 @@ export interface MasterSound {
   codecs: string;
   channels: number;
   rate: Bitrates;
-  /** As in BCP 47; undefined when unknown. */
+  /** BCP 47 tag; undefined when unknown. */
   language?: string | undefined;
-  /** For a player's menu; unlike those of the others. */
+  /** Label in the player's menu, unique among the tracks. */
   name: string;
 }
 
 export interface MasterFacts {
   streams: readonly MasterStream[];
-  /** The sounds, of which a player plays one with any stream, the usual one first; empty when none is separate from the pictures. */
+  /** Separate audio tracks, the default one first; empty when the audio is in the streams. */
   sounds: readonly MasterSound[];
-  /** The text tracks, of which a player shows one with any stream; absent without any. */
+  /** Text tracks; absent when there are none. */
   texts?: readonly StreamText[] | undefined;
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
-  /** The I-frame playlists of the streams, with the rates of their ranges; absent where there are none. */
+  /** The I-frame playlists of the streams, with the rates of their byte ranges; absent when there are none. */
   i_frames?: readonly MasterStream[] | undefined;
 }
 
@@ -409,7 +408,7 @@ export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }:
       ];
       return [`#EXT-X-STREAM-INF:${attributes.join(",")}`, uri];
     });
-  const shown = i_frames
+  const iFrameVariants = i_frames
     .toSorted((a, b) => b.rate.peak - a.rate.peak)
     .map(({ uri, codecs, width, height, rate }) => {
       const size = width && height ? `,RESOLUTION=${width}x${height}` : "";
@@ -431,12 +430,12 @@ export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }:
     ...group,
     ...writeTextGroup(texts),
     ...variants,
-    ...shown,
+    ...iFrameVariants,
     "",
   ].join("\n");
 }
 
-/** Returns the highest rates of sounds, of which one is played at a time. */
+// A player plays one audio track at a time, so a stream needs at most the highest rate.
 function highest(sounds: readonly { rate: Bitrates }[]): Bitrates {
   return {
     peak: Math.max(0, ...sounds.map(({ rate }) => rate.peak)),
@@ -462,7 +461,7 @@ export interface MasterEntry {
   height?: number;
 }
 
-/** Parses the streams of an HLS master playlist (RFC 8216, 4.3.4.2) in order; ignores other lines. */
+/** Parses the streams of an HLS master playlist (RFC 8216, 4.3.4.2) in order, and ignores all other lines. */
 export function parseMasterPlaylist(text: string): MasterEntry[] {
   const lines = text.split(/\r?\n/);
   return lines.flatMap((line, index) => {
@@ -500,7 +499,7 @@ export interface SegmentRun {
   segments: Segment[];
 }
 
-/** Parses the segments of an fMP4 media playlist (RFC 8216, 4.3.3) located at `name`; ignores other lines. */
+/** Parses the segments of an fMP4 media playlist (RFC 8216, 4.3.3) located at `name`, and ignores all other lines. */
 export function parseMediaPlaylist(name: string, text: string): SegmentRun {
   const lines = text.split(/\r?\n/);
   const map = lines.flatMap((line) => /^#EXT-X-MAP:URI="([^"]*)"/.exec(line)?.[1] ?? []);
@@ -513,15 +512,14 @@ export function parseMediaPlaylist(name: string, text: string): SegmentRun {
   return { init: map[0] === undefined ? null : resolve(name, map[0]), segments };
 }
 
-/** Facts of a media playlist beyond its segments. */
 interface PlaylistFacts {
-  /** Bytes of each segment up to the end of its first picture: makes an I-frame playlist (RFC 8216, 4.3.3.6). */
+  /** Bytes of each segment up to the end of its first picture. When present, the playlist is an I-frame playlist (RFC 8216, 4.3.3.6). */
   leads?: ReadonlyMap<string, number> | undefined;
-  /** Where players get the key of the segments, and any vector that all share, in hexadecimal; else see {@link segmentIv}. */
+  /** URL of the segments' key, and their common initialization vector in hexadecimal; by default each has its {@link segmentIv}. */
   encryption?: { key_url: string; iv?: string } | undefined;
 }
 
-/** Returns the initialization vector of a segment, in hexadecimal: its number, which players derive from its position (RFC 8216, 5.2). */
+/** Returns a segment's default initialization vector in hexadecimal: its number, which players derive from its position (RFC 8216, 5.2). */
 export function segmentIv(name: string): string {
   return Number(/(\d+)\.m4s$/.exec(name)?.[1] ?? 0)
     .toString(16)
@@ -564,8 +562,8 @@ export function writeMediaPlaylist(
   ].join("\n");
 }
 
-// A key applies until the next one, to init segments too, which stay in the clear. Where a segment's position is not its number,
-// its vector has to be written out.
+// A key applies until the next one, also to init segments, which are not encrypted. Where a segment's position differs from its
+// number, the vector must be explicit.
 function keyLines({ key_url, iv }: NonNullable<PlaylistFacts["encryption"]>) {
   const key = `#EXT-X-KEY:METHOD=AES-128,URI="${key_url}"`;
   let current: string | null = null;
@@ -584,7 +582,7 @@ function keyLines({ key_url, iv }: NonNullable<PlaylistFacts["encryption"]>) {
   };
 }
 
-/** Returns the paths, relative to the master playlist, of all files that a playlist or manifest, located at `name`, refers to. */
+/** Returns the paths, relative to the master playlist, of all files referenced by a playlist or manifest located at `name`. */
 export function namedIn(name: string, text: string): string[] {
   return [...new Set(manifestEntries(text).map((uri) => resolve(name, uri)))];
 }
@@ -600,13 +598,13 @@ export interface Manifest {
 }
 
 export interface ManifestFacts extends DashFacts {
-  /** How the segments of HLS are encrypted; absent when they are not. */
+  /** Encryption of the HLS segments; absent when they are in the clear. */
   encryption?: PlaylistFacts["encryption"];
-  /** Bytes of each segment of pictures up to the end of its first; absent for no I-frame playlists. */
+  /** Bytes of each video segment up to the end of its first picture; absent when no I-frame playlists are wanted. */
   leads?: ReadonlyMap<string, number> | undefined;
 }
 
-/** Writes all playlists and manifests of a format of adaptive video, the one to open last. */
+/** Writes all playlists and manifests of an adaptive video format; the main one comes last. */
 export function writeManifests(format: AdaptiveFormat, facts: ManifestFacts): Manifest[] {
   return FORMATS.adaptive_video[format].manifests.flatMap((name) =>
     name === MANIFEST ? [{ name, text: writeDash(facts) }] : writePlaylists(facts),
@@ -633,7 +631,8 @@ function writePlaylists({ pictures, sounds, texts = [], fps, leads, encryption }
       text: writeMediaPlaylist(`${folder}/`, runs, { encryption }),
     })),
     ...(i_frames ?? []).map(({ uri, folder, runs }) => ({
-      ...{ name: uri, text: writeMediaPlaylist(`${folder}/`, runs, { leads }) },
+      name: uri,
+      text: writeMediaPlaylist(`${folder}/`, runs, { leads }),
     })),
     ...texts.map(({ folder, segments }) => ({
       name: `${folder}/${PLAYLIST}`,
@@ -647,14 +646,14 @@ function writePlaylists({ pictures, sounds, texts = [], fps, leads, encryption }
 export interface StreamText {
   /** Folder of its files. */
   folder: string;
-  /** For a player's menu; unlike those of the others. */
+  /** Label in the player's menu, unique among the tracks. */
   name: string;
-  /** As in BCP 47; undefined when unknown. */
+  /** BCP 47 tag; undefined when unknown. */
   language?: string | undefined;
-  /** Whether players show it unless told otherwise; at most one of them. */
+  /** Whether players show it by default; at most one track has this. */
   default?: true | undefined;
   forced?: true | undefined;
-  /** Of its playlist. */
+  /** The segments of its playlist. */
   segments: readonly Segment[];
 }
 
@@ -671,15 +670,15 @@ export function writeTextGroup(texts: readonly StreamText[]): string[] {
   });
 }
 
-/** Returns the file of a text track in one of the Periods of a DASH manifest; its times count from the start of the Period. */
+/** Returns the path of a text track's file for one Period of a DASH manifest; its times count from the start of the Period. */
 export function periodText(folder: string, period: number): string {
   return `${folder}/period_${period}.vtt`;
 }
 
-// Bits per second of text that is read aloud; players only compare it.
+// Bits per second of text at speaking pace; players only compare it.
 const BANDWIDTH = 256;
 
-/** Writes the text tracks of a Period: each a whole file, because players do not agree on segments of plain WebVTT. */
+/** Writes the text tracks of a Period, each as a single file: players disagree on segmented plain WebVTT. */
 export function writeTextSets(texts: readonly StreamText[], period: number): string[] {
   return texts.flatMap(({ folder, name, language, default: shown, forced }) => {
     const roles = [forced ? "forced-subtitle" : "subtitle", ...(shown ? ["main"] : [])];
@@ -696,7 +695,7 @@ export function writeTextSets(texts: readonly StreamText[], period: number): str
 }
 
 function escapeXml(text: string): string {
-  // XML cannot have control characters, however they are written.
+  // XML forbids control characters, even as character references.
   return text
     .replaceAll(/\p{Cc}/gu, "")
     .replaceAll("&", "&amp;")
@@ -704,8 +703,8 @@ function escapeXml(text: string): string {
 }
 
 /**
- * Names tracks for a player's menu, each unlike the others: by its title, its language in that language, or its number. Languages
- * are canonical, undefined where they are unknown.
+ * Gives each track a unique label for the player's menu: its title, its language in that language, or its number. Languages are
+ * canonical BCP 47 tags, undefined when unknown.
  */
 export function nameTracks(
   tracks: readonly { title?: string | undefined; language?: string | undefined }[],
@@ -720,7 +719,7 @@ export function nameTracks(
   });
 }
 
-// Quotes and line breaks, Unicode's too in players, would end an attribute of a playlist; XML cannot have the last two.
+// Quotes and line breaks (in players Unicode's too) would end a playlist attribute; XML forbids the last two.
 function quotable(name: string): string {
   return name.replaceAll(/["\p{Cc}\p{Zl}\p{Zp}\ufffe\uffff]/gu, "");
 }

@@ -1,7 +1,7 @@
 import { FORMATS } from "../formats.ts";
 import type { Chunk, Plan } from "../plan.ts";
 
-/** The file of a chunk; for adaptive video, its master playlist. */
+/** The output file of a chunk; for adaptive video, the master playlist. */
 export interface OutputFile {
   name: string;
   mime: string;
@@ -13,7 +13,7 @@ export const [MASTER] = FORMATS.adaptive_video.hls.manifests;
 /** Name of the DASH manifest. */
 export const [MANIFEST] = FORMATS.adaptive_video.dash.manifests;
 
-/** Name of ffmpeg's master playlist of separate sound, which is merged into the common one. */
+/** Name of ffmpeg's master playlist for separate audio, which is merged into the main one. */
 export const AUDIO_MASTER = "audio.m3u8";
 
 export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
@@ -27,7 +27,7 @@ export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
     : { name: `${chunk.track}.${extension}`, mime };
 }
 
-/** Returns the MIME type of a file of adaptive video, of a storyboard or of several stills by its name. */
+/** Returns the MIME type of a file of adaptive video, a storyboard or a series of stills, by its name. */
 export function adaptiveMime(name: string): string {
   return MIMES[name.slice(name.lastIndexOf(".") + 1)] ?? "video/mp4";
 }
@@ -42,7 +42,7 @@ const MIMES: Readonly<Record<string, string>> = {
   webp: FORMATS.storyboard.webp.mime,
 };
 
-/** Returns the name of a sheet of a storyboard, or of one of several stills, counted from 0. */
+/** Returns the name of a storyboard sheet, or of one of several stills; `index` counts from 0. */
 export function spriteName(plan: Plan, index: number): string {
   return spritePattern(plan).replace("%04d", String(index + 1).padStart(4, "0"));
 }
@@ -64,14 +64,14 @@ export function outputMime(plan: Plan): string {
 
 /** Returns the arguments that select the container format of a plan's output. */
 export function muxerArgs(plan: Plan): string[] {
-  // The sound that the waveform is measured from.
+  // The intermediate audio from which the waveform is measured.
   if (plan.waveform) return ["-f", "wav", "-rf64", "auto"];
   const args = MUXERS[plan.format];
   if (!args) throw new RangeError(`No muxer for ${plan.format}.`);
   return [...loopArgs(plan), ...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];
 }
 
-// A GIF states how often it is repeated, 0 forever, and states nothing where it is not; a WebP, how often it plays.
+// A GIF counts repetitions (0 is endless, no count plays once); a WebP counts plays.
 function loopArgs({ format, image }: Plan): string[] {
   if (format !== "gif" && format !== "webp" && !image?.motion) return [];
   const loop = image?.motion?.loop ?? 0;
@@ -79,16 +79,16 @@ function loopArgs({ format, image }: Plan): string[] {
   return ["-loop", String(format === "gif" ? repeats : loop)];
 }
 
-// A WAV's sizes are of 32 bits; RF64 (EBU Tech 3306) has 64, but fewer programs read it. The margin is for tags.
-const LARGEST_WAVE = 2 ** 32 - 2 ** 24;
-// Bytes a second of a copied track, whose plan has no rate: 8 channels of 24 bits at 192 kHz.
-const RICHEST = 8 * 3 * 192_000;
+// WAV sizes have 32 bits; RF64 (EBU Tech 3306) has 64, but fewer programs read it. The margin is for tags.
+const MAX_WAVE_BYTES = 2 ** 32 - 2 ** 24;
+// Assumed for a copied track, whose plan has no rate: 8 channels of 24 bits at 192 kHz.
+const MAX_BYTES_PER_SECOND = 8 * 3 * 192_000;
 
-// ffmpeg reserves 36 bytes for the larger sizes, and uses them only in a file that needs them.
+// With `-rf64 auto`, ffmpeg reserves 36 bytes for 64-bit sizes, and uses them only if the file needs them.
 function mayBeLargeWave({ format, audio, duration }: Plan): boolean {
   if (format !== "wav" || !audio) return false;
-  const rate = audio.mode === "encode" ? audio.channels * audio.sample_rate * 2 : RICHEST;
-  return (duration ?? Number.POSITIVE_INFINITY) * rate > LARGEST_WAVE;
+  const rate = audio.mode === "encode" ? audio.channels * audio.sample_rate * 2 : MAX_BYTES_PER_SECOND;
+  return (duration ?? Number.POSITIVE_INFINITY) * rate > MAX_WAVE_BYTES;
 }
 
 const MUXERS: Readonly<Record<string, readonly string[]>> = {

@@ -1,31 +1,32 @@
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
+import { EPSILON_SECONDS } from "../timeline.ts";
 import { type Cut, createCut, soundStream } from "./trim.ts";
 
-/** What an encoder found in a chunk's span of the source; a part is absent when the chunk has no such track. */
+/** Packets of a chunk's span compared with what the decoder returned; a part is absent when the chunk has no such track. */
 export interface Tally {
   pictures?: PictureTally;
   /** Seconds of sound in the source's packets. */
   sound?: number;
-  /** Seconds of them that no decoder returned and that are silent in the output; absent where the output is that much shorter. */
+  /** Seconds that the decoder did not return and the output replaces with silence; absent when the output is shorter instead. */
   silenced?: number;
-  /** Seconds from the start of the span to its first packet of sound, and to the end of its last; absent without any. */
+  /** Seconds from the start of the span to its first audio packet, and to the end of its last; absent without audio packets. */
   heard?: { from: number; until: number };
 }
 
-/** Seconds of sound that may differ because of edges, priming and another codec's frame size. */
+/** Seconds by which audio may differ because of edges, priming and another codec's frame size. */
 export const SOUND_TOLERANCE = 0.1;
 
-/** The pictures of a span: packets of the source compared with what the decoder returned. */
+/** The pictures of a span: the source's packets compared with the decoder's output. */
 export interface PictureTally {
   decoded: number;
-  /** Pictures that the source holds and the decoder did not return. */
+  /** Pictures in the source that the decoder did not return. */
   missing: number;
-  /** Time of the first missing picture in seconds relative to the span; null when none is missing or times are unknown. */
+  /** Time of the first missing picture, in seconds relative to the span; null when none is missing or times are unknown. */
   missing_at: number | null;
   /**
-   * Whether the pictures missing precede the first decoded one, as when decoding starts at a picture that refers to earlier
+   * Whether the missing pictures precede the first decoded one, as when decoding starts at a picture that references earlier
    * ones.
    */
   late_start: boolean;
@@ -33,35 +34,33 @@ export interface PictureTally {
   unreadable: number;
 }
 
-/** Packets of a span as a demuxer lists them. */
+/** The packets of a span as the demuxer lists them. */
 interface ListedPackets {
   /** Presentation times in seconds relative to the span; decoding times when `timed` is false. */
   times: readonly number[];
-  /** False when the container stores no presentation times (AVI), so that packets can be counted but not matched. */
+  /** False when the container stores no presentation times (AVI): packets can then be counted, but not matched. */
   timed: boolean;
 }
 
-/** What the comparison depends on, besides the two lists. */
+/** Parameters of the comparison. */
 export interface TallyRules {
-  /** Seconds of the span; null up to the end. */
+  /** Seconds of the span; null for up to the end. */
   length: number | null;
   /** Start of the picture visible at the beginning, in seconds relative to the span: 0 or less. */
   shown: number;
-  /** Whether a packet may hold one field of a picture. */
+  /** Whether a packet may contain a single field. */
   fields: boolean;
-  /** Whether decoding started at the very beginning of the source. */
+  /** Whether decoding started at the beginning of the source. */
   from_start: boolean;
-  /** Tolerance, in pictures, of a count without times, because reordering blurs the edges of the span. */
+  /** Tolerance of a count without times, in pictures: reordering blurs the edges of the span. */
   slack: number;
 }
 
-// A frame on an edge belongs to the span that starts there, as in the filters that cut.
-const NUDGE = 0.0005;
-// Containers round times to milliseconds, and filters to their own clock.
+// Containers round times to milliseconds, and filters to their time base.
 const SAME = 0.002;
-// As a share of the distance between two pictures: the second field follows half a frame after the first.
+// Share of the frame distance within which a second field may follow; nominally it is half.
 const FIELD = 0.75;
-// More packets than this per time count as fields.
+// More packets per distinct time than this are counted as fields.
 const PAIRED = 1.5;
 
 /** Compares the packets of a span with the pictures decoded from them. */
@@ -71,25 +70,28 @@ export function tallyPictures(
   rules: TallyRules,
 ): PictureTally {
   const packets = inSpan(listed.times, rules);
-  const held = distinct(packets);
+  const listedTimes = distinct(packets);
   const decoded = distinct(inSpan(decodedTimes, rules));
   const none = { decoded: decoded.length, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
-  // A second field without a time of its own gets that of its picture or of the next.
-  const paired = rules.fields && packets.length > PAIRED * held.length;
-  const pictures = paired ? Math.floor(packets.length / 2) : held.length;
+  // A second field without its own time gets that of its picture or of the next.
+  const paired = rules.fields && packets.length > PAIRED * listedTimes.length;
+  const pictures = paired ? Math.floor(packets.length / 2) : listedTimes.length;
   const short = pictures - decoded.length - (listed.timed ? 0 : rules.slack);
   if (short <= 0) return none;
   if (!listed.timed) return { ...none, missing: short, late_start: true };
 
   const reach = rules.fields ? FIELD * medianGap(decoded) : 0;
-  const missing = unmatched(held, decoded, reach);
+  const missing = unmatched(listedTimes, decoded, reach);
   const first = decoded[0] ?? Number.POSITIVE_INFINITY;
   const lost = rules.from_start && decoded.length > 0 ? missing.filter((time) => time > first) : missing;
   const unreadable = missing.length - lost.length;
   const [missing_at = null] = lost;
   return {
-    // A time that the decoder gets wrong matches none, though its picture exists.
-    ...{ decoded: decoded.length, missing: Math.min(lost.length, short), missing_at, unreadable },
+    decoded: decoded.length,
+    // A picture whose time the decoder gets wrong looks unmatched but is not missing.
+    missing: Math.min(lost.length, short),
+    missing_at,
+    unreadable,
     late_start: missing_at !== null && missing_at < first,
   };
 }
@@ -107,19 +109,19 @@ export function tallyRules(chunk: Chunk, source: Source): TallyRules {
 }
 
 function inSpan(times: readonly number[], { length, shown }: TallyRules): number[] {
-  const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
-  const inside = times.filter((time) => time >= shown - NUDGE && time < end);
+  const end = length === null ? Number.POSITIVE_INFINITY : length - EPSILON_SECONDS;
+  const inside = times.filter((time) => time >= shown - EPSILON_SECONDS && time < end);
   return inside.map((time) => Math.max(0, time)).sort((a, b) => a - b);
 }
 
-// Two pictures at the same time cannot both be shown.
+// Of two pictures at the same time, only one is shown.
 function distinct(sorted: readonly number[]): number[] {
   return sorted.filter((time, index) => index === 0 || time - (sorted[index - 1] ?? 0) > 1e-5);
 }
 
-function unmatched(held: readonly number[], decoded: readonly number[], reach: number): number[] {
+function unmatched(listed: readonly number[], decoded: readonly number[], reach: number): number[] {
   let next = 0;
-  return held.filter((time) => {
+  return listed.filter((time) => {
     while (next < decoded.length && (decoded[next] ?? 0) < time - SAME - reach) next++;
     return !((decoded[next] ?? Number.POSITIVE_INFINITY) <= time + SAME);
   });
@@ -130,9 +132,7 @@ function medianGap(times: readonly number[]): number {
   return gaps.sort((a, b) => a - b)[gaps.length >> 1] ?? 0;
 }
 
-// ffmpeg lists the packets that it reads and the pictures that it decodes, so that the two can be compared.
-
-/** Names of the lists, to follow the encoder's path prefix. */
+/** Names of the lists that ffmpeg writes of the packets it reads and the pictures it decodes; they follow the path prefix. */
 export const LISTS = {
   packets: "packets.txt",
   decoded: "decoded.txt",
@@ -140,7 +140,7 @@ export const LISTS = {
   heard: "heard.txt",
 } as const;
 
-/** Returns the path prefix of the lists of a part of a joined video, within that of all. */
+/** Returns the prefix of the list names of one part of a joined video. */
 export function listPrefix({ input }: Pick<PlacedPart, "input">): string {
   return input === 0 ? "" : `${input}-`;
 }
@@ -152,9 +152,9 @@ export function listNames({ concat }: Plan): string[] {
   );
 }
 
-/** Returns filters, as one link of a chain, that list every passing picture; `folder` is the path prefix of the lists. */
+/** Returns a filter chain that lists every picture passing through it; `folder` is the path prefix of the lists. */
 export function listPictures(folder: string): string {
-  // Only the listing branch gets the microsecond clock: the kept branch retains its exact times.
+  // Only the counting branch gets the microsecond time base: the other must keep its exact times.
   return (
     "split[counted][kept];[counted]settb=AVTB,metadata=add:key=n:value=1," +
     `metadata=print:file=${folder}${LISTS.decoded},nullsink;[kept]null`
@@ -170,7 +170,7 @@ export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, 
   return listInput(source, folder, streams, chunk.end === null ? null : cut.lead + chunk.end - chunk.start);
 }
 
-/** Returns the arguments that list the packets of an input's streams, up to a number of seconds; `folder` is the path prefix of the lists. */
+/** Returns the arguments that list the packets of an input's streams, up to `until` seconds; `folder` is the path prefix of the lists. */
 export function listInput(
   source: Source,
   folder: string,
@@ -179,12 +179,12 @@ export function listInput(
 ): string[] {
   const list = (map: string, name: string, ...more: string[]) => [
     ...["-map", map, "-c", "copy", ...more],
-    // All packets, including those before the span.
+    // Include the packets before the span.
     ...["-copyinkf", "-copypriorss", "1", "-avoid_negative_ts", "disabled"],
     ...(until === null ? [] : ["-t", String(Number(until.toFixed(6)))]),
     ...["-f", "framecrc", folder + name],
   ];
-  // Packed B-frames put two pictures into one packet, followed by a dummy.
+  // With packed B-frames one packet holds two pictures, and a dummy packet follows.
   const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
   return [
     ...(pictures === null ? [] : list(pictures, LISTS.packets, ...unpack)),
@@ -192,7 +192,7 @@ export function listInput(
   ];
 }
 
-/** Returns the arguments that list the decoded sound of a part, whose gaps the output fills. */
+/** Returns the arguments that list the decoded audio of a part; the output fills its gaps with silence. */
 export function listHeard({ input, sound }: PlacedPart, folder: string): string[] {
   if (sound === null) return [];
   const decoded = ["-map", `${input}:a:${sound}`, "-c:a", "pcm_s16le", "-avoid_negative_ts", "disabled"];
@@ -221,7 +221,6 @@ export function readLists(
   return tally;
 }
 
-// What is missing of any part is missing of the whole.
 function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): Tally {
   const whole: PictureTally = { decoded: 0, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
   let [heard, silenced]: [number | null, number] = [null, 0];
@@ -238,10 +237,9 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     if (own.missing_at !== null) whole.missing_at ??= at + own.missing_at;
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
-    const { sound: held } = soundOf(text(LISTS.sound), at, span);
-    const lost = held - soundOf(text(LISTS.heard), at, span).sound;
-    heard = (heard ?? 0) + held;
-    // Beside what an output may lack, what an encoder adds for its own priming.
+    const { sound: listed_seconds } = soundOf(text(LISTS.sound), at, span);
+    const lost = listed_seconds - soundOf(text(LISTS.heard), at, span).sound;
+    heard = (heard ?? 0) + listed_seconds;
     if (lost > SOUND_TOLERANCE + PRIMING) silenced += lost;
   }
   return {
@@ -251,12 +249,12 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
   };
 }
 
-// Seconds.
+// Seconds of encoder delay.
 const PRIMING = 0.05;
 
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 
-// Of a still there is one, which is there or not.
+// A still is a single picture, so there is nothing to count.
 function hasPictures({ video, image }: Plan): boolean {
   return video !== null || image?.animated === true;
 }
@@ -271,7 +269,7 @@ interface Packet {
 
 // ffmpeg writes this for an unknown time.
 const NO_TIME = -9e18;
-// AV_PKT_FLAG_DISCARD: needed to decode others, but outside what the file presents.
+// AV_PKT_FLAG_DISCARD: needed for decoding, but not presented (edit lists).
 const DISCARD = 4;
 
 // Lines of `stream, dts, pts, duration, size, checksum[, F=flags…]` after a header with `#tb 0: 1/90000`.
@@ -287,13 +285,12 @@ function* packetsOf(text: string): Generator<Packet> {
   }
 }
 
-// In MPEG-4 Visual a few bytes say that a picture is not coded (vop_coded) and repeats the previous one; a coded picture takes
-// more.
+// Bytes of the largest MPEG-4 Visual picture that is not coded (vop_coded = 0) and repeats the previous one.
 const NOT_CODED = 8;
 
 function parsePackets(text: string, lead: number, { codecs }: Source): ListedPackets {
-  const least = codecs?.video === "mpeg4" ? NOT_CODED : 0;
-  const packets = [...packetsOf(text)].filter(({ size }) => size > least);
+  const empty_size = codecs?.video === "mpeg4" ? NOT_CODED : 0;
+  const packets = [...packetsOf(text)].filter(({ size }) => size > empty_size);
   const timed = packets.every(({ pts }) => pts !== null);
   return { timed, times: packets.map(({ dts, pts }) => (timed ? (pts ?? dts) : dts) - lead) };
 }
@@ -311,7 +308,7 @@ function soundOf(
   let [seconds, from, until] = [0, Number.POSITIVE_INFINITY, 0];
   for (const { dts, pts, duration } of packetsOf(text)) {
     const time = (pts ?? dts) - lead;
-    // A packet across an edge counts for the part inside.
+    // A packet across an edge counts only for the part inside.
     const edges = [Math.max(time, 0), Math.min(time + duration, length)] as const;
     if (edges[1] <= edges[0]) continue;
     seconds += edges[1] - edges[0];

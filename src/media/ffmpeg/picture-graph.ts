@@ -17,26 +17,27 @@ import {
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 import type { Cut } from "./trim.ts";
 
-/** What to fix in pictures before they are sized. */
+/** How to clean up pictures before they are scaled. */
 export interface Cleanup {
-  /** Filters that clean pictures while their neighbors are there. */
+  /** Filters that need neighboring frames, such as a deinterlacer; they come first. */
   clean: readonly string[];
   /** Frames per second; null keeps the timing. */
   fps: number | null;
-  /** Length of the stretch in seconds; null up to the end. */
+  /** Length of the output span in seconds; null for up to the end. */
   length: number | null;
   rotate: Geometry["rotate"];
   mirror: boolean;
   matte: string | null;
 }
 
-/** The target that pictures are sized to. */
+/** The size and colors to which pictures are converted. */
 export interface Scaling {
   geometry: Geometry;
-  /** Filters that change the colors of the sized pictures; empty keeps them. */
+  /** Tone-mapping filters, applied after scaling; empty keeps the colors. */
   tone: readonly string[];
-  /** ffmpeg's pixel formats of the output, and of the canvas that is padded. */
+  /** ffmpeg pixel format of the output. */
   pixels: string;
+  /** ffmpeg pixel format in which padding is drawn. */
   canvas: string;
   /** YUV matrix and range; null keeps the matrix. */
   matrix: string | null;
@@ -48,7 +49,7 @@ export interface Scaling {
 
 const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["transpose=cclock"] } as const;
 
-/** Returns the filters that deinterlace, retime and turn pictures and flatten transparency. */
+/** Returns the filters that deinterlace, retime and rotate pictures and flatten transparency. */
 export function cleanupFilters(cleanup: Cleanup): string[] {
   const filters: string[] = [...cleanup.clean];
   if (cleanup.fps !== null) filters.push(...fpsFilters(cleanup.fps, cleanup.length));
@@ -65,7 +66,7 @@ export function scalingFilters(source: Source, scaling: Scaling): string[] {
   if (scaling.tone.length > 0) {
     filters.push(...(scale ? [scaleFilter(scaling, scale)] : []), ...scaling.tone, ...finish(scaling, null));
   } else if (scale && scaling.alpha) {
-    // Premultiplied, so that the colors of transparent pixels do not bleed into the edges.
+    // Premultiplying keeps the colors of transparent pixels from bleeding into edges.
     const scaled = [
       "format=gbrap",
       "premultiply=inplace=1",
@@ -81,12 +82,12 @@ export function scalingFilters(source: Source, scaling: Scaling): string[] {
   return [...filters, "setsar=1"];
 }
 
-/** Returns the filters that convert sized pictures to the colors and the pixel format of the output. */
+/** Returns the filters that convert scaled pictures to the colors and the pixel format of the output. */
 export function colorFilters(scaling: Scaling): string[] {
   return [scaleFilter(scaling, null, colorsOf(scaling)), `format=${scaling.pixels}`];
 }
 
-// Padding needs a canvas with a full color per pixel; the output format comes last.
+// Padding in color needs a canvas without chroma subsampling; the output format comes last.
 function finish(scaling: Scaling, scale: Size | null): string[] {
   const { geometry, canvas, pixels } = scaling;
   const { pad } = geometry;
@@ -106,7 +107,7 @@ function scaleFilter(scaling: Scaling, size: Size | null, color: readonly string
   return `scale=${parts.join(":")}`;
 }
 
-// Derives a plain background of equal size and timing from the picture itself; drawbox cannot replace RGBA in ffmpeg 5.1.
+// Derives the background from the picture itself, so that size and timing match; drawbox cannot replace RGBA in ffmpeg 5.1.
 function matteFilter(color: string): string {
   const [red, green, blue] = [2, 4, 6].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
   return (
@@ -115,16 +116,16 @@ function matteFilter(color: string): string {
   );
 }
 
-// Every stretch holds exactly its share of frames, however sparse those of the source are.
+// Every chunk outputs exactly its share of frames, however sparse the source is.
 function fpsFilters(fps: number, length: number | null): string[] {
   const filter = `fps=${fpsText(fps)}:start_time=0`;
   if (length === null) return [filter];
   const frames = Math.max(1, Math.round(length * fps));
-  // Pass the last picture on even if it lasts less than half a frame: it may be the only one.
+  // eof_action keeps a last picture shorter than half a frame: it may be the only one.
   return [`${filter}:eof_action=pass`, "tpad=stop=-1:stop_mode=clone", `trim=end_frame=${frames}`];
 }
 
-/** Joins filters of one chain; those of two pictures take the second from a chain of their own. */
+/** Joins filters into one chain; a filter with two inputs takes the second from a chain of its own. */
 export function chain(filters: readonly Filter[]): string {
   const texts = filters.map((each, at) => {
     if (typeof each !== "string") return `[under];${each.second}[over];[under][over]${each.filter}`;
@@ -133,7 +134,7 @@ export function chain(filters: readonly Filter[]): string {
   return texts.join("");
 }
 
-/** Formats frames per second for ffmpeg: NTSC rates as fractions. */
+/** Formats frames per second for ffmpeg, NTSC rates as fractions. */
 export function fpsText(fps: number): string {
   const whole = ntscRate(fps);
   return whole === null ? String(fps) : `${whole * 1000}/1001`;
@@ -142,14 +143,13 @@ export function fpsText(fps: number): string {
 /** A {@link VideoPlan} that re-encodes. */
 export type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
 
-/** Longest distance between keyframes in seconds, so that players can seek. */
+// Longest distance between keyframes, so that players can seek.
 const KEYFRAME_SECONDS = 5;
 
-/** Ticks per second that represent the frames of 24, 25, 30, 50, 60 fps and the NTSC rates, and milliseconds, exactly. */
+/** Ticks per second; represents frames at 24, 25, 30, 50, 60 fps and the NTSC rates, and milliseconds, exactly. */
 export const TICKS = 120_000;
 const TIME_BASE = `1:${TICKS}`;
 const WEBM_TICKS = 1000;
-/** Makes an MP4 or MOV count in these ticks. */
 const TIMESCALES = ["-video_track_timescale", String(TICKS), "-movie_timescale", String(TICKS)];
 
 /** Returns the filter graph of a video, from `[0:V:0]` to `[video]`; the filters of `over` come last. */
@@ -167,7 +167,7 @@ export function videoGraph(
   return `[0:V:0]${chain([...filters, ...over])}[video]`;
 }
 
-/** Returns the filters that draw over the finished pictures of a chunk; `files` are the paths of the plan's extra files. */
+/** Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. */
 export function videoOver(
   plan: Plan,
   chunk: Chunk,
@@ -188,10 +188,10 @@ export function videoOver(
   });
 }
 
-/** Returns the filters of a video that precede its scaling: trimmed, cleaned, timed, turned. */
+/** Returns the filters of a video that precede its scaling: trim, cleanup, timing and rotation. */
 export function videoCleanup(source: Source, video: VideoEncode, cut: Cut, { engine }: Toolset): string[] {
   const context = filterContext(source, engine);
-  // ffmpeg turns a video as players do; with that disabled, it would copy the rotation to the output (5.1).
+  // ffmpeg autorotates as players do; with -noautorotate it would copy the rotation to the output (5.1).
   const { turn: rotate, mirror } = video.geometry;
   const length = cut.length === null ? null : cut.length / cut.speed;
   const clean = pictureFilters("clean", video, context);
@@ -216,7 +216,7 @@ export function videoScaling(
     geometry,
     tone: pictureFilters("tone", video, filterContext(source, toolset.engine)),
     pixels,
-    // Padding in YUV supports only BT.601; black, white and gray are the same in all matrices.
+    // The pad filter assumes BT.601 in YUV; black, white and gray are the same in all matrices.
     canvas: gray ? pixels : pixels.replace("yuv420p", "gbrp"),
     matrix: rgb || !gray ? (matrix ?? "bt601") : null,
     range: "tv",
@@ -225,19 +225,19 @@ export function videoScaling(
   });
 }
 
-/** Returns the codec arguments of a video stream whose last picture ends after `until` seconds; null when that is unknown. */
+/** Returns the codec arguments of a video stream whose last picture ends after `until` seconds (null when unknown). */
 export function videoArgs(
   plan: Plan,
-  given: Source,
+  input: Source,
   video: VideoEncode,
   toolset: Toolset,
   until: number | null,
 ): string[] {
-  const source = paced(given, plan);
-  const tool = steady(videoTool(toolset, video.codec, video.geometry), video.rate, plan);
+  const source = atSpeed(input, plan);
+  const tool = rateControlArgs(videoTool(toolset, video.codec, video.geometry), video.rate, plan);
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const lasting = until === null || video.fps !== null ? [] : [lastingFilter(plan, source, until)];
-  // Packets that wait for the file's header reach their filters in the encoder's clock (5.1), so that must be the file's.
+  // Packets queued before the header is written reach bitstream filters in the encoder's time base (5.1), so it must be the file's.
   const clock = plan.format === "webm" && lasting.length > 0 ? `1:${WEBM_TICKS}` : TIME_BASE;
   return [
     ...["-c:v", tool.encoder, ...tool.args, ...rateArgs(video.codec, video.rate)],
@@ -248,14 +248,12 @@ export function videoArgs(
   ];
 }
 
-// The source as it plays at the speed of the output.
-function paced(source: Source, { speed = 1 }: Plan): Source {
+function atSpeed(source: Source, { speed = 1 }: Plan): Source {
   return speed === 1 ? source : { ...source, fps: (source.fps ?? DEFAULT_FPS) * speed };
 }
 
 /**
- * Returns the arguments that keep every frame at its time, or count at a constant rate; `filters` are additional bitstream
- * filters.
+ * Returns the arguments that keep every frame's time, or enforce a constant rate; `filters` are additional bitstream filters.
  */
 export function timingArgs(
   source: Source,
@@ -268,7 +266,7 @@ export function timingArgs(
   const timing = ["-fps_mode", "vfr", "-enc_time_base:v", clock];
   const fps = source.fps ?? DEFAULT_FPS;
   if (video.codec !== "h264" || !isEven(fps)) return [...timing, ...bitstream(filters)];
-  // x264 takes the time base for the frame rate and writes it into the stream, where readers look for it.
+  // x264 writes the time base into the stream as the frame rate, and readers believe it.
   const ticks = fpsText(2 * exactFps(fps));
   const rate = `h264_metadata=tick_rate=${ticks}:fixed_frame_rate_flag=0`;
   return [...timing, ...bitstream([...filters, rate])];
@@ -276,17 +274,17 @@ export function timingArgs(
 
 /**
  * Returns the bitstream filter that makes the last picture end after `until` seconds. ffmpeg 5.1 passes no durations to
- * encoders, so muxers give the last frame the duration of the one before. In an MP4 the duration belongs to the packet
- * decoded last, which may be a B-frame before the last picture; its decoding time is then set to its presentation time, so
- * that the times add up.
+ * encoders, so muxers repeat the duration of the previous frame. In an MP4 the duration belongs to the packet decoded last,
+ * which may be a B-frame shown before the last picture; the filter then sets its decoding time to its presentation time, so that
+ * the times add up.
  */
 export function lastingFilter(plan: Plan, source: Source, until: number): string {
-  // The filter's TB is the encoder's, but packets are in the muxer's (5.1).
+  // The filter's TB constant is the encoder's time base, but its packets are in the muxer's (5.1).
   const ticks = plan.format === "webm" ? WEBM_TICKS : TICKS;
   const end = Math.round(until * ticks);
   const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
-  // ffmpeg then repeats the previous packet's duration, but gives the second of two a single tick (5.1). The average rate of an animation
-  // says nothing about its last picture.
+  // A regular last frame keeps the repeated duration, except as the second of two, where ffmpeg gives it a single tick (5.1). An
+  // animation's average rate says nothing about its last picture.
   const isUsual = `gt(N,1)*lte(abs(${end}-ld(0)-${frame}),${Math.max(1, SAME_SECONDS * ticks)})`;
   const usual = source.kind === "image" ? "0" : isUsual;
   const plain = `gt(NEXT_DTS,DTS)+${usual}+lte(${end},PTS)`;
@@ -320,10 +318,10 @@ export function rateArgs(codec: VideoCodec, rate: Rate, stream = ":v"): string[]
   ];
 }
 
-// SVT-AV1 accepts no bounds. Unless told to make up for undershoot, chunks of 12 s of a noisy clip came out 16 % too small; with
-// it, 1 % too large. It compensates only over groups of pictures: 3 s of a noisy clip came out up to 49 % too large, and at a
-// constant bitrate 1 % too small, which costs a hundredth of SSIM.
-function steady(tool: Tool, rate: Rate, { duration }: Plan): Tool {
+// SVT-AV1 has no maxrate. With default undershoot settings, 12 s chunks of a noisy clip came out 16 % too small; with these, 1 % too
+// large. It compensates only across groups of pictures: 3 s came out up to 49 % too large, but 1 % too small at a constant bitrate,
+// at a cost of 0.01 SSIM.
+function rateControlArgs(tool: Tool, rate: Rate, { duration }: Plan): Tool {
   if (tool.encoder !== "libsvtav1" || !("bitrate" in rate)) return tool;
   const short = duration !== null && duration < STEADY_SECONDS;
   return addParams(tool, "-svtav1-params", short ? "rc=2" : "undershoot-pct=0:overshoot-pct=0");
@@ -331,8 +329,8 @@ function steady(tool: Tool, rate: Rate, { duration }: Plan): Tool {
 
 const STEADY_SECONDS = 6;
 
-// What keeps each encoder near an average bitrate, as shares of it: on 3 s of noise they stay within 10 %. Without limits on both
-// sides libvpx undershoots by a third, and x265 overshoots by as much.
+// Bounds as shares of the average bitrate. With them, 3 s of noise stay within 10 %; without, libvpx undershoots by a third and x265
+// overshoots by as much.
 const AVERAGE = {
   h264: [
     ["maxrate", 1.5],

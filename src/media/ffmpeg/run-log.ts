@@ -4,8 +4,8 @@ import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 
 /**
- * Parses the output time in seconds from a line of ffmpeg's `-progress` or status output, limited to 0 to `duration` where
- * that is known; null when the line has none.
+ * Parses the output time in seconds from a line of ffmpeg's `-progress` or status output, clamped to 0 to `duration` (if known);
+ * null when the line has none.
  */
 export function parseProgress(line: string, duration: number | null = null): number | null {
   const micros = /^out_time_(?:us|ms)=(-?\d+)\s*$/.exec(line);
@@ -25,33 +25,31 @@ function clockSeconds(match: RegExpExecArray | null): number | null {
   return sign === "-" ? -total : total;
 }
 
-/**
- * How a run of ffmpeg ended: its exit code, null when a signal killed it, and its log at level warning, including its last
- * status.
- */
+/** How a run of ffmpeg ended. */
 export interface RunEnd {
+  /** Exit code; null when a signal killed it. */
   code: number | null;
-  /** Such as `SIGXFSZ`; absent when it exited by itself. */
+  /** The signal, such as `SIGXFSZ`; absent when ffmpeg exited by itself. */
   signal?: string | null;
-  /** Lines, oldest first. */
+  /** Lines at level warning and the last status, oldest first. */
   log: readonly string[];
 }
 
-// Demuxers say this when the input ends too early, though ffmpeg continues with what there is.
+// Demuxers log this when the input is truncated, and ffmpeg continues with what it has.
 const CUT_OFF = /partial file|unexpected end|Premature end/;
-// A truncated still has nothing to continue with, whereas in a film or recording this may be a cover or a single frame. ffmpeg
-// may claim that a small JPEG lacks its end marker, but only for truncated ones does it report reading beyond the end.
+// Fatal only for a still: in a video or recording it may concern a cover or a single frame. ffmpeg may claim that an intact small JPEG
+// lacks its end marker, but reports an overread only for truncated ones.
 const CUT_STILL = /overread \d|[Tt]runcat|Packet corrupt/;
 const UNREADABLE =
   /moov atom not found|Invalid data found|could not find codec|Decoder .*not found|unknown codec|not on whitelist/i;
-// The demuxer gave up, at the start or midway; whatever it reports, the input is damaged. Only the light encoder may truly lack
-// memory for an index; elsewhere, a damaged index claims too much.
+// The demuxer gave up, so the input is damaged whatever the message says. "Cannot allocate" is the exception in the light encoder,
+// which may really lack memory for an index; elsewhere a damaged index claims an absurd size.
 const READER_FAILED = /^(\/in\/input: (?!Cannot allocate)|https?:\/\/\S+: )/m;
-// A copy needs the times that an encode would make up.
+// A copy needs the timestamps that an encode would generate.
 const TIMELESS = /pts has no value|unknown timestamp/;
 const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/gi;
 const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
-// x264 and x265, SVT-AV1 and C++ each phrase it differently; what a thread lacks is memory for its stack.
+// x264 and x265, SVT-AV1 and C++ each phrase it differently; a thread fails for lack of memory for its stack.
 const NO_MEMORY =
   /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed|pthread_create\(\) failed/i;
 const STATUS = /^(frame|size)=/;
@@ -62,28 +60,28 @@ const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00)|nothing was encoded/
  * `worker_lost` (killed from outside) or `encode_failed`. Does nothing after success.
  */
 export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk, source: Source): void {
-  const said = log.join("\n");
+  const text = log.join("\n");
   type Kind = "input_unsupported" | "out_of_memory" | "worker_lost" | "encode_failed";
-  const fault = (kind: Kind, message: string) => new MediaError(kind, message, { cause: said });
-  // Checked even on apparent success: ffmpeg (5.1) finishes WebM and WAV although writing failed.
-  if (signal === "SIGXFSZ" || DISK_FULL.test(said)) throw diskFull(said);
+  const fault = (kind: Kind, message: string) => new MediaError(kind, message, { cause: text });
+  // Even with exit code 0: ffmpeg (5.1) reports success for WebM and WAV when writing failed.
+  if (signal === "SIGXFSZ" || DISK_FULL.test(text)) throw diskFull(text);
   if (signal === "SIGKILL" || signal === "SIGTERM")
     throw fault("worker_lost", "The encoder was terminated from outside; try again.");
-  if (CUT_OFF.test(said) || (plan.still && CUT_STILL.test(said)))
+  if (CUT_OFF.test(text) || (plan.still && CUT_STILL.test(text)))
     throw fault("input_unsupported", "The input is damaged or cut off.");
   if (code !== 0) {
-    if (/matches no streams/.test(said)) {
+    if (/matches no streams/.test(text)) {
       throw fault("input_unsupported", "The input lacks a stream that it claims to have.");
     }
-    if (READER_FAILED.test(said))
+    if (READER_FAILED.test(text))
       throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
-    if (TIMELESS.test(said))
+    if (TIMELESS.test(text))
       throw fault("input_unsupported", "The input is damaged: it does not say when all its packets play.");
-    if (NO_MEMORY.test(said)) {
+    if (NO_MEMORY.test(text)) {
       throw fault("out_of_memory", "The work needs more memory than this encoder has.");
     }
     if (signal) throw fault("encode_failed", `ffmpeg crashed (${signal}).`);
-    if (UNREADABLE.test(said))
+    if (UNREADABLE.test(text))
       throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
     const last = log.findLast((line) => !STATUS.test(line));
     if (last && EMPTY.test(last)) throw nothing(plan);
@@ -92,7 +90,7 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
       last ? `ffmpeg failed: ${last.replace(URL, "(URL)")}.` : "ffmpeg failed without a message.",
     );
   }
-  // A chunk may be empty when the sound outlasts the pictures; a whole output may not.
+  // A chunk may be empty when the audio outlasts the video; a whole output may not.
   if (chunk.track !== "all") return;
   const status = log.findLast((line) => STATUS.test(line)) ?? "";
   if (EMPTY.test(status)) throw nothing(plan);
@@ -100,15 +98,12 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
   if (reached !== null) checkEnd(reached, plan, source);
 }
 
-/**
- * Throws `input_unsupported` when an output with sound ends, at `reached` seconds, so early that its source must be
- * truncated.
- */
+/** Throws `input_unsupported` when an output with audio ends, at `reached` seconds, so early that its source must be truncated. */
 export function checkEnd(reached: number, plan: Plan, source: Source): void {
-  // A file is as long as its longest stream, which may be a text stream.
+  // The file's duration is that of its longest stream, which may be a text stream.
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
   if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
-  // The last picture may stay for long, so only the sound shows how far the input goes.
+  // The last picture may freeze for long, so only the audio shows how far the input goes.
   const sound =
     sourceForTrack(source, plan).streams?.find(({ kind }) => kind === "audio")?.end ??
     Number.POSITIVE_INFINITY;
@@ -116,9 +111,9 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   throw new MediaError("input_unsupported", "The input ends too early: it is cut off.");
 }
 
-/** Returns the {@link MediaError} for a full disk; `said` is ffmpeg's log. */
-export function diskFull(said?: string): MediaError {
-  return new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: said });
+/** Returns the {@link MediaError} for a full disk; `log` is ffmpeg's. */
+export function diskFull(log?: string): MediaError {
+  return new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: log });
 }
 
 /** Returns the {@link MediaError} for empty output. */
@@ -132,5 +127,5 @@ export function nothing(plan: Plan): MediaError {
       );
 }
 
-// These state their duration exactly; others are estimated, and pictures alone may stand still for long at the end.
+// Formats whose headers state the exact duration.
 const EXACT: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flac", "wav"]);

@@ -16,44 +16,44 @@ export interface Tool {
   args: readonly string[];
 }
 
-/** What a small build of ffmpeg reads; codecs count only where they are decoded. */
+/** The formats and codecs that a small build of ffmpeg reads; codecs matter only when they are decoded. */
 export interface Readable {
   formats: ReadonlySet<string>;
   codecs: ReadonlySet<string>;
-  /** Bits per sample, for codecs of which not all are decoded. */
+  /** Supported bits per sample, for codecs whose other depths cannot be decoded. */
   depths: Readonly<Record<string, ReadonlySet<number>>>;
 }
 
-/** What a build of ffmpeg can do, and the arguments it needs. */
+/** The capabilities of a build of ffmpeg, and the arguments it needs. */
 export interface Toolset {
   engine: Engine;
-  /** The features that its engine can carry out, but this build cannot. Required, so that no copy of a toolset forgets them. */
+  /** Features that its engine supports but this build lacks. Required, so that no copy of a toolset forgets them. */
   lacks: readonly FeatureName[];
   /** Name of the build, used in messages. */
   name: string;
   video: Partial<Record<VideoCodec, Tool>>;
-  /** Encoders for renditions of one source that are made at once, as those of adaptive video, where they differ from `video`. */
+  /** Encoders for several renditions in one run (adaptive video), where they differ from `video`. */
   renditions: Partial<Record<VideoCodec, Tool>>;
-  /** Encoders for pictures with a side below {@link SMALL_SIDE}, where the usual one fails. */
+  /** Encoders for pictures with a side below 64 pixels, where the default one fails. */
   small: Partial<Record<VideoCodec, Tool>>;
-  /** The shortest side in pixels that a codec supports; absent when any does. */
+  /** The shortest side in pixels that a codec's encoder supports; absent when any side works. */
   least: Partial<Record<VideoCodec, number>>;
   audio: Partial<Record<AudioCodec, Tool>>;
   image: Partial<Record<ImageFormat, Tool>>;
   animated: Partial<Record<ImageFormat, Tool>>;
   /** Formats whose pictures its host decodes for it. */
   decoded: ReadonlySet<string>;
-  /** Picture codecs that it cannot read. */
+  /** Video codecs that it cannot read. */
   unreadable: readonly string[];
-  /** All that it reads; null for a build with whatever ffmpeg has. */
+  /** Everything that it reads; null for a full build. */
   readable: Readable | null;
-  /** Whether it joins short frames of sound, which saves time. */
+  /** Whether it can join short audio frames, which saves time. */
   joins: boolean;
-  /** Whether it flattens transparency. */
+  /** Whether it can flatten transparency. */
   flattens: boolean;
   /** Image formats whose transparency it cannot write. */
   opaque: readonly ImageFormat[];
-  /** Image formats of which it writes animations that only repeat endlessly. */
+  /** Image formats whose animations it can only write as endless loops. */
   endless: readonly ImageFormat[];
   input: readonly string[];
   output: readonly string[];
@@ -65,7 +65,7 @@ const tool = (encoder: string, ...args: string[]): Tool => ({ encoder, args });
 const AUDIO = {
   aac: tool("aac"),
   mp3: tool("libmp3lame"),
-  // Unconstrained, noise exceeds the bitrate by up to 70 %; constrained, by 4 %.
+  // With unconstrained VBR, noise exceeds the bitrate by up to 70 %; with constrained, by 4 %.
   opus: tool("libopus", "-vbr", "constrained"),
   vorbis: tool("libvorbis"),
   flac: tool("flac"),
@@ -81,10 +81,10 @@ const IMAGE = {
 
 const ANIMATED = { webp: tool("libwebp_anim"), gif: tool("gif") } as const satisfies Toolset["animated"];
 
-/** Pictures with a side below this many pixels use {@link Toolset.small}. */
+// Pictures with a side below this many pixels use `small`.
 const SMALL_SIDE = 64;
 
-/** The stock wasm core (ffmpeg 5.1.4, one thread), with x264 settings that keep look-ahead and references small in memory. */
+/** The stock wasm core (ffmpeg 5.1.4, one thread), with x264 settings that limit the memory of look-ahead and references. */
 export const WASM_TOOLS: Toolset = {
   engine: "stock",
   lacks: [],
@@ -114,8 +114,8 @@ export const WASM_TOOLS: Toolset = {
 const { vorbis: _, ...FAST_AUDIO } = AUDIO;
 
 /**
- * This project's own wasm core (ffmpeg 5.1.9, one thread): several times faster than the stock one, for H.264 and sound. What it
- * has is in core/recipe.ts.
+ * This project's own wasm core (ffmpeg 5.1.9, one thread): several times faster than the stock one, for H.264 and audio only.
+ * core/recipe.ts lists its components.
  */
 export const FAST_TOOLS: Toolset = {
   ...WASM_TOOLS,
@@ -138,7 +138,7 @@ export const FAST_TOOLS: Toolset = {
   flattens: false,
 };
 
-/** The second file of that core, which has libvpx in place of x264: for WebM alone, so that no other job downloads it. */
+/** The WebM variant of the fast core, with libvpx instead of x264: a file of its own, so that no other job downloads it. */
 export const VP9_TOOLS: Toolset = {
   ...FAST_TOOLS,
   video: { vp9: WASM_TOOLS.video.vp9 as Tool },
@@ -166,11 +166,11 @@ export const NATIVE_TOOLS: Toolset = {
     vp9: tool("libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1"),
     av1: tool("libsvtav1", "-preset", "8"),
   },
-  // For a ladder of four it takes a sixth less time than `fast` and, at the same CRF, 10 % fewer bytes at an SSIM lower by 0.001:
-  // measured on film of 1280x720, where the top rendition improved. Below subme 6, x264 spends no bits on grain.
+  // Measured on a ladder of four from 1280x720 film at the same CRF: a sixth less time than `fast` and 10 % fewer bytes, SSIM lower by
+  // 0.001, and a better top rendition. Below subme 6, x264 spends no bits on grain.
   renditions: { h264: tool("libx264", "-preset", "faster") },
   small: {
-    // With cutree, the look-ahead of x265 3.5 writes out of bounds on small pictures.
+    // With cutree, the look-ahead of x265 3.5 writes out of bounds for small pictures.
     h265: addParams(X265, "-x265-params", "cutree=0"),
     av1: tool("libaom-av1", "-cpu-used", "6"),
   },
@@ -191,15 +191,15 @@ export const NATIVE_TOOLS: Toolset = {
   scaler: "bicubic",
 };
 
-/** Returns the encoder of a codec for pictures of a size; throws a RangeError when the toolset has none. */
+/** Returns the encoder of a codec for a picture size; throws a RangeError when the toolset has none. */
 export function videoTool(toolset: Toolset, codec: VideoCodec, { width, height }: Size): Tool {
-  const usual = toolset.video[codec];
-  const found = Math.min(width, height) < SMALL_SIDE ? (toolset.small[codec] ?? usual) : usual;
-  if (!found) throw new RangeError(`${toolset.name} has no ${codec} encoder.`);
-  return found;
+  const standard = toolset.video[codec];
+  const encoder = Math.min(width, height) < SMALL_SIDE ? (toolset.small[codec] ?? standard) : standard;
+  if (!encoder) throw new RangeError(`${toolset.name} has no ${codec} encoder.`);
+  return encoder;
 }
 
-/** Returns the encoder of an image; undefined when the toolset has none. Of a storyboard, each sheet is a still. */
+/** Returns the encoder of an image; undefined when the toolset has none. Each sheet of a storyboard is a still. */
 export function imageTool(
   { animated, image }: Toolset,
   format: ImageFormat,
@@ -208,7 +208,7 @@ export function imageTool(
   return (plan.animated && !plan.sheet ? animated : image)[format];
 }
 
-/** Appends to an encoder's private parameters, such as those of `-x265-params`. */
+/** Appends to an encoder's private parameters, such as `-x265-params`. */
 export function addParams(tool: Tool, name: string, params: string): Tool {
   const at = tool.args.indexOf(name);
   if (at < 0) return { ...tool, args: [...tool.args, name, params] };

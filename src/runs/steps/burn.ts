@@ -15,7 +15,7 @@ import type { StepTools } from "./step-tools.ts";
 
 type BurnTools = Pick<StepTools, "storage" | "open" | "font">;
 
-/** Returns the keys of the files that encoders read beside a plan's source, once those of burnt-in subtitles are written. */
+/** Returns the keys of a plan's extra files, after writing those of burnt-in subtitles. */
 export async function furtherKeys(
   tools: BurnTools,
   { plan, source, request }: { plan: Plan; source: Source; request: EncodeRequest },
@@ -23,7 +23,7 @@ export async function furtherKeys(
 ): Promise<string[]> {
   const { run_id } = context;
   const folder = `${runFolder("work", run_id)}burn/`;
-  const own = { subtitles: `${folder}text.ass`, font: `${folder}font.ttf` } as const;
+  const burnKeys = { subtitles: `${folder}text.ass`, font: `${folder}font.ttf` } as const;
   const options = "subtitles" in request.options ? request.options : {};
   const burnt = burntInput(options);
   if (burnt !== null) {
@@ -34,13 +34,13 @@ export async function furtherKeys(
         signal.throwIfAborted();
         throw naming(`options.subtitles.${at}.url`, thrown);
       });
-      await tools.storage.write(own.subtitles, text, "text/x-ssa");
-      await tools.storage.write(own.font, font, "font/ttf");
+      await tools.storage.write(burnKeys.subtitles, text, "text/x-ssa");
+      await tools.storage.write(burnKeys.font, font, "font/ttf");
       return null;
     });
   }
   return (plan.further ?? []).map(({ role }, at) =>
-    role === "subtitles" || role === "font" ? own[role] : furtherKey(run_id, at),
+    role === "subtitles" || role === "font" ? burnKeys[role] : furtherKey(run_id, at),
   );
 }
 
@@ -57,14 +57,14 @@ export interface BurnedText {
   signal: AbortSignal;
 }
 
-/** What is drawn at once: more fills a picture, and takes an encoder without end. */
-const MOST_SHOWN = { cues: 32, letters: 4000 } as const;
-const MOST_NAMED = 8;
+// Text shown at once: more would fill the picture and take the renderer forever.
+const MAX_SHOWN = { cues: 32, letters: 4000 } as const;
+const MAX_LISTED = 8;
 
 /**
- * Writes the ASS from which a plan's subtitles are drawn, as its output shows them; nothing of the file but its text, its times
- * and faces gets into it. Rejects as `readTextFile` does, with `input_too_large` when too much is shown at once, and with
- * `input_unsupported` when the font lacks a letter.
+ * Writes the ASS file from which a plan's subtitles are drawn. Only the text, times and styles of the input get into it. Rejects
+ * as `readTextFile` does, with `input_too_large` when too much is shown at once, and with `input_unsupported` when the font lacks
+ * a letter.
  */
 export async function burnText({ reader, plan, source, font, signal }: BurnedText): Promise<Uint8Array> {
   const { video } = plan;
@@ -86,9 +86,9 @@ function inFont(cues: readonly Cue[], font: Uint8Array): Cue[] {
     return { ...cue, text: fit.text };
   });
   if (missing.size === 0) return fitted;
-  const named = [...missing].slice(0, MOST_NAMED).join(" ");
-  const more = missing.size > MOST_NAMED ? ` and ${missing.size - MOST_NAMED} more` : "";
-  const message = `The font of burnt-in subtitles has no letters for ${named}${more}. Without burn they become a track, which players draw.`;
+  const letters = [...missing].slice(0, MAX_LISTED).join(" ");
+  const more = missing.size > MAX_LISTED ? ` and ${missing.size - MAX_LISTED} more` : "";
+  const message = `The font of burnt-in subtitles has no letters for ${letters}${more}. Without burn they become a track, which players draw.`;
   throw new MediaError("input_unsupported", message);
 }
 
@@ -97,29 +97,29 @@ function checkCrowd(cues: readonly Cue[]): void {
   for (const cue of cues) {
     shown = [...shown.filter(({ end }) => end > cue.start), cue];
     const letters = shown.reduce((sum, { text }) => sum + text.length, 0);
-    if (shown.length <= MOST_SHOWN.cues && letters <= MOST_SHOWN.letters) continue;
-    const most = `${MOST_SHOWN.cues} texts and ${MOST_SHOWN.letters.toLocaleString("en")} letters`;
-    throw new MediaError("input_too_large", `At most ${most} can be burnt in at once.`);
+    if (shown.length <= MAX_SHOWN.cues && letters <= MAX_SHOWN.letters) continue;
+    const limit = `${MAX_SHOWN.cues} texts and ${MAX_SHOWN.letters.toLocaleString("en")} letters`;
+    throw new MediaError("input_too_large", `At most ${limit} can be burnt in at once.`);
   }
 }
 
 /** Returns whether a font has a glyph for a code point. */
 export type HasLetter = (code: number) => boolean;
 
-// A table that covers all planes, by groups of code points that follow one another.
-const GROUPS = 12;
+// cmap format 12: segmented coverage of all planes.
+const FORMAT = 12;
 
-/** Reads which code points a TrueType font has glyphs for (OpenType 1.9, cmap). Throws a RangeError when it does not say so in the format for all planes. */
+/** Reads which code points have glyphs in a TrueType font (OpenType 1.9, cmap). Throws a RangeError when it has no cmap subtable of format 12. */
 export function readFontLetters(font: Uint8Array): HasLetter {
   const view = viewOf(font);
   const cmap = findTable(view, "cmap");
   const subtables = Array.from({ length: view.getUint16(cmap + 2) }, (_, index) =>
     view.getUint32(cmap + 4 + index * 8 + 4),
   );
-  const found = subtables.map((at) => cmap + at).find((at) => view.getUint16(at) === GROUPS);
-  if (found === undefined) throw new RangeError("The font has no table of all its letters.");
-  const groups = Array.from({ length: view.getUint32(found + 12) }, (_, index) => {
-    const at = found + 16 + index * 12;
+  const subtable = subtables.map((at) => cmap + at).find((at) => view.getUint16(at) === FORMAT);
+  if (subtable === undefined) throw new RangeError("The font has no table of all its letters.");
+  const groups = Array.from({ length: view.getUint32(subtable + 12) }, (_, index) => {
+    const at = subtable + 16 + index * 12;
     return [view.getUint32(at), view.getUint32(at + 4)] as const;
   });
   return (code) => {
@@ -142,22 +142,22 @@ function findTable(view: DataView, name: string): number {
   throw new RangeError(`The font has no table ${name}.`);
 }
 
-/** What becomes of a text in a font. */
+/** A text adapted to a font. */
 export interface Fitted {
   text: string;
   /** Letters without a glyph, each once. */
   missing: string[];
 }
 
-/** Composes letters, and leaves out invisible ones that a font does not have. */
+/** Composes letters (NFC), and removes invisible characters that the font lacks. */
 export function fitText(text: string, has: HasLetter): Fitted {
   const missing = new Set<string>();
-  const kept = [...text.normalize("NFC")].flatMap((letter) => {
+  const letters = [...text.normalize("NFC")].flatMap((letter) => {
     if (has(letter.codePointAt(0) ?? 0) || letter === "\n") return letter;
     if (/\p{Default_Ignorable_Code_Point}/u.test(letter)) return [];
     if (/[\s\p{Cc}]/u.test(letter)) return " ";
     missing.add(letter);
     return letter;
   });
-  return { text: kept.join(""), missing: [...missing] };
+  return { text: letters.join(""), missing: [...missing] };
 }

@@ -17,42 +17,42 @@ import type { ByteReader } from "../ports.ts";
 
 /** The encoders of a host. */
 export interface Hosts {
-  /** At least one. A run whose encoder is gone continues with the first. */
+  /** At least one. A run whose encoder no longer exists continues with the first. */
   encoders: readonly Encoder[];
-  /** Returns what each encoder would do with an uncut plan, in the host's order of preference; never rejects. */
+  /** Returns each encoder's offer for an uncut plan, in the host's order of preference; never rejects. */
   offers(plan: Plan, source: Source): Promise<readonly Offer[]>;
 }
 
-/** A decided encode: the uncut plan, and the encoder that does it. Plain data, made once per run and stored with it. */
+/** A decided encode: the uncut plan and its encoder. Plain data, created once per run and stored with it. */
 export interface EncodeJob {
   plan: Plan;
   decision: Decision;
 }
 
 /**
- * Decides how to encode a request; `beside` are the job's other requests of the same source. Rejects with the errors of `createPlan`, and with `encoder_unavailable` when no encoder
- * can do it.
+ * Decides how to encode a request; `siblings` are the job's other requests for the same source. Rejects with the errors of
+ * `createPlan`, and with `encoder_unavailable` when no encoder can do it.
  */
 export async function decideEncode(
   hosts: Hosts,
   source: Source,
   request: EncodeRequest,
   hints: PlanHints,
-  beside: readonly EncodeRequest[] = [],
+  siblings: readonly EncodeRequest[] = [],
 ): Promise<EncodeJob> {
   const plan = uncutPlan(source, request, hints);
-  // Pictures alone are joined without an encoder.
+  // A join by copy without audio needs no encoder.
   if (plan.chunks.length === 0) return { plan, decision: decide(plan, []) };
   const own = { plan, offers: await hosts.offers(plan, source) };
-  const others = beside.flatMap((other) => planBeside(source, other) ?? []);
+  const others = siblings.flatMap((other) => planSibling(source, other) ?? []);
   const offered = await Promise.all(
     others.map(async (plan) => ({ plan, offers: await hosts.offers(plan, source) })),
   );
   return { plan, decision: decideBeside(own, offered) };
 }
 
-// Another output of the job may be impossible, or join files that only its own run reads: then it is not counted.
-function planBeside(source: Source, request: EncodeRequest): Plan | null {
+// Null for a sibling that is impossible, or that has extra inputs, which only its own run reads.
+function planSibling(source: Source, request: EncodeRequest): Plan | null {
   if (extraInputs(request).length > 0) return null;
   try {
     return uncutPlan(source, request, {});
@@ -63,8 +63,8 @@ function planBeside(source: Source, request: EncodeRequest): Plan | null {
 }
 
 /**
- * Cuts a plan as decided, at keyframes where the encoder accepts the resulting chunks. Finds where decoding
- * must start for each chunk, and which picture is visible where the plan starts.
+ * Cuts a plan as decided, at keyframes if the encoder accepts the resulting chunks. Finds where the decoding of each chunk must
+ * start, and which picture is visible at the plan's start.
  */
 export async function placeCuts(
   hosts: Hosts,
@@ -81,18 +81,18 @@ export async function placeCuts(
   if (plan.still || !pictured || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
   const reader = await open();
   const several = plan.kind === "video" && plan.chunks.length > 1;
-  const better = several ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
-  return withEntries(reader, source, signal, async (found) => {
-    const finder = hasEntries(source) ? found : guess(source);
+  const keyframeChunks = several ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
+  return withEntries(reader, source, signal, async (entries) => {
+    const finder = hasEntries(source) ? entries : estimateEntries(source);
     const place = (chunk: Chunk) => placeChunk(chunk, plan.start, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
-    const placed = await placeChunks(better, finish, place);
+    const placed = await placeChunks(keyframeChunks, finish, place);
     const fits = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks: placed }, source) === null;
     return fits ? placed : Promise.all(plan.chunks.map(place));
   });
 }
 
-// Where keyframes show every tile of a storyboard, nothing else is decoded.
+// If keyframes suffice for every tile of a storyboard, only keyframes are decoded.
 async function withKeyframes(
   plan: Plan,
   source: Source,
@@ -106,7 +106,7 @@ async function withKeyframes(
   return { ...plan, chunks: plan.chunks.map((chunk) => ({ ...chunk, keyframes_only: true })) };
 }
 
-// What is not encoded starts with a keyframe, or without pictures with any packet.
+// A copy starts at a keyframe; audio on its own, at any packet.
 async function copiedFrom(
   plan: Plan,
   source: Source,
@@ -120,7 +120,7 @@ async function copiedFrom(
   return plan.chunks.map((chunk) => ({ ...chunk, start: start ?? 0 }));
 }
 
-/** Returns a plan with its final chunks; a copy starts where its only chunk does. */
+/** Returns a plan with its final chunks; a copy takes its start from its only chunk. */
 export function placePlan(plan: Plan, chunks: Chunk[]): Plan {
   const [{ start } = plan] = chunks;
   if (!copiesStart(plan) || start === plan.start) return { ...plan, chunks };
@@ -136,19 +136,19 @@ function uncutPlan(source: Source, { kind, options }: EncodeRequest, hints: Plan
   return createPlan(source, kind, options, { ...hints, chunk_seconds: Number.POSITIVE_INFINITY });
 }
 
-// A chunk is not worth a cut when decoding would have to start this much earlier and the lead exceeds its length.
-const MOST_LEAD_SECONDS = 10;
+// A chunk whose decoding must start this much earlier, and by more than its own length, is not worth a cut.
+const MAX_LEAD_SECONDS = 10;
 
-// Times are rounded to a tenth of this at most.
-const MOMENT = 0.001;
+// Above any rounding of times, which is at most a tenth of this.
+const ROUNDING_SECONDS = 0.001;
 
-// A chunk that still lacks pictures is encoded again.
-function guess(source: Source): Pick<Finder, "entry" | "shown"> {
+// Estimates are safe: a chunk that lacks pictures is encoded again.
+function estimateEntries(source: Source): Pick<Finder, "entry" | "shown"> {
   const { lead, even } = containerOf(source);
   const { fps } = source;
   return {
     entry: async (time) => Math.max(0, time - lead),
-    shown: async (time) => (even && fps ? Math.max(0, time - 1 / fps + MOMENT) : null),
+    shown: async (time) => (even && fps ? Math.max(0, time - 1 / fps + ROUNDING_SECONDS) : null),
   };
 }
 
@@ -164,7 +164,7 @@ async function placeChunks(
     const length = (next.end ?? finish) - next.start;
     const last = placed.at(-1);
     const joins =
-      last?.track === "video" && next.track === "video" && lead > MOST_LEAD_SECONDS && lead > length;
+      last?.track === "video" && next.track === "video" && lead > MAX_LEAD_SECONDS && lead > length;
     if (last && joins) placed[placed.length - 1] = { ...last, end: next.end };
     else placed.push({ ...next, index: placed.length });
   }
@@ -178,13 +178,13 @@ async function placeChunk(
 ): Promise<Chunk> {
   const { track, start } = chunk;
   if (track === "audio" || start === 0) return chunk;
-  // For later chunks it is the last picture of the chunk before.
+  // At later chunks the visible picture is the last one of the previous chunk.
   const shown_from = start === first ? await shown(start) : null;
   const decode_from = (await entry(shown_from ?? start)) ?? 0;
   return { ...chunk, decode_from, ...(shown_from !== null && { shown_from }) };
 }
 
-/** Returns the encoder of a name, or else the first; throws `encoder_unavailable` when there is none. */
+/** Returns the encoder with a name, or the first one; throws `encoder_unavailable` when there are none. */
 export function encoderOf(encoders: Hosts["encoders"], name: string): Encoder {
   const encoder = encoders.find((each) => each.name === name) ?? encoders[0];
   if (!encoder) throw new MediaError("encoder_unavailable", describeRefusals([]));

@@ -9,8 +9,8 @@ import { requireEncoded } from "../../storage/storage.ts";
 import type { Storage } from "../ports.ts";
 
 /**
- * Describes a storyboard or several stills: a Source of its pictures, with the URL of its WebVTT, or of the first still, and a list
- * of its files.
+ * Describes a storyboard or a series of stills: a Source whose URL is that of the WebVTT file or the first still, with a list of all
+ * files.
  */
 export async function describeSprites(
   key: string,
@@ -48,8 +48,8 @@ function filesOf(plan: Plan, { sheets, interval }: Sprite): { name: string; time
 }
 
 /**
- * Describes adaptive video by its master playlist or DASH manifest: a Source with its renditions, best first. Those of DASH have
- * no URLs of their own, so each has the manifest's.
+ * Describes adaptive video by its master playlist or DASH manifest: a Source with its renditions, best first. DASH renditions have
+ * no playlists, so each has the manifest's URL.
  */
 export async function describeStream(
   key: string,
@@ -85,7 +85,7 @@ export async function describeStream(
   };
 }
 
-/** Describes a waveform, of which a probe would read nothing but the size of a picture. */
+/** Describes a waveform; a probe would find only the size of its picture. */
 export async function describeWaveform(
   key: string,
   waveform: WaveformFacts,
@@ -99,26 +99,28 @@ export async function describeWaveform(
     object: "source",
     url: await url(key),
     kind: width === undefined ? "data" : "image",
-    ...{ format, mime: info.mime, filesize: info.size },
+    format,
+    mime: info.mime,
+    filesize: info.size,
     ...(width !== undefined && height !== undefined && { width, height }),
     ...(duration !== null && { duration }),
     waveform,
   };
 }
 
-// ThumbHash takes pictures of at most this size.
-const MOST_SIDE = 100;
-// Films often begin in black, so a video is represented by what it shows after this share of its time.
-const MOMENT = 0.1;
+// ThumbHash accepts at most this many pixels a side.
+const MAX_SIDE = 100;
+// Videos often start with black, so the frame at this share of the duration represents them.
+const FRAME_SHARE = 0.1;
 
-/** Returns the request for the small picture from which a placeholder is computed; null for a source without pictures. */
+/** Returns the request for the small image from which a placeholder is computed; null for a source without pictures. */
 export function placeholderRequest({ kind, width, height, duration }: Source): EncodeRequest | null {
   if (kind !== "video" && kind !== "image") return null;
   const [wide = 0, high = 0] = [width, height];
-  const shrink = Math.min(1, MOST_SIDE / Math.max(1, wide, high));
-  // Of a very narrow picture, a line is left.
+  const shrink = Math.min(1, MAX_SIDE / Math.max(1, wide, high));
+  // Even a very narrow picture keeps one pixel.
   const [across, down] = [wide, high].map((side) => Math.max(1, Math.round(side * shrink)));
   const size = shrink < 1 && { width: across, height: down, fit: "fill" as const };
-  const start = kind === "video" && duration ? Number((duration * MOMENT).toFixed(3)) : 0;
+  const start = kind === "video" && duration ? Number((duration * FRAME_SHARE).toFixed(3)) : 0;
   return { kind: "image", options: { format: "png", ...size, ...(start > 0 && { start }) } };
 }

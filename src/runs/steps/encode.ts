@@ -14,21 +14,22 @@ import type { StepTools } from "./step-tools.ts";
 
 /** An encode of an input that is already in storage. */
 export interface InputEncode {
-  /** Key of the input. */
+  /** Storage key of the input. */
   key: string;
   source: Source;
   request: EncodeRequest;
-  /** The request's extra inputs, as probed. */
+  /** The extra inputs as probed. */
   extra: readonly Source[];
   decide: Decide;
   /** Id of the encode, the same after a restart. */
   id: string;
-  /** Key prefix of the output, ending in a slash, and its name without an extension. */
+  /** Key prefix of the output, ending in a slash. */
   out: string;
+  /** Name of the output, without an extension. */
   name: string;
 }
 
-/** Decides how to encode a source. Equal facts get the same plan, during a run and after its restart. */
+/** Decides how to encode a source. Equal facts get the same plan, also after a restart of the run. */
 export type Decide = (
   source: Source,
   request: EncodeRequest,
@@ -38,10 +39,10 @@ export type Decide = (
 
 /** Creates the {@link Decide} of a run. */
 export function createDecide(tools: StepTools): Decide {
-  // A Workflow numbers its steps of one name, so a second durable call would decide again.
+  // A Workflow numbers steps of the same name, so a second durable call would decide again.
   const jobs = new Map<string, Promise<EncodeJob>>();
   return (source, request, hints, context) => {
-    // A server may send another file than the one that was probed, for which another plan is right.
+    // A server may send a different file than the one probed, which needs another plan.
     const name = `decide ${PLAN_VERSION} ${fingerprint([planFacts(source), request.kind, request.options])}`;
     const job =
       jobs.get(name) ??
@@ -53,15 +54,15 @@ export function createDecide(tools: StepTools): Decide {
   };
 }
 
-// The facts that a plan depends on, which are not the location of the file, nor its version.
+// A plan depends on everything but the file's location and version.
 function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }
 
-/** Decides, cuts and runs an encode, in durable pieces; reports which encoder does it. */
+/** Decides, cuts and runs an encode, in durable pieces; reports the chosen encoder. */
 export async function encodeInput(tools: StepTools, encode: InputEncode, runContext: StepContext) {
   const { key, source, request, extra, decide, out, name } = encode;
-  // A run that resumes under another version of the plan decides anew, so its earlier chunks do not fit.
+  // A run that resumes under another plan version decides again, and chunks of the earlier plan would not fit.
   const id = `${encode.id}-${PLAN_VERSION}`;
   const context: StepContext = {
     ...runContext,
@@ -83,8 +84,9 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
   const { refusals, together: size } = decision;
   const together = size && tools.shared && { id: tools.shared.id, size };
   const choice = {
-    // Pictures alone are joined without an encoder.
-    ...{ encoder: chunks.length > 0 ? encoder.name : decision.encoder, reason: describeDecision(decision) },
+    // A join by copy without audio has no chunks and needs no encoder.
+    encoder: chunks.length > 0 ? encoder.name : decision.encoder,
+    reason: describeDecision(decision),
     ...(refusals.length > 0 && { refusals }),
   };
   await context.chosen(choice);
@@ -93,19 +95,26 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
     if (!info || !remote) throw new MediaError("media_not_found", `Nothing is stored as ${stored}.`);
     return { url: await remote.url(stored), size: info.size, etag: info.etag };
   };
-  const further_keys = await furtherKeys(tools, { plan, source, request }, context);
+  const extraKeys = await furtherKeys(tools, { plan, source, request }, context);
   if (chunks.length > 0) await tools.turn?.(encoder);
   const encoded = await runEncode({
-    ...{ plan, source, encoder, storage, content_key, id, out, name },
+    plan,
+    source,
+    encoder,
+    storage,
+    content_key,
+    id,
+    out,
+    name,
     ...(together && { together }),
     max_in_flight: tools.inFlight(encoder),
     input: () => tools.open(key),
-    further: () => Promise.all(further_keys.map(tools.open)),
+    further: () => Promise.all(extraKeys.map(tools.open)),
     text: (file) => tools.open(furtherKey(context.run_id, file)),
     ...(remote && {
       remote: {
         input: () => remoteInput(key),
-        further: () => Promise.all(further_keys.map(remoteInput)),
+        further: () => Promise.all(extraKeys.map(remoteInput)),
         folder: remote.folder,
       },
     }),
@@ -118,7 +127,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
 
 const KEY_LOST = "The key of the encryption is no longer stored; create the task again with it.";
 
-/** Returns 53 bits of plain data as text: the same for equal data in the same order. Not for secrets. */
+/** Returns a 53-bit hash of plain data as text; equal data in the same key order has the same hash. Not for secrets. */
 function fingerprint(data: object): string {
   let [one, two] = [0xdeadbeef, 0x41c6ce57];
   for (const letter of JSON.stringify(data)) {

@@ -13,25 +13,25 @@ import type { Given, StepTools } from "./step-tools.ts";
 type ProbeTools = Pick<StepTools, "max_seconds" | "probe">;
 type FurtherTools = ProbeTools & Pick<StepTools, "storage" | "inputs" | "open" | "url">;
 
-/** Copies the further inputs of a request into the run's folder, and returns each as probed. */
-export type IngestFurther = (wanted: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
+/** Copies the extra inputs of a request into the run's folder, and returns each as probed. */
+export type IngestFurther = (request: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
 
 /**
- * Creates the function that ingests further inputs under the rules of the main input: each in a durable piece, once per run. It
+ * Creates the function that ingests extra inputs under the rules of the main input: each in a durable piece, once per run. It
  * rejects as the main input's ingest does, and names the option in the message.
  */
 export function createFurtherIngest(tools: FurtherTools): IngestFurther {
   const { storage, inputs } = tools;
-  let known: Promise<readonly Source[]> | null = null;
+  let ingested: Promise<readonly Source[]> | null = null;
 
   async function ingest({ role, url }: ExtraInput, at: number, context: StepContext, signal: AbortSignal) {
     const key = furtherKey(context.run_id, at);
-    // The signal stops a run that has ended, so a report that fails can be ignored.
+    // The signal stops a run that has ended, so a failed report can be ignored.
     const alive = throttle(() => context.progress(null).catch(() => undefined));
-    const there = await storage.head(key);
+    const stored = await storage.head(key);
     const checkSize = role === "subtitles" ? checkTextSize : () => {};
     const info =
-      there ??
+      stored ??
       (await runIngest({
         async open() {
           const { file } = await inputs.open(url, signal);
@@ -63,14 +63,14 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
         filesize: info.size,
       } as const;
     }
-    const given = { url, ...(info.mime && { mime: info.mime }) };
-    const source = await probeFurther(tools, { role, reader, given, signal, alive });
+    const file = { url, ...(info.mime && { mime: info.mime }) };
+    const source = await probeFurther(tools, { role, reader, file, signal, alive });
     return { ...source, url: await tools.url(key), filesize: info.size };
   }
 
-  async function ingestAll(wanted: EncodeRequest, context: StepContext): Promise<Source[]> {
+  async function ingestAll(request: EncodeRequest, context: StepContext): Promise<Source[]> {
     const sources: Source[] = [];
-    for (const [at, input] of extraInputs(wanted).entries()) {
+    for (const [at, input] of extraInputs(request).entries()) {
       sources.push(
         await context.durably(`further ${at}`, async (signal) => {
           try {
@@ -85,19 +85,19 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
     return sources;
   }
 
-  return (wanted, context) => {
-    known ??= ingestAll(wanted, context);
-    return known;
+  return (request, context) => {
+    ingested ??= ingestAll(request, context);
+    return ingested;
   };
 }
 
-/** Probes a further input; rejects when it is too long, or cannot have its role. */
+/** Probes an extra input; rejects when it is too long or unsuitable for its role. */
 export async function probeFurther(
   tools: ProbeTools,
-  input: { role: InputRole; reader: ByteReader; given: Given; signal: AbortSignal; alive: () => void },
+  input: { role: InputRole; reader: ByteReader; file: Given; signal: AbortSignal; alive: () => void },
 ): Promise<Source> {
-  const { role, reader, given, signal, alive } = input;
-  const source = await tools.probe(reader, given, signal, alive);
+  const { role, reader, file, signal, alive } = input;
+  const source = await tools.probe(reader, file, signal, alive);
   const length = longest(source);
   if (length > tools.max_seconds) {
     const message = `It lasts ${Math.round(length)} seconds; the limit is ${tools.max_seconds}.`;
@@ -112,14 +112,14 @@ export async function probeFurther(
 const LATE = 60;
 
 /**
- * Returns the seconds that a source lasts, 0 where nothing says: those that it states, or more where its streams end long after
- * them, because silence and the last picture fill an output up to there.
+ * Returns the duration of a source in seconds, 0 when unknown: the stated one, or the end of its last stream if that is much later,
+ * because the output is padded up to there.
  */
 export function longest({ duration = 0, streams = [] }: Source): number {
   return Math.max(duration, ...streams.map(({ end = 0 }) => (end > duration + LATE ? end : 0)));
 }
 
-/** Returns an error that names the option which it is about; otherwise it would seem to be about the main input. */
+/** Prefixes an error with the option that it concerns; otherwise it would seem to concern the main input. */
 export function naming(param: string, thrown: unknown): unknown {
   if (!(thrown instanceof MediaError)) return thrown;
   const { kind, message, retryable, cause } = toMediaError(thrown);

@@ -15,13 +15,13 @@ export interface OpenInput {
   /** Random access; null when the server does not support ranges and the file must be read whole. */
   reader: ByteReader | null;
   mime: string | null;
-  /** The whole file, as `runIngest` takes it. */
+  /** The whole file, for `runIngest`. */
   file: HttpFile;
-  /** What pins it, so that it need not be copied; null or absent where only a copy stays as it is. */
+  /** Identifies the file's version, so that it need not be copied; null or absent when the file must be copied. */
   pin?: Pin | null;
 }
 
-/** Opens a stored object as input with the given reader; rejects with `input_not_found` when it no longer exists. */
+/** Opens a stored object as an input; rejects with `input_not_found` when it no longer exists. */
 export async function openStored(
   storage: Storage,
   key: string,
@@ -52,7 +52,7 @@ export async function openStored(
   return { reader, mime, file };
 }
 
-/** Passes bytes through and reports how many have passed, before the last of them. */
+/** Passes a stream through and reports the bytes so far, before each piece is passed on. */
 export function watched(body: ReadableStream<Uint8Array>, watch?: Watch): ReadableStream<Uint8Array> {
   if (!watch) return body;
   let passed = 0;
@@ -67,41 +67,41 @@ export function watched(body: ReadableStream<Uint8Array>, watch?: Watch): Readab
   );
 }
 
-/** The input that a run shares with the others of its job. */
+/** The input that a run shares with the other runs of its job. */
 export interface SharedInput {
   /** Id of the job, in whose folder the input is. */
   id: string;
   /**
-   * Works on the input while no other run does, with what the others have probed of it, if any; calls `onWait` from time to time
-   * while it waits for its turn.
+   * Runs `work` while no other run uses the input, with the source as another run has probed it (null if none has); calls `onWait`
+   * from time to time while waiting.
    */
   alone<T>(
-    work: (known: Source | null) => Promise<T>,
+    work: (probed: Source | null) => Promise<T>,
     signal: AbortSignal,
     onWait: () => Promise<void>,
   ): Promise<T>;
-  /** Returns what the other runs of the job make of it; absent where they do not wait for one encoder. */
+  /** Returns the requests of the job's other runs; absent where they do not wait for the same encoder. */
   beside?(): Promise<readonly EncodeRequest[]>;
-  /** Keeps the probed input for the other runs. */
+  /** Keeps the probed source for the other runs. */
   keep(source: Source): Promise<void>;
 }
 
-/** Works durably on a run's input. Runs that share one take turns, and each receives what the others have found out. */
+/** Runs durable work on a run's input. Runs that share it take turns, and each receives the source as another run has probed it. */
 export function alone<T>(
   shared: SharedInput | null,
   name: string,
   context: StepContext,
-  work: (signal: AbortSignal, known: Source | null) => Promise<T>,
+  work: (signal: AbortSignal, probed: Source | null) => Promise<T>,
 ): Promise<T> {
   return context.durably(name, (signal) => {
     if (!shared) return work(signal, null);
     const onWait = () => context.progress(null);
-    return shared.alone((known) => work(signal, known), signal, onWait);
+    return shared.alone((probed) => work(signal, probed), signal, onWait);
   });
 }
 
 export interface Ingest {
-  /** Opens the source with its limits of size and time, for example `openHttp` with bound options. */
+  /** Opens the source under the caller's limits of size and time, for example `openHttp` with bound options. */
   open(): Promise<HttpFile>;
   storage: Storage;
   /** Where to store the copy; an existing object is replaced as a whole. */
@@ -109,14 +109,10 @@ export interface Ingest {
   /** Content-Type of the copy. Default: the source's own. */
   mime?: string | undefined;
   signal?: AbortSignal | undefined;
-  /**
-   * Called from time to time with the bytes received and the total (null when unknown); the copy waits for it and fails with
-   * it.
-   */
+  /** Called from time to time with the bytes received and the total (null when unknown); the copy awaits it, and fails if it rejects. */
   progress?(received: number, size: number | null): Promise<void> | void;
 }
 
-// Often enough for a progress bar, at no measurable cost.
 const REPORT_BYTES = 4 * MIB;
 
 /**

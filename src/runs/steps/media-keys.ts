@@ -11,12 +11,12 @@ export function runFolder(folder: MediaFolder, run_id: string): string {
   return `${folder}/${run_id}/`;
 }
 
-/** Returns the key of a run's input: of its copy, or of what it is pinned to. */
+/** Returns the key of a run's input, which is a copy or a pinned file. */
 export function sourceKey(run_id: string): string {
   return `${runFolder("work", run_id)}source`;
 }
 
-/** Returns the key under which a run's further input is copied. */
+/** Returns the key of the copy of a run's extra input. */
 export function furtherKey(run_id: string, index: number): string {
   return `${runFolder("work", run_id)}further/${index}`;
 }

@@ -11,15 +11,15 @@ import { naming, probeFurther } from "./extra-inputs.ts";
 import { furtherKey } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
-interface Seen {
+interface ProbedPart {
   role: ExtraInput["role"];
   reader: ByteReader;
   source: Source;
 }
 
 /**
- * Refuses joined videos that cannot be planned before any of them is copied, as far as their servers send ranges; returns the
- * further inputs as probed, or null where they are known only once they are copied.
+ * Rejects joined videos that cannot be planned, before any of them is copied. Returns the extra inputs as probed, or null if some
+ * must be copied first, because their servers do not support ranges.
  */
 export async function checkParts(
   tools: StepTools,
@@ -30,25 +30,25 @@ export async function checkParts(
   const { options } = request;
   return context.durably("check parts", async (signal) => {
     const inputs = extraInputs(request);
-    // A page's files lie in the run's folder from the start, as do the parts that an earlier attempt copied.
-    const there = inputs.map((_, at) => tools.storage.head(furtherKey(context.run_id, at)));
-    if ((await Promise.all(there)).some((each) => each !== null)) return null;
-    const opened = inputs.map((input) => seeInput(tools, input, context, signal));
-    const results = await Promise.allSettled(opened);
-    const seen: Seen[] = [];
+    // A page stores its files in the run's folder beforehand, and an earlier attempt may have copied parts there.
+    const stored = inputs.map((_, at) => tools.storage.head(furtherKey(context.run_id, at)));
+    if ((await Promise.all(stored)).some((each) => each !== null)) return null;
+    const probes = inputs.map((input) => probePart(tools, input, context, signal));
+    const results = await Promise.allSettled(probes);
+    const parts: ProbedPart[] = [];
     for (const result of results) {
       if (result.status === "rejected") throw result.reason;
       if (result.value === null) return null;
-      seen.push(result.value);
+      parts.push(result.value);
     }
-    const extra = seen.map((each) => each.source);
+    const extra = parts.map((each) => each.source);
     const join = canJoinByCopy(source, options, extra);
     if (join === false) await decideEncode(tools, source, request, { extra });
     else if (options.mode === "copy") {
-      // What is not pinned is read once it is copied.
+      // An input that is not pinned cannot be read until it is copied.
       const readers = (await tools.storage.head(key)) && [
         await tools.open(key),
-        ...seen.flatMap(({ role, reader }) => (role === "concat" ? [reader] : [])),
+        ...parts.flatMap(({ role, reader }) => (role === "concat" ? [reader] : [])),
       ];
       const copyJoin = join === true ? readers && (await readCopyJoin(readers, signal)) : join;
       createPlan(source, request.kind, options, { extra, copyJoin });
@@ -57,21 +57,22 @@ export async function checkParts(
   });
 }
 
-// Null for what has to be copied first: a text, or a file on a server without ranges.
-async function seeInput(
+// Null for an input that must be copied first: a subtitle file, or a file on a server without ranges.
+async function probePart(
   tools: StepTools,
   { role, url, param }: ExtraInput,
   context: StepContext,
   signal: AbortSignal,
-): Promise<Seen | null> {
+): Promise<ProbedPart | null> {
   if (role === "subtitles") return null;
   try {
     const { file, reader, mime } = await tools.inputs.open(url, signal);
     try {
       if (reader === null) return null;
-      const given = { url, ...(mime && { mime }) };
+      const media = { url, ...(mime && { mime }) };
       const alive = throttle(() => context.progress(null).catch(() => undefined));
-      return { role, reader, source: await probeFurther(tools, { role, reader, given, signal, alive }) };
+      const source = await probeFurther(tools, { role, reader, file: media, signal, alive });
+      return { role, reader, source };
     } finally {
       await file.close();
     }
@@ -82,7 +83,7 @@ async function seeInput(
 }
 
 interface Parts {
-  /** Where the input is. */
+  /** Storage key of the input. */
   key: string;
   source: Source;
   request: EncodeRequest;
@@ -90,8 +91,8 @@ interface Parts {
 }
 
 /**
- * Finds out, once per run, whether the pictures of joined videos can be copied. Reads their indexes only where nothing else speaks
- * against it; null where the pictures are encoded anyway.
+ * Decides, once per run, whether joined videos can be copied. Reads their indexes only if nothing else rules out a copy; null when
+ * they are encoded anyway.
  */
 export async function matchParts(
   open: (key: string) => Promise<ByteReader>,

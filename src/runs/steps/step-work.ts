@@ -18,13 +18,13 @@ import type { StepTools } from "./step-tools.ts";
 import { uploadOutput } from "./upload.ts";
 
 /**
- * Creates the work of a run's steps, the same on every host. `request` is what its task asks for; null for a standalone
- * step, whose input comes from outside and is not trusted.
+ * Creates the implementation of a run's steps, the same on every host. `request` is the encode request of the run's task; null for
+ * a standalone step, whose input comes from the caller and is not trusted.
  */
 export function createStepWork(tools: StepTools, request: EncodeRequest | null): StepWork {
   const { storage, inputs } = tools;
   const standalone = request === null;
-  const ingestFurther = createFurtherIngest(tools);
+  const ingestExtra = createFurtherIngest(tools);
   const decide = createDecide(tools);
   const shared = tools.shared ?? null;
   const inputKey = (run_id: string) => sourceKey(shared?.id ?? run_id);
@@ -42,7 +42,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return runIngest({ open: async () => input.file, storage, key, signal, progress });
   }
 
-  // A standalone step reads its input once, and copies what it ingests.
+  // A standalone step reads its input only once, so there is nothing to pin.
   async function pinInput({ pin }: OpenInput): Promise<boolean> {
     if (standalone || !pin) return false;
     return (await tools.pin?.(pin)) ?? false;
@@ -55,7 +55,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     context: StepContext,
     signal: AbortSignal,
   ) {
-    // A run that has ended learns that from its signal.
+    // The signal stops a run that has ended, so a failed report can be ignored.
     const onWait = throttle(() => context.progress(null).catch(() => undefined));
     return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
   }
@@ -64,13 +64,13 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     const input = await inputs.open(url, signal);
     const key = inputKey(context.run_id);
     try {
-      // Of a pinned input, the encode uses what the probe has read.
+      // Probing through the pin caches the ranges for the encode.
       const pinned = await pinInput(input);
       const reader = pinned ? await tools.open(key) : input.reader;
       if (reader) {
-        const seen = await probe(reader, url, input.mime, context, signal);
+        const source = await probe(reader, url, input.mime, context, signal);
         const etag = bareEtag(input);
-        return { ...seen, ...(etag && { etag }) };
+        return { ...source, ...(etag && { etag }) };
       }
       // A server without ranges can only be read sequentially, so read it once, into storage.
       await copyInput(input, key, context, signal);
@@ -90,12 +90,17 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return probe(await tools.open(key), url, info?.mime ?? null, context, signal);
   }
 
-  // Its frames are read as those of a task's input are; the picture lasts as long as the run.
-  async function lookAt(source: Source, wanted: EncodeRequest, asked: ProbeOptions, context: StepContext) {
+  // Decodes a frame like a task input; the image is kept until the run ends.
+  async function previewSource(
+    source: Source,
+    request: EncodeRequest,
+    options: ProbeOptions,
+    context: StepContext,
+  ) {
     const key = await context.durably("open", async (signal) => {
       checkDuration(source, tools.max_seconds);
-      const own = await tools.key(source.url);
-      if (own !== null) return own;
+      const stored = await tools.key(source.url);
+      if (stored !== null) return stored;
       const key = inputKey(context.run_id);
       if (await storage.head(key)) return key;
       const input = await inputs.open(source.url, signal);
@@ -110,79 +115,79 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     });
     const out = `${runFolder("work", context.run_id)}placeholder/`;
     const id = `${context.run_id}-look`;
-    const encode = { key, source, request: wanted, extra: [], decide, id, out, name: "small" };
+    const encode = { key, source, request, extra: [], decide, id, out, name: "small" };
     const { encoded } = await encodeInput(tools, encode, context);
     return context.durably("look", async (signal) => {
       const reader = await tools.open(encoded.key);
-      return readPlaceholder(await reader.read({ start: 0, end: reader.size }, signal), asked);
+      return readPlaceholder(await reader.read({ start: 0, end: reader.size }, signal), options);
     });
   }
 
   return {
     async probe(url, context) {
-      const source = await alone(shared, "probe", context, async (signal, known) => {
-        if (known) return known;
+      const source = await alone(shared, "probe", context, async (signal, probed) => {
+        if (probed) return probed;
         const source = await probeInput(url, context, signal);
         await shared?.keep(source);
         return source;
       });
       const { step } = context;
-      const asked: ProbeOptions = step.kind === "probe" ? step.options : {};
-      const small = asked.thumbhash || asked.dominant_color ? placeholderRequest(source) : null;
-      return small ? { ...source, ...(await lookAt(source, small, asked, context)) } : source;
+      const options: ProbeOptions = step.kind === "probe" ? step.options : {};
+      const preview = options.thumbhash || options.dominant_color ? placeholderRequest(source) : null;
+      return preview ? { ...source, ...(await previewSource(source, preview, options, context)) } : source;
     },
 
     async ingest(source, context) {
       checkDuration(source, tools.max_seconds);
       // Fail on impossible requests before copying anything.
       if (request) {
-        const seen = await checkParts(tools, { source, key: inputKey(context.run_id), request }, context);
-        if (seen) checkSeconds(totalSeconds(source, request, seen), tools.max_seconds);
-        const extra = await ingestFurther(request, context);
+        const parts = await checkParts(tools, { source, key: inputKey(context.run_id), request }, context);
+        if (parts) checkSeconds(totalSeconds(source, request, parts), tools.max_seconds);
+        const extra = await ingestExtra(request, context);
         checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
-        // Whether videos can be joined by copying is known once all of them are at hand.
+        // Joining by copy can only be decided once all inputs are stored.
         if (!("concat" in request.options && request.options.concat))
           await decide(source, request, { extra }, context);
       }
-      return alone(shared, "ingest", context, async (signal, known) => {
+      return alone(shared, "ingest", context, async (signal, probed) => {
         const key = standalone
           ? `${runFolder("out", context.run_id)}${tools.stem}`
           : inputKey(context.run_id);
         // The probe, or another run of the job, may have pinned or copied it already.
-        const there = await storage.head(key);
-        const info = there ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
-        // A source that is read again may be another one than that of the probe, whatever its size and ETag say.
-        const found = there && !standalone ? (known ?? source) : null;
-        const seen = found ?? (await probeStored(key, source.url, context, signal));
-        if (!there) await shared?.keep(seen);
-        checkDuration(seen, tools.max_seconds);
-        // Large raw sound is measured here, where its bytes are at hand.
-        const exact = seen.duration_estimated
-          ? await measureWhole(seen, await tools.open(key), signal)
-          : seen;
+        const stored = await storage.head(key);
+        const info = stored ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
+        // A new download may differ from the probed file even if its size and ETag match, so probe again.
+        const current =
+          stored && !standalone ? (probed ?? source) : await probeStored(key, source.url, context, signal);
+        if (!stored) await shared?.keep(current);
+        checkDuration(current, tools.max_seconds);
+        // Measuring large raw audio reads the whole file, which is local only now.
+        const exact = current.duration_estimated
+          ? await measureWhole(current, await tools.open(key), signal)
+          : current;
         return { ...exact, url: await tools.url(key), filesize: info.size, etag: info.etag };
       });
     },
 
-    async encode(given, wanted, context) {
+    async encode(input, request, context) {
       const { key, source } = await context.durably("open", async (signal) => {
-        const own = await tools.key(given.url);
-        const key = own ?? inputKey(context.run_id);
-        // It may exist already: from before a restart, or because the host put it there.
-        if (own === null && !(await storage.head(key)))
-          await copyInput(await inputs.open(given.url, signal), key, context, signal);
-        const source = standalone ? await probeStored(key, given.url, context, signal) : given;
+        const stored = await tools.key(input.url);
+        const key = stored ?? inputKey(context.run_id);
+        // A copy may exist already: from before a restart, or provided by the host.
+        if (stored === null && !(await storage.head(key)))
+          await copyInput(await inputs.open(input.url, signal), key, context, signal);
+        const source = standalone ? await probeStored(key, input.url, context, signal) : input;
         checkDuration(source, tools.max_seconds);
         return { key, source };
       });
-      const extra = await ingestFurther(wanted, context);
-      checkSeconds(totalSeconds(source, wanted, extra), tools.max_seconds);
+      const extra = await ingestExtra(request, context);
+      checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
       const { plan, choice, encoded } = await encodeInput(
         tools,
         {
           key,
           source,
-          request: wanted,
+          request,
           extra,
           decide,
           id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
@@ -201,10 +206,10 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
               : encoded.waveform
                 ? await describeWaveform(encoded.key, encoded.waveform, plan, storage, tools.url)
                 : await probeStored(encoded.key, url, context, signal);
-        const { options } = wanted;
+        const { options } = request;
         const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);
         const covered = described.streams?.some(({ kind }) => kind === "cover") ?? false;
-        // The cover may have been written where it cannot be read back.
+        // The cover may have been written in a form that the probe cannot read back.
         if (plan.cover !== undefined && !covered)
           dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
         for (const index of encoded.lost_subtitles ?? []) {
@@ -212,7 +217,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           dropped.push({ kind: "subtitle", index, ...(language && { language }), reason: "not_supported" });
         }
         const { counts } = encoded;
-        // Of sound alone, formats state its length after priming, or estimate it.
+        // Audio formats state the duration without priming, or only estimate it; the count is exact.
         const duration = plan.video ? described.duration : (counts.sound?.output ?? described.duration);
         checkSeconds(encodedSeconds(described, plan, counts, source.fps), tools.max_seconds * SLACK + 1);
         const asCopy = "mode" in options && options.mode === "copy" && duration !== undefined && !plan.concat;
@@ -241,7 +246,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           return uploadOutput(source, key, destination, tools, context, signal);
         }
         const info = key === null ? null : await storage.head(key);
-        // The encode has already written complete files to managed storage, so there is nothing to copy.
+        // The encode has written the output to managed storage already.
         if (key === null || !info)
           throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
         return {
@@ -261,7 +266,7 @@ function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;
 }
 
-// An overlay has a duration too when it is a GIF that moves.
+// Only joined videos add to the duration; an animated overlay does not.
 function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonly Source[]): number {
   const parts = extraInputs({ options }).flatMap(({ role }, at) =>
     role === "concat" ? (extra[at] ?? []) : [],
@@ -269,10 +274,10 @@ function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonl
   return parts.reduce((sum, part) => sum + longest(part), longest(source));
 }
 
-// An output that was padded at its ends is not too long.
+// Tolerates padding at the ends of an output.
 const SLACK = 1.01;
 
-// A header may state less than its file holds: what was encoded is counted.
+// A header may state less than the file contains, so the encoded counts are checked too.
 function encodedSeconds(described: Source, plan: Plan, { sound, pictures }: Counts, rate?: number): number {
   const fps = constantFps(plan) ?? rate ?? null;
   const seconds = [
@@ -283,12 +288,12 @@ function encodedSeconds(described: Source, plan: Plan, { sound, pictures }: Coun
   return Math.max(...seconds) * (plan.speed ?? 1);
 }
 
-function checkDuration(source: Source, most: number): void {
-  checkSeconds(longest(source), most);
+function checkDuration(source: Source, max_seconds: number): void {
+  checkSeconds(longest(source), max_seconds);
 }
 
-function checkSeconds(seconds: number, most: number): void {
-  if (seconds <= most) return;
-  const message = `The input lasts ${Math.round(seconds)} seconds; the limit is ${most}.`;
+function checkSeconds(seconds: number, max_seconds: number): void {
+  if (seconds <= max_seconds) return;
+  const message = `The input lasts ${Math.round(seconds)} seconds; the limit is ${max_seconds}.`;
   throw new MediaError("input_too_large", message);
 }

@@ -10,7 +10,7 @@ import type { StepContext, Storage, StoredInfo } from "../ports.ts";
 import type { Step } from "../step.ts";
 import type { Task } from "../task.ts";
 
-/** The caller's own storage for the output of a run. */
+/** A place in the caller's own storage for the output of a run. */
 export interface Destination {
   /** Key of the file to open; when it ends in a slash, the file's name is appended. */
   key: string;
@@ -24,7 +24,10 @@ export interface UploadTools {
   key(url: string): Promise<string | null>;
 }
 
-/** Copies the file stored under `key`, or all files of adaptive video or of a storyboard, to a destination; returns the source as it is there. */
+/**
+ * Copies the file stored under `key`, with all other files of an adaptive video or storyboard, to a destination. Returns the source
+ * with the URLs there.
+ */
 export async function uploadOutput(
   source: Source,
   key: string,
@@ -39,7 +42,11 @@ export async function uploadOutput(
   const files = await Promise.all(names.map((name) => fileOf(storage, folder, name)));
   const progress = throttle((share: number) => context.progress(share * 100).catch(() => undefined));
   const uploaded = await uploadFiles({
-    ...{ files, main, signal, key: destination.key, bucket: await destination.open() },
+    files,
+    main,
+    signal,
+    key: destination.key,
+    bucket: await destination.open(),
     onProgress: (share) => void progress(share),
   });
   const { size, etag, mime } = uploaded.info;
@@ -55,8 +62,8 @@ export async function uploadOutput(
   async function namesFor({ kind, format, files: own }: Source): Promise<string[]> {
     if (kind === "adaptive_video") return namesOf(storage, folder, manifestsOf(main, format));
     const keys = await Promise.all((own ?? []).map((file) => keyOf(file.url)));
-    const beside = keys.flatMap((each) => (each?.startsWith(folder) ? [each.slice(folder.length)] : []));
-    return [...new Set([...beside, main])];
+    const names = keys.flatMap((each) => (each?.startsWith(folder) ? [each.slice(folder.length)] : []));
+    return [...new Set([...names, main])];
   }
 
   async function moved<F extends { url: string }>(file: F): Promise<F> {
@@ -68,7 +75,9 @@ export async function uploadOutput(
 async function fileOf(storage: Storage, folder: string, name: string): Promise<OutputFile> {
   const { size, mime } = requireEncoded(await storage.head(folder + name), "upload_failed");
   return {
-    ...{ name, size, mime },
+    name,
+    size,
+    mime,
     async open(range) {
       const object = await storage.read(folder + name, range);
       return readAll(requireEncoded(object, "upload_failed").body);
@@ -76,7 +85,7 @@ async function fileOf(storage: Storage, folder: string, name: string): Promise<O
   };
 }
 
-/** Lists all files of adaptive video from its manifests, which come after the files they refer to. */
+/** Lists all files of an adaptive video by following its manifests; each manifest comes after the files it references. */
 async function namesOf(storage: Storage, folder: string, manifests: readonly string[]): Promise<string[]> {
   const read = async (name: string) => {
     const object = await storage.read(folder + name);
@@ -95,28 +104,28 @@ export interface OutputFile extends FileBody {
   mime: string;
 }
 
-/** An output, and where to upload it. */
+/** An output and its destination. */
 export interface UploadFiles {
   files: readonly OutputFile[];
-  /** Name of the file to open: the only one, or the master playlist, which is uploaded last. */
+  /** Name of the main file, such as the master playlist; it is uploaded last. */
   main: string;
   bucket: S3Bucket;
-  /** Key of the main file; when it ends in a slash, the file's name is appended. The other files go beside it. */
+  /** Key of the main file; when it ends in a slash, the file's name is appended. The other files go into the same folder. */
   key: string;
   signal: AbortSignal;
   /**
-   * Returns the upload memory of a file; files already uploaded are not sent again. Without it, a failed file leaves nothing
-   * behind.
+   * Returns the persisted state of a file's upload, by which an interrupted upload resumes. When absent, a failed upload is aborted
+   * and leaves nothing behind.
    */
   memory?(name: string): UploadMemory;
-  /** Files up to this many bytes go in one request; see `putS3File`. */
+  /** Files of up to this many bytes are uploaded in one request; see `putS3File`. */
   singleBytes?: number;
   /** Receives the uploaded share, 0 to 1. */
   onProgress?(share: number): void;
 }
 
 export interface Uploaded {
-  /** The main file's. */
+  /** Metadata of the main file. */
   info: StoredInfo;
   url: string;
   urlOf(name: string): string;
@@ -124,10 +133,7 @@ export interface Uploaded {
 
 const FILES_AT_ONCE = 4;
 
-/**
- * Uploads the files of an output to a bucket, those that the main one refers to before it. Rejects as writes to S3 storage
- * do.
- */
+/** Uploads the files of an output to a bucket, the main file last. Rejects as writes to S3 storage do. */
 export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
   const { files, bucket, key, signal, memory, singleBytes, onProgress } = upload;
   const main = files.find(({ name }) => name === upload.main);
@@ -137,24 +143,25 @@ export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
   const keyOf = (name: string) => (name === main.name ? main_key : folder + name);
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const sent = new Map<string, number>();
-  const tell = (name: string, bytes: number) => {
+  const report = (name: string, bytes: number) => {
     sent.set(name, bytes);
     if (total > 0) onProgress?.([...sent.values()].reduce((sum, each) => sum + each, 0) / total);
   };
 
   async function put(file: OutputFile): Promise<StoredInfo> {
-    const remembered = memory?.(file.name);
-    const before = ((await remembered?.get("done")) ?? null) as StoredInfo | null;
-    const onProgress = (bytes: number) => tell(file.name, bytes);
+    const state = memory?.(file.name);
+    const uploaded = ((await state?.get("done")) ?? null) as StoredInfo | null;
+    const onProgress = (bytes: number) => report(file.name, bytes);
     const info =
-      before ??
+      uploaded ??
       (await putS3File(bucket, keyOf(file.name), file, file.mime, {
-        ...{ signal, onProgress },
-        ...(remembered && { memory: remembered }),
+        signal,
+        onProgress,
+        ...(state && { memory: state }),
         ...(singleBytes !== undefined && { singleBytes }),
       }));
-    if (!before) await remembered?.put("done", info);
-    tell(file.name, file.size);
+    if (!uploaded) await state?.put("done", info);
+    report(file.name, file.size);
     return info;
   }
 
@@ -172,7 +179,7 @@ export interface S3Destination {
   connection_id: string | null;
 }
 
-/** Returns where the output of a run goes; null when it stays in managed storage. */
+/** Returns the S3 destination of a run's output; null when it stays in managed storage. */
 export function destinationOf(record: Task | Step): S3Destination | null {
   if (record.object === "task") {
     return record.output?.startsWith("s3://") ? { url: record.output, connection_id: null } : null;
@@ -184,7 +191,7 @@ export function destinationOf(record: Task | Step): S3Destination | null {
 
 const MAX_STEM = 64;
 
-/** Returns the base name of a run's output: that of its input, made safe for every file system and URL. */
+/** Returns the base name of a run's output: its input's, made safe for every file system and URL. */
 export function outputStem(input: string): string {
   const path = URL.parse(input)?.pathname ?? "";
   const last = path.split("/").findLast((part) => part !== "") ?? "";
