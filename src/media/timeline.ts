@@ -41,9 +41,6 @@ export function played(span: Span, speed: number): Span {
   return { ...span, duration: span.duration === null ? null : span.duration / speed };
 }
 
-/** Tolerance in seconds when times are compared: a frame within it of an edge belongs to the span that starts there. */
-export const EPSILON_SECONDS = 0.0005;
-
 /** Default length of a chunk, in seconds of video. */
 export const CHUNK_SECONDS = 60;
 

@@ -1,7 +1,7 @@
+import { EPSILON_SECONDS } from "../clock.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { EPSILON_SECONDS } from "../timeline.ts";
 import { type Cut, createCut, soundStream } from "./trim.ts";
 
 /** Packets of a chunk's span compared with what the decoder returned; a part is absent when the chunk has no such track. */

@@ -1,8 +1,8 @@
-import { CLOCK } from "../clock.ts";
+import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf } from "../containers.ts";
 import { type Chunk, constantFps, type Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { EPSILON_SECONDS, picturesEnd } from "../timeline.ts";
+import { picturesEnd } from "../timeline.ts";
 
 /** How to trim a source to a span: where to seek, and the filters that keep exactly the span's frames. */
 export interface Cut {
