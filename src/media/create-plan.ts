@@ -89,22 +89,22 @@ function createImage(
   };
 }
 
-/** What is known besides the source and the options. */
+/** Facts for a plan besides the source and the options. */
 export interface PlanHints extends ChunkHints {
-  /** The extra inputs as probed, in their order; absent before they are read. */
+  /** The extra inputs as probed, in order; absent before they are read. */
   extra?: readonly Source[] | undefined;
-  /** Whether the pictures of joined videos can be copied; null or absent where they are encoded anyway. */
+  /** Whether joined videos can be copied; null or absent when they are encoded anyway. */
   copyJoin?: CopyJoin | null | undefined;
 }
 
-/** Returns whether a source states too little for a plan, because it was written by hand, and must be probed first. */
+/** Returns whether a handwritten source lacks facts that a plan needs, and so must be probed first. */
 export function needsProbe(source: Source): boolean {
   if (source.codecs === undefined) return true;
   return source.codecs.video !== null && storedPicture(source) === null;
 }
 
 /**
- * Decides everything to be done with a probed source, before any work starts.
+ * Plans all the work for a probed source, before any of it starts.
  *
  * @throws `input_no_video`, `input_no_audio` or `input_unsupported` when the source lacks what the kind needs, and
  * `invalid_options` when the options do not suit the source.
@@ -136,7 +136,7 @@ const PLANS: {
 function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Plan {
   const { target_size } = options;
   if (target_size === undefined) return planVideo(source, options, hints);
-  // The rest of the file's size follows from a plan; the pictures get what is left.
+  // A first plan gives the size of everything but the pictures, which get what is left.
   const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { extra: hints.extra });
   const text = subtitleBytes(options, hints.extra) + ownTextBytes(plan, source);
   const bitrate = videoBitsWithin(target_size - text - chapterBytes(plan, source), plan, source);
@@ -158,7 +158,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
       : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   const joined = joinVideos(source, planned, options, hints);
   const { video = planned, span = own, concat } = joined ?? {};
-  // `bitrate` is that of the pictures.
+  // For a video, `bitrate` is that of the pictures.
   const soundOptions = { ...options, bitrate: options.audio_bitrate };
   const soundCodec = options.audio_codec ?? facts.audio;
   const sound = soundPlan(joined?.heard ?? source, soundCodec, soundOptions, span, trimmed);
@@ -167,7 +167,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     sound.audio = copySound(sourceForTrack(source, sound), format);
   }
   const fps = video.mode === "encode" ? video.fps : null;
-  // At a constant rate, faster pictures are fewer.
+  // At a constant frame rate, speeding up leaves fewer frames.
   const frames = joined?.frames ?? frameCount(source, fps === null ? span : played(span, speed), fps);
   const base = blank("video", format, span, speed);
   const plan = {
@@ -183,7 +183,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     ...(concat && { concat }),
     ...extraFiles(options, hints.extra),
   };
-  // Only the sound is encoded, and the pictures need no encoder.
+  // A join by copy needs an encoder only for the audio.
   const sounds =
     plan.audio?.mode === "encode" ? [{ index: 0, track: "audio" as const, start: 0, end: null }] : [];
   return joinsByCopy(plan) ? { ...plan, chunks: sounds } : cutPlan(plan, hints);
@@ -216,7 +216,7 @@ function languageFact(source: Source, { audio, sound_track = 0 }: Pick<Plan, "au
 function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Plan {
   const stored = anyPicture(source, "image");
   const format = options.format ?? ownFormat(source, options) ?? DEFAULT_FORMAT.image;
-  // A start time selects one frame, so only an animation used whole stays animated.
+  // A start time selects a single frame.
   const animated = source.animated === true && FORMATS.image[format].animated && options.start === undefined;
   const still = source.kind === "image" && source.animated !== true;
   if (still) checkStillImage(options);
@@ -270,7 +270,7 @@ function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
   };
 }
 
-// Never cut: a lossy decoder may return other samples after a cut than it would without one.
+// Never cut: after a seek, a lossy decoder may return different samples.
 function waveformPlan(source: Source, options: WaveformOptions): Plan {
   const format = options.format ?? DEFAULT_FORMAT.waveform;
   const span = createSpan(options, source.duration, source.duration_estimated);
@@ -283,7 +283,7 @@ function waveformPlan(source: Source, options: WaveformOptions): Plan {
 function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: PlanHints): Plan {
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = createSpan(options, source.duration, source.duration_estimated);
-  // Copied packets may change layout between sources; HLS requires a uniform one.
+  // Always encoded: copied packets may change their channel layout, which HLS forbids.
   const sound = streamSounds(source, options, span);
   const { audio } = sound;
   const i_frames = options.i_frames && ({ i_frames: true } as const);
@@ -303,7 +303,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
   };
   const frames = frameCount(source, span, null);
   const freeze = planFreeze(source, plan);
-  // Pictures are left whole unless requested: not every encoder can produce segments for another to join.
+  // Uncut by default: not every encoder can produce segments that can be joined.
   const whole = { chunk_seconds: Number.POSITIVE_INFINITY };
   const stream = {
     ...plan,
@@ -317,7 +317,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
   return cutPlan(stream, hints.chunk_seconds === undefined ? whole : hints);
 }
 
-// The files that encoders read in addition to the source; extra inputs that are not probed yet are of unknown format.
+// Extra inputs that are not probed yet have an unknown format.
 function extraFiles(options: object, sources: readonly Source[] = []): { further?: ExtraFile[] } {
   const inputs = extraInputs({ options }).filter(({ role }) => role !== "subtitles");
   const files = inputs.map(({ role }, at): ExtraFile => {

@@ -10,7 +10,7 @@ import { audibleTrack } from "./sound-plan.ts";
 import type { Dropped, Source, SourceStream } from "./source.ts";
 import { CHAPTER_PLACES, holdsCover, holdsTag, isDescriptive, type MetadataMode } from "./tags.ts";
 
-/** What the output will be, as far as it is certain before the work starts. */
+/** The facts of an output that are certain before the work starts. */
 export interface Forecast {
   /** Output format, a key of FORMATS. */
   format: string;
@@ -20,19 +20,18 @@ export interface Forecast {
   height: number | null;
   /** Duration in seconds; null for a still, and when unknown. */
   duration: number | null;
-  /** Whether pictures become larger than the source's, which adds no detail; never for an SVG. */
+  /** Whether pictures are upscaled, which adds no detail; always false for an SVG. */
   enlarged: boolean;
   /** Whether pictures and sound are copied losslessly. */
   copied: boolean;
   /** Short sides of the renditions of adaptive video in pixels, best first. */
   renditions: number[];
-  /** How many pictures a storyboard or several stills have; null for any other output. */
+  /** The number of pictures of a storyboard or a series of stills; null for any other output. */
   pictures: number | null;
   /** Size in bytes when the rates determine it; null when it depends on the pictures. */
   bytes: number | null;
   /**
-   * The quality level that a bitrate corresponds to for typical pictures, `poor` below the lowest; null when no bitrate
-   * applies.
+   * The quality level to which the video bitrate corresponds for typical pictures, `poor` below the lowest; null when none is set.
    */
   quality: Quality | "poor" | null;
 }
@@ -40,7 +39,7 @@ export interface Forecast {
 /**
  * Predicts the output of a source with the options of a kind.
  *
- * @throws what `createPlan` throws: the source lacks what the kind needs, or the options do not suit it.
+ * @throws the errors of `createPlan`: the source lacks what the kind needs, or the options do not suit it.
  */
 export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Forecast {
   const plan = createPlan(source, kind, options);
@@ -78,15 +77,15 @@ function isEnlarged({ crop, scale, rotate, width, height }: Geometry, source: So
   if (!stored || !scale) return false;
   const shown = displayedSize({ ...stored, rotate });
   const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
-  const kept = crop
+  const part = crop
     ? {
         width: (crop.width * shown.width) / turned.width,
         height: (crop.height * shown.height) / turned.height,
       }
     : shown;
-  const made = { width: Math.min(scale.width, width), height: Math.min(scale.height, height) };
-  // One pixel more is rounding.
-  return made.width > kept.width + 1 || made.height > kept.height + 1;
+  const output = { width: Math.min(scale.width, width), height: Math.min(scale.height, height) };
+  // Allows one pixel for rounding.
+  return output.width > part.width + 1 || output.height > part.height + 1;
 }
 
 const DEFAULT_SAMPLE_RATE = 48_000;
@@ -98,9 +97,9 @@ function bytesOf({ kind, format, duration, frames, video, audio }: Plan, source:
   if (pictures === null || sound === null) return null;
   const sample_rate = audio?.mode === "encode" ? audio.sample_rate : source.audio?.sample_rate;
   const packets = audio ? (duration * packetBits(sample_rate ?? DEFAULT_SAMPLE_RATE)) / 8 : 0;
-  const beside =
+  const overhead =
     format === "wav" ? 44 : CONTAINER_BYTES[kind] + (frames ?? 0) * CONTAINER_BYTES.picture + packets;
-  return Math.round(((pictures + sound) * duration) / 8 + beside);
+  return Math.round(((pictures + sound) * duration) / 8 + overhead);
 }
 
 function trackBits(
@@ -115,16 +114,16 @@ function trackBits(
 }
 
 /**
- * Lists what the output of these options would lack of a source.
+ * Lists the parts of a source that the output of these options would lack.
  *
- * @throws what {@link createPlan} throws.
+ * @throws the errors of {@link createPlan}.
  */
 export function dropped<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Dropped[] {
   const metadata = "metadata" in options ? options.metadata : undefined;
   return listDropped(createPlan(source, kind, options), source, metadata);
 }
 
-/** Lists what a plan leaves out of a source. */
+/** Lists the parts of a source that a plan omits. */
 export function listDropped(plan: Plan, source: Source, metadata: MetadataMode = "clean"): Dropped[] {
   const others = plan.concat?.slice(1) ?? [];
   return [
@@ -138,9 +137,9 @@ export function listDropped(plan: Plan, source: Source, metadata: MetadataMode =
   ];
 }
 
-// Of the later videos of a joined one, the output has only the pictures and one sound track.
+// The output has only the video and one audio track of each later part.
 function planOfPart({ tags, cover, subtitles, sound_track, ...plan }: Plan, part: Source): Plan {
-  // A tag that all of them have is not lost.
+  // A tag with the same value in all parts is not lost.
   const shared = Object.entries(tags ?? {}).filter(([name, value]) => part.tags?.[name] === value);
   const track = audibleTrack(part) ?? 0;
   return { ...plan, tags: Object.fromEntries(shared), ...(track > 0 && { sound_track: track }) };
@@ -170,14 +169,15 @@ function reasonOf(
   switch (kind) {
     case "video":
     case "audio": {
-      const asked = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
-      const taken = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [0];
-      const isTaken = asked && taken.includes(streams.filter((other) => other.kind === kind).indexOf(stream));
-      // The sound of joined videos may be another's alone.
+      const hasKind = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
+      const tracks = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [0];
+      const isTaken =
+        hasKind && tracks.includes(streams.filter((other) => other.kind === kind).indexOf(stream));
+      // The audio of joined videos may come from another part only.
       const isSilent = kind === "audio" && codec === null && joins(plan);
       if (isTaken && !isSilent) return null;
       if (kind === "audio" && codec === null) return unsupported(plan);
-      return asked ? "one_track" : "asked";
+      return hasKind ? "one_track" : "asked";
     }
     case "cover":
       if (plan.cover === index) return null;
@@ -196,7 +196,7 @@ function unsupported(plan: Plan): Dropped["reason"] {
   return isAlone(plan) ? "asked" : "not_supported";
 }
 
-// A request for a picture or a waveform excludes everything else.
+// A picture or a waveform excludes everything else by request.
 function isAlone({ image, waveform }: Plan): boolean {
   return image !== null || waveform !== undefined;
 }
@@ -229,10 +229,10 @@ function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[]
   const names = Object.keys(source.tags ?? {}).filter((name) => plan.tags?.[name] === undefined);
   if (names.length === 0) return [];
   if (isAlone(plan) || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
-  const wanted = (name: string) => metadata === "keep" || isDescriptive(name);
+  const isIncluded = (name: string) => metadata === "keep" || isDescriptive(name);
   const reasons = names.map((name) => {
-    if (!wanted(name)) return "private";
-    // Only those of a later video of a joined one are left out for no reason of their own.
+    if (!isIncluded(name)) return "private";
+    // Only tags of the later parts of a joined video are omitted although the format could hold them.
     return holdsTag(plan.format, name) ? "not_supported" : "no_place_in_format";
   });
   return [...new Set(reasons)].sort().map((reason) => ({ kind: "tags", reason }));

@@ -20,19 +20,21 @@ export interface Size {
   height: number;
 }
 
-/**
- * A stored picture: its size, the width of a pixel divided by its height, the clockwise rotation that players apply, and whether they
- * mirror the turned picture.
- */
+/** A picture as stored, and how players display it. */
 export interface StoredPicture extends Size {
+  /** Width of a pixel divided by its height. */
   pixel_aspect: number;
+  /** Clockwise degrees that players rotate it by. */
   rotate: 0 | 90 | 180 | 270;
+  /** Whether players then mirror it, left to right. */
   mirror?: boolean;
 }
 
-/** What the output allows: only even sizes, and the longest side in pixels (default 16384). */
+/** Restrictions on the output size. */
 export interface SizeRules {
+  /** Whether both sides must be even. */
   even: boolean;
+  /** Longest side in pixels; default 16384. */
   max?: number;
 }
 
@@ -50,8 +52,7 @@ export function parsePixelAspect(ratio: string | undefined): number {
 }
 
 /**
- * Returns the size at which players show a stored picture: square pixels by enlarging one side (never losing any), then
- * rotated.
+ * Returns the size at which players display a stored picture: with square pixels, obtained by enlarging one side, and after rotation.
  */
 export function displayedSize(stored: StoredPicture): Size {
   const { pixel_aspect: aspect, rotate } = stored;
@@ -74,8 +75,8 @@ export function storedPicture(source: Source): StoredPicture | null {
 }
 
 /**
- * Derives the output size from the displayed one; a single given side keeps the aspect ratio. Throws `invalid_options` when
- * the result is empty or too large.
+ * Derives the output size from the displayed size; with only one side in the options, the aspect ratio stays. Throws
+ * `invalid_options` when the result is empty or too large.
  */
 export function targetSize(displayed: Size, options: GeometryOptions, rules: SizeRules): Size {
   const requested = {
@@ -99,7 +100,7 @@ function inBounds(exact: number, snapped: number, max: number): boolean {
   return Math.round(exact) >= 1 && snapped <= max;
 }
 
-/** Rounds to whole pixels, or to even ones where required (ties round down; at least 2). */
+/** Rounds to whole pixels (at least 1), or to an even number if required (ties round down; at least 2). */
 export function snap(pixels: number, even: boolean): number {
   if (!even) return Math.max(1, Math.round(pixels));
   return Math.max(2, 2 * Math.ceil(pixels / 2 - 0.5));
@@ -111,33 +112,33 @@ interface Rect extends Size {
   y: number;
 }
 
-/** What of a stored picture is shown, and which way up, before it is sized. */
+/** The orientation and crop of a stored picture, before scaling. */
 export interface View {
-  /** Clockwise degrees from the stored picture to the one shown. */
+  /** Clockwise degrees from the stored picture to the output. */
   rotate: StoredPicture["rotate"];
-  /** How many of them the options ask for; players apply the rest. */
+  /** The part of `rotate` that comes from the options; players apply the rest themselves. */
   turn: StoredPicture["rotate"];
-  /** Whether the turned picture is mirrored, left to right. */
+  /** Whether the rotated picture is mirrored, left to right. */
   mirror: boolean;
-  /** The turned picture, in stored pixels. */
+  /** Size of the rotated picture, in stored pixels. */
   turned: Size;
-  /** The part that is shown, in stored pixels after turning and mirroring; null for all. */
+  /** The part to keep, in stored pixels after rotating and mirroring; null for all. */
   crop: Rect | null;
-  /** The size that players show it at. */
+  /** The size at which players display the view. */
   shown: Size;
 }
 
-/** Turns, mirrors and cuts a stored picture as the options say; throws `invalid_options` for a part beyond the picture. */
+/** Applies the options `rotate`, `flip` and `crop` to a stored picture; throws `invalid_options` for a crop beyond its edges. */
 export function createView(
   stored: StoredPicture,
   options: Pick<GeometryOptions, "rotate" | "flip" | "crop" | "position">,
 ): View {
   const { flip } = options;
-  // Upside down is half a turn of the mirrored picture.
-  const upset = flip === "vertical" || flip === "both";
-  const turn = toRightAngle((options.rotate ?? 0) + (upset ? 180 : 0));
+  // A vertical flip is a horizontal one plus half a turn.
+  const upsideDown = flip === "vertical" || flip === "both";
+  const turn = toRightAngle((options.rotate ?? 0) + (upsideDown ? 180 : 0));
   const flipped = flip === "horizontal" || flip === "vertical";
-  // Turning the mirrored picture clockwise turns the stored one counterclockwise.
+  // Rotating a mirrored picture clockwise rotates the stored one counterclockwise.
   const rotate = toRightAngle(stored.rotate + (stored.mirror ? -turn : turn));
   const whole = displayedSize({ ...stored, rotate });
   const sideways = rotate % 180 !== 0;
@@ -156,9 +157,9 @@ export function createView(
 }
 
 /**
- * Returns what of a source's pictures the options `rotate`, `flip` and `crop` show, and which way up; null when its size is unknown.
+ * Returns the orientation and crop of a source's pictures under the options `rotate`, `flip` and `crop`; null when its size is unknown.
  *
- * @throws `invalid_options` for a part that reaches beyond the picture.
+ * @throws `invalid_options` for a crop that reaches beyond the picture.
  */
 export function viewOf(
   source: Source,
@@ -174,7 +175,7 @@ function partOf(whole: Size, crop: Crop, position: GeometryOptions["position"] =
   if (typeof crop === "string") {
     const [across = 1, down = 1] = crop.split(":").map(Number);
     const scale = Math.min(whole.width / across, whole.height / down);
-    const side = (ratio: number, most: number) => Math.min(most, Math.max(1, Math.round(ratio * scale)));
+    const side = (ratio: number, max: number) => Math.min(max, Math.max(1, Math.round(ratio * scale)));
     const size = { width: side(across, whole.width), height: side(down, whole.height) };
     const [left, top] = ANCHORS[position];
     const x = Math.floor((whole.width - size.width) * left);
@@ -192,24 +193,25 @@ function partOf(whole: Size, crop: Crop, position: GeometryOptions["position"] =
   throw invalid("options.crop", FAULTS.crop(whole), "invalid_options");
 }
 
-// A stretch of displayed pixels in stored ones.
-function span(from: number, length: number, scale: number, most: number): { at: number; length: number } {
-  const at = Math.min(most - 1, Math.round(from * scale));
-  return { at, length: Math.min(most - at, Math.max(1, Math.round(length * scale))) };
+// Converts one dimension of a crop from displayed to stored pixels.
+function span(from: number, length: number, scale: number, max: number): { at: number; length: number } {
+  const at = Math.min(max - 1, Math.round(from * scale));
+  return { at, length: Math.min(max - at, Math.max(1, Math.round(length * scale))) };
 }
 
-/** What the output allows besides its size: whether padding can be transparent. */
+/** Restrictions on the output picture. */
 export interface FrameRules extends SizeRules {
+  /** Whether padding may be transparent. */
   alpha: boolean;
 }
 
-/** Decides how a stored picture becomes the output picture; throws `invalid_options` when the result is empty or too large. */
+/** Plans how a stored picture becomes the output picture; throws `invalid_options` when the result is empty or too large. */
 export function createGeometry(stored: StoredPicture, options: GeometryOptions, rules: FrameRules): Geometry {
   const view = createView(stored, options);
   return geometryFor(view, targetSize(view.shown, options, rules), options, rules, stored.pixel_aspect === 1);
 }
 
-/** Decides how a picture becomes an output picture of a given size, following the fit and position of the options. */
+/** Plans how a view becomes an output picture of a size, according to the options `fit`, `position` and `background`. */
 export function geometryFor(
   view: View,
   target: Size,
@@ -225,10 +227,13 @@ export function geometryFor(
   const part = view.crop ?? { x: 0, y: 0, ...turned };
   const cover = fit === "cover" ? coverCrop(part, shown, target, place) : null;
   const inner = fit === "contain" ? containSize(shown, target, rules.even) : target;
-  const kept = cover ?? part;
-  const same = kept.width === inner.width && kept.height === inner.height;
+  const cropped = cover ?? part;
+  const same = cropped.width === inner.width && cropped.height === inner.height;
   return {
-    ...{ rotate, turn, mirror, crop: cover ?? view.crop },
+    rotate,
+    turn,
+    mirror,
+    crop: cover ?? view.crop,
     scale: same && square ? null : inner,
     pad: pad(inner, target, place, options.background, rules),
     ...target,
@@ -237,11 +242,11 @@ export function geometryFor(
 
 type Place = readonly [number, number];
 
-// The kept part has the target's aspect ratio as displayed, but is measured in stored pixels.
+// The crop has the target's aspect ratio when displayed, but is measured in stored pixels.
 function coverCrop(part: Rect, shown: Size, target: Size, place: Place): Geometry["crop"] {
   const scale = Math.max(target.width / shown.width, target.height / shown.height);
-  const side = (stored: number, displayed: number, wanted: number) =>
-    Math.min(stored, Math.max(1, Math.round((stored * wanted) / (displayed * scale))));
+  const side = (stored: number, displayed: number, output: number) =>
+    Math.min(stored, Math.max(1, Math.round((stored * output) / (displayed * scale))));
   const width = side(part.width, shown.width, target.width);
   const height = side(part.height, shown.height, target.height);
   if (width === part.width && height === part.height) return null;
@@ -250,7 +255,7 @@ function coverCrop(part: Rect, shown: Size, target: Size, place: Place): Geometr
   return { x, y, width, height };
 }
 
-// Padding within the rounding error is dropped: the picture then fills that side.
+// Padding within the rounding error is omitted, and the picture fills that side.
 function containSize(shown: Size, target: Size, even: boolean): Size {
   const scale = Math.min(target.width / shown.width, target.height / shown.height);
   const side = (length: number, box: number) => {
@@ -269,12 +274,12 @@ function pad(
 ): Geometry["pad"] {
   if (inner.width === target.width && inner.height === target.height) return null;
   const step = rules.even ? 2 : 1;
-  const offset = (room: number, share: number) => step * Math.floor((room * share) / step);
-  const none = rules.alpha ? TRANSPARENT : BLACK;
+  const offset = (space: number, share: number) => step * Math.floor((space * share) / step);
+  const empty = rules.alpha ? TRANSPARENT : BLACK;
   return {
     ...target,
     x: offset(target.width - inner.width, place[0]),
     y: offset(target.height - inner.height, place[1]),
-    color: background === undefined ? none : parseColor(background, rules.alpha),
+    color: background === undefined ? empty : parseColor(background, rules.alpha),
   };
 }

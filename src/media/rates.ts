@@ -29,7 +29,7 @@ const byQuality = (
   very_high,
 });
 
-/** Constant rate factor of each video codec; adjacent quality levels differ by about 40 % in size, as in Zencoder. */
+/** Constant rate factor of each video codec by quality; adjacent levels differ by about 40 % in size, as in Zencoder. */
 export const CRF = {
   h264: byQuality(31, 27, 23, 20, 17),
   h265: byQuality(36, 32, 28, 24, 21),
@@ -40,10 +40,10 @@ export const CRF = {
 const AAC_MP3 = byQuality(64_000, 96_000, 128_000, 192_000, 256_000);
 const OPUS_VORBIS = byQuality(48_000, 64_000, 96_000, 128_000, 192_000);
 
-/** Bits per second of each audio codec that has a bitrate. */
+/** Bits per second of each lossy audio codec, by quality. */
 export const AUDIO_BITRATE = { aac: AAC_MP3, mp3: AAC_MP3, opus: OPUS_VORBIS, vorbis: OPUS_VORBIS } as const;
 
-/** FLAC compression level: the sound is identical, the file smaller and the encode slower. */
+/** FLAC compression level by quality: higher levels are slower and smaller, the audio is identical. */
 export const FLAC_COMPRESSION = byQuality(0, 3, 5, 8, 12);
 
 const JPEG_WEBP = byQuality(40, 60, 78, 87, 94);
@@ -80,7 +80,7 @@ export function imageQuality(format: ImageFormat, quality: Quality = "medium"): 
   return IMAGE_QUALITY[format]?.[quality] ?? null;
 }
 
-/** Values measured at some rate factors, in ascending order. */
+/** Values measured at rate factors, in ascending order of the factors. */
 export type Anchors = readonly (readonly [crf: number, value: number])[];
 
 // Bits per pixel at 640x360 that match a CRF of the native encoders in SSIM: bench/constants/webcodecs-rate.ts.
@@ -115,7 +115,7 @@ const BITS_PER_PIXEL = {
   ],
 } as const satisfies Record<VideoCodec, Anchors>;
 
-// Plain pictures show in the source's own bitrate; more than this many times that is wasted.
+// A low source bitrate means simple pictures: more than this multiple of it is wasted.
 const TIMES_SOURCE = {
   h264: [
     [17, 3],
@@ -136,8 +136,8 @@ const TIMES_SOURCE = {
 } as const satisfies Record<VideoCodec, Anchors>;
 
 const REFERENCE = 640 * 360;
-// Neighboring pixels of a larger picture are more alike.
-const LARGER = -0.25;
+// Exponent of bits per pixel by size: neighboring pixels of a larger picture are more alike.
+const SIZE_EXPONENT = -0.25;
 
 export interface PictureRate extends Size {
   fps: number;
@@ -145,35 +145,35 @@ export interface PictureRate extends Size {
   source_bits: number | null;
 }
 
-/** Returns the bits per second at which typical pictures match a CRF; fewer for pictures that their source shows to be plain. */
+/** Returns the bits per second at which typical pictures match a CRF; fewer when the source's bitrate shows that they are simple. */
 export function bitsFor(codec: VideoCodec, crf: number, pictures: PictureRate): number {
   const pixels = pictures.width * pictures.height;
   const anchors = BITS_PER_PIXEL[codec].map(([at, bits]) => [at, Math.log(bits)] as const);
-  const bits = Math.exp(between(anchors, crf)) * (pixels / REFERENCE) ** LARGER;
-  const wanted = bits * pixels * pictures.fps;
+  const bits = Math.exp(between(anchors, crf)) * (pixels / REFERENCE) ** SIZE_EXPONENT;
+  const typical = bits * pixels * pictures.fps;
   const { source_bits } = pictures;
-  const most = source_bits === null ? wanted : source_bits * between(TIMES_SOURCE[codec], crf);
-  return Math.round(Math.min(wanted, most));
+  const max = source_bits === null ? typical : source_bits * between(TIMES_SOURCE[codec], crf);
+  return Math.round(Math.min(typical, max));
 }
 
-// Fewer pixels take more bits each, because neighbors are less alike.
-const FEWER = 0.75;
+// Exponent of bits by pixels: fewer pixels take more bits each.
+const SHRINK_EXPONENT = 0.75;
 
 /** Scales a source's bits per second to pictures of another size and rate, but never above its own; null when unknown. */
 export function sourceBits(source: Source, { width, height, fps }: Size & { fps: number }): number | null {
   const bitrate = streamBits(source, "video");
   const pixels = (source.coded_width ?? width) * (source.coded_height ?? height) * (source.fps ?? fps);
-  return bitrate === null ? null : bitrate * Math.min(1, (width * height * fps) / pixels) ** FEWER;
+  return bitrate === null ? null : bitrate * Math.min(1, (width * height * fps) / pixels) ** SHRINK_EXPONENT;
 }
 
 /**
- * Returns the bits per second of a source's pictures or sound, estimated as the file's minus the other's if necessary; null
- * when neither is known.
+ * Returns the bits per second of a source's video or audio; those of video may be estimated as the file's minus the audio's. Null
+ * when unknown.
  */
 export function streamBits(source: Source, kind: "video" | "audio"): number | null {
   const own = ownBits(source, kind);
   if (own) return own;
-  // The file's total includes pictures and says nothing about the sound.
+  // The file's total is mostly video and says nothing about the audio.
   if (kind === "audio" && source.codecs?.video) return null;
   const all = source.bitrate ?? 0;
   const sound = kind === "video" ? ownBits(source, "audio") : 0;
@@ -186,17 +186,17 @@ function ownBits(source: Source, kind: "video" | "audio"): number {
 
 /** Interpolates between the two nearest anchors; extrapolates beyond the last. */
 export function between(anchors: Anchors, crf: number): number {
-  const found = anchors.findIndex(([at]) => at >= crf);
-  const above = found === -1 ? anchors.length - 1 : Math.max(1, found);
+  const index = anchors.findIndex(([at]) => at >= crf);
+  const above = index === -1 ? anchors.length - 1 : Math.max(1, index);
   const [low, high] = [anchors[above - 1], anchors[above]];
   if (!low || !high) throw new RangeError("The rate has too few anchors.");
   return low[1] + ((crf - low[0]) / (high[0] - low[0])) * (high[1] - low[1]);
 }
 
-/** Container overhead in bytes: once per file with pictures, once per file of sound alone, per picture, and per audio packet. */
+/** Container overhead in bytes: per file with video, per audio file, per picture, and per audio packet. */
 export const CONTAINER_BYTES = { video: 4_000, audio: 1_000, picture: 20, packet: 9 } as const;
 
-/** Share of a target size to request from an encoder, whose average is only approximate. */
+/** Share of a target size to request from an encoder, because its average bitrate is only approximate. */
 export const FILLED = { video: 0.9, audio: 0.96 } as const;
 
 // Samples per AAC packet; the other codecs have about as many.
@@ -207,17 +207,17 @@ export function packetBits(sample_rate: number): number {
   return (sample_rate / PACKET_SAMPLES) * CONTAINER_BYTES.packet * 8;
 }
 
-/** Returns the bytes of a video file that are neither pictures nor sound. */
+/** Returns the container overhead of a video file in bytes. */
 export function videoOverhead(frames: Plan["frames"], seconds: number): number {
   return CONTAINER_BYTES.video + (frames ?? seconds * DEFAULT_FPS) * CONTAINER_BYTES.picture;
 }
 
-/** Bits per second below which even the smallest pictures are unrecognizable. */
+/** Lowest video bitrate in bits per second, below which even the smallest pictures are unrecognizable. */
 export const VIDEO_FLOOR = 24_000;
 
 /**
- * Returns the bits per second left for a plan's pictures within a number of bytes; throws `invalid_options` when the
- * duration is unknown or too little is left.
+ * Returns the video bitrate, in bits per second, that keeps a plan's output within a number of bytes; throws `invalid_options` when
+ * the duration is unknown or too little is left.
  */
 export function videoBitsWithin(bytes: number, { duration, frames, audio }: Plan, source: Source): number {
   const param = "options.target_size";
@@ -236,10 +236,10 @@ function soundBits(audio: NonNullable<Plan["audio"]>, source: Source): number {
   return (streamBits(source, "audio") ?? 0) + packetBits(source.audio?.sample_rate ?? DEFAULT_RATE);
 }
 
-// The bits of each quality were measured on noise; camera footage takes about 5 Mbit/s at 1080p and x264's CRF 23.
-const USUAL = 0.4;
+// BITS_PER_PIXEL was measured on noise; camera footage takes this share (about 5 Mbit/s at 1080p and x264's CRF 23).
+const FOOTAGE_SHARE = 0.4;
 
-/** Returns the quality that typical pictures have at a plan's bitrate; `poor` below the lowest, null when no bitrate applies. */
+/** Returns the quality that typical footage has at a plan's bitrate; `poor` below the lowest, null when the plan has no video bitrate. */
 export function usualQuality(video: VideoPlan | null, source: Source): Quality | "poor" | null {
   if (video?.mode !== "encode" || !("bitrate" in video.rate)) return null;
   const { width, height } = video.geometry;
@@ -248,13 +248,13 @@ export function usualQuality(video: VideoPlan | null, source: Source): Quality |
   const pictures = { width, height, fps };
   const needed = (quality: Quality) => {
     const crf = CRF[codec][quality];
-    const usual = USUAL * bitsFor(codec, crf, { ...pictures, source_bits: null });
-    return Math.min(usual, bitsFor(codec, crf, { ...pictures, source_bits: sourceBits(source, pictures) }));
+    const typical = FOOTAGE_SHARE * bitsFor(codec, crf, { ...pictures, source_bits: null });
+    return Math.min(typical, bitsFor(codec, crf, { ...pictures, source_bits: sourceBits(source, pictures) }));
   };
   return QUALITIES.findLast((quality) => needed(quality) <= rate.bitrate) ?? "poor";
 }
 
-/** The rungs of adaptive video: pixels of the short side, and the highest bits per second. */
+/** The rungs of the ladder of adaptive video: short side in pixels, and highest bits per second. */
 export const RUNGS = [
   { side: 240, maxrate: 400_000 },
   { side: 360, maxrate: 900_000 },
@@ -268,8 +268,7 @@ export const RUNGS = [
 const RULES = { even: true, alpha: false } as const;
 
 /**
- * Chooses the renditions of an h264 ladder, best first: the rungs up to the source's or requested size, never upscaled, and
- * that size itself.
+ * Chooses the renditions of an H.264 ladder, best first: the requested or source size, never upscaled, and the rungs below it.
  */
 export function createLadder(
   stored: StoredPicture,
@@ -283,10 +282,10 @@ export function createLadder(
   const crf = CRF.h264[options.quality ?? "medium"];
   return sides
     .toSorted((a, b) => b - a)
-    .map((wanted) => ({
-      name: `${wanted}p`,
-      geometry: geometryFor(view, wanted === side ? top : sizeOf(wanted, aspect), options, RULES, square),
-      rate: { crf, maxrate: maxrateFor(wanted) },
+    .map((rung) => ({
+      name: `${rung}p`,
+      geometry: geometryFor(view, rung === side ? top : sizeOf(rung, aspect), options, RULES, square),
+      rate: { crf, maxrate: maxrateFor(rung) },
       fps: null,
     }));
 }
@@ -297,7 +296,7 @@ function sizeOf(side: number, aspect: number): Size {
   return { width: snap(width, true), height: snap(height, true) };
 }
 
-/** Returns the highest bits per second for a short side in pixels, interpolated between rungs. */
+/** Returns the highest bits per second for a short side in pixels, interpolating between rungs. */
 export function maxrateFor(side: number): number {
   const above = RUNGS.findIndex((rung) => rung.side >= side);
   const upper = RUNGS[above] ?? RUNGS[RUNGS.length - 1];
@@ -308,19 +307,19 @@ export function maxrateFor(side: number): number {
   return Math.round(lower.maxrate + share * (upper.maxrate - lower.maxrate));
 }
 
-// The requested size sets the aspect ratio; when it would enlarge the picture, the ratio stays and the size shrinks.
+// The requested size determines the aspect ratio; if it would upscale the picture, it shrinks at the same ratio.
 function topSize(shown: Size, options: GeometryOptions): { top: Size; aspect: number } {
-  const asked = targetSize(shown, options, { even: true });
-  const across = asked.width / shown.width;
-  const down = asked.height / shown.height;
+  const target = targetSize(shown, options, { even: true });
+  const across = target.width / shown.width;
+  const down = target.height / shown.height;
   const contains = (options.fit ?? (options.background === undefined ? "fill" : "contain")) === "contain";
   const enlarged = contains ? Math.min(across, down) : Math.max(across, down);
   const highest = RUNGS[RUNGS.length - 1]?.side ?? Number.POSITIVE_INFINITY;
-  const scale = Math.min(1, 1 / enlarged, highest / Math.min(asked.width, asked.height));
+  const scale = Math.min(1, 1 / enlarged, highest / Math.min(target.width, target.height));
   const both = options.width !== undefined && options.height !== undefined;
   return {
-    top: { width: snap(asked.width * scale, true), height: snap(asked.height * scale, true) },
-    // A single requested side keeps the source's ratio, more exactly than its even size does.
-    aspect: both ? asked.width / asked.height : shown.width / shown.height,
+    top: { width: snap(target.width * scale, true), height: snap(target.height * scale, true) },
+    // With a single requested side, the source's ratio is more exact than that of the even size.
+    aspect: both ? target.width / target.height : shown.width / shown.height,
   };
 }

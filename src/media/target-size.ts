@@ -35,16 +35,16 @@ const STEPS = [
   [144, 10],
 ] as const;
 
-/** Returns a video's options with ever smaller pictures and fewer frames, largest first, never above what was requested. */
+/** Returns variants of a video's options with ever smaller pictures and lower frame rates, largest first. */
 function smallerOptions(options: VideoOptions, source: Source): VideoOptions[] {
   const { video } = createPlan(source, "video", { ...options, bitrate: VIDEO_FLOOR });
   if (video?.mode !== "encode") return [options];
   const { width, height } = video.geometry;
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
-  const made = STEPS.map(([short, rate]) =>
+  const variants = STEPS.map(([short, rate]) =>
     smaller(options, { ...smallerSize(options, { width, height }, short), ...fewerFrames(fps, rate) }),
   );
-  return made.filter((each, index) => JSON.stringify(each) !== JSON.stringify(made[index - 1]));
+  return variants.filter((each, index) => JSON.stringify(each) !== JSON.stringify(variants[index - 1]));
 }
 
 function smallerSize(
@@ -54,15 +54,15 @@ function smallerSize(
 ) {
   const share = short / Math.min(width, height);
   if (share >= 1) return {};
-  // Both sides together define how another aspect ratio is fitted; one alone keeps the ratio.
+  // Two sides define the aspect ratio, so both shrink; a single side keeps the source's.
   if (options.width !== undefined && options.height !== undefined)
     return { width: even(width * share), height: even(height * share) };
   return width >= height ? { width: undefined, height: short } : { width: short, height: undefined };
 }
 
-// A whole number of source frames per output frame, so that motion stays even.
-function fewerFrames(fps: number, most: number): { fps?: number } {
-  const each = Math.ceil(fps / (most * 1.01));
+// Divides the frame rate by a whole number, so that motion stays even.
+function fewerFrames(fps: number, max: number): { fps?: number } {
+  const each = Math.ceil(fps / (max * 1.01));
   return each > 1 ? { fps: Number((fps / each).toFixed(3)) } : {};
 }
 
@@ -74,18 +74,18 @@ function smaller(
   options: VideoOptions,
   change: Partial<Record<"width" | "height" | "fps", number | undefined>>,
 ): VideoOptions {
-  const made = { ...options, ...change };
-  for (const side of ["width", "height"] as const) if (made[side] === undefined) delete made[side];
-  return made;
+  const changed = { ...options, ...change };
+  for (const side of ["width", "height"] as const) if (changed[side] === undefined) delete changed[side];
+  return changed;
 }
 
 const PARAM = "target_size";
 
-// Sound is reduced before pictures are.
+// Highest share of the total for audio; above it, audio quality drops before picture size does.
 const SOUND_SHARE = 0.2;
 
-// Beyond this multiple of its source's bits a stream only grows.
-const WORTH = 2;
+// Beyond this multiple of the source's bitrate a stream only grows.
+const MAX_SOURCE_BITS = 2;
 
 // The bitrates of MPEG-1 and MPEG-2 layer III; LAME picks the nearest, which may be higher.
 const MP3 = {
@@ -94,9 +94,9 @@ const MP3 = {
 } as const;
 
 /**
- * Returns options that keep a video or sound within a number of bytes: for sound its `bitrate`, for a video its
- * `target_size`, with a smaller picture, fewer frames and cheaper sound where that alone would leave it blurry. They never
- * exceed twice the source's own bits.
+ * Returns options that keep a video or audio file within a number of bytes: for audio its `bitrate`; for video its `target_size`,
+ * with a smaller picture, a lower frame rate and lower audio quality where the picture would otherwise be blurry. They never
+ * exceed twice the source's bitrate.
  *
  * @param bytes Size limit of the output.
  * @throws `invalid_options` with `param` `target_size` when nothing fits, when the duration is unknown, and for kinds without a
@@ -117,9 +117,13 @@ export function optionsForSize<K extends EncodeKind>(
 const FITTED: {
   readonly [K in EncodeKind]: (options: OptionsOf<K>, source: Source, bytes: number) => OptionsOf<K>;
 } = {
-  ...{ video: videoForSize, audio: audioForSize },
-  ...{ image: unbounded, animation: unbounded, storyboard: unbounded },
-  ...{ waveform: unbounded, adaptive_video: unbounded },
+  video: videoForSize,
+  audio: audioForSize,
+  image: unbounded,
+  animation: unbounded,
+  storyboard: unbounded,
+  waveform: unbounded,
+  adaptive_video: unbounded,
 };
 
 function unbounded(): never {
@@ -127,33 +131,35 @@ function unbounded(): never {
 }
 
 function videoForSize(
-  { bitrate: _, target_size: __, ...asked }: VideoOptions,
+  { bitrate: _, target_size: __, ...options }: VideoOptions,
   source: Source,
   bytes: number,
 ): VideoOptions {
   const { min, max } = BOUNDS.video_bitrate;
-  const most = Math.min(max, Math.max(min, WORTH * (streamBits(source, "video") ?? max)));
-  const fitted = smallerOptions(asked, source).map((options) => fitVideo(options, source, bytes));
-  const last = fitted.at(-1);
-  if (last && last.bitrate < VIDEO_FLOOR) throw tooSmall(bytes, last.least, last.seconds);
-  const best = fitted.find(isWatchable) ?? last;
-  return best ? { ...best.options, target_size: Math.min(Math.floor(bytes), best.bytesAt(most)) } : asked;
+  const max_bits = Math.min(max, Math.max(min, MAX_SOURCE_BITS * (streamBits(source, "video") ?? max)));
+  const variants = smallerOptions(options, source).map((each) => fitVideo(each, source, bytes));
+  const last = variants.at(-1);
+  if (last && last.bitrate < VIDEO_FLOOR) throw tooSmall(bytes, last.min_bytes, last.seconds);
+  const best = variants.find(isWatchable) ?? last;
+  return best
+    ? { ...best.options, target_size: Math.min(Math.floor(bytes), best.bytesAt(max_bits)) }
+    : options;
 
   function isWatchable({ options, bitrate }: FittedVideo): boolean {
     if (bitrate < VIDEO_FLOOR) return false;
-    const { video } = createPlan(source, "video", { ...options, bitrate: Math.min(most, bitrate) });
+    const { video } = createPlan(source, "video", { ...options, bitrate: Math.min(max_bits, bitrate) });
     return usualQuality(video, source) !== "poor";
   }
 }
 
 interface FittedVideo {
-  /** Including the quality of the sound. */
+  /** Options including the quality of the audio. */
   options: VideoOptions;
-  /** Bits per second left for the pictures. */
+  /** Bits per second left for the video. */
   bitrate: number;
-  /** Bytes at the lowest bitrates. */
-  least: number;
-  /** Returns the whole file's bytes at a bitrate of the pictures. */
+  /** Bytes of the file at the lowest bitrates. */
+  min_bytes: number;
+  /** Returns the bytes of the file at a video bitrate. */
   bytesAt: (bitrate: number) => number;
   seconds: number;
 }
@@ -161,18 +167,19 @@ interface FittedVideo {
 function fitVideo(options: VideoOptions, source: Source, bytes: number): FittedVideo {
   const plan = createPlan(source, "video", { ...options, bitrate: VIDEO_FLOOR });
   const seconds = secondsOf(plan);
-  const beside =
+  const overhead =
     videoOverhead(plan.frames, seconds) + ownTextBytes(plan, source) + chapterBytes(plan, source);
   const sounds = soundsFor(options, source, plan);
-  const least =
-    beside + ((VIDEO_FLOOR / FILLED.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;
-  const total = ((bytes - beside) * 8) / seconds;
+  const min_bytes =
+    overhead + ((VIDEO_FLOOR / FILLED.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;
+  const total = ((bytes - overhead) * 8) / seconds;
   const sound = bestWithin(sounds, Math.min(total * SOUND_SHARE, total - VIDEO_FLOOR / FILLED.video));
   return {
     options: { ...options, ...(sound.quality && { quality: sound.quality }) },
     bitrate: Math.round((total - sound.bits) * FILLED.video),
-    bytesAt: (bitrate) => Math.round(beside + ((bitrate / FILLED.video + sound.bits) * seconds) / 8),
-    ...{ least, seconds },
+    bytesAt: (bitrate) => Math.round(overhead + ((bitrate / FILLED.video + sound.bits) * seconds) / 8),
+    min_bytes,
+    seconds,
   };
 }
 
@@ -184,27 +191,29 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
     throw errorFor("invalid_options", { code: "size_lossless", format }, { param: PARAM });
   }
   const seconds = secondsOf(plan);
-  const beside = CONTAINER_BYTES.audio + (seconds * packetBits(audio.sample_rate)) / 8;
-  const least = beside + (min / FILLED.audio) * (seconds / 8);
-  if (bytes < least) throw tooSmall(bytes, least, seconds);
-  const most = Math.min(audio.bitrate, Math.max(min, WORTH * (streamBits(source, "audio") ?? max)));
-  const wanted = Math.round(Math.min(most, (((bytes - beside) * 8) / seconds) * FILLED.audio));
+  const overhead = CONTAINER_BYTES.audio + (seconds * packetBits(audio.sample_rate)) / 8;
+  const min_bytes = overhead + (min / FILLED.audio) * (seconds / 8);
+  if (bytes < min_bytes) throw tooSmall(bytes, min_bytes, seconds);
+  const max_bits = Math.min(
+    audio.bitrate,
+    Math.max(min, MAX_SOURCE_BITS * (streamBits(source, "audio") ?? max)),
+  );
+  const bitrate = Math.round(Math.min(max_bits, (((bytes - overhead) * 8) / seconds) * FILLED.audio));
   return {
     ...options,
-    bitrate: Math.max(min, audio.codec === "mp3" ? steppedDown(wanted, audio.sample_rate) : wanted),
+    bitrate: Math.max(min, audio.codec === "mp3" ? steppedDown(bitrate, audio.sample_rate) : bitrate),
   };
 }
 
-/**
- * An option for the sound beside the pictures, including its packets' overhead; without a quality, it is as the options have
- * it.
- */
+/** A candidate for the audio of a video. */
 interface Sound {
+  /** Bits per second, with packet overhead. */
   bits: number;
+  /** The quality option that gives it; absent when the options stay unchanged. */
   quality?: Quality;
 }
 
-// Best first.
+// Returns candidates, best first.
 function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
   const { audio, start, end } = plan;
   if (!audio) return [{ bits: 0 }];
@@ -218,10 +227,9 @@ function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
   const { channels, sample_rate } = options;
   const best = QUALITIES.indexOf(options.quality ?? "medium");
   const encoded = QUALITIES.slice(0, best + 1).map((quality) => {
-    const made = createAudioPlan(sourceForTrack(source, plan), audio.codec as Encoded["codec"], {
-      ...{ quality, trimmed, channels, sample_rate },
-    });
-    return { bits: bitsOf(made), quality };
+    const needs = { quality, trimmed, channels, sample_rate };
+    const candidate = createAudioPlan(sourceForTrack(source, plan), audio.codec as Encoded["codec"], needs);
+    return { bits: bitsOf(candidate), quality };
   });
   return [...copied, ...encoded.reverse()];
 }
@@ -233,8 +241,8 @@ function bitsOf(audio: AudioPlan): number {
 }
 
 function bestWithin(sounds: readonly Sound[], bits: number): Sound {
-  const least = sounds.reduce((least, sound) => (sound.bits < least.bits ? sound : least));
-  return sounds.find((sound) => sound.bits <= bits) ?? least;
+  const smallest = sounds.reduce((best, sound) => (sound.bits < best.bits ? sound : best));
+  return sounds.find((sound) => sound.bits <= bits) ?? smallest;
 }
 
 function steppedDown(bitrate: number, sample_rate: number): number {
@@ -247,9 +255,9 @@ function secondsOf({ duration }: Plan): number {
   throw fault("How long this takes to play is not known, so no bitrate can be worked out; choose a quality.");
 }
 
-function tooSmall(bytes: number, least: number, seconds: number): MediaError {
+function tooSmall(bytes: number, min_bytes: number, seconds: number): MediaError {
   return fault(
-    `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(least, Math.ceil)}.`,
+    `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(min_bytes, Math.ceil)}.`,
   );
 }
 
@@ -260,7 +268,7 @@ const UNITS = [
   [1, "B"],
 ] as const;
 
-// Three significant digits, as the page shows sizes; the minimum is rounded up, so that it can be reached.
+// Formats with three significant digits, as the page does; callers round a minimum up, so that it suffices when typed in.
 function sizeText(bytes: number, round: (value: number) => number): string {
   const [unit, name] = UNITS.find(([each]) => bytes >= each) ?? [1, "B"];
   const figures = 10 ** (2 - Math.floor(Math.log10(Math.max(1, bytes / unit))));

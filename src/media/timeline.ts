@@ -3,7 +3,7 @@ import { type Chunk, type Plan, soundsOf, sourceSeconds } from "./plan.ts";
 import { errorFor } from "./reasons.ts";
 import type { Source } from "./source.ts";
 
-/** A stretch of the source in seconds; `end` is null up to the end, `duration` null when unknown. */
+/** A span of the source in seconds; `end` is null for up to the end, `duration` null when unknown. */
 export interface Span {
   start: number;
   end: number | null;
@@ -11,8 +11,8 @@ export interface Span {
 }
 
 /**
- * Decides which stretch to keep, and limits its end to the source's. Throws `invalid_options` for a start at or beyond the
- * source's end, unless its duration is `estimated`.
+ * Decides which span to keep, and limits its end to the source's. Throws `invalid_options` for a start at or beyond the source's
+ * end, unless its duration is `estimated`.
  */
 export function createSpan(
   options: { start?: number | undefined; end?: number | undefined },
@@ -20,23 +20,23 @@ export function createSpan(
   estimated = false,
 ): Span {
   const start = options.start ?? 0;
-  const known = duration !== undefined && duration > 0 ? duration : null;
-  // The true end may lie beyond an estimate.
+  const source_end = duration !== undefined && duration > 0 ? duration : null;
+  // The true end may be beyond an estimate.
   if (estimated && options.end !== undefined)
     return { start, end: options.end, duration: options.end - start };
-  if (estimated && known !== null && start >= known) return { start, end: null, duration: null };
-  if (known !== null && start >= known) {
-    const reason = { code: "start_beyond_end", start, duration: Number(known.toFixed(3)) } as const;
+  if (estimated && source_end !== null && start >= source_end) return { start, end: null, duration: null };
+  if (source_end !== null && start >= source_end) {
+    const reason = { code: "start_beyond_end", start, duration: Number(source_end.toFixed(3)) } as const;
     throw errorFor("invalid_options", reason, { param: "options.start" });
   }
   const { end } = options;
-  if (end === undefined || (known !== null && end >= known)) {
-    return { start, end: null, duration: known === null ? null : known - start };
+  if (end === undefined || (source_end !== null && end >= source_end)) {
+    return { start, end: null, duration: source_end === null ? null : source_end - start };
   }
   return { start, end, duration: end - start };
 }
 
-/** Returns a span with the duration that it has at another speed. */
+/** Returns a span with its duration at another playback speed. */
 export function played(span: Span, speed: number): Span {
   return { ...span, duration: span.duration === null ? null : span.duration / speed };
 }
@@ -44,40 +44,40 @@ export function played(span: Span, speed: number): Span {
 /** Default length of a chunk, in seconds of video. */
 export const CHUNK_SECONDS = 60;
 
-/** Most chunks of pictures. Each is a durable step of its run, of which Cloudflare's Workflows allow 10,000 by default. */
+// Each chunk is a durable step of its run, and Cloudflare's Workflows allow 10,000 steps by default.
 const MAX_CHUNKS = 4000;
 
-/** Seconds per segment of adaptive video; its chunks are cut at multiples. */
+/** Seconds per segment of adaptive video; chunks are cut at multiples of it. */
 export const SEGMENT_SECONDS = 6;
 
-/** What decides where a plan is cut. */
+/** The facts that decide where a plan is cut. */
 export interface ChunkNeeds {
   /** Start of the output in the source, in seconds. */
   start: number;
-  /** End of the output in the source, in seconds; null up to the end. */
+  /** End of the output in the source, in seconds; null for up to the end. */
   end: number | null;
   /** Seconds of source; null when unknown. */
   duration: number | null;
-  /** Whether the pictures are re-encoded; copying is not worth cutting. */
+  /** Whether the video is encoded; a copy is not worth cutting. */
   encodes_video: boolean;
   has_audio: boolean;
-  /** How many sound tracks are encoded, each in a chunk of its own where there are several; absent for at most one. */
+  /** The number of audio tracks when there are several, each in its own chunk; absent for at most one. */
   sounds?: number | undefined;
-  /** Frames of the output in a second of source when constant; null otherwise. */
+  /** Output frames per second of source when constant; null otherwise. */
   fps: number | null;
-  /** Whether the output consists of segments, which no chunk may split. */
+  /** Whether the output consists of segments, which a chunk may not split. */
   segmented?: boolean;
 }
 
 /** How finely to cut a plan. */
 export interface ChunkHints {
-  /** Seconds of video per chunk; a stretch of up to one and a half times that stays whole. Default 60. */
+  /** Seconds of video per chunk; a plan of up to one and a half times that stays whole. Default 60. */
   chunk_seconds?: number | undefined;
-  /** Times of the source's keyframes in seconds, ascending; a cut at one wastes no decoding. */
+  /** Times of the source's keyframes in seconds, ascending; a cut at a keyframe wastes no decoding. */
   keyframes?: readonly number[] | undefined;
 }
 
-/** Cuts a plan into chunks: a single chunk when it is short, otherwise stretches of video followed by the whole sound. */
+/** Cuts a plan into chunks: a single one when it is short, otherwise chunks of video followed by the whole audio. */
 export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[] {
   const { start, end, duration, sounds = 1 } = needs;
   const target = Math.max(hints.chunk_seconds ?? CHUNK_SECONDS, (duration ?? 0) / MAX_CHUNKS);
@@ -106,20 +106,24 @@ function withSounds(pictures: Chunk[], { start, end, has_audio, sounds = 1 }: Ch
   return [...pictures, ...chunks];
 }
 
-/** Returns the plan that an encoder receives for a chunk: without the other sounds, and without what is done to its files later. */
+/** Returns the plan that an encoder receives for a chunk: without the other audio tracks, and without the work done on its files later. */
 export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
   const own = sounds?.[sound];
   return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;
 }
 
-/** Returns the plan with other cuts. Joined videos are encoded in one go. */
+/** Returns a plan cut according to hints; joined videos stay whole. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
   if (plan.concat) return plan;
   const { kind, start, end, video, audio, sounds, held, speed = 1 } = plan;
-  // The last picture is in the chunk that holds it.
+  // A freeze belongs to the chunk of the last picture.
   const duration = held ? held.from - start : sourceSeconds(plan);
   const needs = {
-    ...{ start, end, duration, has_audio: audio !== null, segmented: kind === "adaptive_video" },
+    start,
+    end,
+    duration,
+    has_audio: audio !== null,
+    segmented: kind === "adaptive_video",
     encodes_video: video?.mode === "encode",
     sounds: sounds?.length,
     fps: video?.mode === "encode" && video.fps !== null ? video.fps / speed : null,
@@ -144,35 +148,35 @@ function cuts(
   const count = Math.round(duration / target);
   const length = duration / count;
   const last = start + duration - length / 2;
-  const found: number[] = [];
+  const edges: number[] = [];
   for (let index = 1; index < count; index++) {
     const even = start + index * length;
     const near = nearest(keyframes, even);
     const cut = near !== null && Math.abs(near - even) <= length / 2 ? near : even;
-    const floor = (found.at(-1) ?? start) + Math.min(1, length / 2);
+    const floor = (edges.at(-1) ?? start) + Math.min(1, length / 2);
     const grid = onGrid(cut, start, fps);
-    if (grid >= floor && grid <= last) found.push(grid);
+    if (grid >= floor && grid <= last) edges.push(grid);
   }
-  return found;
+  return edges;
 }
 
-// At a constant rate each stretch holds whole frames, so that no seam loses or repeats one.
+// At a constant rate each chunk has whole frames, so that no seam loses or repeats one.
 function onGrid(time: number, start: number, fps: number | null): number {
   const exact = fps === null ? time : start + Math.round((time - start) * fps) / fps;
   return Math.round(exact * 1e6) / 1e6;
 }
 
-function nearest(times: readonly number[], wanted: number): number | null {
+function nearest(times: readonly number[], target: number): number | null {
   let best: number | null = null;
   for (const time of times) {
-    if (best === null || Math.abs(time - wanted) < Math.abs(best - wanted)) best = time;
+    if (best === null || Math.abs(time - target) < Math.abs(best - target)) best = time;
   }
   return best;
 }
 
 /**
- * Returns the seconds from the start of a stretch to the end of its last picture: the end of the stretch or of the source's
- * pictures. Null when the source's headers do not say; the last picture then gets the average duration.
+ * Returns the seconds from the start of a span to the end of its last picture: the end of the span or of the source's video. Null
+ * when the source's headers do not state it; the last picture then gets the average duration.
  */
 export function picturesEnd(
   source: Source,
@@ -184,12 +188,12 @@ export function picturesEnd(
   return until > 0 ? until : null;
 }
 
-// An animation has no sound, so it ends with its last picture, which often freezes.
+// An animation has no audio, so its duration ends with its last picture.
 function animationEnd({ kind, animated, duration }: Source): number | undefined {
   return kind === "image" && animated ? duration : undefined;
 }
 
-/** Returns the seconds from the start of a plan's output, or of one chunk of it, to the end of its last picture; null as above. */
+/** Returns the seconds of output up to the end of the last picture of a plan, or of a chunk of it; null when unknown. */
 export function shownEnd(
   source: Source,
   plan: Plan,
@@ -199,12 +203,12 @@ export function shownEnd(
   return until === null ? null : until / (plan.speed ?? 1);
 }
 
-/** Seconds by which one track of a stream may end before another: no player stops there. */
+/** Seconds by which one track of a stream may end before another without stalling players. */
 export const SLACK = 0.2;
 
 /**
- * Plans whether the last picture of a stream freezes, as it does where a track of its sound lasts longer: players stop, or cannot
- * seek, where a track has ended.
+ * Plans a freeze of a stream's last picture when an audio track lasts longer: players stall, or cannot seek, beyond the end of a
+ * track. Null for none.
  */
 export function planFreeze(
   source: Source,
@@ -218,25 +222,25 @@ export function planFreeze(
   return until > from + SLACK ? { from, until } : null;
 }
 
-/** Returns when a track of a source ends, in seconds; undefined when its headers do not say. */
+/** Returns when a track of a source ends, in seconds; undefined when its headers do not state it. */
 export function trackEnd({ streams = [] }: Source, kind: "video" | "audio", index = 0): number | undefined {
   const stream = streams.filter((each) => each.kind === kind)[index];
   return stream?.end ?? stream?.duration;
 }
 
-/** Returns how many pictures repeat the last one of a chunk while it freezes, and the seconds from one to the next. */
+/** Returns how many times a chunk's last picture is repeated during the freeze, and the seconds between repetitions. */
 export function freezePictures(
   { fps = DEFAULT_FPS }: Source,
   { held, end }: Plan,
   chunk: Chunk,
 ): { count: number; seconds: number } {
-  const seconds = 1 / Math.max(SLOWEST, exactFps(fps));
+  const seconds = 1 / Math.max(MIN_FPS, exactFps(fps));
   if (!held || chunk.track === "audio" || chunk.end !== end) return { count: 0, seconds };
   return { count: Math.max(1, Math.round((held.until - held.from) / seconds)), seconds };
 }
 
-// Pictures per second: each segment begins with one.
-const SLOWEST = 1;
+// Every segment must begin with a picture.
+const MIN_FPS = 1;
 
 function freezeEnd({ held, end }: Plan, span: { start: number; end: number | null }): number | null {
   return held && span.end === end ? held.until - span.start : null;
