@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { LISTS, listPackets, listPictures, readLists } from "../../src/media/ffmpeg/packet-count.ts";
 import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
-import { createCut } from "../../src/media/ffmpeg/trim.ts";
+import { createTrim } from "../../src/media/ffmpeg/trim.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { countContents } from "../../src/mux/contents.ts";
 import { openFile } from "../../test/encoders/native-encoder.ts";
@@ -29,7 +29,7 @@ async function openCost(ends: AsyncDisposableStack): Promise<Contest> {
   if (!chunk) throw new Error("The plan is empty.");
   const output = join(folder, "out.mp4");
   const lists = `${folder}/`;
-  const cut = createCut(plan, chunk, source);
+  const cut = createTrim(plan, chunk, source);
   // As many pictures as the clip has, but tiny, so that listing them is all that takes time.
   const pictures = `nullsrc=size=16x16:rate=${source.fps}:duration=${SECONDS},${listPictures(lists)}`;
   const encode = chunkArgs(plan, chunk, source, { input: path, output }, NATIVE_TOOLS);

@@ -8,7 +8,7 @@ import {
   Output,
 } from "mediabunny";
 import { containerOf } from "../media/containers.ts";
-import type { Tally } from "../media/ffmpeg/packet-count.ts";
+import type { PacketCounts } from "../media/ffmpeg/packet-count.ts";
 import type { VideoFormat } from "../media/formats.ts";
 import type { Plan } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
@@ -60,7 +60,7 @@ function failLater<T>(signal: AbortSignal, unread: T): T {
   return unread;
 }
 
-async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<Tally> {
+async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<PacketCounts> {
   try {
     const { pictures, sound } = await countContents(input, signal);
     const none = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };

@@ -1,4 +1,4 @@
-import type { Tally } from "../media/ffmpeg/packet-count.ts";
+import type { PacketCounts } from "../media/ffmpeg/packet-count.ts";
 import type { Chunk, Plan } from "../media/plan.ts";
 import type { RefusalReason } from "../media/refusal.ts";
 import type { Source } from "../media/source.ts";
@@ -68,7 +68,7 @@ export interface ChunkJob {
    * Called with what the encoder found in the chunk's span, before the encode resolves; more than once when several encoders
    * share the work.
    */
-  onTally?: (tally: Tally) => void;
+  onTally?: (tally: PacketCounts) => void;
   /** Identifies the job: the same after a restart, so that a job still running is found again. */
   id?: string;
   /** The jobs that it may be encoded together with; absent for none. */

@@ -15,7 +15,7 @@ export type Chapter = z.infer<typeof chapter>;
 export const Chapters = z.array(chapter);
 
 /** A chapter as a file states it; where it has no end, it lasts until the next one. */
-export interface FoundChapter {
+export interface FileChapter {
   start: number;
   end?: number | undefined;
   title: string;
@@ -29,7 +29,7 @@ export const CHAPTER_LIMITS = { chapters: 255, title: 255 } as const;
  * count from the first picture or sound, which is at `origin` seconds.
  */
 export function readChapters(
-  found: readonly FoundChapter[],
+  found: readonly FileChapter[],
   duration: number | null | undefined,
   origin = 0,
 ): Chapter[] | undefined {
@@ -58,7 +58,7 @@ const TIMED = /^chapter(\d{3})$/i;
 const CLOCK = /^(\d+):(\d+):(\d+(?:\.\d+)?)$/;
 
 /** Reads the chapters among the comments of Ogg or FLAC. */
-export function readCommentChapters(comments: readonly (readonly [string, string])[]): FoundChapter[] {
+export function readCommentChapters(comments: readonly (readonly [string, string])[]): FileChapter[] {
   const values = new Map(comments.map(([name, value]) => [name.toLowerCase(), value]));
   return comments.flatMap(([name, value]) => {
     const number = TIMED.exec(name)?.[1];

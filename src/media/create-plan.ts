@@ -43,7 +43,7 @@ import { createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rate
 import { errorFor } from "./reasons.ts";
 import { soundPlan, streamSounds } from "./sound-plan.ts";
 import type { Source } from "./source.ts";
-import { type ChunkHints, createSpan, cutPlan, planFreeze, played, type Span } from "./timeline.ts";
+import { type ChunkHints, createSpan, cutPlan, planFreeze, type Span, spanAtSpeed } from "./timeline.ts";
 import {
   copyPictures,
   copySound,
@@ -168,7 +168,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   }
   const fps = video.mode === "encode" ? video.fps : null;
   // At a constant frame rate, speeding up leaves fewer frames.
-  const frames = joined?.frames ?? frameCount(source, fps === null ? span : played(span, speed), fps);
+  const frames = joined?.frames ?? frameCount(source, fps === null ? span : spanAtSpeed(span, speed), fps);
   const base = blank("video", format, span, speed);
   const plan = {
     ...base,
@@ -333,7 +333,7 @@ function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {
     kind,
     format,
     still: false,
-    ...played(span, speed),
+    ...spanAtSpeed(span, speed),
     ...(speed !== 1 && { speed }),
     frames: null,
     video: null,

@@ -5,7 +5,7 @@ import type { EncodeKind, Quality } from "./formats.ts";
 import type { OptionsOf } from "./options.ts";
 import { displayedSize, storedPicture } from "./picture-geometry.ts";
 import { type Geometry, type Plan, soundsOf } from "./plan.ts";
-import { CONTAINER_BYTES, packetBits, streamBits, usualQuality } from "./rates.ts";
+import { CONTAINER_BYTES, packetBits, streamBits, typicalQuality } from "./rates.ts";
 import { audibleTrack } from "./sound-plan.ts";
 import type { Dropped, Source, SourceStream } from "./source.ts";
 import { CHAPTER_PLACES, holdsCover, holdsTag, isDescriptive, type MetadataMode } from "./tags.ts";
@@ -57,7 +57,7 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
     renditions: plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height)),
     pictures: plan.image?.sheet?.tiles ?? null,
     bytes: bytesOf(plan, source),
-    quality: usualQuality(plan.video, source),
+    quality: typicalQuality(plan.video, source),
   };
 }
 

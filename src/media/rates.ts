@@ -240,7 +240,7 @@ function soundBits(audio: NonNullable<Plan["audio"]>, source: Source): number {
 const FOOTAGE_SHARE = 0.4;
 
 /** Returns the quality that typical footage has at a plan's bitrate; `poor` below the lowest, null when the plan has no video bitrate. */
-export function usualQuality(video: VideoPlan | null, source: Source): Quality | "poor" | null {
+export function typicalQuality(video: VideoPlan | null, source: Source): Quality | "poor" | null {
   if (video?.mode !== "encode" || !("bitrate" in video.rate)) return null;
   const { width, height } = video.geometry;
   const { codec, rate } = video;

@@ -9,7 +9,7 @@ import type { AdaptiveVideoOptions, AudioOptions } from "./options.ts";
 import { type AudioPlan, type Plan, soundsOf } from "./plan.ts";
 import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rates.ts";
 import type { Source } from "./source.ts";
-import { played, type Span } from "./timeline.ts";
+import { type Span, spanAtSpeed } from "./timeline.ts";
 
 export { SAMPLE_RATES } from "./features/audio-format.ts";
 
@@ -174,7 +174,7 @@ export function soundPlan(
   const sound_track = findTrack(source, options.track);
   const own = sourceForTrack(source, { sound_track });
   if (!hasAudio(own)) return { audio: null };
-  const shape = planAudioFilters(options, own, played(span, speed), speed);
+  const shape = planAudioFilters(options, own, spanAtSpeed(span, speed), speed);
   // What copies sound takes the first track.
   const needs = { quality, bitrate, channels, sample_rate, shape, trimmed: trimmed || sound_track > 0 };
   return { audio: createAudioPlan(own, codec, needs), ...(sound_track > 0 && { sound_track }) };

@@ -12,7 +12,7 @@ import {
   FILLED,
   packetBits,
   streamBits,
-  usualQuality,
+  typicalQuality,
   VIDEO_FLOOR,
   videoOverhead,
 } from "./rates.ts";
@@ -148,7 +148,7 @@ function videoForSize(
   function isWatchable({ options, bitrate }: FittedVideo): boolean {
     if (bitrate < VIDEO_FLOOR) return false;
     const { video } = createPlan(source, "video", { ...options, bitrate: Math.min(max_bits, bitrate) });
-    return usualQuality(video, source) !== "poor";
+    return typicalQuality(video, source) !== "poor";
   }
 }
 

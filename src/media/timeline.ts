@@ -37,7 +37,7 @@ export function createSpan(
 }
 
 /** Returns a span with its duration at another playback speed. */
-export function played(span: Span, speed: number): Span {
+export function spanAtSpeed(span: Span, speed: number): Span {
   return { ...span, duration: span.duration === null ? null : span.duration / speed };
 }
 

@@ -17,7 +17,7 @@ import {
   WAVE,
   WEBM,
 } from "mediabunny";
-import { type FoundChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
+import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
 import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
 import { displayedSize } from "../media/picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../media/source.ts";
@@ -268,7 +268,7 @@ export interface Extras {
   /** Streams that are neither pictures nor sound; those without an index follow the others. */
   streams: (Omit<SourceStream, "index"> & { index?: number })[];
   tags: Tags | undefined;
-  chapters: FoundChapter[];
+  chapters: FileChapter[];
   /** Tracks with chapter titles; they count as streams only if no chapter can be read. */
   titles?: readonly SourceStream[];
 }

@@ -1,4 +1,4 @@
-import { CHAPTER_LIMITS, type FoundChapter } from "../media/chapters.ts";
+import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
 import type { SourceStream } from "../media/source.ts";
 import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
@@ -12,7 +12,7 @@ export interface MatroskaExtras {
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
   tags: (readonly [name: string, value: string])[];
-  chapters: FoundChapter[];
+  chapters: FileChapter[];
 }
 
 /** Elements of a segment that hold extras, with their positions. */
@@ -80,7 +80,7 @@ export async function readMatroskaExtras(
   };
 }
 
-function readEdition(bytes: Uint8Array): FoundChapter[] {
+function readEdition(bytes: Uint8Array): FileChapter[] {
   const [edition] = fieldsOf(bytes, 0, bytes.length, EBML.edition);
   const atoms = edition ? fieldsOf(bytes, edition.data, edition.end, EBML.chapter) : [];
   return atoms.slice(0, CHAPTER_LIMITS.chapters).map(({ data, end }) => {

@@ -1,4 +1,4 @@
-import { CHAPTER_LIMITS, type FoundChapter } from "../media/chapters.ts";
+import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
 import { COVER_CODECS } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, viewOf } from "../util/bytes.ts";
@@ -7,7 +7,7 @@ import { type FileStart, limitReader, memoryReader } from "./reader.ts";
 export interface Id3 {
   tags: (readonly [name: string, value: string])[];
   covers: Id3Cover[];
-  chapters: FoundChapter[];
+  chapters: FileChapter[];
 }
 
 export interface Id3Cover {
@@ -160,7 +160,7 @@ function genreOf(text: string): string {
 }
 
 // ID3v2 Chapter Frame Addendum: an id, start and end in milliseconds, two file offsets, and subframes.
-function readChapter(bytes: Uint8Array, version: number): FoundChapter | null {
+function readChapter(bytes: Uint8Array, version: number): FileChapter | null {
   const at = bytes.indexOf(0) + 1;
   if (at === 0 || at + 16 > bytes.length) return null;
   const [start, end] = [at, at + 4].map((place) => number(bytes.subarray(place, place + 4)) / 1000);

@@ -1,4 +1,4 @@
-import { CHAPTER_LIMITS, type FoundChapter } from "../media/chapters.ts";
+import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
 import type { SourceStream } from "../media/source.ts";
 import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
@@ -314,13 +314,13 @@ const MAX_TITLE = 2048;
 export async function readMovieChapters(
   { moov, reader }: MovieIndex,
   tracks: readonly Box[],
-): Promise<FoundChapter[]> {
+): Promise<FileChapter[]> {
   for (const trak of tracks) {
     const samples = listSamples(moov, trak);
     const [start, end] = [Math.min(...samples.map(({ at }) => at)), Math.max(...samples.map(endOf))];
     if (samples.length === 0 || end > reader.size) continue;
     const whole = end - start <= MAX_TITLES_RANGE ? await reader.read({ start, end }) : null;
-    const chapters: FoundChapter[] = [];
+    const chapters: FileChapter[] = [];
     for (const { at, size, time, length } of samples) {
       const to = at + Math.min(size, MAX_TITLE);
       const bytes = whole?.subarray(at - start, to - start) ?? (await reader.read({ start: at, end: to }));
@@ -410,11 +410,11 @@ function readTitle(bytes: Uint8Array): string {
 }
 
 // Each entry: the start in units of 100 ns, the title's length, and the title.
-function readNeroList(moov: DataView, chpl: Box | null): FoundChapter[] {
+function readNeroList(moov: DataView, chpl: Box | null): FileChapter[] {
   if (!chpl || chpl.end - chpl.start < 5) return [];
   let at = chpl.start + (moov.getUint8(chpl.start) === 0 ? 4 : 8);
   const count = at < chpl.end ? moov.getUint8(at++) : 0;
-  const chapters: FoundChapter[] = [];
+  const chapters: FileChapter[] = [];
   while (chapters.length < count && at + 9 <= chpl.end) {
     const start = Number(moov.getBigUint64(at)) / 1e7;
     const length = moov.getUint8(at + 8);

@@ -65,12 +65,12 @@ export function releaseAfter(
 }
 
 /** Returns the id of the task whose output an unstarted task waits for; null when it waits for none. */
-export function awaitedBy({ job, started_at }: Task): string | null {
+export function awaitedTask({ job, started_at }: Task): string | null {
   return started_at === null ? (job?.after ?? null) : null;
 }
 
 /** Creates the error for the retry of a task whose input another task never produced. */
-export function neverMade(after: string): MediaError {
+export function missingOutput(after: string): MediaError {
   const message = `The input is the output of ${after}, which was never made; create the task again with an input of its own.`;
   return new MediaError("invalid_input", message, { param: "input" });
 }

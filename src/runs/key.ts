@@ -11,7 +11,7 @@ export const SCOPES = ["read", "write", "admin", "connections.sign", "connection
 export type Scope = (typeof SCOPES)[number];
 
 /** The default permissions, and those of keys older than scopes. */
-export const USUAL_SCOPES: readonly Scope[] = ["read", "write"];
+export const DEFAULT_SCOPES: readonly Scope[] = ["read", "write"];
 
 /** Bounds of keys: characters of a name, and seconds for which a replaced secret stays valid. */
 export const KEY_BOUNDS = {
@@ -40,7 +40,7 @@ export const KeyRequest = closed({
     .min(1)
     .optional()
     .meta({
-      description: `What the key may do: \`read\` is GET and HEAD, \`write\` all that changes something, \`admin\` manages keys and reads metrics, \`connections.sign\` signs requests to the storage of connections, \`connections.manage\` creates, changes and deletes connections. Only scopes of the key that asks. Default ${USUAL_SCOPES.join(", ")}, as far as that has them.`,
+      description: `What the key may do: \`read\` is GET and HEAD, \`write\` all that changes something, \`admin\` manages keys and reads metrics, \`connections.sign\` signs requests to the storage of connections, \`connections.manage\` creates, changes and deletes connections. Only scopes of the key that asks. Default ${DEFAULT_SCOPES.join(", ")}, as far as that has them.`,
       example: ["read"],
     }),
 }).meta({ id: "KeyRequest" });

@@ -245,6 +245,6 @@ export function changeEndpoint(
 }
 
 /** Whether an endpoint receives events of a kind. */
-export function wants({ topics, status }: WebhookEndpoint, kind: EventKind): boolean {
+export function subscribesTo({ topics, status }: WebhookEndpoint, kind: EventKind): boolean {
   return status === "active" && (topics.includes("*") || topics.includes(kind));
 }

@@ -2,16 +2,16 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { ChunkJob, Encoder } from "../../src/encoders/encoder.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
-import type { PictureTally, Tally } from "../../src/media/ffmpeg/packet-count.ts";
+import type { PacketCounts, PictureCounts } from "../../src/media/ffmpeg/packet-count.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { type Trial, trial } from "./encode-trial.ts";
 
-const WHOLE: PictureTally = { decoded: 25, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
-const LATE: PictureTally = { ...WHOLE, decoded: 20, missing: 5, missing_at: 0.04, late_start: true };
+const WHOLE: PictureCounts = { decoded: 25, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
+const LATE: PictureCounts = { ...WHOLE, decoded: 20, missing: 5, missing_at: 0.04, late_start: true };
 
 /** Returns an encoder that always outputs the same second of 25 pictures with sound, and reports scripted tallies. */
 async function scripted(
-  tallies: readonly Tally[],
+  tallies: readonly PacketCounts[],
   name: ClipName = "mp4",
 ): Promise<Encoder & { jobs: ChunkJob[] }> {
   const bytes = new Uint8Array(await readFile(await clip(name, { seconds: 1 })));
@@ -30,7 +30,7 @@ async function scripted(
 }
 
 /** Encodes from second 50 and decodes from second 45. */
-async function encode(tallies: readonly Tally[], fps?: number, output?: ClipName) {
+async function encode(tallies: readonly PacketCounts[], fps?: number, output?: ClipName) {
   const encoder = await scripted(tallies, output);
   const run: Trial = await trial(await clip("mp4", { seconds: 1 }), "video", {
     width: 80,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chunkArgs, togetherArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { batchArgs, chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { Chunk } from "../../src/media/index.ts";
@@ -186,7 +186,7 @@ test("outputs of one run have graphs of their own, and tags as they were given",
   const plan = createPlan(source, "video", { codec: "h265" }, {});
   const chunk = plan.chunks[0] as Chunk;
   const outputs = ["a", "b"].map((output) => ({ plan, chunk, source, output, lists: `${output}/` }));
-  const args = togetherArgs(outputs, "IN", NATIVE_TOOLS);
+  const args = batchArgs(outputs, "IN", NATIVE_TOOLS);
   expect(args.filter((arg) => arg === "-i")).toHaveLength(1);
   expect(args.filter((arg) => /^\[video\d\]$/.test(arg))).toEqual(["[video0]", "[video1]"]);
   expect(args.filter((arg) => arg.startsWith("title="))).toEqual([1, 2].map(() => `title=${title}`));

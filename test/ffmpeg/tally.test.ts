@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type TallyRules, tallyPictures } from "../../src/media/ffmpeg/packet-count.ts";
+import { type CountRules, countPictures } from "../../src/media/ffmpeg/packet-count.ts";
 
-const RULES: TallyRules = { length: null, shown: 0, fields: false, from_start: false, slack: 0 };
+const RULES: CountRules = { length: null, shown: 0, fields: false, from_start: false, slack: 0 };
 const NOTHING = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
 
 /** Returns times 40 ms apart. */
@@ -9,8 +9,8 @@ function times(count: number, first = 0): number[] {
   return Array.from({ length: count }, (_, index) => first + index * 0.04);
 }
 
-function tally(held: readonly number[], decoded: readonly number[], rules: Partial<TallyRules> = {}) {
-  return tallyPictures({ times: held, timed: true }, decoded, { ...RULES, ...rules });
+function tally(held: readonly number[], decoded: readonly number[], rules: Partial<CountRules> = {}) {
+  return countPictures({ times: held, timed: true }, decoded, { ...RULES, ...rules });
 }
 
 test("nothing is missing when every packet has a picture, in any order", () => {
@@ -75,8 +75,8 @@ test("does not count the second field of a picture", () => {
 
 test("counts packets without presentation times, with some slack for reordering", () => {
   const listed = { times: times(10), timed: false };
-  expect(tallyPictures(listed, times(9), { ...RULES, slack: 2 })).toEqual({ ...NOTHING, decoded: 9 });
-  expect(tallyPictures(listed, times(5), { ...RULES, slack: 2 })).toEqual({
+  expect(countPictures(listed, times(9), { ...RULES, slack: 2 })).toEqual({ ...NOTHING, decoded: 9 });
+  expect(countPictures(listed, times(5), { ...RULES, slack: 2 })).toEqual({
     ...{ decoded: 5, missing: 3, missing_at: null, late_start: true, unreadable: 0 },
   });
 });

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { longest } from "../../src/runs/steps/extra-inputs.ts";
+import { mediaSeconds } from "../../src/runs/steps/extra-inputs.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { probeFile } from "../probe/probe-file.ts";
 
@@ -10,7 +10,7 @@ test("a file that states a second lasts as long as its last picture, which silen
     ..."-c:v libx264 -bf 0 -pix_fmt yuv420p -c:a aac".split(" "),
   ]);
   const plain = (await probeFile(path)).source;
-  expect(longest(plain)).toBe(plain.duration);
+  expect(mediaSeconds(plain)).toBe(plain.duration);
   const bytes = await readFile(path);
   for (let at = bytes.indexOf("edts"); at > 0; at = bytes.indexOf("edts")) bytes.write("free", at);
   // Ticks of each of the pictures.
@@ -19,5 +19,5 @@ test("a file that states a second lasts as long as its last picture, which silen
   const damaged = `${path}.long.mp4`;
   await writeFile(damaged, bytes);
   const { source } = await probeFile(damaged);
-  expect([source.duration, longest(source)]).toEqual([1, (25 * 2e9) / 12_800]);
+  expect([source.duration, mediaSeconds(source)]).toEqual([1, (25 * 2e9) / 12_800]);
 });

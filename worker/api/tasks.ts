@@ -3,7 +3,7 @@ import { isEncrypted, keyIn, withKey } from "../../src/media/features/encryption
 import { ENCODE_KINDS, type EncodeKind } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
 import { type CreateId, createIds } from "../../src/runs/ids.ts";
-import { awaitedBy, neverMade } from "../../src/runs/job.ts";
+import { awaitedTask, missingOutput } from "../../src/runs/job.ts";
 import { parseTaskRequest, type TaskRequest } from "../../src/runs/requests.ts";
 import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/runs/task.ts";
 import { applyToTask, isFinished } from "../../src/runs/transitions.ts";
@@ -122,11 +122,11 @@ export function addTaskRoutes(app: Api, services: Services): void {
 
   // The input of a task that never started may still be its job's, not the output that it waits for.
   async function inputOf(project: string, task: Task): Promise<string> {
-    const after = awaitedBy(task);
+    const after = awaitedTask(task);
     if (after === null) return task.input;
     const first = await tasks.get(project, after);
     if (first?.status === "succeeded" && first.output !== null) return first.output;
-    throw neverMade(after);
+    throw missingOutput(after);
   }
 
   const createFrom = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>

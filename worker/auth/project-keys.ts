@@ -1,10 +1,10 @@
 import { isId } from "../../src/runs/ids.ts";
 import {
   type ApiKey,
+  DEFAULT_SCOPES,
   KEY_BOUNDS,
   type KeyRequest,
   type NewApiKey,
-  USUAL_SCOPES,
 } from "../../src/runs/key.ts";
 import { errors } from "../errors.ts";
 import type { Remote } from "../network/durable-objects.ts";
@@ -69,7 +69,7 @@ export function createKeys({ home, directory, live, most, now }: KeyTools): Keys
 
   return {
     async create({ project, scopes: own, hash: by }, id, { name, scopes }) {
-      const chosen = scopes ?? USUAL_SCOPES.filter((scope) => own.includes(scope));
+      const chosen = scopes ?? DEFAULT_SCOPES.filter((scope) => own.includes(scope));
       if (chosen.length === 0) throw refuse("exceeds");
       const key = { id, name, project, scopes: [...new Set(chosen)], created_at: now(), used_at: null };
       if (!named.has(project)) await directory().add(project);

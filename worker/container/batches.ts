@@ -5,9 +5,9 @@ import { joinPeaks, readPeaksHeader } from "../../src/encoders/waveform/peak-met
 import { containerOf } from "../../src/media/containers.ts";
 import { needsDecoder } from "../../src/media/decoded-pictures.ts";
 import { type Segment, segmentsOf } from "../../src/media/features/waveform-segments.ts";
-import { togetherArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { batchArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
-import type { Tally } from "../../src/media/ffmpeg/packet-count.ts";
+import type { PacketCounts } from "../../src/media/ffmpeg/packet-count.ts";
 import { checkRun, parseProgress } from "../../src/media/ffmpeg/run-log.ts";
 import type { Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import { soundStream } from "../../src/media/ffmpeg/trim.ts";
@@ -211,7 +211,7 @@ export function createRunBatch({ settings, installed, proxy }: JobContext, tools
     let watchdog: Watchdog | undefined;
     try {
       const end = await runFfmpeg({
-        ...{ cwd: home, installed, limits: settings, args: togetherArgs(outputs, input.url, tools) },
+        ...{ cwd: home, installed, limits: settings, args: batchArgs(outputs, input.url, tools) },
         signal: AbortSignal.any([signal, failed.signal]),
         onProgress(line) {
           const [, name, value] = /^(speed|out_time_us)=\s*([\d.]+)/.exec(line) ?? [];
@@ -257,7 +257,7 @@ export async function measureInParallel(
   member: Member,
   processors: number,
   encode: EncodeIn,
-): Promise<Tally | null> {
+): Promise<PacketCounts | null> {
   const { plan, chunk, source } = member.job;
   const segments = segmentsOf(plan, chunk, source, processors);
   if (segments.length < 2) return null;

@@ -6,7 +6,7 @@ import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-inputs.ts";
 import { findGain } from "../../src/media/features/audio-filters-graph.ts";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
-import { listNames, readLists, type Tally } from "../../src/media/ffmpeg/packet-count.ts";
+import { listNames, type PacketCounts, readLists } from "../../src/media/ffmpeg/packet-count.ts";
 import { checkRun, parseProgress, type RunEnd } from "../../src/media/ffmpeg/run-log.ts";
 import { outputSeconds } from "../../src/media/plan.ts";
 import { errors } from "./errors.ts";
@@ -172,7 +172,7 @@ async function saveFilterFiles(
 const FONTS = "fonts.conf";
 
 /** Counts the pictures and packets of a run from the lists in its folder. */
-export async function readTally({ plan, chunk, source }: NativeJob, folder: string): Promise<Tally> {
+export async function readTally({ plan, chunk, source }: NativeJob, folder: string): Promise<PacketCounts> {
   const texts = listNames(plan).map(
     async (name) => [name, await readFile(join(folder, name), "utf8").catch(() => null)] as const,
   );

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
-import { nothing } from "../../src/media/ffmpeg/run-log.ts";
+import { emptyOutput } from "../../src/media/ffmpeg/run-log.ts";
 import { refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import { type BatchMembership, createRunBatch, type Member, measureInParallel } from "./batches.ts";
 import { decodeInput } from "./decoder.ts";
@@ -80,7 +80,7 @@ export async function runJob(
     }
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
-    if (!files.some(({ size }) => size > 0)) throw nothing(plan);
+    if (!files.some(({ size }) => size > 0)) throw emptyOutput(plan);
     if (plan.kind === "adaptive_video") await checkSegments(files);
     const facts = new Map(single === null ? await readSegments(files) : []);
     const isPlaylist = ({ name }: { name: string }) => single === null && name.endsWith(".m3u8");

@@ -124,7 +124,7 @@ function createSharedInput(env: Env, { id, job }: Task): SharedInput | null {
           .catch(() => {});
       }
     },
-    beside: () => patiently(() => object().known.beside(id)),
+    siblings: () => patiently(() => object().known.beside(id)),
     keep: (source) => patiently(() => object().known.keep(source)),
   };
 }

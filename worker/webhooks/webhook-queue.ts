@@ -6,9 +6,9 @@ import {
   type DeliveryAttempt,
   type DeliveryStatus,
   type EventKind,
+  subscribesTo,
   type WebhookDelivery,
   type WebhookEndpoint,
-  wants,
 } from "../../src/runs/webhook-events.ts";
 import { deliveryErrors } from "../errors.ts";
 import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
@@ -256,7 +256,7 @@ function targetsOf(
   webhook_url: string | null,
   kind: EventKind,
 ): Target[] {
-  const subscribers = endpoints.filter((endpoint) => wants(endpoint, kind));
+  const subscribers = endpoints.filter((endpoint) => subscribesTo(endpoint, kind));
   const targets: Target[] = subscribers.map(({ id, url }) => ({ endpoint_id: id, url }));
   const own = webhook_url === null ? [] : [{ endpoint_id: null, url: webhook_url }];
   return [...targets, ...own];

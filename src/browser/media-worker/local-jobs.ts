@@ -6,11 +6,11 @@ import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import { errorFor } from "../../media/reasons.ts";
 import { type CreateId, isId } from "../../runs/ids.ts";
 import {
-  awaitedBy,
+  awaitedTask,
   createJobTasks,
   describeJob,
   type Job,
-  neverMade,
+  missingOutput,
   releaseAfter,
   type TaskEnd,
 } from "../../runs/job.ts";
@@ -188,7 +188,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
       if (isId("step", id)) return false;
       try {
         const task = await readTask(id);
-        const after = task && !isFinished(task) ? awaitedBy(task) : null;
+        const after = task && !isFinished(task) ? awaitedTask(task) : null;
         return task !== null && after !== null && !(await release(task, after));
       } catch (thrown) {
         // Such as a full store, or one that fails for a moment; the task must not be left hanging.
@@ -204,11 +204,11 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
         if (task.job?.after === record.id && !isFinished(task)) tools.join(task.id);
     },
     async inputOf(task) {
-      const after = awaitedBy(task);
+      const after = awaitedTask(task);
       if (after === null) return task.input;
       const before = await readTask(after);
       const made = before?.status === "succeeded" ? outputOf(before) : null;
-      if (made === null) throw neverMade(after);
+      if (made === null) throw missingOutput(after);
       return made;
     },
     async sharing(record) {

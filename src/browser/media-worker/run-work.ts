@@ -11,7 +11,7 @@ import {
   type SharedInput,
   watched,
 } from "../../runs/steps/inputs.ts";
-import { furtherKey, runFolder, sourceKey } from "../../runs/steps/media-keys.ts";
+import { extraInputKey, runFolder, sourceKey } from "../../runs/steps/media-keys.ts";
 import type { StepTools } from "../../runs/steps/step-tools.ts";
 import { createStepWork } from "../../runs/steps/step-work.ts";
 import { destinationOf, outputStem } from "../../runs/steps/upload.ts";
@@ -62,7 +62,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   if (needs_file && !blob) return null;
   // A further file that cannot be read fails only when it is opened.
   const own_files = new Map(
-    (await findFurther(files, record)).map(({ at, blob }) => [furtherKey(record.id, at), blob]),
+    (await findFurther(files, record)).map(({ at, blob }) => [extraInputKey(record.id, at), blob]),
   );
   if (blob) own_files.set(sourceKey(input_id), blob);
   const storage = own_files.size > 0 ? withOwnFiles(tools.storage, own_files) : tools.storage;

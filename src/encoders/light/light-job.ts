@@ -3,8 +3,8 @@ import { extraFilesOf } from "../../media/extra-inputs.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
 import { chunkArgs } from "../../media/ffmpeg/chunk-args.ts";
 import { adaptiveMime, MASTER, outputFile } from "../../media/ffmpeg/output-files.ts";
-import { readLists, type Tally } from "../../media/ffmpeg/packet-count.ts";
-import { checkRun, nothing } from "../../media/ffmpeg/run-log.ts";
+import { type PacketCounts, readLists } from "../../media/ffmpeg/packet-count.ts";
+import { checkRun, emptyOutput } from "../../media/ffmpeg/run-log.ts";
 import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
@@ -49,7 +49,13 @@ function furtherSizes(job: LightJob): readonly number[] {
 /** The outcome of a job: a range to load before it can go on, or its result. */
 export type LightAnswer =
   | { need: ByteRange }
-  | { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally; heap: number; seconds: number };
+  | {
+      report: FfprobeReport | null;
+      files: EncodedFile[];
+      tally: PacketCounts;
+      heap: number;
+      seconds: number;
+    };
 
 /** A core of the host, which keeps its heap between jobs. */
 export interface LightCore {
@@ -146,7 +152,7 @@ function splitFile(whole: SyncFile, [size, ...sizes]: [number, ...number[]]): [S
   return [{ size, held: whole.held, read: (start, end) => whole.read(start, end) }, ...rest];
 }
 
-type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally };
+type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[]; tally: PacketCounts };
 
 function chooseCore(job: LightJob, { stock, fast }: LightHost): LightCore {
   if (!fast || job.kind === "probe") return stock;
@@ -220,7 +226,7 @@ export interface ChunkOfPlan {
 export interface EncodedChunk {
   /** `front` comes before a file's bytes, where the core moved it out of memory. */
   files: (EncodedFile & { front?: Blob })[];
-  tally: Tally;
+  tally: PacketCounts;
 }
 
 const INPUT = "/in/input";
@@ -278,7 +284,7 @@ export function runChunk(
   if (meter) for (const { bytes } of taken) meter.add(bytes);
   const peaks = meter?.end();
   const files = meter ? (peaks ? [{ name, bytes: peaks }] : []) : taken;
-  if (files.length === 0) throw nothing(plan);
+  if (files.length === 0) throw emptyOutput(plan);
   const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
   const lists = new Map(core.take(LISTING).map((list) => [list.name, new TextDecoder().decode(list.bytes)]));
   return {

@@ -1,5 +1,5 @@
 import { ERROR_KINDS, type ErrorKind, MediaError } from "../../media/errors.ts";
-import type { Tally } from "../../media/ffmpeg/packet-count.ts";
+import type { PacketCounts } from "../../media/ffmpeg/packet-count.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import type { Page } from "../wasm/core-files.ts";
 import { type FrameReader, frameHead } from "../wire-frame.ts";
@@ -24,7 +24,7 @@ export type LightMessage =
       state: "done";
       report: FfprobeReport | null;
       files: { name: string; mime: string; size: number }[];
-      tally: Tally;
+      tally: PacketCounts;
       stats: { heap: number; seconds: number };
     }
   | { state: "error"; kind: ErrorKind; message: string; retryable: boolean };

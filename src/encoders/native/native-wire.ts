@@ -1,5 +1,5 @@
 import type { ErrorKind, ErrorReason } from "../../media/errors.ts";
-import type { Tally } from "../../media/ffmpeg/packet-count.ts";
+import type { PacketCounts } from "../../media/ffmpeg/packet-count.ts";
 import { type Chunk, PLAN_VERSION, type Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { MIB } from "../../util/bytes.ts";
@@ -62,7 +62,7 @@ export type NativeState =
       written: WrittenFile[];
       /** Playlists of adaptive video, which are not stored. */
       playlists: { name: string; mime: string; text: string }[];
-      tally: Tally;
+      tally: PacketCounts;
     }
   | {
       state: "failed";

@@ -1,6 +1,6 @@
 import { MediaError, toMediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-inputs.ts";
-import { SOUND_TOLERANCE, type Tally } from "../../media/ffmpeg/packet-count.ts";
+import { type PacketCounts, SOUND_TOLERANCE } from "../../media/ffmpeg/packet-count.ts";
 import { type Chunk, constantFps, type Plan } from "../../media/plan.ts";
 import type { Counts, Source } from "../../media/source.ts";
 import { freezePictures, planOfChunk, trackEnd } from "../../media/timeline.ts";
@@ -45,7 +45,7 @@ export async function encodeCounted<T>(
   const [, ...earlier] = decodeStarts(chunk);
   let tried = chunk;
   for (let attempt = 0; ; attempt++) {
-    const tally: Tally = {};
+    const tally: PacketCounts = {};
     const encoded = await encodeChunk(encoding, tried, place, durable, {
       attempt,
       onTally: (part) => Object.assign(tally, part),
@@ -107,7 +107,7 @@ function decodeStarts({ track, start, decode_from = start }: Chunk): number[] {
 function compare(
   { plan, source }: Pick<Encoding, "plan" | "source">,
   chunk: Chunk,
-  tally: Tally,
+  tally: PacketCounts,
   contents: Contents,
 ): Shortfall | null {
   const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
@@ -123,7 +123,7 @@ function compare(
 // Where the sound changes its layout or rate, ffmpeg makes a new graph, which begins with silence from 0 on.
 function excessOf(
   { plan, source }: Pick<Encoding, "plan" | "source">,
-  { heard }: Tally,
+  { heard }: PacketCounts,
   { played = 0 }: Contents,
 ): number {
   const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
@@ -157,11 +157,11 @@ function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: num
 }
 
 // A part of a joined video that has no sound is silent.
-function expectedSound({ concat, duration, speed = 1 }: Plan, { sound = 0 }: Tally): number {
+function expectedSound({ concat, duration, speed = 1 }: Plan, { sound = 0 }: PacketCounts): number {
   return concat && sound > 0 ? (duration ?? 0) : sound / speed;
 }
 
-function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {
+function countsOf({ pictures, sound }: PacketCounts, contents: Contents): Counts {
   const unreadable = pictures?.unreadable ?? 0;
   return {
     ...(pictures && {
@@ -177,7 +177,7 @@ function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {
 
 function incomplete(
   { pictures, at, sound }: Shortfall,
-  tally: Tally,
+  tally: PacketCounts,
   all: { pictures?: number | undefined; sound?: number | undefined } = {
     pictures: tally.pictures && tally.pictures.decoded + tally.pictures.missing,
     sound: tally.sound,
@@ -208,7 +208,7 @@ export type Encoded = Awaited<ReturnType<Encoder["encode"]>>;
 export interface Attempt {
   /** Counts from 0. */
   attempt: number;
-  onTally(tally: Tally): void;
+  onTally(tally: PacketCounts): void;
 }
 
 /** Encodes one chunk. Rejects with a MediaError, also when the encoder returns nothing. */

@@ -88,7 +88,7 @@ function mtTools(threads: number): Toolset {
     video: { h265: { encoder: "libx265", args: args(usual) } },
     // With cutree, its look-ahead writes out of bounds on small pictures.
     small: { h265: { encoder: "libx265", args: args(`${usual}:cutree=0`) } },
-    least: { h265: 16 },
+    minSide: { h265: 16 },
     input: ["-threads", "1", "-filter_complex_threads", "1"],
     output: ["-threads", String(threads)],
   };

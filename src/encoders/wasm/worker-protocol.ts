@@ -1,5 +1,5 @@
 import { type ErrorKind, MediaError } from "../../media/errors.ts";
-import type { Tally } from "../../media/ffmpeg/packet-count.ts";
+import type { PacketCounts } from "../../media/ffmpeg/packet-count.ts";
 import type { Toolset } from "../../media/ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
@@ -35,7 +35,7 @@ export type PoolFile = EncodedFile & { front?: Blob };
 export interface WorkDone {
   report: FfprobeReport | null;
   files: PoolFile[];
-  tally: Tally;
+  tally: PacketCounts;
   /** Bytes of the core's heap, which never shrinks. */
   heap: number;
 }

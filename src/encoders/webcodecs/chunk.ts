@@ -12,7 +12,7 @@ import {
 import { MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { sourceColor } from "../../media/ffmpeg/color.ts";
-import { tallyPictures, tallyRules } from "../../media/ffmpeg/packet-count.ts";
+import { countPictures, countRules } from "../../media/ffmpeg/packet-count.ts";
 import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import type { VideoCodec, VideoFormat } from "../../media/formats.ts";
 import { outputSeconds, type Plan } from "../../media/plan.ts";
@@ -173,7 +173,7 @@ async function feed(
     if (expected) onProgress?.(Math.min(1, (at + duration) / expected));
   }
   const times = await listTimes(track, span);
-  onTally?.({ pictures: tallyPictures({ times, timed: true }, decoded, tallyRules(chunk, source)) });
+  onTally?.({ pictures: countPictures({ times, timed: true }, decoded, countRules(chunk, source)) });
 }
 
 // Keyframes stay on a grid from the first picture, so that they do not drift.

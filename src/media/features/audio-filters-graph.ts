@@ -1,7 +1,7 @@
 import { MediaError } from "../errors.ts";
 import { soundFilters } from "../features.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
-import { createCut, soundStream } from "../ffmpeg/trim.ts";
+import { createTrim, soundStream } from "../ffmpeg/trim.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { isLossless } from "./audio-format.ts";
@@ -59,7 +59,7 @@ export function* findGain(
   const { audio } = plan;
   if (chunk.track === "video" || audio?.mode !== "encode" || audio.shape?.loudness === undefined) return null;
   const target = audio.shape.loudness + lossOf(audio);
-  const cut = createCut(plan, chunk, source);
+  const cut = createTrim(plan, chunk, source);
   const runWith = (gain: Gain | null) => [
     "-loglevel",
     "info",

@@ -1,10 +1,10 @@
 import type { Filter } from "../feature.ts";
 import { audioArgs } from "../ffmpeg/audio-args.ts";
 import { assumedColor, isRgb, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
-import { listHeard, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
+import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
 import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
-import { type Cut, createCut, inputArgs } from "../ffmpeg/trim.ts";
+import { createTrim, inputArgs, type Trim } from "../ffmpeg/trim.ts";
 import type { Chunk, ConcatPart, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { audioFilterChain } from "./audio-filters-graph.ts";
@@ -82,7 +82,7 @@ function pictureFilters(
   toolset: Toolset,
 ): string {
   const { source, video } = part;
-  const cut = createCut(plan, WHOLE, source);
+  const cut = createTrim(plan, WHOLE, source);
   const listed = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
   const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...unplaced(part)] };
   return [
@@ -131,7 +131,7 @@ function codecArgs(
   toolset: Toolset,
 ) {
   const { shape: _, ...unshaped } = audio;
-  const none: Cut = { seek: [], video: [], audio: [], length: null, lead: 0, speed: 1 };
+  const none: Trim = { seek: [], video: [], audio: [], length: null, lead: 0, speed: 1 };
   return audioArgs(unshaped, source, none, toolset, null);
 }
 
@@ -141,7 +141,7 @@ function listPart(part: PlacedPart, folder: string): string[] {
     pictures: part.video && `${part.input}:V:0`,
     sound: part.sound === null ? null : `${part.input}:a:${part.sound}`,
   });
-  return [...packets, ...listHeard(part, own)];
+  return [...packets, ...listDecodedSound(part, own)];
 }
 
 function seconds(value: number): string {

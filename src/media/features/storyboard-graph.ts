@@ -4,7 +4,7 @@ import { imageArgs, imageScaling } from "../ffmpeg/image-graph.ts";
 import { spriteName, spritePattern } from "../ffmpeg/output-files.ts";
 import { chain, cleanupFilters } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
-import type { Cut } from "../ffmpeg/trim.ts";
+import type { Trim } from "../ffmpeg/trim.ts";
 import type { Chunk, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import type { Sprite } from "./storyboard.ts";
@@ -17,7 +17,7 @@ export function storyboardArgs(
   plan: Plan,
   chunk: Chunk,
   source: Source,
-  { image, sprite, cut }: { image: ImagePlan; sprite: Sprite; cut: Cut },
+  { image, sprite, cut }: { image: ImagePlan; sprite: Sprite; cut: Trim },
   folder: string,
   toolset: Toolset,
 ): string[] {

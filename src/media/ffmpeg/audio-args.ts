@@ -3,20 +3,20 @@ import { soundFilters } from "../features.ts";
 import type { AudioPlan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import type { Toolset } from "./toolset.ts";
-import type { Cut } from "./trim.ts";
+import type { Trim } from "./trim.ts";
 
 /** Returns the filter and codec arguments of the audio; `gain` comes from `findGain`. */
 export function audioArgs(
   audio: AudioPlan,
   source: Source,
-  cut: Cut,
+  trim: Trim,
   toolset: Toolset,
   gain: Gain | null,
 ): string[] {
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
-  const filters = [...cut.audio, ...soundFilters(cut), ...audioFilterChain(audio, source, gain)];
+  const filters = [...trim.audio, ...soundFilters(trim), ...audioFilterChain(audio, source, gain)];
   return [
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],
@@ -35,8 +35,8 @@ export function audioArgs(
 const JOINED = "asetnsamples=n=32768:p=0";
 
 /** Returns the arguments for the audio of a waveform: 16-bit PCM, with the decoder's channels and sample rate. */
-export function sampleArgs(cut: Cut, { joins }: Toolset): string[] {
-  const filters = [...cut.audio, ...(joins ? [JOINED] : [])];
+export function sampleArgs(trim: Trim, { joins }: Toolset): string[] {
+  const filters = [...trim.audio, ...(joins ? [JOINED] : [])];
   return [...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []), "-c:a", "pcm_s16le"];
 }
 

@@ -15,9 +15,9 @@ import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-graph.ts";
 import { muxerArgs } from "./output-files.ts";
 import { listPackets, listPictures } from "./packet-count.ts";
-import { lastingFilter, timescaleArgs, videoArgs, videoGraph, videoOver } from "./picture-graph.ts";
+import { lastFrameDuration, timescaleArgs, videoArgs, videoGraph, videoOver } from "./picture-graph.ts";
 import type { Toolset } from "./toolset.ts";
-import { type Cut, createCut, soundStream } from "./trim.ts";
+import { createTrim, soundStream, type Trim } from "./trim.ts";
 
 /** The paths that ffmpeg reads and writes; for adaptive video, `output` is an existing, empty folder. */
 interface ChunkFiles {
@@ -42,15 +42,15 @@ export function chunkArgs(
   io: ChunkFiles,
   toolset: Toolset,
 ): string[] {
-  const cut = createCut(plan, chunk, source);
+  const trim = createTrim(plan, chunk, source);
   const files = (io.further ?? []).map(({ path }) => path);
   const over = videoOver(plan, chunk, source, files, toolset);
   const joined = plan.concat ? concatArgs(plan, source, { ...io, over }, toolset) : null;
-  if (io.lists !== undefined && decodesAll(plan, chunk)) cut.video.push(listPictures(io.lists));
+  if (io.lists !== undefined && decodesAll(plan, chunk)) trim.video.push(listPictures(io.lists));
   const lists =
-    joined?.lists ?? (io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists));
+    joined?.lists ?? (io.lists === undefined ? [] : listPackets(plan, chunk, source, trim, io.lists));
   const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
-  const input = [...cut.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
+  const input = [...trim.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
   const parts = placedParts(plan);
   const roles = extraFilesOf(plan, chunk);
   for (const [at, { path, input: before }] of (io.further ?? []).entries()) {
@@ -61,20 +61,20 @@ export function chunkArgs(
     input.push(...before, "-i", path);
   }
   if (plan.kind === "adaptive_video")
-    return [...input, ...hlsArgs(plan, chunk, source, cut, { ...io, over }, toolset), ...lists];
+    return [...input, ...hlsArgs(plan, chunk, source, trim, { ...io, over }, toolset), ...lists];
   const { image } = plan;
   if (image?.sheet) {
-    const storyboard = { image, sprite: image.sheet, cut };
+    const storyboard = { image, sprite: image.sheet, cut: trim };
     return [...input, ...storyboardArgs(plan, chunk, source, storyboard, io.output, toolset), ...lists];
   }
   return [
     ...input,
-    ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
-    ...(joined?.tracks ?? ownTracks(plan, chunk, source, cut, { ...io, over }, toolset)),
+    ...(plan.image ? imageTrack(plan, source, trim, toolset) : []),
+    ...(joined?.tracks ?? ownTracks(plan, chunk, source, trim, { ...io, over }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(plan.language && chunk.track !== "video" ? ["-metadata:s:a:0", `language=${plan.language}`] : []),
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
-    ...(isCopy(plan) ? partArgs(plan, chunk, cut) : []),
+    ...(isCopy(plan) ? partArgs(plan, chunk, trim) : []),
     ...muxerArgs(plan),
     io.output,
     ...lists,
@@ -85,21 +85,21 @@ function ownTracks(
   plan: Plan,
   chunk: Chunk,
   source: Source,
-  cut: Cut,
+  trim: Trim,
   io: ChunkFiles & { over: readonly Filter[] },
   toolset: Toolset,
 ): string[] {
   return [
-    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, io.over, toolset)),
+    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, trim, io.over, toolset)),
     ...(chunk.track === "video"
       ? []
-      : audioTrack(plan, sourceForTrack(source, plan), cut, toolset, io.gain ?? null)),
+      : audioTrack(plan, sourceForTrack(source, plan), trim, toolset, io.gain ?? null)),
   ];
 }
 
 // Filters do not apply to copied streams. After an early seek, the packets before the start must go: those of the video, or of audio
 // on its own. Beside video, earlier audio packets are hidden and prime the decoder.
-function partArgs({ video }: Plan, { start, end }: Chunk, { lead }: Cut): string[] {
+function partArgs({ video }: Plan, { start, end }: Chunk, { lead }: Trim): string[] {
   return [
     ...(start > 0 ? [video ? "-copypriorss:v" : "-copypriorss:a", "0"] : []),
     ...(end === null ? [] : ["-t", String(Number((end - start + lead).toFixed(6)))]),
@@ -111,10 +111,10 @@ function decodesAll({ video, image }: Plan, { keyframes_only }: Chunk): boolean 
   return video?.mode === "encode" || image?.animated === true;
 }
 
-function imageTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {
+function imageTrack(plan: Plan, source: Source, trim: Trim, toolset: Toolset): string[] {
   const { image } = plan;
   if (!image) return [];
-  const graph = imageGraph(plan, source, image, cut, toolset);
+  const graph = imageGraph(plan, source, image, trim, toolset);
   return ["-filter_complex", graph, "-map", "[video]", ...imageArgs(plan, image, toolset)];
 }
 
@@ -122,7 +122,7 @@ function videoTrack(
   plan: Plan,
   chunk: Chunk,
   source: Source,
-  cut: Cut,
+  trim: Trim,
   over: readonly Filter[],
   toolset: Toolset,
 ): string[] {
@@ -133,7 +133,7 @@ function videoTrack(
     const tag = video.codec === "h265" ? ["-tag:v", "hvc1"] : [];
     return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastingArgs(plan, source, until)];
   }
-  const graph = videoGraph(source, video, cut, toolset, over);
+  const graph = videoGraph(source, video, trim, toolset, over);
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];
 }
 
@@ -143,12 +143,12 @@ function lastingArgs(plan: Plan, source: Source, until: number | null): string[]
   // When only a part is copied, its last packet's own duration applies.
   const isPart = plan.start > 0 || plan.end !== null;
   if (until === null || indexed || isPart) return [];
-  return ["-bsf:v", lastingFilter(plan, source, until), ...timescaleArgs(plan)];
+  return ["-bsf:v", lastFrameDuration(plan, source, until), ...timescaleArgs(plan)];
 }
 
-function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset, gain: Gain | null): string[] {
+function audioTrack(plan: Plan, source: Source, trim: Trim, toolset: Toolset, gain: Gain | null): string[] {
   if (!plan.audio) return [];
-  const args = plan.waveform ? sampleArgs(cut, toolset) : audioArgs(plan.audio, source, cut, toolset, gain);
+  const args = plan.waveform ? sampleArgs(trim, toolset) : audioArgs(plan.audio, source, trim, toolset, gain);
   return ["-map", soundStream(plan), ...args];
 }
 
@@ -169,14 +169,14 @@ function alphaArgs({ codecs, has_alpha }: Source): string[] {
 }
 
 /** One of the outputs of a single ffmpeg process. */
-export interface Together extends Pick<ChunkFiles, "output" | "lists"> {
+export interface BatchOutput extends Pick<ChunkFiles, "output" | "lists"> {
   plan: Plan;
   chunk: Chunk;
   source: Source;
 }
 
 /** Returns the arguments of a single ffmpeg process that encodes several chunks with the same `decodeKey`. */
-export function togetherArgs(outputs: readonly Together[], input: string, toolset: Toolset): string[] {
+export function batchArgs(outputs: readonly BatchOutput[], input: string, toolset: Toolset): string[] {
   return outputs.flatMap(({ plan, chunk, source, ...files }, at) => {
     const args = chunkArgs(plan, chunk, source, { ...files, input }, toolset);
     const rest = args.indexOf("-i") + 2;

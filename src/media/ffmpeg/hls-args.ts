@@ -10,7 +10,7 @@ import { colorArgs, videoColor } from "./color.ts";
 import { AUDIO_MASTER, MASTER } from "./output-files.ts";
 import {
   chain,
-  lastingFilter,
+  lastFrameDuration,
   rateArgs,
   TICKS,
   timingArgs,
@@ -19,7 +19,7 @@ import {
   videoScaling,
 } from "./picture-graph.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
-import { type Cut, soundStream } from "./trim.ts";
+import { soundStream, type Trim } from "./trim.ts";
 
 // Length of a closed group of pictures.
 const GROUP_SECONDS = 2;
@@ -58,20 +58,20 @@ export function hlsArgs(
   plan: Plan,
   chunk: Chunk,
   source: Source,
-  cut: Cut,
+  trim: Trim,
   { output: folder, gain = null, over }: { output: string; gain?: Gain | null; over: readonly Filter[] },
   toolset: Toolset,
 ): string[] {
   const { video, audio } = plan;
   const args: string[] = [];
   if (video?.mode === "encode" && chunk.track !== "audio") {
-    args.push(...videoOutput(plan, chunk, source, video, cut, { folder, over }, toolset));
+    args.push(...videoOutput(plan, chunk, source, video, trim, { folder, over }, toolset));
   }
   if (audio && chunk.track !== "video") {
     const sound = audioArgs(
       audio,
       sourceForTrack(source, plan),
-      { ...cut, audio: [...cut.audio, ...gapFilters(chunk), ...silenceAfter(plan, chunk, source)] },
+      { ...trim, audio: [...trim.audio, ...gapFilters(chunk), ...silenceAfter(plan, chunk, source)] },
       toolset,
       gain,
     );
@@ -120,7 +120,7 @@ function videoOutput(
   chunk: Chunk,
   source: Source,
   video: VideoEncode,
-  cut: Cut,
+  trim: Trim,
   { folder, over }: { folder: string; over: readonly Filter[] },
   toolset: Toolset,
 ): string[] {
@@ -128,7 +128,7 @@ function videoOutput(
   const at = Math.max(0, chunk.start - plan.start);
   const offset = ["-output_ts_offset", String(Number(at.toFixed(6)))];
   return [
-    ...["-filter_complex", hlsGraph(plan, chunk, source, video, { cut, over }, toolset)],
+    ...["-filter_complex", hlsGraph(plan, chunk, source, video, { cut: trim, over }, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
@@ -157,7 +157,7 @@ function videoCodec(
   const even = isEven(source.fps ?? DEFAULT_FPS) && source.codecs?.video !== "mpeg4";
   // Before another chunk the filter would give the last packet the decoding time of the next chunk's first.
   const isLast = chunk.end === plan.end;
-  const lasting = until === null || !isLast ? [] : [lastingFilter(plan, source, until)];
+  const lasting = until === null || !isLast ? [] : [lastFrameDuration(plan, source, until)];
   const timing = timingArgs(source, video, even ? lasting : [frameDurations(until)]);
   const bFrames = even && (source.fps ?? 0) > SLOW_FPS;
   const length = isLast ? (until ?? outputSeconds(plan, chunk)) : null;
@@ -230,11 +230,11 @@ function hlsGraph(
   chunk: Chunk,
   source: Source,
   video: VideoEncode,
-  { cut, over }: { cut: Cut; over: readonly Filter[] },
+  { cut: trim, over }: { cut: Trim; over: readonly Filter[] },
   toolset: Toolset,
 ): string {
   const cleanup = [
-    ...videoCleanup(source, video, cut, toolset),
+    ...videoCleanup(source, video, trim, toolset),
     ...freezeFilters(freezePictures(source, plan, chunk)),
   ];
   const sizes = plan.renditions.map(({ geometry }) => geometry);

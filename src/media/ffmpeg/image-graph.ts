@@ -8,7 +8,7 @@ import type { Source } from "../source.ts";
 import { filterContext, isRgb, sourceColor } from "./color.ts";
 import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./picture-graph.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
-import type { Cut } from "./trim.ts";
+import type { Trim } from "./trim.ts";
 
 // JPEG quality from which chroma subsampling may become visible.
 const FULL_CHROMA = 90;
@@ -17,14 +17,20 @@ const FULL_CHROMA = 90;
 const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
 /** Returns the filter graph of an image, from `[0:V:0]` to `[video]`. */
-export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cut, toolset: Toolset): string {
+export function imageGraph(
+  plan: Plan,
+  source: Source,
+  image: ImagePlan,
+  trim: Trim,
+  toolset: Toolset,
+): string {
   const cleaned = [
-    ...cut.video,
+    ...trim.video,
     ...cleanupFilters({
       ...image,
       clean: pictureFilters("clean", image, filterContext(source, toolset.engine)),
       fps: image.motion?.fps ?? null,
-      length: cut.length,
+      length: trim.length,
       ...image.geometry,
     }),
     ...gamutFilters(source, image),

@@ -583,7 +583,7 @@ function keyLines({ key_url, iv }: NonNullable<PlaylistFacts["encryption"]>) {
 }
 
 /** Returns the paths, relative to the master playlist, of all files referenced by a playlist or manifest located at `name`. */
-export function namedIn(name: string, text: string): string[] {
+export function referencedPaths(name: string, text: string): string[] {
   return [...new Set(manifestEntries(text).map((uri) => resolve(name, uri)))];
 }
 

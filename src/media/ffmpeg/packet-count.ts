@@ -2,11 +2,11 @@ import { EPSILON_SECONDS } from "../clock.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { type Cut, createCut, soundStream } from "./trim.ts";
+import { createTrim, soundStream, type Trim } from "./trim.ts";
 
 /** Packets of a chunk's span compared with what the decoder returned; a part is absent when the chunk has no such track. */
-export interface Tally {
-  pictures?: PictureTally;
+export interface PacketCounts {
+  pictures?: PictureCounts;
   /** Seconds of sound in the source's packets. */
   sound?: number;
   /** Seconds that the decoder did not return and the output replaces with silence; absent when the output is shorter instead. */
@@ -19,7 +19,7 @@ export interface Tally {
 export const SOUND_TOLERANCE = 0.1;
 
 /** The pictures of a span: the source's packets compared with the decoder's output. */
-export interface PictureTally {
+export interface PictureCounts {
   decoded: number;
   /** Pictures in the source that the decoder did not return. */
   missing: number;
@@ -43,7 +43,7 @@ interface ListedPackets {
 }
 
 /** Parameters of the comparison. */
-export interface TallyRules {
+export interface CountRules {
   /** Seconds of the span; null for up to the end. */
   length: number | null;
   /** Start of the picture visible at the beginning, in seconds relative to the span: 0 or less. */
@@ -64,11 +64,11 @@ const FIELD = 0.75;
 const PAIRED = 1.5;
 
 /** Compares the packets of a span with the pictures decoded from them. */
-export function tallyPictures(
+export function countPictures(
   listed: ListedPackets,
   decodedTimes: readonly number[],
-  rules: TallyRules,
-): PictureTally {
+  rules: CountRules,
+): PictureCounts {
   const packets = inSpan(listed.times, rules);
   const listedTimes = distinct(packets);
   const decoded = distinct(inSpan(decodedTimes, rules));
@@ -97,7 +97,7 @@ export function tallyPictures(
 }
 
 /** Returns the rules for comparing the pictures of a chunk. */
-export function tallyRules(chunk: Chunk, source: Source): TallyRules {
+export function countRules(chunk: Chunk, source: Source): CountRules {
   const edges = Number(chunk.start > 0) + Number(chunk.end !== null);
   return {
     length: chunk.end === null ? null : chunk.end - chunk.start,
@@ -108,7 +108,7 @@ export function tallyRules(chunk: Chunk, source: Source): TallyRules {
   };
 }
 
-function inSpan(times: readonly number[], { length, shown }: TallyRules): number[] {
+function inSpan(times: readonly number[], { length, shown }: CountRules): number[] {
   const end = length === null ? Number.POSITIVE_INFINITY : length - EPSILON_SECONDS;
   const inside = times.filter((time) => time >= shown - EPSILON_SECONDS && time < end);
   return inside.map((time) => Math.max(0, time)).sort((a, b) => a - b);
@@ -161,13 +161,13 @@ export function listPictures(folder: string): string {
   );
 }
 
-export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, folder: string): string[] {
+export function listPackets(plan: Plan, chunk: Chunk, source: Source, trim: Trim, folder: string): string[] {
   const pictured = hasPictures(plan) && chunk.track !== "audio" && !chunk.keyframes_only;
   const streams = {
     pictures: pictured ? "0:V:0" : null,
     sound: plan.audio && chunk.track !== "video" ? soundStream(plan) : null,
   };
-  return listInput(source, folder, streams, chunk.end === null ? null : cut.lead + chunk.end - chunk.start);
+  return listInput(source, folder, streams, chunk.end === null ? null : trim.lead + chunk.end - chunk.start);
 }
 
 /** Returns the arguments that list the packets of an input's streams, up to `until` seconds; `folder` is the path prefix of the lists. */
@@ -193,7 +193,7 @@ export function listInput(
 }
 
 /** Returns the arguments that list the decoded audio of a part; the output fills its gaps with silence. */
-export function listHeard({ input, sound }: PlacedPart, folder: string): string[] {
+export function listDecodedSound({ input, sound }: PlacedPart, folder: string): string[] {
   if (sound === null) return [];
   const decoded = ["-map", `${input}:a:${sound}`, "-c:a", "pcm_s16le", "-avoid_negative_ts", "disabled"];
   return [...decoded, "-f", "framecrc", folder + LISTS.heard];
@@ -205,24 +205,24 @@ export function readLists(
   chunk: Chunk,
   source: Source,
   read: (name: string) => string | null,
-): Tally {
+): PacketCounts {
   if (plan.concat) return readParts(placedParts(plan), read);
   const packets = read(LISTS.packets);
   const sound = read(LISTS.sound);
-  const tally: Tally = {};
-  const { lead } = createCut(plan, chunk, source);
+  const counts: PacketCounts = {};
+  const { lead } = createTrim(plan, chunk, source);
   if (packets !== null && hasPictures(plan)) {
     const listed = parsePackets(packets, lead, source);
     const copied = plan.video?.mode === "copy";
     const decoded = copied ? listed.times : parseDecoded(read(LISTS.decoded) ?? "");
-    tally.pictures = tallyPictures(listed, decoded, tallyRules(chunk, source));
+    counts.pictures = countPictures(listed, decoded, countRules(chunk, source));
   }
-  if (sound !== null) Object.assign(tally, soundOf(sound, lead, chunk));
-  return tally;
+  if (sound !== null) Object.assign(counts, soundOf(sound, lead, chunk));
+  return counts;
 }
 
-function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): Tally {
-  const whole: PictureTally = { decoded: 0, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
+function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): PacketCounts {
+  const whole: PictureCounts = { decoded: 0, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
   let [heard, silenced]: [number | null, number] = [null, 0];
   const pictured = parts.some(({ video }) => video !== null);
   for (const part of parts) {
@@ -230,7 +230,7 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     const text = (name: string) => read(listPrefix(part) + name) ?? "";
     const listed = parsePackets(text(LISTS.packets), at, source);
     const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - at);
-    const own = tallyPictures(listed, decoded, tallyRules(WHOLE, source));
+    const own = countPictures(listed, decoded, countRules(WHOLE, source));
     whole.decoded += own.decoded;
     whole.missing += own.missing;
     whole.unreadable += own.unreadable;
@@ -303,7 +303,7 @@ function soundOf(
   text: string,
   lead: number,
   { start, end }: Chunk,
-): Pick<Tally, "heard"> & { sound: number } {
+): Pick<PacketCounts, "heard"> & { sound: number } {
   const length = end === null ? Number.POSITIVE_INFINITY : end - start;
   let [seconds, from, until] = [0, Number.POSITIVE_INFINITY, 0];
   for (const { dts, pts, duration } of packetsOf(text)) {

@@ -15,7 +15,7 @@ import {
   videoColor,
 } from "./color.ts";
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
-import type { Cut } from "./trim.ts";
+import type { Trim } from "./trim.ts";
 
 /** How to clean up pictures before they are scaled. */
 export interface Cleanup {
@@ -156,12 +156,12 @@ const TIMESCALES = ["-video_track_timescale", String(TICKS), "-movie_timescale",
 export function videoGraph(
   source: Source,
   video: VideoEncode,
-  cut: Cut,
+  trim: Trim,
   toolset: Toolset,
   over: readonly Filter[],
 ): string {
   const filters = [
-    ...videoCleanup(source, video, cut, toolset),
+    ...videoCleanup(source, video, trim, toolset),
     ...videoScaling(source, video, video.geometry, toolset),
   ];
   return `[0:V:0]${chain([...filters, ...over])}[video]`;
@@ -189,15 +189,15 @@ export function videoOver(
 }
 
 /** Returns the filters of a video that precede its scaling: trim, cleanup, timing and rotation. */
-export function videoCleanup(source: Source, video: VideoEncode, cut: Cut, { engine }: Toolset): string[] {
+export function videoCleanup(source: Source, video: VideoEncode, trim: Trim, { engine }: Toolset): string[] {
   const context = filterContext(source, engine);
   // ffmpeg autorotates as players do; with -noautorotate it would copy the rotation to the output (5.1).
   const { turn: rotate, mirror } = video.geometry;
-  const length = cut.length === null ? null : cut.length / cut.speed;
+  const length = trim.length === null ? null : trim.length / trim.speed;
   const clean = pictureFilters("clean", video, context);
   return [
-    ...cut.video,
-    ...pictureFilters("retime", cut, context),
+    ...trim.video,
+    ...pictureFilters("retime", trim, context),
     ...cleanupFilters({ ...video, clean, length, rotate, mirror }),
   ];
 }
@@ -236,7 +236,7 @@ export function videoArgs(
   const source = atSpeed(input, plan);
   const tool = rateControlArgs(videoTool(toolset, video.codec, video.geometry), video.rate, plan);
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
-  const lasting = until === null || video.fps !== null ? [] : [lastingFilter(plan, source, until)];
+  const lasting = until === null || video.fps !== null ? [] : [lastFrameDuration(plan, source, until)];
   // Packets queued before the header is written reach bitstream filters in the encoder's time base (5.1), so it must be the file's.
   const clock = plan.format === "webm" && lasting.length > 0 ? `1:${WEBM_TICKS}` : TIME_BASE;
   return [
@@ -278,7 +278,7 @@ export function timingArgs(
  * which may be a B-frame shown before the last picture; the filter then sets its decoding time to its presentation time, so that
  * the times add up.
  */
-export function lastingFilter(plan: Plan, source: Source, until: number): string {
+export function lastFrameDuration(plan: Plan, source: Source, until: number): string {
   // The filter's TB constant is the encoder's time base, but its packets are in the muxer's (5.1).
   const ticks = plan.format === "webm" ? WEBM_TICKS : TICKS;
   const end = Math.round(until * ticks);

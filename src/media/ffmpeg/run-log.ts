@@ -84,7 +84,7 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
     if (UNREADABLE.test(text))
       throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
     const last = log.findLast((line) => !STATUS.test(line));
-    if (last && EMPTY.test(last)) throw nothing(plan);
+    if (last && EMPTY.test(last)) throw emptyOutput(plan);
     throw fault(
       "encode_failed",
       last ? `ffmpeg failed: ${last.replace(URL, "(URL)")}.` : "ffmpeg failed without a message.",
@@ -93,7 +93,7 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
   // A chunk may be empty when the audio outlasts the video; a whole output may not.
   if (chunk.track !== "all") return;
   const status = log.findLast((line) => STATUS.test(line)) ?? "";
-  if (EMPTY.test(status)) throw nothing(plan);
+  if (EMPTY.test(status)) throw emptyOutput(plan);
   const reached = parseProgress(status);
   if (reached !== null) checkEnd(reached, plan, source);
 }
@@ -117,7 +117,7 @@ export function diskFull(log?: string): MediaError {
 }
 
 /** Returns the {@link MediaError} for empty output. */
-export function nothing(plan: Plan): MediaError {
+export function emptyOutput(plan: Plan): MediaError {
   if (plan.still) return new MediaError("input_unsupported", "The input is damaged or cut off.");
   return plan.start > 0 || plan.end !== null
     ? new MediaError("encode_failed", "The input has nothing in the requested time range.")

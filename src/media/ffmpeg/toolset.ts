@@ -37,7 +37,7 @@ export interface Toolset {
   /** Encoders for pictures with a side below 64 pixels, where the default one fails. */
   small: Partial<Record<VideoCodec, Tool>>;
   /** The shortest side in pixels that a codec's encoder supports; absent when any side works. */
-  least: Partial<Record<VideoCodec, number>>;
+  minSide: Partial<Record<VideoCodec, number>>;
   audio: Partial<Record<AudioCodec, Tool>>;
   image: Partial<Record<ImageFormat, Tool>>;
   animated: Partial<Record<ImageFormat, Tool>>;
@@ -95,7 +95,7 @@ export const WASM_TOOLS: Toolset = {
   },
   renditions: {},
   small: {},
-  least: {},
+  minSide: {},
   audio: AUDIO,
   image: IMAGE,
   animated: ANIMATED,
@@ -174,7 +174,7 @@ export const NATIVE_TOOLS: Toolset = {
     h265: addParams(X265, "-x265-params", "cutree=0"),
     av1: tool("libaom-av1", "-cpu-used", "6"),
   },
-  least: { h265: 16 },
+  minSide: { h265: 16 },
   audio: AUDIO,
   image: { ...IMAGE, avif: tool("libaom-av1", "-still-picture", "1", "-cpu-used", "6") },
   animated: { ...ANIMATED, avif: tool("libaom-av1", "-cpu-used", "8", "-row-mt", "1") },
@@ -227,7 +227,7 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
     return { code: "output_codec", codec: video.codec };
   }
   if (video?.mode === "encode") {
-    const min_side = toolset.least[video.codec] ?? 1;
+    const min_side = toolset.minSide[video.codec] ?? 1;
     if (Math.min(video.geometry.width, video.geometry.height) < min_side) {
       return { code: "output_too_small", codec: video.codec, min_side };
     }

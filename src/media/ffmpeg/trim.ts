@@ -5,7 +5,7 @@ import type { Source } from "../source.ts";
 import { picturesEnd } from "../timeline.ts";
 
 /** How to trim a source to a span: where to seek, and the filters that keep exactly the span's frames. */
-export interface Cut {
+export interface Trim {
   /** Arguments before the input. */
   seek: string[];
   /** Video filters; empty when everything is kept. */
@@ -24,19 +24,19 @@ export interface Cut {
  * Trims a source to a chunk. ffmpeg's own `-t` and accurate `-ss` count from the first frame they keep and round independently, so
  * a frame at a seam could land in both chunks or in neither; these filters count from the start of the chunk.
  */
-export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
-  const cut = cutOf(plan, chunk, source);
+export function createTrim(plan: Plan, chunk: Chunk, source: Source): Trim {
+  const trim = trimOf(plan, chunk, source);
   // Converts all pictures to the size and format of the first.
   const scale = fixesInputSize(plan, chunk, source) ? ["scale"] : [];
   return {
-    ...cut,
-    seek: [...inputArgs(plan, chunk, source), ...cut.seek],
-    video: [...scale, ...alphaFilters(source), ...cut.video],
+    ...trim,
+    seek: [...inputArgs(plan, chunk, source), ...trim.seek],
+    video: [...scale, ...alphaFilters(source), ...trim.video],
   };
 }
 
-function cutOf(plan: Plan, chunk: Chunk, source: Source): Cut {
-  const none: Cut = { seek: [], video: [], audio: [], length: null, lead: 0, speed: plan.speed ?? 1 };
+function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
+  const none: Trim = { seek: [], video: [], audio: [], length: null, lead: 0, speed: plan.speed ?? 1 };
   if (plan.still) return none;
   if (plan.image && !plan.image.animated) {
     const { shown_from, decode_from } = chunk;
@@ -46,7 +46,7 @@ function cutOf(plan: Plan, chunk: Chunk, source: Source): Cut {
     const from = shown_from === undefined ? Math.min(seek, decode_from ?? seek) : (decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
     if (at === seek) return { ...none, seek: ["-ss", seconds(seek + (source.priming ?? 0))] };
-    return { ...none, seek: seekArgs(at, source), video: onFineClock(trim("trim", seek - at, null)) };
+    return { ...none, seek: seekArgs(at, source), video: onFineClock(trimFilter("trim", seek - at, null)) };
   }
   const { start, end, decode_from = start, shown_from = start } = chunk;
   const copied = plan.video === null && plan.audio?.mode === "copy";
@@ -61,7 +61,7 @@ function cutOf(plan: Plan, chunk: Chunk, source: Source): Cut {
     seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(chunk, source))],
     video: onFineClock([
       ...spreadDuplicateTimes(source),
-      ...trim(
+      ...trimFilter(
         "trim",
         start > 0 && !constant ? shown_from - at - EPSILON_SECONDS : null,
         last === null ? null : last - EPSILON_SECONDS,
@@ -71,7 +71,7 @@ function cutOf(plan: Plan, chunk: Chunk, source: Source): Cut {
         : []),
     ]),
     audio: [
-      ...trim("atrim", start > 0 ? lead : null, last),
+      ...trimFilter("atrim", start > 0 ? lead : null, last),
       ...(lead > 0 ? [`asetpts=PTS-round(${seconds(lead)}/TB)`] : []),
     ],
     length: length ?? picturesEnd(source, chunk),
@@ -155,7 +155,7 @@ function seekMargin(source: Source): number {
   return containerOf(source).transport ? 1 + 8 / Math.max(1, source.fps ?? 25) : 0;
 }
 
-function trim(name: string, start: number | null, end: number | null): string[] {
+function trimFilter(name: string, start: number | null, end: number | null): string[] {
   const parts = [
     ...(start === null ? [] : [`start=${seconds(start)}`]),
     ...(end === null ? [] : [`end=${seconds(end)}`]),

@@ -84,13 +84,13 @@ function reasonOf(
 }
 
 /** An uncut plan, and what each encoder would do with it, in the host's order of preference. */
-export interface Offered {
+export interface PlanOffers {
   plan: Plan;
   offers: readonly Offer[];
 }
 
 interface Waiting {
-  offered: Offered;
+  offered: PlanOffers;
   seconds: number;
 }
 
@@ -100,10 +100,10 @@ interface Waiting {
  * all of them, and that of another encoder how long that one takes for the rest. `beside` are the other plans of the job; the
  * answer agrees with theirs.
  */
-function offersBeside(own: Offered, beside: readonly Offered[]): readonly Offer[] {
+function offersWithSiblings(own: PlanOffers, siblings: readonly PlanOffers[]): readonly Offer[] {
   const [first] = own.offers;
-  if (!first || beside.length === 0) return own.offers;
-  const queue = [own, ...beside].flatMap((offered) => waitingFor(first.encoder, offered));
+  if (!first || siblings.length === 0) return own.offers;
+  const queue = [own, ...siblings].flatMap((offered) => waitingFor(first.encoder, offered));
   queue.sort((a, b) => a.seconds - b.seconds);
   const together = sum(queue);
   if (together <= KEEP_SECONDS) return own.offers;
@@ -121,21 +121,21 @@ function offersBeside(own: Offered, beside: readonly Offered[]): readonly Offer[
  * Decides on a plan whose input others read too, as `decide` does; says how many plans of the job can share one decoding of the
  * source on that encoder.
  */
-export function decideBeside(own: Offered, beside: readonly Offered[]): Decision {
-  const decision = decide(own.plan, offersBeside(own, beside));
+export function decideWithSiblings(own: PlanOffers, siblings: readonly PlanOffers[]): Decision {
+  const decision = decide(own.plan, offersWithSiblings(own, siblings));
   const key = keyOf(own.plan, decision);
   if (key === null) return decision;
-  const sharers = beside.filter((other) => {
-    const rest = [own, ...beside.filter((each) => each !== other)];
+  const sharers = siblings.filter((other) => {
+    const rest = [own, ...siblings.filter((each) => each !== other)];
     return keyOf(other.plan, decideOther(other, rest)) === key;
   });
   return sharers.length === 0 ? decision : { ...decision, together: sharers.length + 1 };
 }
 
 // Its own run says so when no encoder can do it.
-function decideOther(other: Offered, rest: readonly Offered[]): Decision | null {
+function decideOther(other: PlanOffers, rest: readonly PlanOffers[]): Decision | null {
   try {
-    return decide(other.plan, offersBeside(other, rest));
+    return decide(other.plan, offersWithSiblings(other, rest));
   } catch (thrown) {
     if (thrown instanceof MediaError) return null;
     throw thrown;
@@ -149,7 +149,7 @@ function keyOf({ chunks, ...plan }: Plan, decision: Decision | null): string | n
 }
 
 // What the first encoder does is known for some plans only, and a copy takes no time.
-function waitingFor(encoder: string, offered: Offered): Waiting[] {
+function waitingFor(encoder: string, offered: PlanOffers): Waiting[] {
   const { plan, offers } = offered;
   const [first, ...others] = offers;
   if (first?.encoder !== encoder || first.refusal || first.seconds === null || isCopy(plan)) return [];

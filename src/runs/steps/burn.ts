@@ -9,14 +9,14 @@ import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import { readTextFile, shownRange } from "../../subtitles/track.ts";
 import { viewOf } from "../../util/bytes.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
-import { naming } from "./extra-inputs.ts";
-import { furtherKey, runFolder } from "./media-keys.ts";
+import { withParam } from "./extra-inputs.ts";
+import { extraInputKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
 type BurnTools = Pick<StepTools, "storage" | "open" | "font">;
 
 /** Returns the keys of a plan's extra files, after writing those of burnt-in subtitles. */
-export async function furtherKeys(
+export async function extraFileKeys(
   tools: BurnTools,
   { plan, source, request }: { plan: Plan; source: Source; request: EncodeRequest },
   context: StepContext,
@@ -28,11 +28,11 @@ export async function furtherKeys(
   const burnt = burntInput(options);
   if (burnt !== null) {
     await context.durably("burn", async (signal) => {
-      const [reader, font] = await Promise.all([tools.open(furtherKey(run_id, burnt)), loadFont(tools)]);
+      const [reader, font] = await Promise.all([tools.open(extraInputKey(run_id, burnt)), loadFont(tools)]);
       const at = burnt - firstSubtitles(options);
       const text = await burnText({ reader, plan, source, font, signal }).catch((thrown: unknown) => {
         signal.throwIfAborted();
-        throw naming(`options.subtitles.${at}.url`, thrown);
+        throw withParam(`options.subtitles.${at}.url`, thrown);
       });
       await tools.storage.write(burnKeys.subtitles, text, "text/x-ssa");
       await tools.storage.write(burnKeys.font, font, "font/ttf");
@@ -40,7 +40,7 @@ export async function furtherKeys(
     });
   }
   return (plan.further ?? []).map(({ role }, at) =>
-    role === "subtitles" || role === "font" ? burnKeys[role] : furtherKey(run_id, at),
+    role === "subtitles" || role === "font" ? burnKeys[role] : extraInputKey(run_id, at),
   );
 }
 

@@ -8,7 +8,7 @@ import { type Chunk, createPlan, cutPlan, type Plan } from "../../media/index.ts
 import type { EncodeRequest } from "../../media/options.ts";
 import { sourceEnd } from "../../media/plan.ts";
 import type { Decision } from "../../media/refusal.ts";
-import { decide, decideBeside } from "../../media/route/decide.ts";
+import { decide, decideWithSiblings } from "../../media/route/decide.ts";
 import type { Offer } from "../../media/route/offers.ts";
 import type { Source } from "../../media/source.ts";
 import { describeRefusals } from "../../media/words.ts";
@@ -48,7 +48,7 @@ export async function decideEncode(
   const offered = await Promise.all(
     others.map(async (plan) => ({ plan, offers: await hosts.offers(plan, source) })),
   );
-  return { plan, decision: decideBeside(own, offered) };
+  return { plan, decision: decideWithSiblings(own, offered) };
 }
 
 // Null for a sibling that is impossible, or that has extra inputs, which only its own run reads.

@@ -6,9 +6,9 @@ import { PLAN_VERSION } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";
 import type { StepContext } from "../ports.ts";
-import { furtherKeys } from "./burn.ts";
+import { extraFileKeys } from "./burn.ts";
 import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
-import { furtherKey, runFolder } from "./media-keys.ts";
+import { extraInputKey, runFolder } from "./media-keys.ts";
 import { matchParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
 
@@ -47,7 +47,7 @@ export function createDecide(tools: StepTools): Decide {
     const job =
       jobs.get(name) ??
       context.durably(name, async () =>
-        decideEncode(tools, source, request, hints, await tools.shared?.beside?.()),
+        decideEncode(tools, source, request, hints, await tools.shared?.siblings?.()),
       );
     jobs.set(name, job);
     return job;
@@ -95,7 +95,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
     if (!info || !remote) throw new MediaError("media_not_found", `Nothing is stored as ${stored}.`);
     return { url: await remote.url(stored), size: info.size, etag: info.etag };
   };
-  const extraKeys = await furtherKeys(tools, { plan, source, request }, context);
+  const extraKeys = await extraFileKeys(tools, { plan, source, request }, context);
   if (chunks.length > 0) await tools.turn?.(encoder);
   const encoded = await runEncode({
     plan,
@@ -110,7 +110,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
     max_in_flight: tools.inFlight(encoder),
     input: () => tools.open(key),
     further: () => Promise.all(extraKeys.map(tools.open)),
-    text: (file) => tools.open(furtherKey(context.run_id, file)),
+    text: (file) => tools.open(extraInputKey(context.run_id, file)),
     ...(remote && {
       remote: {
         input: () => remoteInput(key),

@@ -7,25 +7,25 @@ import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
 import { runIngest } from "./inputs.ts";
-import { furtherKey } from "./media-keys.ts";
-import type { Given, StepTools } from "./step-tools.ts";
+import { extraInputKey } from "./media-keys.ts";
+import type { ProbeInput, StepTools } from "./step-tools.ts";
 
 type ProbeTools = Pick<StepTools, "max_seconds" | "probe">;
-type FurtherTools = ProbeTools & Pick<StepTools, "storage" | "inputs" | "open" | "url">;
+type IngestTools = ProbeTools & Pick<StepTools, "storage" | "inputs" | "open" | "url">;
 
 /** Copies the extra inputs of a request into the run's folder, and returns each as probed. */
-export type IngestFurther = (request: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
+export type IngestExtra = (request: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
 
 /**
  * Creates the function that ingests extra inputs under the rules of the main input: each in a durable piece, once per run. It
  * rejects as the main input's ingest does, and names the option in the message.
  */
-export function createFurtherIngest(tools: FurtherTools): IngestFurther {
+export function createExtraIngest(tools: IngestTools): IngestExtra {
   const { storage, inputs } = tools;
   let ingested: Promise<readonly Source[]> | null = null;
 
   async function ingest({ role, url }: ExtraInput, at: number, context: StepContext, signal: AbortSignal) {
-    const key = furtherKey(context.run_id, at);
+    const key = extraInputKey(context.run_id, at);
     // The signal stops a run that has ended, so a failed report can be ignored.
     const alive = throttle(() => context.progress(null).catch(() => undefined));
     const stored = await storage.head(key);
@@ -64,7 +64,7 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
       } as const;
     }
     const file = { url, ...(info.mime && { mime: info.mime }) };
-    const source = await probeFurther(tools, { role, reader, file, signal, alive });
+    const source = await probeExtraInput(tools, { role, reader, file, signal, alive });
     return { ...source, url: await tools.url(key), filesize: info.size };
   }
 
@@ -77,7 +77,7 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
             return await ingest(input, at, context, signal);
           } catch (thrown) {
             signal.throwIfAborted();
-            throw naming(input.param, thrown);
+            throw withParam(input.param, thrown);
           }
         }),
       );
@@ -92,13 +92,13 @@ export function createFurtherIngest(tools: FurtherTools): IngestFurther {
 }
 
 /** Probes an extra input; rejects when it is too long or unsuitable for its role. */
-export async function probeFurther(
+export async function probeExtraInput(
   tools: ProbeTools,
-  input: { role: InputRole; reader: ByteReader; file: Given; signal: AbortSignal; alive: () => void },
+  input: { role: InputRole; reader: ByteReader; file: ProbeInput; signal: AbortSignal; alive: () => void },
 ): Promise<Source> {
   const { role, reader, file, signal, alive } = input;
   const source = await tools.probe(reader, file, signal, alive);
-  const length = longest(source);
+  const length = mediaSeconds(source);
   if (length > tools.max_seconds) {
     const message = `It lasts ${Math.round(length)} seconds; the limit is ${tools.max_seconds}.`;
     throw new MediaError("input_too_large", message);
@@ -115,12 +115,12 @@ const LATE = 60;
  * Returns the duration of a source in seconds, 0 when unknown: the stated one, or the end of its last stream if that is much later,
  * because the output is padded up to there.
  */
-export function longest({ duration = 0, streams = [] }: Source): number {
+export function mediaSeconds({ duration = 0, streams = [] }: Source): number {
   return Math.max(duration, ...streams.map(({ end = 0 }) => (end > duration + LATE ? end : 0)));
 }
 
 /** Prefixes an error with the option that it concerns; otherwise it would seem to concern the main input. */
-export function naming(param: string, thrown: unknown): unknown {
+export function withParam(param: string, thrown: unknown): unknown {
   if (!(thrown instanceof MediaError)) return thrown;
   const { kind, message, retryable, cause } = toMediaError(thrown);
   return new MediaError(kind, `${param}: ${message}`, { param, retryable, cause });

@@ -81,13 +81,13 @@ export interface SharedInput {
     onWait: () => Promise<void>,
   ): Promise<T>;
   /** Returns the requests of the job's other runs; absent where they do not wait for the same encoder. */
-  beside?(): Promise<readonly EncodeRequest[]>;
+  siblings?(): Promise<readonly EncodeRequest[]>;
   /** Keeps the probed source for the other runs. */
   keep(source: Source): Promise<void>;
 }
 
 /** Runs durable work on a run's input. Runs that share it take turns, and each receives the source as another run has probed it. */
-export function alone<T>(
+export function exclusively<T>(
   shared: SharedInput | null,
   name: string,
   context: StepContext,

@@ -17,7 +17,7 @@ export function sourceKey(run_id: string): string {
 }
 
 /** Returns the key of the copy of a run's extra input. */
-export function furtherKey(run_id: string, index: number): string {
+export function extraInputKey(run_id: string, index: number): string {
   return `${runFolder("work", run_id)}further/${index}`;
 }
 

@@ -7,8 +7,8 @@ import { readCopyJoin } from "../../mux/join-mp4.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
 import { decideEncode } from "./decide-encode.ts";
-import { naming, probeFurther } from "./extra-inputs.ts";
-import { furtherKey } from "./media-keys.ts";
+import { probeExtraInput, withParam } from "./extra-inputs.ts";
+import { extraInputKey } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
 interface ProbedPart {
@@ -31,7 +31,7 @@ export async function checkParts(
   return context.durably("check parts", async (signal) => {
     const inputs = extraInputs(request);
     // A page stores its files in the run's folder beforehand, and an earlier attempt may have copied parts there.
-    const stored = inputs.map((_, at) => tools.storage.head(furtherKey(context.run_id, at)));
+    const stored = inputs.map((_, at) => tools.storage.head(extraInputKey(context.run_id, at)));
     if ((await Promise.all(stored)).some((each) => each !== null)) return null;
     const probes = inputs.map((input) => probePart(tools, input, context, signal));
     const results = await Promise.allSettled(probes);
@@ -71,14 +71,14 @@ async function probePart(
       if (reader === null) return null;
       const media = { url, ...(mime && { mime }) };
       const alive = throttle(() => context.progress(null).catch(() => undefined));
-      const source = await probeFurther(tools, { role, reader, file: media, signal, alive });
+      const source = await probeExtraInput(tools, { role, reader, file: media, signal, alive });
       return { role, reader, source };
     } finally {
       await file.close();
     }
   } catch (thrown) {
     signal.throwIfAborted();
-    throw naming(param, thrown);
+    throw withParam(param, thrown);
   }
 }
 
@@ -104,7 +104,7 @@ export async function matchParts(
   const join = canJoinByCopy(source, options, extra);
   if (join !== true) return join || null;
   return context.durably("match", async (signal) => {
-    const keys = [key, ...(options.concat ?? []).map((_, at) => furtherKey(context.run_id, at))];
+    const keys = [key, ...(options.concat ?? []).map((_, at) => extraInputKey(context.run_id, at))];
     return readCopyJoin(await Promise.all(keys.map(open)), signal);
   });
 }

@@ -10,8 +10,8 @@ import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext, StepWork } from "../ports.ts";
 import { describeSprites, describeStream, describeWaveform, placeholderRequest } from "./describe.ts";
 import { createDecide, encodeInput } from "./encode.ts";
-import { createFurtherIngest, longest } from "./extra-inputs.ts";
-import { alone, type OpenInput, runIngest } from "./inputs.ts";
+import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
+import { exclusively, type OpenInput, runIngest } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
 import { checkParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
@@ -24,7 +24,7 @@ import { uploadOutput } from "./upload.ts";
 export function createStepWork(tools: StepTools, request: EncodeRequest | null): StepWork {
   const { storage, inputs } = tools;
   const standalone = request === null;
-  const ingestExtra = createFurtherIngest(tools);
+  const ingestExtra = createExtraIngest(tools);
   const decide = createDecide(tools);
   const shared = tools.shared ?? null;
   const inputKey = (run_id: string) => sourceKey(shared?.id ?? run_id);
@@ -125,7 +125,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
 
   return {
     async probe(url, context) {
-      const source = await alone(shared, "probe", context, async (signal, probed) => {
+      const source = await exclusively(shared, "probe", context, async (signal, probed) => {
         if (probed) return probed;
         const source = await probeInput(url, context, signal);
         await shared?.keep(source);
@@ -149,7 +149,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         if (!("concat" in request.options && request.options.concat))
           await decide(source, request, { extra }, context);
       }
-      return alone(shared, "ingest", context, async (signal, probed) => {
+      return exclusively(shared, "ingest", context, async (signal, probed) => {
         const key = standalone
           ? `${runFolder("out", context.run_id)}${tools.stem}`
           : inputKey(context.run_id);
@@ -271,7 +271,7 @@ function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonl
   const parts = extraInputs({ options }).flatMap(({ role }, at) =>
     role === "concat" ? (extra[at] ?? []) : [],
   );
-  return parts.reduce((sum, part) => sum + longest(part), longest(source));
+  return parts.reduce((sum, part) => sum + mediaSeconds(part), mediaSeconds(source));
 }
 
 // Tolerates padding at the ends of an output.
@@ -289,7 +289,7 @@ function encodedSeconds(described: Source, plan: Plan, { sound, pictures }: Coun
 }
 
 function checkDuration(source: Source, max_seconds: number): void {
-  checkSeconds(longest(source), max_seconds);
+  checkSeconds(mediaSeconds(source), max_seconds);
 }
 
 function checkSeconds(seconds: number, max_seconds: number): void {

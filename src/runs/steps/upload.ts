@@ -1,5 +1,5 @@
 import { MediaError } from "../../media/errors.ts";
-import { manifestsOf, namedIn } from "../../media/ffmpeg/manifests.ts";
+import { manifestsOf, referencedPaths } from "../../media/ffmpeg/manifests.ts";
 import type { Source } from "../../media/source.ts";
 import type { FileBody } from "../../storage/http/writer.ts";
 import type { S3Bucket } from "../../storage/s3/bucket.ts";
@@ -89,7 +89,7 @@ async function fileOf(storage: Storage, folder: string, name: string): Promise<O
 async function namesOf(storage: Storage, folder: string, manifests: readonly string[]): Promise<string[]> {
   const read = async (name: string) => {
     const object = await storage.read(folder + name);
-    return object ? namedIn(name, new TextDecoder().decode(await readAll(object.body))) : [];
+    return object ? referencedPaths(name, new TextDecoder().decode(await readAll(object.body))) : [];
   };
   const named = (await Promise.all(manifests.map(read))).flat();
   const playlists = named.filter((name) => name.endsWith(".m3u8"));
