@@ -9,24 +9,24 @@ const chapter = z
   })
   .meta({ id: "Chapter" });
 
-/** A named stretch of a video or sound. */
+/** A named part of a video or audio file. */
 export type Chapter = z.infer<typeof chapter>;
 /** The chapters of a Source, in order of time. */
 export const Chapters = z.array(chapter);
 
-/** A chapter as a file states it; where it has no end, it lasts until the next one. */
+/** A chapter as a file states it; without an end, it lasts until the next one. */
 export interface FileChapter {
   start: number;
   end?: number | undefined;
   title: string;
 }
 
-/** The most chapters of a Source, and characters of a title. MP4 holds no more chapters. */
+/** Maximum chapters of a Source (as in MP4), and characters of a title. */
 export const CHAPTER_LIMITS = { chapters: 255, title: 255 } as const;
 
 /**
- * Orders the chapters that a file of `duration` seconds states, and bounds them; undefined when there are none. Their times then
- * count from the first picture or sound, which is at `origin` seconds.
+ * Sorts and bounds the chapters of a file of `duration` seconds; undefined when there are none. The times of the result count from the
+ * first picture or sample, which is at `origin` seconds.
  */
 export function readChapters(
   found: readonly FileChapter[],
@@ -48,7 +48,7 @@ export function readChapters(
   return chapters.length > 0 ? chapters : undefined;
 }
 
-// A file may state an end that no number of JSON holds.
+// A file may state an end that JSON cannot represent.
 function microseconds(seconds: number): number {
   return Math.round(Math.min(seconds, BOUNDS.seconds.max) * 1e6) / 1e6;
 }
@@ -69,7 +69,7 @@ export function readCommentChapters(comments: readonly (readonly [string, string
   });
 }
 
-/** Moves chapters to where an output has them that begins at `start` of its source, and cuts them to its length. */
+/** Converts chapters to the times of an output that begins at `start` seconds of the source, and clips them to its duration. */
 export function moveChapters(
   chapters: readonly Chapter[],
   { start, duration, speed = 1 }: { start: number; duration: number | null; speed?: number },

@@ -1,45 +1,58 @@
-/** Facts of a container as a source, where they differ from those of {@link PLAIN}. */
+/** Facts of a source's container. */
 export interface Container {
-  /** Its name for people; the upper-case one when absent. */
+  /** Name for people; the format's name in upper case when absent. */
   label?: string;
-  /** MIME types with pictures, and of sound alone. */
+  /** MIME types of a file with video, and of an audio-only file. */
   mime: readonly [pictures: string, sound?: string];
-  /** ffmpeg's demuxers that may open it: what it takes a file for may hang on the first bytes alone, where formats are alike. */
+  /** ffmpeg's demuxers that may open it; ffmpeg may choose among similar formats by the first bytes alone. */
   demuxers?: string;
-  /** Whether packets carry presentation times that another container takes over: unasked, or only where a copy is asked for. */
+  /** Whether its video packets have usable presentation times, so that they can be copied: by default, only on request, or never. */
   copies: "always" | "asked" | "never";
-  /** Whether sound can be taken over; AVI's packets have no times at all. */
+  /** Whether its audio packets can be copied; AVI's have no times at all. */
   copies_sound: boolean;
-  /** What ffmpeg can start at: any keyframe by its presentation time, a packet of sound, or the beginning. */
+  /** Where ffmpeg can start: at any keyframe by its presentation time, at an audio packet, or only at the beginning. */
   seeks: "pictures" | "sound" | "beginning";
-  /** The codecs whose entry points can be looked up. */
+  /** Codecs whose entry points can be looked up; null for none. */
   entries: RegExp | null;
-  /** Whether ffmpeg counts its time from the first packet of the streams in use, and seeks by decoding time. */
+  /** Whether ffmpeg counts times from the first packet of the selected streams, and seeks by decoding times. */
   transport: boolean;
   /** Whether its times may restart midway (AVFMT_TS_DISCONT). */
   restarts: boolean;
-  /** Whether its pictures are evenly spaced, so that the visible one began less than a frame ago. */
+  /** Whether frames are evenly spaced, so that the visible one began less than a frame ago. */
   even: boolean;
-  /** Seconds to decode before a time where no entry point can be looked up. */
+  /** Seconds to decode before a time when no entry point can be looked up. */
   lead: number;
-  /** Seconds of a tick of its clock, to which ffmpeg rounds a seek, by the seconds of a frame. */
+  /** Returns the seconds to which ffmpeg rounds a seek, given those of a frame. */
   tick(frame: number): number;
-  /** What mediabunny (1.61) does with it: takes packets over as they are, decodes, or neither. */
+  /** What mediabunny (1.61) can do with it: copy packets, only decode, or nothing. */
   mediabunny: "copies" | "reads" | "none";
   /** Whether the fast core has its demuxer (core/recipe.ts). */
   fast: boolean;
 }
 
 const PLAIN = {
-  ...{ copies: "never", copies_sound: true, seeks: "beginning", entries: null },
-  ...{ transport: false, restarts: false, even: false, lead: 5, tick: () => 0 },
-  ...{ mediabunny: "copies", fast: false },
+  copies: "never",
+  copies_sound: true,
+  seeks: "beginning",
+  entries: null,
+  transport: false,
+  restarts: false,
+  even: false,
+  lead: 5,
+  tick: () => 0,
+  mediabunny: "copies",
+  fast: false,
 } as const satisfies Partial<Container>;
 
 const row = (facts: Partial<Container> & Pick<Container, "mime">): Container => ({ ...PLAIN, ...facts });
 
 const ISOBMFF = {
-  ...{ copies: "always", seeks: "pictures", entries: /./, mediabunny: "copies", fast: true, demuxers: "mov" },
+  copies: "always",
+  seeks: "pictures",
+  entries: /./,
+  mediabunny: "copies",
+  fast: true,
+  demuxers: "mov",
 } as const satisfies Partial<Container>;
 const MATROSKA = { ...ISOBMFF, demuxers: "matroska" } as const;
 const SOUND = { seeks: "sound", fast: true } as const;
@@ -51,32 +64,40 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   webm: row({ ...MATROSKA, label: "WebM", mime: ["video/webm", "audio/webm"] }),
   matroska: row({ ...MATROSKA, label: "Matroska", mime: ["video/x-matroska", "audio/x-matroska"] }),
   flv: row({ label: "Flash Video", mime: ["video/x-flv"], copies: "always", mediabunny: "none", fast: true }),
-  // Times jump and wrap, after 26 hours, and pictures may come before the first keyframe. mediabunny takes all three as they are, and its
-  // muxers cannot write them; ffmpeg mends them. ffmpeg seeks by decoding time, which precedes the presentation time.
+  // Times may jump, wrap after 26 hours, and precede the first keyframe. ffmpeg corrects all three; mediabunny does not, and its muxers
+  // cannot write them.
   mpegts: row({
-    ...{
-      label: "MPEG-TS",
-      mime: ["video/mp2t"],
-      demuxers: "mpegts,mpeg",
-      copies: "asked",
-      entries: /^h26[45]$/,
-    },
-    ...{ transport: true, restarts: true, even: true, mediabunny: "reads", fast: true },
+    label: "MPEG-TS",
+    mime: ["video/mp2t"],
+    demuxers: "mpegts,mpeg",
+    copies: "asked",
+    entries: /^h26[45]$/,
+    transport: true,
+    restarts: true,
+    even: true,
+    mediabunny: "reads",
+    fast: true,
   }),
   mpeg: row({
-    ...{ label: "MPEG-PS", mime: ["video/mpeg"], demuxers: "mpeg,mpegts,mpegvideo" },
-    ...{ transport: true, restarts: true, even: true, mediabunny: "none", fast: true },
+    label: "MPEG-PS",
+    mime: ["video/mpeg"],
+    demuxers: "mpeg,mpegts,mpegvideo",
+    transport: true,
+    restarts: true,
+    even: true,
+    mediabunny: "none",
+    fast: true,
   }),
-  // It has no presentation times, and ffmpeg guesses different ones after a seek: it is read from the beginning, by whole frames.
+  // AVI has no presentation times, and ffmpeg guesses different ones after a seek, so it is always read from the beginning.
   avi: row({
-    ...{
-      label: "AVI",
-      mime: ["video/x-msvideo"],
-      copies_sound: false,
-      even: true,
-      lead: Number.POSITIVE_INFINITY,
-    },
-    ...{ tick: (frame: number) => frame, mediabunny: "none", fast: true },
+    label: "AVI",
+    mime: ["video/x-msvideo"],
+    copies_sound: false,
+    even: true,
+    lead: Number.POSITIVE_INFINITY,
+    tick: (frame: number) => frame,
+    mediabunny: "none",
+    fast: true,
   }),
   asf: row({ label: "Windows Media", mime: ["video/x-ms-wmv", "audio/x-ms-wma"], mediabunny: "none" }),
   ogg: row({ ...SOUND, label: "Ogg", mime: ["video/ogg", "audio/ogg"], restarts: true }),
@@ -103,12 +124,12 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
 
 const UNKNOWN = row({ mime: ["application/octet-stream"], mediabunny: "none" });
 
-/** Returns the facts of a source's container; those of a plain one for any other name. */
+/** Returns the facts of a source's container; for an unknown one, those of a file that cannot be copied. */
 export function containerOf({ format }: { format: string }): Container {
   return Object.hasOwn(CONTAINERS, format) ? (CONTAINERS[format] ?? UNKNOWN) : UNKNOWN;
 }
 
-/** Returns the names of the containers that a fact is true of. */
+/** Returns the names of the containers for which a predicate holds. */
 export function containersWith(fact: (container: Container) => boolean): ReadonlySet<string> {
   return new Set(Object.keys(CONTAINERS).filter((name) => fact(containerOf({ format: name }))));
 }

@@ -5,27 +5,27 @@ import { errorFor } from "./reasons.ts";
 import type { RefusalReason } from "./refusal.ts";
 import type { Source } from "./source.ts";
 
-/** What a host's own decoder writes for ffmpeg to read. */
+/** The formats in which a host's own decoder passes pictures to ffmpeg. */
 export type DecodedFormat = "png" | "bmp";
 
 /**
- * Returns whether ffmpeg (5.1) misreads a source's pictures or cannot read them: of HEIC it takes a tile for the whole, of AVIF
- * it loses transparency, mirroring and tiles, and it reads neither an animated WebP nor an SVG. A host's own decoder then reads them first.
+ * Returns whether a host's own decoder must decode a source, because ffmpeg (5.1) misreads it or cannot read it: it takes a tile of a
+ * HEIC for the whole, loses an AVIF's transparency, mirroring and tiles, and reads neither an animated WebP nor an SVG.
  */
 export function needsDecoder({ kind, format, animated, color }: Source): boolean {
   if (kind !== "image") return false;
-  // What those decoders write holds no HDR, and ffmpeg maps that of an AVIF.
+  // Hosts' decoders lose HDR, so ffmpeg decodes and tone-maps an HDR AVIF.
   if (format === "webp") return animated === true;
   return (
     format === "heic" || format === "svg" || (format === "avif" && animated !== true && color?.hdr !== true)
   );
 }
 
-/** Returns the source that a decoder's output is: upright, in RGB. */
+/** Returns the Source of a decoder's output: upright, in RGB. */
 export function decodedSource(source: Source, format: DecodedFormat): Source {
   const { mirrored: _, transparent_color: __, ...rest } = source;
   const { width, height, has_alpha, color } = source;
-  // Of a sequence in HEIC, a page decodes the picture that stands for it.
+  // A page decodes only the primary picture of a HEIC sequence.
   const animated = source.animated === true && source.format !== "heic";
   const { primaries, transfer, hdr = false } = color ?? {};
   return {
@@ -47,7 +47,7 @@ export function decodedSource(source: Source, format: DecodedFormat): Source {
   };
 }
 
-/** Returns the plan for a decoder's output, which it has turned upright. */
+/** Returns the plan for a decoder's output, which is already upright. */
 export function decodedPlan(plan: Plan, source: Source): Plan {
   const { image } = plan;
   if (!image) return plan;
@@ -59,14 +59,14 @@ export function uprightGeometry(geometry: Geometry, { mirrored }: Source): Geome
   return { ...geometry, rotate: geometry.turn, mirror: geometry.mirror !== (mirrored === true) };
 }
 
-/** Returns why a host whose decoders read these formats cannot decode the pictures of a plan; null when it can. */
+/** Returns why a host that decodes the formats `decoded` cannot decode the pictures of a plan; null when it can. */
 export function refuseDecoding(
   plan: Plan,
   source: Source,
   decoded: ReadonlySet<string>,
 ): RefusalReason | null {
   const { format, animated, has_alpha, color } = source;
-  // ffmpeg, which reads it for its HDR, loses the transparency of a still.
+  // ffmpeg decodes an HDR AVIF, but loses the transparency of a still.
   if (format === "avif" && !animated && color?.hdr && has_alpha) return { code: "input_transparent" };
   if (!needsDecoder(source)) return null;
   // heif-convert 1.15 refuses sequences.
@@ -76,14 +76,14 @@ export function refuseDecoding(
   return plan.image?.tone_map ? { code: "tone_mapping" } : null;
 }
 
-/** Limits of a drawn picture. */
+/** Limits on rendering a vector source: total pixels, and pixels of a side. */
 export interface DrawnLimits {
   pixels: number;
   side: number;
 }
 
 /**
- * Returns at which size to draw a vector source for a plan, so that its output is as sharp as its pixels allow, and the plan for a
+ * Returns the size at which to render a vector source for a plan, so that the output is as sharp as possible, and the plan for a
  * source of that size.
  */
 export function drawnPlan(plan: Plan, source: Source, limits: DrawnLimits): { plan: Plan; size: Size } {
@@ -95,34 +95,36 @@ export function drawnPlan(plan: Plan, source: Source, limits: DrawnLimits): { pl
 }
 
 function scaled(own: Size, { rotate, crop }: Geometry, scale: Size, limits: DrawnLimits) {
-  const lies = rotate % 180 !== 0;
-  const turned = lies ? { width: own.height, height: own.width } : own;
-  const kept = crop ?? turned;
-  const wanted = {
-    width: (turned.width * scale.width) / kept.width,
-    height: (turned.height * scale.height) / kept.height,
+  const sideways = rotate % 180 !== 0;
+  const turned = sideways ? { width: own.height, height: own.width } : own;
+  const view = crop ?? turned;
+  const ideal = {
+    width: (turned.width * scale.width) / view.width,
+    height: (turned.height * scale.height) / view.height,
   };
   const { pixels, side } = limits;
   const share = Math.min(
     1,
-    Math.sqrt(pixels / (wanted.width * wanted.height)),
-    side / Math.max(wanted.width, wanted.height),
+    Math.sqrt(pixels / (ideal.width * ideal.height)),
+    side / Math.max(ideal.width, ideal.height),
   );
   const drawn = {
-    width: length(wanted.width * share),
-    height: length(wanted.height * share),
+    width: length(ideal.width * share),
+    height: length(ideal.height * share),
   };
   const [across, down] = [drawn.width / turned.width, drawn.height / turned.height];
   return {
-    size: lies ? { width: drawn.height, height: drawn.width } : drawn,
+    size: sideways ? { width: drawn.height, height: drawn.width } : drawn,
     crop: crop && {
-      ...{ x: Math.floor(crop.x * across), y: Math.floor(crop.y * down) },
-      ...{ width: length(crop.width * across), height: length(crop.height * down) },
+      x: Math.floor(crop.x * across),
+      y: Math.floor(crop.y * down),
+      width: length(crop.width * across),
+      height: length(crop.height * down),
     },
   };
 }
 
-// Not longer than what is drawn, since the start is rounded down too.
+// Rounds down like the offset, so that a crop cannot exceed the picture.
 function length(pixels: number): number {
   return Math.max(1, Math.floor(pixels + 1e-6));
 }
@@ -131,7 +133,7 @@ const UNKNOWN_SIZE = "The size of the source's pictures could not be read.";
 
 type Pictured = Extract<ErrorReason, { code: "no_pictures" }>["kind"];
 
-/** Returns the pictures of a source, which may be one alone; throws `input_no_video` or `input_unsupported`. */
+/** Returns the stored picture of a still or moving source; throws `input_no_video` or `input_unsupported`. */
 export function anyPicture(source: Source, kind: Pictured): StoredPicture {
   if (!hasVideo(source)) {
     throw errorFor("input_no_video", { code: "no_pictures", kind });
@@ -141,7 +143,7 @@ export function anyPicture(source: Source, kind: Pictured): StoredPicture {
   throw new MediaError("input_unsupported", UNKNOWN_SIZE);
 }
 
-/** Returns the pictures of a video or an animation; throws as {@link anyPicture} does. */
+/** Returns the stored picture of a video or an animation; throws as {@link anyPicture} does, also for a still. */
 export function movingPicture(source: Source, kind: Pictured = "video"): StoredPicture {
   if (source.kind === "image" && source.animated !== true) {
     throw errorFor("input_no_video", { code: "still_image" });

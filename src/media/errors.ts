@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Refusal } from "./refusal.ts";
 
-/** Errors of a request: answered at once, nothing is created. */
+/** Errors of a request: the response reports them, and nothing is created. */
 export const REQUEST_ERROR_KINDS = [
   "request_invalid",
   "input_required",
@@ -43,14 +43,14 @@ export const REQUEST_ERROR_KINDS = [
 ] as const;
 
 /**
- * Why the local client's `fallback` did not do what no encoder in the page can: `standalone_step`, it takes only tasks; `missing`, the page
- * no longer has one; `failed`, it could not be reached, refused the task or did not get its file.
+ * Why the local client's `fallback` did not take over work that no encoder in the page can do: `standalone_step`, it accepts only tasks;
+ * `missing`, the page no longer has one; `failed`, it could not be reached, refused the task or did not receive its file.
  */
 export const FALLBACK_FAULTS = ["standalone_step", "missing", "failed"] as const;
-/** Why the local client's `fallback` did not do what no encoder in the page can. */
+/** Why the local client's `fallback` did not take over work that no encoder in the page can do. */
 export type FallbackFault = (typeof FALLBACK_FAULTS)[number];
 
-/** Errors of a running step: kept in the `error` field of the step and its task. */
+/** Errors of a running step, stored in the `error` field of the step and its task. */
 export const RUN_ERROR_KINDS = [
   "input_not_found",
   "input_forbidden",
@@ -73,17 +73,17 @@ export const RUN_ERROR_KINDS = [
   "worker_lost",
 ] as const;
 
-/** Every kind of error that Framewright reports. */
+/** All kinds of errors that Framewright reports. */
 export const ERROR_KINDS = [...REQUEST_ERROR_KINDS, ...RUN_ERROR_KINDS] as const;
 
 /** The kind of an error of a request. */
 export type RequestErrorKind = (typeof REQUEST_ERROR_KINDS)[number];
 /** The kind of an error of a running step. */
 export type RunErrorKind = (typeof RUN_ERROR_KINDS)[number];
-/** Every kind of error that Framewright reports. */
+/** Any kind of error that Framewright reports. */
 export type ErrorKind = RequestErrorKind | RunErrorKind;
 
-// Faults of the machinery, not of the media: another attempt may succeed.
+// Faults of the system rather than the media: another attempt may succeed.
 const RETRYABLE: ReadonlySet<ErrorKind> = new Set([
   "input_unreachable",
   "timeout",
@@ -98,13 +98,13 @@ const RETRYABLE: ReadonlySet<ErrorKind> = new Set([
 
 /** Options of a {@link MediaError}. */
 export interface MediaErrorOptions extends ErrorOptions {
-  /** Dotted path of the one field at fault, such as `options.fps`. */
+  /** Dotted path of the field at fault, such as `options.fps`. */
   param?: string | undefined;
   /** Whether another attempt may succeed; by default this follows from the kind. */
   retryable?: boolean | undefined;
-  /** What sets the error apart from others of its kind. */
+  /** What distinguishes the error from others of its kind. */
   reason?: ErrorReason | undefined;
-  /** Why each encoder refused the work, where none does it. */
+  /** Why each encoder refused the work, when none can do it. */
   refusals?: readonly Refusal[] | undefined;
 }
 
@@ -113,13 +113,13 @@ export class MediaError extends Error {
   override readonly name = "MediaError";
   /** What went wrong, from a closed set. */
   readonly kind: ErrorKind;
-  /** Dotted path of the field at fault, where one field is. */
+  /** Dotted path of the field at fault; undefined when no single field is. */
   readonly param: string | undefined;
   /** True when another attempt may succeed. */
   readonly retryable: boolean;
-  /** What sets the error apart from others of its kind, for code to branch on. */
+  /** What distinguishes the error from others of its kind, for code to branch on. */
   readonly reason: ErrorReason | undefined;
-  /** Why each encoder refused the work, where none does it; empty otherwise. */
+  /** Why each encoder refused the work, when none can do it; empty otherwise. */
   readonly refusals: readonly Refusal[];
 
   constructor(kind: ErrorKind, message: string, options: MediaErrorOptions = {}) {
@@ -132,7 +132,7 @@ export class MediaError extends Error {
   }
 }
 
-/** Converts anything thrown to a {@link MediaError}; an unknown error becomes a retryable `fallback` whose message reveals nothing. */
+/** Converts a thrown value to a {@link MediaError}; an unknown error becomes a retryable `fallback` whose message reveals nothing. */
 export function toMediaError(thrown: unknown, fallback: ErrorKind = "internal_error"): MediaError {
   if (thrown instanceof MediaError) return thrown;
   return new MediaError(fallback, "Something failed on our side; try again.", {
@@ -141,7 +141,7 @@ export function toMediaError(thrown: unknown, fallback: ErrorKind = "internal_er
   });
 }
 
-/** Creates the error of one field at fault, such as `url` with "must be a string.". */
+/** Creates the error of a field, such as `url` with the rule "must be a string.". */
 export function invalid(param: string, rule: string, kind: ErrorKind = "request_invalid"): MediaError {
   const reason = { code: "field", field: param, rule } as const;
   return new MediaError(kind, `${param} ${rule}`, { param, reason });
@@ -176,7 +176,7 @@ export const ErrorReason = z
     reason("size_unknown_duration", {}),
     reason("bytes_too_few", { max_bytes: z.number(), least_bytes: z.number() }),
     reason("size_too_small", { bytes: z.number(), duration: z.number() }),
-    // The network: a browser reports an answer that the page may not read the same way.
+    // The network; a browser does not distinguish a response that CORS blocks from none.
     reason("no_answer", { from: z.enum(["source", "output", "storage"]), host: z.string() }),
   ])
   .meta({

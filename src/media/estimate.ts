@@ -17,18 +17,18 @@ export interface Estimate {
   pixels_decoded: number | null;
   /** Pixels encoded in total, over all renditions; null when unknown. */
   pixels_encoded: number | null;
-  /** Pixels of pictures that wait for the palette of all; 0 when none do, null when unknown. */
+  /** Pixels of the frames that an animation buffers for its palette; 0 without one, null when unknown. */
   pixels_held: number | null;
-  /** Seconds of sound encoded; 0 when none is, null when unknown. */
+  /** Seconds of audio encoded; 0 when none is, null when unknown. */
   audio_seconds: number | null;
   /** Seconds of output; 0 for a still, null when unknown. */
   seconds: number | null;
 }
 
-/** Seconds of video to decode before reaching a time; keyframes are usually 2 to 10 apart. */
+// Average seconds of video to decode before a time is reached; keyframes are usually 2 to 10 s apart.
 const SEEK_SECONDS = 5;
 
-/** Counts the work in a plan: the pictures and pixels to decode and encode, and the seconds of sound. */
+/** Counts the work in a plan: pictures and pixels to decode and encode, and seconds of audio. */
 export function estimateWork(plan: Plan, source: Source): Estimate {
   const stored = storedPicture(source);
   const outputs = pictures(plan);

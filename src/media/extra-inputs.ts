@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { plainName } from "./fields.ts";
 
-/** The options that name extra inputs, in the order in which a run numbers them; files that only other steps read come last. */
+/** The options that name extra inputs, in the order in which a run numbers them; inputs that no encoder reads come last. */
 export const INPUT_ROLES = ["overlay", "concat", "subtitles"] as const;
-/** What an extra input is for: the name of the option that names its URL, or a list of several. */
+/** The role of an extra input: the option that names its URL, or a list of URLs. */
 export type InputRole = (typeof INPUT_ROLES)[number];
 
-/** A file that a request reads in addition to its input. */
+/** A file that a request reads in addition to its main input. */
 export interface ExtraInput {
   role: InputRole;
   url: string;
@@ -25,8 +25,8 @@ export function extraInputs(request: { options?: unknown }): ExtraInput[] {
 }
 
 /**
- * Returns a request with the URLs of its extra inputs replaced, for a job those of all its outputs. A URL may still be of any type,
- * because clients replace files before the request is parsed; everything else stays as it is.
+ * Returns a request with the URLs of its extra inputs replaced, in a job those of all outputs. A URL may be of any type, because
+ * clients replace files before the request is parsed. Everything else is unchanged.
  */
 export function mapExtraInputs<T extends { options?: unknown; outputs?: unknown }>(
   request: T,
@@ -63,12 +63,12 @@ export const ExtraFile = z.strictObject({
   format: plainName,
   /** Bytes. */
   size: z.int().min(0),
-  /** Pixels of one of its pictures; 0 when it has none or they are not known. */
+  /** Pixels of one of its pictures; 0 when it has none or the size is unknown. */
   pixels: z.int().min(0),
 });
 export interface ExtraFile extends z.infer<typeof ExtraFile> {}
 
-/** Returns whether ffmpeg opens a file as an input; others are read by a filter. */
+/** Returns whether ffmpeg opens a file as an input; a filter reads the others. */
 export function isFfmpegInput({ role }: ExtraFile): boolean {
   return role !== "subtitles" && role !== "font";
 }
@@ -78,7 +78,7 @@ interface Plan {
   concat?: unknown;
 }
 
-/** Returns the extra files that a chunk of a plan reads, which are all or none. */
+/** Returns the extra files that a chunk of a plan reads: all or none. */
 export function extraFilesOf(
   { further = [], concat }: Plan,
   { track }: { track: string },

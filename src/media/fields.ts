@@ -12,7 +12,7 @@ interface Bounds {
 /** Where a check reports what is wrong. */
 export type Report = Pick<z.RefinementCtx, "addIssue">;
 
-/** Returns an issue whose message is the option's name and the rule; `whole` replaces that message, or is true if the rule says it all. */
+/** Returns an issue whose message is the option's name and the rule; `whole` replaces that message, or is true when the rule is the whole message. */
 export function issue(option: string, message: string, whole?: string | true) {
   return { code: "custom" as const, path: [option], message, params: { whole } };
 }
@@ -28,10 +28,10 @@ export function closed<const S extends z.core.$ZodLooseShape>(shape: S, what = "
   return z.strictObject(shape, { error });
 }
 
-/** Schema of a name that becomes a part of a path or of a filter. */
+/** Schema of a name that becomes part of a path or filter. */
 export const plainName = z.string().regex(/^[A-Za-z0-9][\w.:-]{0,63}$/);
 
-/** Lets a request show an optional field as its record does: null where it was not given. */
+/** Accepts null for an absent optional field, as records show it. */
 export function nullable<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => value ?? undefined, schema);
 }
@@ -82,10 +82,10 @@ export function ruled(text: z.ZodString, broken: (value: string) => string | nul
 
 const required = (what: string) => `is required: the URL ${what}.`;
 const TOO_LONG = `must not be longer than ${BOUNDS.url_length.max} characters.`;
-// The URL parser drops line breaks and tabs, so the text would differ from the URL requested.
+// The URL parser removes line breaks and tabs, so the text would differ from the requested URL.
 const CONTROL = /\p{Cc}/u;
 
-/** Creates the schema of the URL of a file that is read as an input is; `what` names the file in messages. */
+/** Creates the schema of the URL of an input file; `what` names the file in messages. */
 export function fileUrl(what: string) {
   return ruled(
     z.string({ error: ({ input }) => (input == null ? required(what) : "must be a string.") }),
@@ -99,7 +99,7 @@ export const inputUrl = fileUrl("of the source");
 /** Schema of a destination, `s3://<bucket>/<key>`. */
 export const s3Url = ruled(z.string("must be a string."), brokenS3);
 
-/** Schema of a URL that events are posted to. The service decides whether its host may be contacted. */
+/** Schema of a URL that receives events. The service checks separately whether it may contact the host. */
 export const webhookUrl = ruled(z.string("must be a string."), brokenWebhook);
 
 function brokenInput(value: string): string | null {
@@ -122,13 +122,13 @@ export function brokenS3(value: string): string | null {
     return "must have the shape s3://<bucket>/<key>.";
   }
   const bytes = new TextEncoder().encode(key).length;
-  // URLs drop such parts, so another key would be requested.
+  // URLs resolve such parts, so a different key would be requested.
   const dotted = key.split("/").some((part) => part === "." || part === "..");
   if (bytes <= BOUNDS.s3_key_bytes.max && !dotted && key.isWellFormed()) return null;
   return `must have a key of up to ${BOUNDS.s3_key_bytes.max} bytes, without . or .. between slashes.`;
 }
 
-/** Returns the first rule of the URL of a webhook that a text breaks; null for none. */
+/** Returns the first rule of a webhook URL that a text breaks; null for none. */
 export function brokenWebhook(value: string): string | null {
   if (value.length > BOUNDS.url_length.max) return TOO_LONG;
   if (CONTROL.test(value)) return "must not hold control characters.";
@@ -156,8 +156,8 @@ export const size = z
         .string(SIZE)
         .regex(/^\d{1,4}(\.\d{1,4})?%$/)
         .refine((text) => {
-          const given = Number.parseFloat(text);
-          return given >= percent.min && given <= percent.max;
+          const value = Number.parseFloat(text);
+          return value >= percent.min && value <= percent.max;
         }),
     ],
     SIZE,
@@ -168,7 +168,7 @@ export const size = z
     example: 640,
   });
 
-/** Returns a length in pixels, given in pixels or as a percentage of another length. */
+/** Converts a length in pixels, or a percentage of the length `of`, to pixels. */
 export function toPixels(length: number | string | undefined, of: number): number | undefined {
   return typeof length === "string" ? (of * Number.parseFloat(length)) / 100 : length;
 }
@@ -176,12 +176,12 @@ export function toPixels(length: number | string | undefined, of: number): numbe
 /** Schema of a color in hexadecimal digits, with or without opacity. */
 export const hexColor = z
   .string('must be a hex color such as "#1e90ff".')
-  // No flags: JSON Schema has none.
+  // JSON Schema has no regex flags.
   .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/);
 
 /**
- * Converts a hex color of 3, 4, 6 or 8 digits to `0xRRGGBB`, or to `0xRRGGBBAA` when it is not opaque and `alpha` is true;
- * without `alpha` it is blended onto black.
+ * Converts a hex color of 3, 4, 6 or 8 digits to `0xRRGGBB`, or to `0xRRGGBBAA` when it is not opaque and `alpha` is true; otherwise
+ * blends it onto black.
  */
 export function parseColor(hex: string, alpha: boolean): string {
   const digits = hex.replace("#", "").toLowerCase();
@@ -197,7 +197,7 @@ export const BLACK = "0x000000";
 /** Fully transparent black. */
 export const TRANSPARENT = "0x00000000";
 
-/** Schema of the place of an edge, from the picture's left or top. */
+/** Schema of the distance of an edge from the picture's left or top. */
 export const offset = z
   .union([z.int(SIZE).min(0).max(pixels.max), z.string(SIZE).regex(/^(\d{1,2}(\.\d{1,4})?|100)%$/)], OFFSET)
   .optional()

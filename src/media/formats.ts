@@ -1,4 +1,4 @@
-/** Facts of every output format: its MIME type, file extension and the codecs that it may hold, the default first. */
+/** Facts of every output format: MIME type, file extension and the codecs that it can hold, the default first. */
 export const FORMATS = {
   video: {
     mp4: { mime: "video/mp4", extension: "mp4", codecs: ["h264", "h265", "av1"], audio: "aac" },
@@ -35,7 +35,7 @@ export const FORMATS = {
     png: { mime: "image/png", extension: "png" },
   },
   adaptive_video: {
-    // The manifests in the order of writing: the last one is the one to open.
+    // Manifests in the order in which they are written; the last one is the main one.
     hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8", manifests: ["master.m3u8"] },
     dash: { mime: "application/dash+xml", extension: "mpd", manifests: ["manifest.mpd"] },
     hls_dash: {
@@ -84,7 +84,7 @@ export type AudioCodec = (typeof FORMATS)["audio"][AudioFormat]["codec"];
 
 /** The video codecs that Framewright writes. */
 export const VIDEO_CODECS = ["h264", "h265", "vp9", "av1"] as const satisfies readonly VideoCodec[];
-/** The default format of each kind; an image keeps the format of its source where Framewright writes it. */
+/** The default format of each kind; an image keeps the format of its source if Framewright can write it. */
 export const DEFAULT_FORMAT = {
   video: "mp4",
   audio: "mp3",
@@ -95,9 +95,9 @@ export const DEFAULT_FORMAT = {
   adaptive_video: "hls",
 } as const;
 
-/** Whether a video is encoded where an option needs it, or never. */
+/** Whether media is encoded when an option needs it, or always copied. */
 export const COPY_MODES = ["auto", "copy"] as const;
-/** The codecs of sound that each video format may hold, the default first. */
+/** The audio codecs that each video format can hold, the default first. */
 export const SOUND_CODECS = {
   mp4: ["aac", "mp3", "opus"],
   webm: ["opus", "vorbis"],
@@ -108,7 +108,7 @@ export const SOUND_CODECS = {
 export const QUALITIES = ["very_low", "low", "medium", "high", "very_high"] as const;
 /** How a picture fills a box of another shape: bars, crop, or stretch. */
 export const FITS = ["contain", "cover", "fill"] as const;
-/** Where a picture sits in its box, or which part of it is kept. */
+/** Where a picture is placed in its box, or which part of it is kept. */
 export const POSITIONS = [
   "center",
   "top",
@@ -134,35 +134,35 @@ export const ANCHORS = {
   "bottom-right": [1, 1],
 } as const satisfies Record<Position, readonly [left: number, top: number]>;
 
-/** Clockwise degrees that a picture may be turned by. */
+/** Clockwise degrees by which a picture can be rotated. */
 export const TURNS = [90, 180, 270] as const;
 /** How a picture may be mirrored: left to right, top to bottom, or both, which is half a turn. */
 export const FLIPS = ["horizontal", "vertical", "both"] as const;
 
 /** A step of quality. */
 export type Quality = (typeof QUALITIES)[number];
-/** Clockwise degrees that a picture may be turned by. */
+/** Clockwise degrees by which a picture can be rotated. */
 export type Turn = (typeof TURNS)[number];
 /** How a picture may be mirrored. */
 export type Flip = (typeof FLIPS)[number];
 /** How a picture fills a box of another shape. */
 export type Fit = (typeof FITS)[number];
-/** Where a picture sits in its box. */
+/** Where a picture is placed in its box. */
 export type Position = (typeof POSITIONS)[number];
 
 /** Inclusive bounds of the numeric options: frames per second, bits per second, bytes, pixels, percent, seconds, hertz, LUFS. */
 export const BOUNDS = {
   fps: { min: 1, max: 60 },
-  // Browsers slow a GIF down whose frames last less than two hundredths of a second.
+  // Browsers slow down a GIF whose frames are shorter than 0.02 s.
   animation_fps: { min: 1, max: 50 },
   // Seconds between the tiles of a storyboard, tiles across or down, and all of its tiles.
   interval: { min: 0.1, max: 3600 },
   tiles: { min: 1, max: 20 },
   stills: { min: 1, max: 500 },
   storyboard_tiles: { max: 10_000 },
-  // Each is named in the record of its task.
+  // The task's record lists every sheet.
   sheets: { max: 500 },
-  // Of a waveform: samples per point, points per second, and points in all.
+  // Points of a waveform: samples in one, and their number per second and in total.
   samples_per_pixel: { min: 2, max: 10_000_000 },
   pixels_per_second: { min: 1, max: 24_000 },
   points: { min: 1, max: 1_000_000 },
@@ -170,7 +170,7 @@ export const BOUNDS = {
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
   track: { max: 1_000 },
-  // Files of subtitles, and characters of the name of a track.
+  // Subtitle files, and characters of a track's label.
   subtitles: { max: 16 },
   label: { max: 100 },
   channels: { min: 1, max: 8 },
@@ -178,7 +178,7 @@ export const BOUNDS = {
   volume: { min: 0, max: 10 },
   opacity: { min: 0, max: 1 },
   speed: { min: 0.25, max: 4 },
-  // Louder than -5, speech and music are all limiter; loudnorm's own bounds are wider.
+  // loudnorm accepts more, but above -5 the limiter flattens speech and music.
   target_lufs: { min: -40, max: -5 },
   fade: { min: 0, max: 600 },
   target_size: { min: 1_000, max: 1_000_000_000_000 },
@@ -192,13 +192,10 @@ export const BOUNDS = {
   s3_key_bytes: { max: 1_024 },
 } as const;
 
-/** Frames per second of an animation from a video, and its width in pixels, unless its options say otherwise; never more than the source's. */
+/** Default frames per second and width in pixels of an animation; never more than the source's. */
 export const ANIMATION_DEFAULTS = { fps: 12, width: 480 } as const;
 
-/**
- * A storyboard unless its options say otherwise: pixels across a tile, tiles on a sheet, and about how many tiles there are within
- * which bounds of seconds between them.
- */
+/** Defaults of a storyboard: width of a tile in pixels, tiles across and down a sheet, and the approximate number of tiles, within bounds of the seconds between them. */
 export const STORYBOARD_DEFAULTS = {
   width: 160,
   columns: 5,
@@ -207,10 +204,10 @@ export const STORYBOARD_DEFAULTS = {
   interval: { min: 1, max: 10 },
 } as const;
 
-/** The formats of several stills of one video, each a file. */
+/** The formats of a series of stills. */
 export const STILL_FORMATS = ["jpeg", "png", "webp"] as const satisfies readonly ImageFormat[];
 
-/** Defaults of a waveform, as in audiowaveform: samples per point, bits of a peak, and the size and colors of a picture. */
+/** Defaults of a waveform, as in audiowaveform: samples per point, bits per peak, and the size and colors of a picture. */
 export const WAVEFORM_DEFAULTS = {
   samples_per_pixel: 256,
   bits: 16,
@@ -220,5 +217,5 @@ export const WAVEFORM_DEFAULTS = {
   background_color: "#d6d6d6",
 } as const;
 
-/** URL schemes that a task's input may have. */
+/** URL schemes of a task's input. */
 export const INPUT_SCHEMES = ["http:", "https:", "s3:"] as const;

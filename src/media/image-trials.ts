@@ -5,58 +5,63 @@ import type { Geometry, ImagePlan, Plan } from "./plan.ts";
 import { imageQuality } from "./rates.ts";
 import type { Source } from "./source.ts";
 
-/** One attempt at a limit in bytes: a quality on the format's scale, null where it has none, and the factor by which sides shrink. */
+/** One attempt to stay within a limit in bytes. */
 export interface ImageTrial {
+  /** Quality on the format's scale; null when the format has none. */
   quality: number | null;
+  /** Factor of both sides, at most 1. */
   scale: number;
 }
 
-/** A trial and the size of its file. */
+/** A trial and the size of its file in bytes. */
 export interface TriedImage extends ImageTrial {
   bytes: number;
 }
 
-// The share of the limit that is aimed at, and the one that is good enough.
-const AIM = 0.95;
-const ENOUGH = { quality: 0.9, scale: 0.85 } as const;
-// Most trials of quality, and of size; past the first few, interpolation gives way to halving.
-const MOST = 8;
-const INTERPOLATED = 4;
-// By how much the logarithm of a file's size usually falls with each step of quality, until two trials show it.
-const FALL: Readonly<Partial<Record<ImageFormat, number>>> = { jpeg: 0.018, webp: 0.018, avif: 0.06 };
-// A picture's bytes grow a little more slowly than its pixels.
-const POWER = 1.6;
-// Pixels: smaller pictures show nothing.
-const LEAST_SIDE = 16;
-// Factors of sides closer than this make pictures alike.
-const ALIKE = 1.03;
+// Share of the limit to aim at.
+const TARGET_SHARE = 0.95;
+// Share of the limit that ends the search.
+const ACCEPTED_SHARE = { quality: 0.9, scale: 0.85 } as const;
+// Trials of quality, and of size.
+const MAX_TRIALS = 8;
+// After this many trials, bisection replaces interpolation.
+const MAX_INTERPOLATIONS = 4;
+// Typical decrease of the logarithm of the file size per step of quality, assumed until two trials bracket the limit.
+const LOG_DECREASE: Readonly<Partial<Record<ImageFormat, number>>> = { jpeg: 0.018, webp: 0.018, avif: 0.06 };
+// Exponent of the file size by the side, a little below that of the pixels.
+const SIDE_EXPONENT = 1.6;
+// Pixels; smaller pictures show nothing.
+const MIN_SIDE = 16;
+// Sides with a ratio below this make no visible difference.
+const MIN_RATIO = 1.03;
 
 /**
- * Returns what to try next, so that an image stays within its plan's `max_bytes`; null when the search is over. Searches for the
- * best quality that fits, down to `very_low`, then for the largest picture of that quality.
+ * Returns the next trial for an image that must stay within its plan's `max_bytes`; null when the search is over. Searches for the
+ * best quality that fits, down to `very_low`, then for the largest picture at that quality.
  */
 export function nextTrial(plan: Plan, tried: readonly TriedImage[]): ImageTrial | null {
   const { image } = plan;
-  const { quality = null, max_bytes: most = 0 } = image ?? {};
+  const { quality = null, max_bytes = 0 } = image ?? {};
   const [first] = tried;
   if (!image || !first) return { quality, scale: 1 };
-  if (first.bytes <= most) return null;
+  if (first.bytes <= max_bytes) return null;
   const floor = floorOf(plan.format as ImageFormat, quality);
-  const whole = tried.filter(({ scale }) => scale === 1);
-  const least = whole.find((trial) => trial.quality === floor);
-  if (!least || least.bytes <= most) {
-    const step = nextStep(whole, { quality: quality ?? 0, floor: floor ?? 0, format: plan.format, most });
+  const fullSize = tried.filter(({ scale }) => scale === 1);
+  const worst = fullSize.find((trial) => trial.quality === floor);
+  if (!worst || worst.bytes <= max_bytes) {
+    const search = { quality: quality ?? 0, floor: floor ?? 0, format: plan.format, max_bytes };
+    const step = nextQuality(fullSize, search);
     return step === null ? null : { quality: step, scale: 1 };
   }
-  const small = tried.filter((trial) => trial.quality === floor);
-  const scale = nextScale(small, leastScale(image), most);
+  const atFloor = tried.filter((trial) => trial.quality === floor);
+  const scale = nextScale(atFloor, minScale(image), max_bytes);
   return scale === null ? null : { quality: floor, scale };
 }
 
-/** Returns the trial that is the best of those within the limit; undefined when none is. */
+/** Returns the best trial within the limit; undefined when none is. */
 export function bestTrial<T extends TriedImage>(plan: Plan, tried: readonly T[]): T | undefined {
-  const most = plan.image?.max_bytes ?? Number.POSITIVE_INFINITY;
-  const fits = tried.filter(({ bytes }) => bytes <= most);
+  const max_bytes = plan.image?.max_bytes ?? Number.POSITIVE_INFINITY;
+  const fits = tried.filter(({ bytes }) => bytes <= max_bytes);
   return fits.toSorted((a, b) => b.scale - a.scale || b.bytes - a.bytes)[0];
 }
 
@@ -70,75 +75,78 @@ export function trialPlan(plan: Plan, source: Source, { quality, scale }: ImageT
   return { ...plan, image: { ...image, quality, geometry, ...overlay } };
 }
 
-// The worst quality that has a name is the lowest that is tried.
+// The search does not go below `very_low`.
 function floorOf(format: ImageFormat, quality: number | null): number | null {
   const worst = imageQuality(format, "very_low");
   if (quality === null || worst === null) return null;
   return isInverse(format) ? Math.max(quality, worst) : Math.min(quality, worst);
 }
 
-// Of AVIF's quantizers, a lower one is better.
+// A lower quantizer of AVIF is better.
 function isInverse(format: string): boolean {
   return format === "avif";
 }
 
-interface Qualities {
+interface QualitySearch {
   quality: number;
   floor: number;
   format: string;
-  most: number;
+  max_bytes: number;
 }
 
-/** Returns the next quality, searched as a number of steps below the wanted one. */
-function nextStep(tried: readonly TriedImage[], { quality, floor, format, most }: Qualities): number | null {
+// Searches in steps below the requested quality.
+function nextQuality(
+  tried: readonly TriedImage[],
+  { quality, floor, format, max_bytes }: QualitySearch,
+): number | null {
   const points = tried.map((trial) => ({ at: Math.abs((trial.quality ?? 0) - quality), bytes: trial.bytes }));
-  const { over, under } = bracket(points, most);
+  const { over, under } = bracket(points, max_bytes);
   const last = Math.abs(floor - quality);
-  const isDone = under && (under.bytes >= most * ENOUGH.quality || under.at - over.at <= 1);
-  if (isDone || points.length >= MOST) return null;
-  const logOver = Math.log(over.bytes / (most * AIM));
+  const isDone = under && (under.bytes >= max_bytes * ACCEPTED_SHARE.quality || under.at - over.at <= 1);
+  if (isDone || points.length >= MAX_TRIALS) return null;
+  const logOver = Math.log(over.bytes / (max_bytes * TARGET_SHARE));
   let at: number;
   if (under) {
     const share = logOver / Math.log(over.bytes / under.bytes);
-    const guess = points.length > INTERPOLATED ? 0.5 : share;
+    const guess = points.length > MAX_INTERPOLATIONS ? 0.5 : share;
     at = Math.min(under.at - 1, Math.max(over.at + 1, Math.round(over.at + (under.at - over.at) * guess)));
   } else {
-    const fall = FALL[format as ImageFormat] ?? 0.02;
-    // Two guesses that fell short are enough.
-    at = points.length > 2 ? last : Math.min(last, over.at + Math.max(1, Math.ceil(logOver / fall)));
+    const decrease = LOG_DECREASE[format as ImageFormat] ?? 0.02;
+    // After two estimates that fell short, try the floor.
+    at = points.length > 2 ? last : Math.min(last, over.at + Math.max(1, Math.ceil(logOver / decrease)));
   }
   return isInverse(format) ? quality + at : quality - at;
 }
 
-function nextScale(tried: readonly TriedImage[], least: number, most: number): number | null {
+function nextScale(tried: readonly TriedImage[], min: number, max_bytes: number): number | null {
   const points = tried.map(({ scale, bytes }) => ({ at: 1 / scale, bytes }));
-  const { over, under } = bracket(points, most);
-  const isDone = under && (under.bytes >= most * ENOUGH.scale || under.at / over.at < ALIKE);
-  if (isDone || points.length >= MOST || (!under && 1 / over.at <= least)) return null;
-  const logOver = Math.log(over.bytes / (most * AIM));
+  const { over, under } = bracket(points, max_bytes);
+  const isDone = under && (under.bytes >= max_bytes * ACCEPTED_SHARE.scale || under.at / over.at < MIN_RATIO);
+  if (isDone || points.length >= MAX_TRIALS || (!under && 1 / over.at <= min)) return null;
+  const logOver = Math.log(over.bytes / (max_bytes * TARGET_SHARE));
   if (under) {
-    const share = points.length > INTERPOLATED ? 0.5 : logOver / Math.log(over.bytes / under.bytes);
+    const share = points.length > MAX_INTERPOLATIONS ? 0.5 : logOver / Math.log(over.bytes / under.bytes);
     return 1 / (over.at * (under.at / over.at) ** Math.min(0.9, Math.max(0.1, share)));
   }
-  const guess = points.length > INTERPOLATED ? least : Math.exp(-logOver / POWER) / over.at;
-  return Math.max(least, guess);
+  const guess = points.length > MAX_INTERPOLATIONS ? min : Math.exp(-logOver / SIDE_EXPONENT) / over.at;
+  return Math.max(min, guess);
 }
 
 interface Point {
-  /** Grows as the file becomes smaller. */
+  /** Position in the search; grows as the file becomes smaller. */
   at: number;
   bytes: number;
 }
 
-/** Returns the last point above the limit and the first one within it. */
-function bracket(points: readonly Point[], most: number): { over: Point; under: Point | undefined } {
+// Returns the last point above the limit and the first one within it.
+function bracket(points: readonly Point[], max_bytes: number): { over: Point; under: Point | undefined } {
   const sorted = points.toSorted((a, b) => a.at - b.at);
-  const over = sorted.findLast(({ bytes }) => bytes > most) ?? { at: 0, bytes: most };
-  return { over, under: sorted.find(({ at, bytes }) => bytes <= most && at > over.at) };
+  const over = sorted.findLast(({ bytes }) => bytes > max_bytes) ?? { at: 0, bytes: max_bytes };
+  return { over, under: sorted.find(({ at, bytes }) => bytes <= max_bytes && at > over.at) };
 }
 
-function leastScale({ geometry }: ImagePlan): number {
-  return Math.min(1, LEAST_SIDE / Math.max(geometry.width, geometry.height));
+function minScale({ geometry }: ImagePlan): number {
+  return Math.min(1, MIN_SIDE / Math.max(geometry.width, geometry.height));
 }
 
 function scaleGeometry(geometry: Geometry, source: Source, by: number): Geometry {

@@ -17,7 +17,14 @@ const QUALITY = `must be a whole number from 1 to 100, or one of ${QUALITIES.joi
 /** Schema of the options of an image URL. */
 export const ImageUrlOptions = closed(
   {
-    ...{ width, height, fit, position, background, crop, rotate, flip },
+    width,
+    height,
+    fit,
+    position,
+    background,
+    crop,
+    rotate,
+    flip,
     format: z
       .enum(["auto", ...IMAGE_FORMATS], `must be one of auto, ${IMAGE_FORMATS.join(", ")}.`)
       .optional()
@@ -53,7 +60,7 @@ export const ImageUrlRequest = closed({
 /** Body of `POST /images`. */
 export type ImageUrlRequest = z.infer<typeof ImageUrlRequest>;
 
-// In the order in which they are written, so that equal options make equal URLs.
+// In the order of writing, so that equal options make equal URLs.
 const SHORT = {
   w: "width",
   h: "height",
@@ -74,7 +81,7 @@ export function parseImageUrlRequest(body: unknown): ImageUrlRequest {
   return parseBody(ImageUrlRequest, body);
 }
 
-/** Writes options as an image URL has them, such as `w=640,f=auto`; `f=source` where there are none. */
+/** Writes the options part of an image URL, such as `w=640,f=auto`; `f=source` when there are none. */
 export function writeImageOptions(options: ImageUrlOptions): string {
   const pairs = Object.entries(SHORT).flatMap(([short, name]) => {
     const value = options[name];
@@ -86,11 +93,11 @@ export function writeImageOptions(options: ImageUrlOptions): string {
 const NONE = "f=source";
 
 /**
- * Parses options as an image URL has them: `name=value` with commas in between, by short or long names. Throws
- * `invalid_options`, or `request_invalid` for what is no option.
+ * Parses the options part of an image URL: `name=value`, separated by commas, with short or long names. Throws `invalid_options`, or
+ * `request_invalid` for an unknown option.
  */
 export function parseImageOptions(text: string): ImageUrlOptions {
-  const given: Record<string, unknown> = {};
+  const options: Record<string, unknown> = {};
   for (const pair of text === NONE ? [] : text.split(",")) {
     const [, written = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
     const name = Object.hasOwn(SHORT, written) ? SHORT[written as keyof typeof SHORT] : written;
@@ -98,10 +105,10 @@ export function parseImageOptions(text: string): ImageUrlOptions {
       const names = Object.keys(SHORT).join(", ");
       throw new MediaError("request_invalid", `Unknown option ${quote(pair)} in the URL; they are ${names}.`);
     }
-    if (Object.hasOwn(given, name)) throw invalid(`options.${name}`, "is given twice.", "invalid_options");
-    given[name] = parseValue(name, value);
+    if (Object.hasOwn(options, name)) throw invalid(`options.${name}`, "is given twice.", "invalid_options");
+    options[name] = parseValue(name, value);
   }
-  return parseBody(z.object({ options: ImageUrlOptions }), { options: given }).options;
+  return parseBody(z.object({ options: ImageUrlOptions }), { options }).options;
 }
 
 function parseValue(name: string, text: string): unknown {
@@ -121,8 +128,6 @@ function numberOr(text: string): number | string {
 function rectangle(crop: Exclude<ImageUrlOptions["crop"], string | undefined>): string {
   return [crop.x ?? 0, crop.y ?? 0, crop.width, crop.height].join(":");
 }
-
-// Apart from the request, whose options would be a tenth of what a page with the client loads.
 
 /** A signed image URL. */
 export const ImageUrl = z

@@ -89,22 +89,22 @@ export function optionNames(kind: EncodeKind): OptionName[] {
   return OPTIONS.flatMap(([name, { kinds }]) => (kinds.includes(kind) ? [name] : []));
 }
 
-/** Returns the names of a kind's options that a form does not place itself. */
+/** Returns the names of a kind's options that have no fixed place in the form. */
 export function unplacedNames(kind: EncodeKind): OptionName[] {
   return OPTIONS.flatMap(([name, { kinds, placed }]) => (kinds.includes(kind) && !placed ? [name] : []));
 }
 
-/** Returns whether an option changes something, by its name and value. */
+/** Returns whether a value of an option differs from its default. */
 export function changesDefault(name: string, value: unknown): boolean {
   return differs(find(name) ?? {}, value);
 }
 
-/** Returns whether a copy, which encodes nothing, can have an option. */
+/** Returns whether an option is allowed with `mode: "copy"`. */
 export function isCopyable(name: string): boolean {
   return find(name)?.copyable === true;
 }
 
-/** Returns why a file cannot be what an option names, as a sentence; null when it can. */
+/** Returns why a file is unsuitable for its role, as a sentence; null when it is suitable. */
 export function refuseFile(role: InputRole, source: SourceFacts): string | null {
   return find(role)?.refuseFile?.(source) ?? null;
 }
@@ -114,7 +114,7 @@ export function aloneNames(): string[] {
   return OPTIONS.flatMap(([name, { alone }]) => (alone ? [name] : []));
 }
 
-/** Returns what the options of a kind make of its output, for each of the groups that `includes` selects; invalid ones are left out. */
+/** Summarizes the options of a kind, one text for each group that `includes` selects; omits groups with invalid values. */
 export function summarizeOptions(
   kind: EncodeKind,
   values: Readonly<Record<string, unknown>>,
@@ -127,25 +127,25 @@ export function summarizeOptions(
   });
 }
 
-/** Returns the label of an option, or of a field of one such as `overlay.url`; undefined for an unknown one. */
+/** Returns the label of an option, or of its field, such as `overlay.url`; undefined when it is unknown. */
 export function optionLabel(path: string): string | undefined {
   const [name = "", field] = path.split(".");
   const words = find(name)?.words;
   return field === undefined ? words?.label : words?.fields?.[field];
 }
 
-/** What a form shows for an option. */
+/** The form control of an option. */
 export interface OptionControl {
   label: string;
   hint: string | undefined;
-  /** What an empty field stands for. */
+  /** The meaning of an empty field. */
   empty: string | undefined;
   default: unknown;
-  /** The values to choose from, of which undefined omits the option; null for a number. */
+  /** The values to choose from (undefined omits the option); null for a number. */
   choices: { value: unknown; label: string }[] | null;
 }
 
-/** Returns the control of a kind's option with its value. */
+/** Returns the form control of a kind's option and its value; throws a RangeError when the kind lacks the option. */
 export function optionControl(kind: EncodeKind, name: OptionName, value: unknown): OptionControl {
   const each = OPTIONS.find(([own, { kinds }]) => own === name && kinds.includes(kind))?.[1];
   if (!each) throw new RangeError(`${kind} has no option ${name}.`);
@@ -170,7 +170,6 @@ function inOrder(values: readonly unknown[]): readonly unknown[] {
   return values.every((value) => typeof value === "number") ? values.toSorted((a, b) => a - b) : values;
 }
 
-// The names of an enumeration are the choices.
 function valuesOf(schema: z.ZodType): readonly unknown[] {
   const inner = "unwrap" in schema ? (schema as z.ZodOptional<z.ZodType>).unwrap() : schema;
   return "options" in inner ? (inner as z.ZodEnum).options : [];

@@ -72,7 +72,6 @@ function checkAlone(options: { concat?: unknown }, report: Report): void {
   }
 }
 
-// The format must be able to hold the codec.
 function checkCodec(
   options: { format?: VideoFormat | undefined; codec?: VideoCodec | undefined },
   report: Report,
@@ -242,5 +241,5 @@ export type ProbeOptions = z.infer<typeof ProbeOptions>;
 export type UploadOptions = z.infer<typeof UploadOptions>;
 /** The options of a kind, as parsed. */
 export type OptionsOf<K extends StepKind> = z.infer<(typeof OPTIONS)[K]>;
-/** A kind of encode with its options, such as a task has. */
+/** A kind of encode with its options. */
 export type EncodeRequest = { [K in EncodeKind]: { kind: K; options: OptionsOf<K> } }[EncodeKind];

@@ -5,8 +5,8 @@ import { type ErrorKind, MediaError } from "./errors.ts";
 type Issue = z.core.$ZodIssue;
 
 /**
- * Parses the body of a request; throws the {@link MediaError} of its first fault, an unknown field before all others. The message of a fault is
- * that of its schema, else what `explain` returns.
+ * Parses the body of a request; throws the {@link MediaError} of its first fault, preferring an unknown field. `explain` returns the
+ * messages of faults for which the schema has none.
  */
 export function parseBody<T extends z.ZodType>(
   schema: T,
@@ -23,7 +23,7 @@ export function parseBody<T extends z.ZodType>(
 
 function worst(issues: readonly Issue[]): Issue | undefined {
   const [first] = issues;
-  // No member of the union has that kind: the first one's faults before it are those of any.
+  // No member of the union has this kind, so report the faults of the first member.
   const own = first?.code === "invalid_union" && first.path.length === 0 ? (first.errors[0] ?? []) : issues;
   return own.find(({ code, path }) => code === "unrecognized_keys" && path.length === 0) ?? own[0];
 }
@@ -42,7 +42,7 @@ function errorOf(issue: Issue | undefined): MediaError {
 
 function paramOf({ path, ...issue }: Issue): string | undefined {
   const field = issue.code === "unrecognized_keys" ? [...path, clip(issue.keys[0] ?? "")] : path;
-  // Lists and tables are at fault as a whole.
+  // In other fields, a list or table is at fault as a whole.
   const named = field[0] === "input" || field[0] === "options" ? field : field.slice(0, 1);
   return named.length > 0 ? named.join(".") : undefined;
 }
@@ -79,7 +79,7 @@ function isWrongType(issue: Issue): boolean {
     case "invalid_type":
       return value !== undefined && !(issue.expected === "int" && typeof value === "number");
     case "invalid_value":
-      // In a Source any other value is as unknown as a word of a later version.
+      // A Source may come from a later version, so any unknown value counts as an invalid input.
       return issue.path[0] !== "input" && issue.values.every((each) => typeof each !== typeof value);
     case "invalid_union":
       return issue.errors.every(([first]) => first !== undefined && isWrongType(first));

@@ -14,8 +14,8 @@ import { plainName } from "./fields.ts";
 import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "./formats.ts";
 import { Source } from "./source.ts";
 
-// A plan crosses a trust boundary: a container accepts it from any holder of its key. So every object is strict, and every text
-// that becomes a part of a path or of a filter has a pattern.
+// A plan crosses a trust boundary: a container accepts it from anyone with its key. Every object is strict, and every text that becomes
+// part of a path or filter has a pattern.
 const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
 const pixels = z
   .int()
@@ -29,17 +29,17 @@ const bits = z.number().positive().max(1e10);
 const fps = z.number().positive().max(1000).nullable();
 const box = { x: pixels, y: pixels, width: pixels, height: pixels };
 
-/** How a stored picture becomes the output picture; the steps apply in the order of the fields. */
+/** How a stored picture becomes the output picture; the operations apply in the order of the fields. */
 export const Geometry = z.strictObject({
-  /** Clockwise degrees by which the decoded picture is turned first. */
+  /** Clockwise rotation of the stored picture in degrees. */
   rotate: z.literal([0, 90, 180, 270]),
-  /** Clockwise degrees that remain where the decoder turns pictures as players do. */
+  /** Rotation still to apply when the decoder autorotates. */
   turn: z.literal([0, 90, 180, 270]),
-  /** Whether the turned picture is mirrored, left to right. */
+  /** Whether the rotated picture is mirrored, left to right. */
   mirror: z.boolean(),
-  /** The part to keep, in stored pixels after turning and mirroring; null keeps all. */
+  /** The part to keep, in stored pixels after rotating and mirroring; null keeps all. */
   crop: z.strictObject(box).nullable(),
-  /** Size to scale to, in square pixels from here on; null when nothing needs scaling. */
+  /** Size to scale to; from here on pixels are square. Null when no scaling is needed. */
   scale: z.strictObject({ width: pixels, height: pixels }).nullable(),
   /** The canvas around the scaled picture, its position there, and a color as `0xRRGGBB` or `0xRRGGBBAA`; null for none. */
   pad: z.strictObject({ ...box, color }).nullable(),
@@ -48,13 +48,13 @@ export const Geometry = z.strictObject({
   height: pixels,
 });
 
-/** Constant quality in the codec's own scale, or an average bitrate in bits per second. */
+/** Constant quality on the codec's scale, or an average bitrate in bits per second. */
 export const Rate = z.union([
   z.strictObject({ crf: z.number().min(0).max(63), maxrate: bits.exactOptional() }),
   z.strictObject({ bitrate: bits }),
 ]);
 
-/** Pictures that are encoded. */
+/** A video stream that is encoded. */
 export const VideoEncode = z.strictObject({
   mode: z.literal("encode"),
   codec: z.enum(VIDEO_CODECS),
@@ -96,16 +96,16 @@ export const ImagePlan = z.strictObject({
   geometry: Geometry,
   /** Quality: 1 to 100 for jpeg and webp, 0 to 63 (lower is better) for avif, null for png and gif. */
   quality: z.number().min(0).max(100).nullable(),
-  /** How often the decoder halves the picture's sides, before all else; absent for never. */
+  /** How many times the decoder halves the picture's sides, before anything else; absent for none. */
   shrink: z.literal([1, 2, 3]).exactOptional(),
-  /** How thoroughly libwebp looks for a smaller file, from 0 to 6; absent for its own 4. */
+  /** Compression effort of libwebp, from 0 to 6; default 4. */
   effort: z.int().min(0).max(6).exactOptional(),
   /** Whether more than one frame is kept (gif and webp from animated input). */
   animated: z.boolean(),
   alpha: z.boolean(),
   ...PICTURE_FIELDS,
   matte: color.nullable(),
-  /** Bytes that the file must not exceed, for which quality and then size are lowered; absent for any. */
+  /** Maximum bytes of the file, met by lowering quality and then size; absent for no limit. */
   max_bytes: count.exactOptional(),
   motion: Motion.exactOptional(),
   sheet: Sprite.exactOptional(),
@@ -114,7 +114,7 @@ export const ImagePlan = z.strictObject({
 /** One stream of adaptive video. */
 export const Rendition = z.strictObject({ name: fileName, geometry: Geometry, rate: Rate, fps });
 
-/** A stretch of the source, in seconds, that is encoded separately; `track` selects its streams. */
+/** A span of the source, in seconds, that is encoded separately; `track` selects its streams. */
 export const Chunk = z.strictObject({
   index: z.int().min(0).max(100_000),
   track: z.enum(["all", "video", "audio"]),
@@ -129,7 +129,7 @@ export const Chunk = z.strictObject({
   sound_from: seconds.optional(),
 });
 
-// The names of a source reach filters and arguments too.
+// The names in a source become part of filters and arguments too.
 const NamedSource = Source.superRefine(({ format, color: colors = {} }, context) => {
   const { primaries, transfer, space } = colors as Record<string, unknown>;
   const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };
@@ -141,7 +141,7 @@ const NamedSource = Source.superRefine(({ format, color: colors = {} }, context)
 
 export { NamedSource };
 
-/** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
+/** All the work on a source, decided before any of it starts; plain data that survives a restart. */
 export const Plan = z.strictObject({
   kind: z.enum(ENCODE_KINDS),
   /** Output format, a key of FORMATS for the kind. */
@@ -180,7 +180,7 @@ export const Plan = z.strictObject({
   chunks: z.array(Chunk).max(100_000),
 });
 
-/** A plan whose format is one of its kind. */
+/** A plan whose format belongs to its kind. */
 export const CheckedPlan = Plan.refine(({ kind, format }) => Object.hasOwn(FORMATS[kind], format), {
   path: ["format"],
   message: "is none of this kind",

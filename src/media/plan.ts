@@ -4,7 +4,7 @@ import type * as schema from "./plan-schema.ts";
 
 /** How a stored picture becomes the output picture. */
 export interface Geometry extends z.infer<typeof schema.Geometry> {}
-/** Constant quality in the codec's own scale, or an average bitrate in bits per second. */
+/** Constant quality on the codec's scale, or an average bitrate in bits per second. */
 export type Rate = z.infer<typeof schema.Rate>;
 /** How the video stream is produced. */
 export type VideoPlan = z.infer<typeof schema.VideoPlan>;
@@ -14,11 +14,11 @@ export type AudioPlan = z.infer<typeof schema.AudioPlan>;
 export interface ImagePlan extends z.infer<typeof schema.ImagePlan> {}
 /** One stream of adaptive video. */
 export interface Rendition extends z.infer<typeof schema.Rendition> {}
-/** A stretch of the source that is encoded separately. */
+/** A span of the source that is encoded separately. */
 export interface Chunk extends z.infer<typeof schema.Chunk> {}
 /** One of several videos that play one after the other. */
 export type ConcatPart = NonNullable<Plan["concat"]>[number];
-/** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
+/** All the work on a source, decided before any of it starts; plain data that survives a restart. */
 export interface Plan extends z.infer<typeof schema.Plan> {}
 
 /**
@@ -27,12 +27,12 @@ export interface Plan extends z.infer<typeof schema.Plan> {}
  */
 export const PLAN_VERSION = 5;
 
-/** Returns the sound tracks of a plan's output. */
+/** Returns the audio tracks of a plan's output. */
 export function soundsOf({ audio, sounds, sound_track = 0 }: Pick<Plan, "audio" | "sounds" | "sound_track">) {
   return sounds ?? (audio ? [{ track: sound_track, audio }] : []);
 }
 
-/** Returns the folder of one of the sounds of adaptive video. */
+/** Returns the folder of an audio track of adaptive video. */
 export function soundFolder(sound = 0): string {
   return sound === 0 ? "audio" : `audio_${sound}`;
 }
@@ -54,12 +54,12 @@ export function outputSeconds(plan: Plan, chunk: { start: number; end: number | 
   return end === null || end <= chunk.start ? null : (end - chunk.start) / (plan.speed ?? 1);
 }
 
-/** Returns the frames per second of a plan's pictures when they are constant; null when they keep the source's timing. */
+/** Returns the constant frame rate of a plan's pictures; null when they keep the source's timing. */
 export function constantFps({ video, image }: Pick<Plan, "video" | "image">): number | null {
   return (video?.mode === "encode" ? video.fps : image?.motion?.fps) ?? null;
 }
 
-/** Returns the size of a whole output picture, which of a storyboard is a sheet. */
+/** Returns the size of a whole output picture; for a storyboard, that of a sheet. */
 export function pictureSize({ geometry, sheet }: ImagePlan): { width: number; height: number } {
   const { columns = 1, rows = 1 } = sheet ?? {};
   return { width: geometry.width * columns, height: geometry.height * rows };
@@ -70,7 +70,7 @@ export function hasManyFiles({ kind, image }: Pick<Plan, "kind" | "image">): boo
   return kind === "adaptive_video" || image?.sheet !== undefined;
 }
 
-/** Returns what features may look at in a plan. */
+/** Returns the part of a plan that features see. */
 export function plannedOf({ speed, concat, audio, video, image }: Plan): Planned {
   return { speed, concat, audio, pictures: { ...(image ?? (video?.mode === "encode" ? video : {})) } };
 }

@@ -10,7 +10,7 @@ function refusal<const C extends string, F extends z.core.$ZodLooseShape>(code: 
   return z.object({ encoder: z.string(), code: z.literal(code), ...facts });
 }
 
-/** Why an encoder does not do a piece of work: a code from a closed set, with its facts. */
+/** Why an encoder refused the work: a code from a closed set, with its facts. */
 export const Refusal = z
   .discriminatedUnion("code", [
     // The work is not the encoder's.
@@ -33,7 +33,7 @@ export const Refusal = z
     refusal("output_bytes", {}),
     refusal("output_too_small", { codec: z.string(), min_side: pixels }),
     refusal("output_size", { codec: z.string(), width: pixels, height: pixels }),
-    // What has to be done to the pictures and the sound.
+    // Processing of the video and audio.
     z.object({ encoder: z.string(), code: z.literal(FEATURE_REFUSALS) }),
     refusal("bit_depth", { max_depth: z.int() }),
     // Memory and time.
@@ -57,15 +57,15 @@ export const Refusal = z
     id: "Refusal",
     description: "Why an encoder does not do a piece of work: a code from a closed set, with its facts.",
   });
-/** Why an encoder does not do a piece of work: a code from a closed set, with its facts. */
+/** Why an encoder refused the work: a code from a closed set, with its facts. */
 export type Refusal = z.infer<typeof Refusal>;
 
 type WithoutEncoder<T> = T extends unknown ? Omit<T, "encoder"> : never;
 
-/** A {@link Refusal} before it is known by which name a host has the encoder. */
+/** A {@link Refusal} without the name under which a host knows the encoder. */
 export type RefusalReason = WithoutEncoder<Refusal>;
 
-/** Codes of encoders that were never meant for the work, or that a host need not have: they explain nothing to a person. */
+/** Codes of encoders not meant for the work, or that a host need not have: they explain nothing to a person. */
 export const OTHER_WORK: ReadonlySet<Refusal["code"]> = new Set([
   "other_work",
   "needs_encoding",
@@ -85,32 +85,32 @@ export const EncoderChoice = z
 /** Which encoder does the work, and why. */
 export type EncoderChoice = z.infer<typeof EncoderChoice>;
 
-/** Which encoder does the work of a plan, how it is cut for it, and why. Plain data: it is stored with the run. */
+/** The encoder of a plan, how the plan is cut for it, and why. Plain data, stored with the run. */
 export interface Decision {
   /** Name of the encoder. */
   encoder: string;
-  /** Seconds of source in one chunk; null where the plan stays uncut. */
+  /** Seconds of source per chunk; null when the plan stays uncut. */
   chunk_seconds: number | null;
-  /** Seconds until the output is there, by estimate; null when unknown. */
+  /** Estimated seconds until the output is ready; null when unknown. */
   seconds: number | null;
   reason: DecisionReason;
-  /** How many outputs of the job, this one included, that encoder can make of one decoding; absent for this one alone. */
+  /** The number of the job's outputs, including this one, that share one decoding on that encoder; absent for this one alone. */
   together?: number;
-  /** Why the encoders that the host asks before this one do not do it. */
+  /** Why the encoders that the host prefers did not get the work. */
   refusals: Refusal[];
 }
 
-/** What decided. */
+/** Why a decision chose its encoder. */
 export type DecisionReason =
   /** Nothing is re-encoded. */
   | { code: "copied" }
-  /** Pictures are copied, and the sound of several videos is encoded. */
+  /** Joined videos: the pictures are copied, and the audio is encoded. */
   | { code: "joined" }
-  /** Another encoder could do it too, and would take longer. */
+  /** Another encoder could do it too, but would take longer. */
   | { code: "faster"; seconds: number; than_seconds: number; chunks: number }
-  /** It can be cut into chunks, which are encoded side by side. */
+  /** It can encode chunks of the plan in parallel. */
   | { code: "chunked"; chunks: number; at_once: number }
-  /** The encoders before it refused. */
+  /** The preferred encoders refused. */
   | { code: "refused" }
-  /** It is the first one that the host asks. */
+  /** It is the host's preferred encoder. */
   | { code: "preferred"; seconds: number | null };

@@ -13,7 +13,7 @@ import { type Span, spanAtSpeed } from "./timeline.ts";
 
 export { SAMPLE_RATES } from "./features/audio-format.ts";
 
-// Lowest and highest bits per second of libvorbis for one and for two channels, measured with 1.3.7.
+// Lowest and highest bits per second of libvorbis by sample rate, for one and for two channels, measured with 1.3.7.
 const VORBIS: Readonly<
   Record<number, readonly [mono: readonly [number, number], stereo: readonly [number, number]]>
 > = {
@@ -55,33 +55,34 @@ const VORBIS: Readonly<
   ],
 };
 
-/** What decides between copying and encoding sound. */
+/** The facts that decide between copying and encoding audio. */
 export interface AudioNeeds extends RateOptions {
   trimmed: boolean;
-  /** Requested channels, and sample rate in hertz. */
+  /** Requested channels. */
   channels?: number | undefined;
+  /** Requested sample rate in hertz. */
   sample_rate?: number | undefined;
-  /** Null leaves the sound as it is. */
+  /** Filters of the audio; null for none. */
   shape?: AudioFilters | null;
 }
 
 /**
- * Plans the sound: copied when no option prevents it, otherwise encoded. Lossy sound gets at most two channels, which its
- * bitrates are meant for and every player supports; lossless sound keeps up to eight.
+ * Plans the audio: copied when no option prevents it, otherwise encoded. Lossy audio gets at most two channels, for which the
+ * bitrates are meant and which every player supports; lossless audio keeps up to eight.
  */
 export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioNeeds): AudioPlan {
   const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
-  const most = MAX_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
+  const max_channels = MAX_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
   const { quality, shape = null } = needs;
   const changes = needs.trimmed || quality !== undefined || needs.bitrate !== undefined || shape !== null;
   const sameLayout =
     (needs.channels ?? channels) === channels && (needs.sample_rate ?? sample_rate) === sample_rate;
-  const fits = source.codecs?.audio === codec && channels <= most && sameLayout;
+  const fits = source.codecs?.audio === codec && channels <= max_channels && sameLayout;
   if (fits && !changes && containerOf(source).copies_sound) return { mode: "copy", codec };
 
   const bitrate = audioBitrate(codec, needs);
   const out = {
-    channels: needs.channels ?? Math.max(1, Math.min(channels, most)),
+    channels: needs.channels ?? Math.max(1, Math.min(channels, max_channels)),
     sample_rate: needs.sample_rate ?? sampleRate(codec, sample_rate),
     ...(shape && { shape }),
   };
@@ -97,8 +98,8 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
 }
 
 /**
- * Returns the output sample rate in hertz: the source's where the codec supports it, at most 48 kHz for lossy codecs, always
- * 48 kHz for Opus.
+ * Returns the output sample rate in hertz: the source's if the codec supports it, at most 48 kHz for lossy codecs, always 48 kHz
+ * for Opus.
  */
 export function sampleRate(codec: AudioCodec, source: number): number {
   if (codec === "opus") return OPUS_RATE;
@@ -146,7 +147,7 @@ function vorbisBounds(channels: number, sample_rate: number): readonly [number, 
   return VORBIS[sample_rate]?.[channels === 1 ? 0 : 1] ?? [0, Number.POSITIVE_INFINITY];
 }
 
-/** Returns the codecs of the sound tracks that a plan decodes; null where one is not known. */
+/** Returns the codecs of the audio tracks that a plan decodes, null for an unknown codec. */
 export function decodedSounds(plan: Plan, source: Source): (string | null)[] {
   return soundsOf(plan).flatMap(({ track, audio }) =>
     audio.mode === "encode" ? (sourceForTrack(source, { sound_track: track }).codecs?.audio ?? null) : [],
@@ -157,7 +158,7 @@ type SoundOptions = Omit<AudioOptions, "format" | "mode" | "metadata" | "start" 
   mute?: boolean | undefined;
 };
 
-/** Plans the sound track that the options name. */
+/** Plans the audio track that the options select. */
 export function soundPlan(
   source: Source,
   codec: AudioCodec,
@@ -175,12 +176,12 @@ export function soundPlan(
   const own = sourceForTrack(source, { sound_track });
   if (!hasAudio(own)) return { audio: null };
   const shape = planAudioFilters(options, own, spanAtSpeed(span, speed), speed);
-  // What copies sound takes the first track.
+  // A copy would take the first track.
   const needs = { quality, bitrate, channels, sample_rate, shape, trimmed: trimmed || sound_track > 0 };
   return { audio: createAudioPlan(own, codec, needs), ...(sound_track > 0 && { sound_track }) };
 }
 
-/** Plans all sound tracks of a stream, unless the options name one. A stream of sound alone has one. */
+/** Plans all audio tracks of a stream, unless the options select one. An audio-only stream has one. */
 export function streamSounds(
   source: Source,
   options: AdaptiveVideoOptions,
@@ -195,7 +196,7 @@ export function streamSounds(
   return { ...(all[0] ?? planTrack(0)), sounds };
 }
 
-/** Returns the index, among the source's sound tracks, of the first that can be decoded; null when there is none. */
+/** Returns the index of the first audio track that can be decoded; null when there is none. */
 export function audibleTrack(source: Source): number | null {
   const sound_track = findTrack(source);
   return hasAudio(sourceForTrack(source, { sound_track })) ? sound_track : null;

@@ -131,11 +131,11 @@ export const Source = SourceFacts.extend({
 
 /** Probed media: the output of a step and the input of the next. */
 export type Source = z.infer<typeof Source>;
-/** What an encode counted in its source and in its output, see {@link Source}. */
+/** The counts of an encode's source and output. */
 export type Counts = z.infer<typeof counts>;
 /** The header of a waveform's data, under the names of audiowaveform's JSON. */
 export type WaveformFacts = z.infer<typeof waveform>;
-/** A part of a source that its output does not have, and why. */
+/** A part of a source that its output lacks, and why. */
 export type Dropped = z.infer<typeof dropped>;
 
 /** Media not yet probed: the input of probe and ingest. */

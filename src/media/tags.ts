@@ -1,4 +1,4 @@
-/** Where a tag is stored in formats with a fixed list of tags; other formats hold tags of any name. */
+/** The place of a tag in formats with a fixed list of tags; other formats can hold any tag. */
 interface TagPlaces {
   /** Item of the iTunes list of an MP4. */
   mp4?: string;
@@ -8,7 +8,7 @@ interface TagPlaces {
   wav?: true;
 }
 
-/** The tags that describe a work, which `metadata: "clean"` keeps, by the names that ffmpeg uses in every format. */
+/** Tags that describe a work, which `metadata: "clean"` keeps, by ffmpeg's names. */
 const DESCRIPTIVE_TAGS = {
   title: { mp4: "\u00a9nam", mov: "\u00a9nam", wav: true },
   artist: { mp4: "\u00a9ART", mov: "\u00a9ART", wav: true },
@@ -32,14 +32,14 @@ const DESCRIPTIVE_TAGS = {
   network: { mp4: "tvnn" },
 } as const satisfies Record<string, TagPlaces>;
 
-/** Tags of the place and the device of a recording that have a field of their own in some format. */
+/** Tags about the location and device of a recording that some format has a field for. */
 const PRIVATE_TAGS = {
   location: { mp4: "\u00a9xyz", mov: "\u00a9xyz" },
   make: { mov: "\u00a9mak" },
   model: { mov: "\u00a9mod" },
 } as const satisfies Record<string, TagPlaces>;
 
-/** The tag of when a file was made, for which MP4, MOV and Matroska have a field in their headers. */
+/** The tag of a file's creation time, for which MP4, MOV and Matroska have a header field. */
 export const CREATION_TIME = "creation_time";
 
 const PLACES: ReadonlyMap<string, TagPlaces> = new Map<string, TagPlaces>([
@@ -77,7 +77,7 @@ const WITHOUT_TAGS: ReadonlySet<string> = new Set([
   ...["jpeg", "png", "webp", "gif", "avif"],
 ]);
 
-// A MOV could hold one (QuickTime's key com.apple.quicktime.artwork, which ffmpeg reads), but ffmpeg writes none into it.
+// MOV has a key for covers, com.apple.quicktime.artwork, but ffmpeg only reads it.
 const COVER_FORMATS: ReadonlySet<string> = new Set(["mp3", "flac", "ogg", "opus", "mp4"]);
 
 /** Whether an output format can hold a cover. */
@@ -85,7 +85,7 @@ export function holdsCover(format: string): boolean {
   return COVER_FORMATS.has(format);
 }
 
-/** Where an output format holds chapters: in the finished file, or among its tags; other formats hold none. */
+/** How an output format holds chapters: written into the finished file, or as tags; other formats hold none. */
 export const CHAPTER_PLACES: ReadonlyMap<string, "file" | "tags"> = new Map([
   ...(["mp4", "mov", "webm", "mp3"] as const).map((format) => [format, "file"] as const),
   ...(["ogg", "opus", "flac"] as const).map((format) => [format, "tags"] as const),
@@ -94,7 +94,7 @@ export const CHAPTER_PLACES: ReadonlyMap<string, "file" | "tags"> = new Map([
 /** Codecs of covers that every format with covers can hold. */
 export const COVER_CODECS = { mjpeg: "image/jpeg", png: "image/png" } as const;
 
-// More would bloat every record and request that contains a Source.
+// Larger tags would bloat every record and request that contains a Source.
 const LIMITS = { tags: 64, name: 64, value: 4096 } as const;
 
 // Properties of the source file, written by its muxer, that would be wrong for another file.
@@ -102,14 +102,14 @@ const TECHNICAL =
   /^(encoder|vendor|vendor_id|handler_name|major_brand|minor_version|compatible_brands|duration|gapless_playback|media_type|hd_video|language|rotate|tlen|tsse|id3v2_priv.*|itunsmpb|itunnorm|itunpgap|waveformatextensible_channel_mask|metadata_block_picture|replaygain_.*|r128_.*|bps(-.*)?|number_of_(frames|bytes).*|_statistics_.*|source(_id)?|chapter\d+.*)$/;
 
 /**
- * Normalizes the names and values that a reader found to tags with ffmpeg's names, which are the same
- * for all formats; the first value of a name wins, and tags about the file itself are dropped. Undefined when none is left.
+ * Normalizes a file's tags to ffmpeg's names, which are the same for all formats. The first value of a name wins, and tags about the
+ * file itself are omitted. Undefined when none is left.
  */
-export function readTags(found: Iterable<readonly [name: string, value: string]>): Tags | undefined {
+export function readTags(entries: Iterable<readonly [name: string, value: string]>): Tags | undefined {
   const tags = new Map<string, string>();
   const totals = new Map<string, string>();
-  for (const [given, text] of found) {
-    const name = nameTag(given);
+  for (const [key, text] of entries) {
+    const name = nameTag(key);
     const value = text.replaceAll("\0", "").trim();
     const total = TOTALS[name];
     if (total) totals.set(total, value);
@@ -132,15 +132,15 @@ const TOTALS: Readonly<Record<string, string>> = {
   totaldiscs: "disc",
 };
 
-function nameTag(given: string): string {
-  // ffmpeg adds the language of some tags to their names, and names those of QuickTime in full.
-  const name = given.trim().toLowerCase();
+function nameTag(key: string): string {
+  // ffmpeg appends a language to some names, and gives QuickTime's keys in full.
+  const name = key.trim().toLowerCase();
   const plain = /^(lyrics|location|comment|title|description)-[a-z]{3}$/.exec(name)?.[1] ?? name;
-  const known = plain.replace(/^com\.apple\.quicktime\./, "");
-  return NAMES[known] ?? (PLACES.has(known) ? known : plain);
+  const short = plain.replace(/^com\.apple\.quicktime\./, "");
+  return NAMES[short] ?? (PLACES.has(short) ? short : plain);
 }
 
-// Each format's own names for these tags: MP4 items, ID3 frames, Vorbis comments, Matroska tags, RIFF chunks.
+// Native names of each format: MP4 items, ID3 frames, Vorbis comments, Matroska tags, RIFF chunks.
 const NAMES: Readonly<Record<string, string>> = {
   "\u00a9nam": "title",
   "\u00a9art": "artist",

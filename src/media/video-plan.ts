@@ -43,7 +43,7 @@ const COPY_FAULTS = {
 const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
 
-/** Plans the pictures: copied when no option prevents it and every player accepts them, otherwise encoded. */
+/** Plans the video: copied when no option changes it and every player accepts it, otherwise encoded. */
 export function createVideoPlan(
   source: Source,
   stored: StoredPicture,
@@ -65,19 +65,19 @@ export function createVideoPlan(
   };
 }
 
-// Faster pictures would be more a second than the source has, and than screens show; slower ones keep their own times. Joined videos
-// share one rate.
+// Null keeps the source's timing. Speeding up would exceed the source's frame rate and that of screens, and joined videos need a
+// common rate.
 function outputFps({ fps = DEFAULT_FPS }: Source, options: VideoOptions): number | null {
   if (options.fps !== undefined) return exactFps(options.fps);
   if ((options.speed ?? 1) <= 1 && options.concat === undefined) return null;
-  // An average rate of uneven pictures is too low for the dense ones.
+  // With uneven frames, the average rate is too low for dense passages.
   const { min, max } = BOUNDS.fps;
   return exactFps(
     isEven(fps) ? Math.min(max, Math.max(min, fps)) : Math.max(DEFAULT_FPS, Math.min(max, fps)),
   );
 }
 
-/** Decides what must be fixed in pictures before a codec encodes them. */
+/** Plans the conversions that pictures need before a codec encodes them. */
 export function pictureNeeds(
   source: Source,
   codec: VideoCodec,
@@ -91,13 +91,13 @@ export function pictureNeeds(
   } as const;
 }
 
-/** Returns the background for transparent pictures in an opaque output, black by default; null for an opaque source. */
+/** Returns the background of transparent pictures in an opaque output, black by default; null for an opaque source. */
 export function matteFor(source: Source, background: string | undefined): string | null {
   if (source.has_alpha !== true) return null;
   return background === undefined ? BLACK : parseColor(background, false);
 }
 
-/** Returns whether no option changes pictures that every player accepts as they are. */
+/** Returns whether video can be copied by default: no option changes it, and every player accepts it as it is. */
 export function copiesPictures(source: Source, codec: VideoCodec, options: VideoOptions): boolean {
   const changes = CHANGES.some((name) => options[name] !== undefined) || needsFeature(options);
   return !changes && isPlain(source, codec);
@@ -139,9 +139,9 @@ export function videoFormat(options: VideoOptions, source: Source): VideoFormat 
 }
 
 /**
- * Plans pictures that must not be encoded.
+ * Plans a copy of the video.
  *
- * @throws `invalid_options` when the format cannot hold them, or the source cannot be cut without an encode.
+ * @throws `invalid_options` when the format cannot hold it, or the source cannot be cut without an encode.
  */
 export function copyPictures(
   source: Source,
@@ -159,7 +159,7 @@ export function copyPictures(
 }
 
 /**
- * Plans sound that must not be encoded.
+ * Plans a copy of the audio of a video.
  *
  * @throws `invalid_options` when the format cannot hold it.
  */
@@ -178,7 +178,7 @@ export function soundFormat({ format, mode }: AudioOptions, source: Source): Aud
 }
 
 /**
- * Plans sound without pictures that must not be encoded.
+ * Plans a copy of the audio without video.
  *
  * @throws `invalid_options` when the format cannot hold it, or the source cannot be cut without an encode.
  */
@@ -190,7 +190,7 @@ export function copySoundAlone(source: Source, format: AudioFormat, { start, end
   const isPart = start > 0 || end !== null;
   if (codec === "flac" && isPart) throw refuseCopy(COPY_FAULTS.cut_flac);
   if (codec === "pcm_s16le" && isPart) {
-    // Samples are their own packets: writing them again keeps each, and cuts between any two.
+    // Re-encoding PCM is lossless and can cut between any two samples.
     const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
     return { mode: "encode", codec, bitrate: null, compression: null, channels, sample_rate };
   }

@@ -128,7 +128,7 @@ function videoOutput(
   const at = Math.max(0, chunk.start - plan.start);
   const offset = ["-output_ts_offset", String(Number(at.toFixed(6)))];
   return [
-    ...["-filter_complex", hlsGraph(plan, chunk, source, video, { cut: trim, over }, toolset)],
+    ...["-filter_complex", hlsGraph(plan, chunk, source, video, { trim, over }, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
@@ -230,7 +230,7 @@ function hlsGraph(
   chunk: Chunk,
   source: Source,
   video: VideoEncode,
-  { cut: trim, over }: { cut: Trim; over: readonly Filter[] },
+  { trim, over }: { trim: Trim; over: readonly Filter[] },
   toolset: Toolset,
 ): string {
   const cleanup = [

@@ -5,21 +5,17 @@ import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../plan.ts";
 import type { Source } from "../source.ts";
 
 /**
- * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`, in seconds of one processor and MiB of memory; "per
- * Mpx" means per million pixels of one picture. Measured with two threads on a 2-core virtual machine, on noisy and on drawn
- * pictures, by `bench/constants/native-constants.ts`, which prints these figures beside its own. Figures without a benchmark
- * state their source.
+ * Cost of work in native ffmpeg with the settings of `NATIVE_TOOLS`, in seconds of one processor and MiB of memory; "per Mpx" means
+ * per million pixels of one picture. Measured with two threads on a 2-core virtual machine, on noisy and on drawn pictures, by
+ * `bench/constants/native-constants.ts`, which compares its results with these. Figures without a benchmark state their source.
  */
 export const NATIVE_COST = {
   seconds: {
-    /** Container start: Cloudflare says that a cold one often takes 1 to 3 s. */
+    /** Container start; Cloudflare states 1 to 3 s for most cold starts. */
     start: 3,
     /** Overhead per job: submitting it, starting ffmpeg and storing the result. */
     job: 0.5,
-    /**
-     * Stitching: once, per chunk, and per second of output; the last two are what the light encoder's host takes to copy
-     * packets.
-     */
+    /** Stitching: once, per chunk, and per second of output; the last two were measured on the light encoder's host. */
     stitch: { once: 1, chunk: 0.05, second: 0.002 },
     /** Per Mpx decoded, and per million bits decoded. */
     decode: { h264: 0.004, h265: 0.005, vp9: 0.005, av1: 0.005, other: 0.006 },
@@ -34,39 +30,40 @@ export const NATIVE_COST = {
     /** Per second of sound. */
     sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.04, flac: 0.002, pcm_s16le: 0.001 },
   },
-  /** For a job with two threads. */
+  /** MiB of a job with two threads. */
   memory: {
     base: 75,
-    /** Per Mpx decoded: stills, and reference pictures. */
+    /** Per Mpx decoded: for a still, and for the reference pictures of a video. */
     decode: { still: 12, moving: 20 },
     /** Per Mpx encoded, over all renditions. */
     encode: {
       ...{ h264: 170, h265: 180, vp9: 150, av1: 320 },
       ...{ jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
     },
-    /** Per Mpx of an animation that waits for the palette of all frames. */
+    /** Per Mpx of the frames that an animation buffers for its palette. */
     held: 4,
   },
   /** Share of two threads that ffmpeg uses. */
   parallel: 0.85,
 } as const;
 
-/** Default memory of a native encoder in bytes: that of a container of Cloudflare's `standard-3`. */
+/** Default memory of a native encoder in bytes: that of Cloudflare's container type `standard-3`. */
 export const NATIVE_MEMORY = 8 * GIB;
 
 /** Estimated cost of a plan in native ffmpeg. */
 export interface NativeWork {
-  /** Seconds of one processor for the pictures; null when the duration is unknown. */
+  /** Seconds of one processor for the video; null when the duration is unknown. */
   pictures: number | null;
-  /** Seconds for the sound, which uses a single processor; null when the duration is unknown. */
+  /** Seconds for the audio, which uses a single processor; null when the duration is unknown. */
   sound: number | null;
   /** Seconds to decode from a keyframe to the start of a chunk. */
   seek: number;
+  /** Bytes. */
   memory: number;
 }
 
 const MPX = 1_000_000;
-// Chunks are cut at known keyframes, so there is little to decode before them.
+// Chunks are cut at keyframes if possible, so little is decoded before them.
 const SEEK_SECONDS = 1;
 
 export function nativeWork(plan: Plan, source: Source): NativeWork {
@@ -114,7 +111,7 @@ function decodeSeconds({ codecs }: Source): number {
   return Object.hasOwn(decode, codec) ? decode[codec as keyof typeof decode] : decode.other;
 }
 
-// Pixels of one picture of all outputs together, which are in memory at once.
+// Pixels of one picture of every output, which are in memory at the same time.
 function areaOf({ renditions, image, video }: Plan): number {
   const one = image ? pictureSize(image) : video?.mode === "encode" ? video.geometry : null;
   const all = renditions.length > 0 ? renditions.map(({ geometry }) => geometry) : one ? [one] : [];

@@ -15,15 +15,12 @@ import { describeRefusals } from "../words.ts";
 import { nativeWork } from "./costs.ts";
 import type { Offer } from "./offers.ts";
 
-/**
- * Seconds of work up to which the first able encoder keeps it, even if another would be faster, because moving work costs
- * more.
- */
+// Up to this much work stays on the first able encoder even if another is faster, because moving it costs more.
 const KEEP_SECONDS = 8;
 
 /**
- * Chooses the encoder for an uncut plan: the first offer without a refusal, unless its work is long and another is estimated
- * to finish sooner. Throws `encoder_unavailable` with every refusal when no encoder can.
+ * Chooses the encoder for an uncut plan: the first offer without a refusal, unless it takes long and another is estimated to finish
+ * sooner. Throws `encoder_unavailable` with every refusal when no encoder can do it.
  */
 export function decide(plan: Plan, offers: readonly Offer[]): Decision {
   if (plan.chunks.length === 0) return JOINED;
@@ -50,12 +47,12 @@ export function decide(plan: Plan, offers: readonly Offer[]): Decision {
   };
 }
 
-/** Returns whether an encoder that can do a plan keeps it, though another may be faster. */
+/** Returns whether an able encoder keeps a plan even if another is faster. */
 export function keepsWork(plan: Plan, { seconds }: Offer): boolean {
   return isCopy(plan) || seconds === null || seconds <= KEEP_SECONDS;
 }
 
-// Pictures alone are joined where files are stitched, and need no encoder.
+// A join by copy without audio happens during stitching and needs no encoder.
 const JOINED: Decision = {
   ...{ encoder: "copy", chunk_seconds: null, seconds: null },
   ...{ reason: { code: "copied" }, refusals: [] },
@@ -83,7 +80,7 @@ function reasonOf(
   return refused ? { code: "refused" } : { code: "preferred", seconds };
 }
 
-/** An uncut plan, and what each encoder would do with it, in the host's order of preference. */
+/** An uncut plan and its offers, in the host's order of preference. */
 export interface PlanOffers {
   plan: Plan;
   offers: readonly Offer[];
@@ -95,10 +92,9 @@ interface Waiting {
 }
 
 /**
- * Returns the offers for a plan whose input others read too, as `decide` is to see them. The first encoder does one plan after
- * another: it keeps the shortest, up to {@link KEEP_SECONDS} of work in all. For the rest, its offer states how long it takes for
- * all of them, and that of another encoder how long that one takes for the rest. `beside` are the other plans of the job; the
- * answer agrees with theirs.
+ * Returns the offers for a plan of a job, adjusted for its sibling plans. The first encoder works through the plans one by one and
+ * keeps the shortest, up to {@link KEEP_SECONDS} of work in total. For the rest, its offer states its time for all plans, and each
+ * other encoder's offer its time for the rest. Every plan of the job gets a consistent result.
  */
 function offersWithSiblings(own: PlanOffers, siblings: readonly PlanOffers[]): readonly Offer[] {
   const [first] = own.offers;
@@ -107,7 +103,7 @@ function offersWithSiblings(own: PlanOffers, siblings: readonly PlanOffers[]): r
   queue.sort((a, b) => a.seconds - b.seconds);
   const together = sum(queue);
   if (together <= KEEP_SECONDS) return own.offers;
-  // Of equally long ones all stay or none, as each plan is decided apart from the others.
+  // Plans of equal length stay or leave together, because each is decided separately.
   const kept = (least: number) => sum(queue.filter(({ seconds }) => seconds <= least)) <= KEEP_SECONDS;
   const rest = queue.filter(({ seconds }) => !kept(seconds));
   if (!rest.some(({ offered }) => offered === own)) return own.offers;
@@ -118,8 +114,8 @@ function offersWithSiblings(own: PlanOffers, siblings: readonly PlanOffers[]): r
 }
 
 /**
- * Decides on a plan whose input others read too, as `decide` does; says how many plans of the job can share one decoding of the
- * source on that encoder.
+ * Decides on a plan of a job as `decide` does, taking its siblings into account; also counts the plans that can share one decoding
+ * of the source on that encoder.
  */
 export function decideWithSiblings(own: PlanOffers, siblings: readonly PlanOffers[]): Decision {
   const decision = decide(own.plan, offersWithSiblings(own, siblings));
@@ -132,7 +128,7 @@ export function decideWithSiblings(own: PlanOffers, siblings: readonly PlanOffer
   return sharers.length === 0 ? decision : { ...decision, together: sharers.length + 1 };
 }
 
-// Its own run says so when no encoder can do it.
+// When no encoder can do a sibling, its own run reports it.
 function decideOther(other: PlanOffers, rest: readonly PlanOffers[]): Decision | null {
   try {
     return decide(other.plan, offersWithSiblings(other, rest));
@@ -148,7 +144,7 @@ function keyOf({ chunks, ...plan }: Plan, decision: Decision | null): string | n
   return decoded ? `${decision?.encoder} ${decoded}` : null;
 }
 
-// What the first encoder does is known for some plans only, and a copy takes no time.
+// Empty unless the plan would occupy the first encoder for a known time.
 function waitingFor(encoder: string, offered: PlanOffers): Waiting[] {
   const { plan, offers } = offered;
   const [first, ...others] = offers;
@@ -173,19 +169,21 @@ function sum(queue: readonly Waiting[]): number {
   return queue.reduce((all, { seconds }) => all + seconds, 0);
 }
 
-/** What a picture that is made while its request waits may take on a native encoder, which others use too. */
+// Limits of a picture that a request waits for, on a native encoder that tasks use too.
 const PICTURE_LIMITS = { memory: 2 * GIB, seconds: 20 } as const;
 
-/** A picture to make while a request waits, and why an encoder cannot; null when it can. */
+/** A picture that a request waits for, and the refusal of each encoder. */
 export interface PictureChoice {
   plan: Plan;
   source: Source;
+  /** Why the light encoder cannot do it; null when it can. */
   light: RefusalReason | null;
+  /** Why native encoders cannot do it; null when they can. */
   native: RefusalReason | null;
 }
 
 /**
- * Chooses the encoder of a picture: the light one where it can, else a native one within {@link PICTURE_LIMITS}. Throws
+ * Chooses the encoder of a picture: the light one if it can, otherwise a native one within 2 GiB and 20 seconds. Throws
  * `encoder_unavailable` with the refusals of both when neither can.
  */
 export function choosePictureEncoder({ plan, source, light, native }: PictureChoice): "light" | "native" {
@@ -208,13 +206,13 @@ function refuseLarge(plan: Plan, source: Source): RefusalReason | null {
 }
 
 /**
- * Names what ffmpeg decodes for a chunk: chunks of one source that have the same key can be encoded by one run, which decodes its
- * pictures once. Null for a chunk that needs a run of its own.
+ * Returns a key of the decoding that a chunk needs: one ffmpeg process can encode chunks of a source with the same key and decodes the
+ * source once. Null for a chunk that needs its own process.
  */
 export function decodeKey(plan: Plan, chunk: Chunk): string | null {
   const { kind, video, audio, speed = 1 } = plan;
   if (kind !== "video" || video?.mode !== "encode" || chunk.track !== "all") return null;
-  // Further files are inputs too, and loudness is measured by a run before.
+  // Extra files are additional inputs, and loudness needs a measuring run first.
   const leveled = audio?.mode === "encode" && audio.shape?.loudness !== undefined;
   if (plan.concat || video.overlay || (plan.further ?? []).length > 0 || leveled) return null;
   const { start, end, decode_from = start, shown_from = start } = chunk;

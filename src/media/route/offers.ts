@@ -5,48 +5,49 @@ import { cutPlan, SEGMENT_SECONDS } from "../timeline.ts";
 import { isCopy } from "../video-plan.ts";
 import { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./costs.ts";
 
-/** What one encoder would do with an uncut plan. */
+/** How one encoder would do an uncut plan. */
 export interface Offer {
   encoder: string;
-  /** Why it cannot run the plan, cut as it would cut it; null when it can. */
+  /** Why it cannot do the plan, cut as it would cut it; null when it can. */
   refusal: RefusalReason | null;
   /** Seconds of source per chunk; null when the plan stays uncut. */
   chunk_seconds: number | null;
-  /** Chunks of pictures; 1 for uncut. */
+  /** Number of video chunks; 1 when uncut. */
   chunks: number;
   /** Chunks that it encodes at once. */
   at_once: number;
   /** Estimated seconds until the output is ready; null when unknown. */
   seconds: number | null;
-  /** Those of them in which the encoder starts, which it does once for several plans; absent for none. */
+  /** The part of `seconds` in which the encoder starts, once for several plans; absent for none. */
   start?: number;
 }
 
-/** A host's native encoders, as far as the decision depends on them. */
+/** The facts of a host's native encoders that a decision needs. */
 export interface NativeEncoders extends NativeHost {
-  /** Why they cannot run a plan; null when they can. */
+  /** Why they cannot do the plan; null when they can. */
   refusal: RefusalReason | null;
   /** Bytes of memory of one encoder. Default {@link NATIVE_MEMORY}. */
   memory?: number;
 }
 
-/** When a plan is cut into chunks for native encoders. */
+// When to cut a plan for native encoders.
 const NATIVE_CUTS = {
-  /** A plan estimated at up to this many seconds stays whole: it is not worth starting more encoders. */
+  /** Up to this many seconds a plan stays whole: starting more encoders is not worth it. */
   short: 20,
-  /** Chunks must take at most this share of the uncut plan's time. */
+  /** The chunks must take at most this share of the uncut plan's time. */
   worth: 0.85,
   /** Above this many seconds a plan is always cut: losing an encoder would cost too much. */
   loss: 900,
 } as const;
 
-/** Returns what native encoders would do with an uncut plan, whole or in chunks, whichever finishes sooner. */
+/** Returns the offer of native encoders for an uncut plan, whole or in chunks, whichever finishes sooner. */
 export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): Offer {
   const work = nativeWork(plan, source);
   const uncut = uncutTime(work, host);
   const cut = isCopy(plan) ? null : bestCut(plan, work, host);
   const offer = {
-    ...{ encoder: "native", start: NATIVE_COST.seconds.start },
+    encoder: "native",
+    start: NATIVE_COST.seconds.start,
     refusal: host.refusal ?? refuseMemory(work, host.memory ?? NATIVE_MEMORY),
   };
   if (uncut === null || cut === null || !isWorth(cut, uncut)) {
@@ -72,37 +73,37 @@ export interface NativeHost {
   instances: number;
   /** Processors per encoder. */
   cores: number;
-  /** Most chunks of one plan to encode at once. */
+  /** Maximum chunks of one plan to encode at once. */
   max_in_flight: number;
 }
 
 /** A way to cut a plan, and its estimated time. */
 interface NativeTime {
-  /** Seconds of source per chunk; null for uncut. */
+  /** Seconds of source per chunk; null when uncut. */
   chunk_seconds: number | null;
-  /** Chunks of pictures; 1 for uncut. */
+  /** Number of video chunks; 1 when uncut. */
   chunks: number;
   /** Estimated seconds until the output is ready. */
   seconds: number;
 }
 
-// Shorter chunks have too much overhead; longer ones lose too much when an encoder is lost.
-const CHUNK = { least: 20, most: 120, step: 2 } as const;
+// Seconds. Shorter chunks have too much overhead; longer ones lose too much when an encoder is lost.
+const CHUNK_LENGTHS = { min: 20, max: 120, step: 2 } as const;
 
-/** Returns how many video jobs one encoder runs at once, and the threads of each, by its own defaults. */
+/** Returns how many video jobs one encoder with so many processors runs at once, and the threads of each. */
 export function slotsFor(cores: number): { slots: number; threads: number } {
   const slots = Math.max(1, Math.floor(cores / 2));
   return { slots, threads: Math.max(1, Math.ceil(cores / slots)) };
 }
 
-/** Estimates a plan that one encoder runs whole; null when its duration is unknown. */
+/** Estimates the seconds of a plan that one encoder does whole; null when its duration is unknown. */
 function uncutTime({ pictures, sound }: NativeWork, { cores }: NativeHost): number | null {
   if (pictures === null || sound === null) return null;
   const { start, job } = NATIVE_COST.seconds;
   return start + job + Math.max(pictures / paceOf(cores), sound);
 }
 
-/** Finds the longest chunk length among those that finish a plan soonest; null when it should not be cut. */
+/** Finds the chunk length that finishes a plan soonest, the longest of equals; null when it should not be cut. */
 function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | null {
   const { pictures, sound, seek } = work;
   const { duration, video } = plan;
@@ -112,19 +113,17 @@ function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | n
   const cost = NATIVE_COST.seconds;
   const pace = paceOf(host.cores);
   let best: NativeTime | null = null;
-  const step = segmented ? SEGMENT_SECONDS : CHUNK.step;
-  for (let length = CHUNK.most; length >= CHUNK.least; length -= step) {
-    const stretches = cutPlan(plan, { chunk_seconds: length }).chunks.filter(
-      ({ track }) => track === "video",
-    );
-    if (stretches.length < 2) continue;
-    const longest = Math.max(...stretches.map((chunk) => outputSeconds(plan, chunk) ?? 0));
+  const step = segmented ? SEGMENT_SECONDS : CHUNK_LENGTHS.step;
+  for (let length = CHUNK_LENGTHS.max; length >= CHUNK_LENGTHS.min; length -= step) {
+    const chunks = cutPlan(plan, { chunk_seconds: length }).chunks.filter(({ track }) => track === "video");
+    if (chunks.length < 2) continue;
+    const longest = Math.max(...chunks.map((chunk) => outputSeconds(plan, chunk) ?? 0));
     const each = cost.job + (seek + (pictures * longest) / duration) / pace;
-    const rounds = Math.ceil(stretches.length / slots);
-    const together = cost.stitch.once + stretches.length * cost.stitch.chunk + duration * cost.stitch.second;
-    const seconds = cost.start + Math.max(rounds * each, cost.job + sound) + together;
+    const rounds = Math.ceil(chunks.length / slots);
+    const stitching = cost.stitch.once + chunks.length * cost.stitch.chunk + duration * cost.stitch.second;
+    const seconds = cost.start + Math.max(rounds * each, cost.job + sound) + stitching;
     if (best === null || seconds < best.seconds)
-      best = { chunk_seconds: length, chunks: stretches.length, seconds };
+      best = { chunk_seconds: length, chunks: chunks.length, seconds };
   }
   return best;
 }
