@@ -1,6 +1,6 @@
 export type * from "./client/client.ts";
 export type { Chapter } from "./media/chapters.ts";
-export type { ErrorReason } from "./media/errors.ts";
+export type { ErrorReason } from "./media/error-reason.ts";
 export {
   ERROR_KINDS,
   type ErrorKind,
@@ -14,7 +14,7 @@ export {
 export { TARGET_LUFS } from "./media/features/audio-filters.ts";
 export { SAMPLE_RATES } from "./media/features/audio-format.ts";
 export { exactFps } from "./media/features/fps.ts";
-export { manifestEntries, manifestsOf } from "./media/ffmpeg/manifests.ts";
+export { manifestEntries, manifestsOf } from "./media/ffmpeg/manifest-entries.ts";
 export { dropped, type Forecast, forecast } from "./media/forecast.ts";
 export {
   type AdaptiveFormat,

@@ -1,4 +1,5 @@
-import { type ErrorKind, type ErrorReason, MediaError, toMediaError } from "../media/errors.ts";
+import type { ErrorReason } from "../media/error-reason.ts";
+import { type ErrorKind, MediaError, toMediaError } from "../media/errors.ts";
 import type { Refusal } from "../media/refusal.ts";
 import type { PageAnswer } from "./media-api.ts";
 

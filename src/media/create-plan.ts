@@ -1,7 +1,8 @@
 import { NO_LANGUAGE, threeLetters } from "../util/language.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import { MediaError } from "./errors.ts";
-import { type ExtraFile, extraInputs } from "./extra-inputs.ts";
+import type { ExtraFile } from "./extra-files.ts";
+import { extraInputs } from "./extra-inputs.ts";
 import { planMotion } from "./features/animation.ts";
 import {
   type CopyJoin,

@@ -1,4 +1,5 @@
-import { type ErrorReason, MediaError } from "./errors.ts";
+import type { ErrorReason } from "./error-reason.ts";
+import { MediaError } from "./errors.ts";
 import { type Size, type StoredPicture, storedPicture } from "./picture-geometry.ts";
 import type { Geometry, Plan } from "./plan.ts";
 import { errorFor } from "./reasons.ts";

@@ -1,6 +1,3 @@
-import { z } from "zod";
-import { plainName } from "./fields.ts";
-
 /** The options that name extra inputs, in the order in which a run numbers them; inputs that no encoder reads come last. */
 export const INPUT_ROLES = ["overlay", "concat", "subtitles"] as const;
 /** The role of an extra input: the option that names its URL, or a list of URLs. */
@@ -55,38 +52,4 @@ export function mapExtraInputs<T extends { options?: unknown; outputs?: unknown 
 
 function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A file that encoders read in addition to a plan's source: an extra input, or the font of burnt-in subtitles. */
-export const ExtraFile = z.strictObject({
-  role: z.enum([...INPUT_ROLES, "font"]),
-  format: plainName,
-  /** Bytes. */
-  size: z.int().min(0),
-  /** Pixels of one of its pictures; 0 when it has none or the size is unknown. */
-  pixels: z.int().min(0),
-});
-export interface ExtraFile extends z.infer<typeof ExtraFile> {}
-
-/** Returns whether ffmpeg opens a file as an input; a filter reads the others. */
-export function isFfmpegInput({ role }: ExtraFile): boolean {
-  return role !== "subtitles" && role !== "font";
-}
-
-interface Plan {
-  further?: readonly ExtraFile[] | undefined;
-  concat?: unknown;
-}
-
-/** Returns the extra files that a chunk of a plan reads: all or none. */
-export function extraFilesOf(
-  { further = [], concat }: Plan,
-  { track }: { track: string },
-): readonly ExtraFile[] {
-  return track === "audio" && !concat ? [] : further;
-}
-
-/** Returns the bytes of the extra files that a chunk reads. */
-export function extraBytes(plan: Plan, chunk: { track: string }): number {
-  return extraFilesOf(plan, chunk).reduce((sum, { size }) => sum + size, 0);
 }

@@ -1,4 +1,5 @@
-import { type ErrorKind, type ErrorReason, MediaError, type MediaErrorOptions } from "./errors.ts";
+import type { ErrorReason } from "./error-reason.ts";
+import { type ErrorKind, MediaError, type MediaErrorOptions } from "./errors.ts";
 
 // The error of a field is created where its rules are.
 type Described = Exclude<ErrorReason, { code: "field" }>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ERROR_KINDS, ErrorReason, FALLBACK_FAULTS, type MediaError } from "../media/errors.ts";
+import { ErrorReason } from "../media/error-reason.ts";
+import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "../media/errors.ts";
 import { withoutKey } from "../media/features/encryption.ts";
 import { STEP_KINDS, type StepKind } from "../media/formats.ts";
 import type { OptionsOf } from "../media/options.ts";

@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  manifestEntries,
-  manifestsOf,
-  parseDash,
-  replaceEntries,
-  writeDash,
-} from "../../src/media/ffmpeg/manifests.ts";
+import { manifestEntries, manifestsOf, replaceEntries } from "../../src/media/ffmpeg/manifest-entries.ts";
+import { parseDash, writeDash } from "../../src/media/ffmpeg/manifests.ts";
 
 const PLAYLIST = [
   "#EXTM3U",

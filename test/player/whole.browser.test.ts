@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
-import { replaceEntries } from "../../src/media/ffmpeg/manifests.ts";
+import { replaceEntries } from "../../src/media/ffmpeg/manifest-entries.ts";
 import { chunkedStream, planStream, wholeStream } from "../encoders/native-stream.ts";
 import { lateSoundClip, longSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
 import { startBrowser } from "../worker/api/browser.ts";

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform/peak-meter.ts";
-import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-inputs.ts";
+import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-files.ts";
 import { findGain } from "../../src/media/features/audio-filters-graph.ts";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";

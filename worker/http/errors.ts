@@ -2,9 +2,9 @@ import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { z } from "zod";
+import { ErrorReason } from "../../src/media/error-reason.ts";
 import {
   type ErrorKind,
-  ErrorReason,
   MediaError,
   REQUEST_ERROR_KINDS,
   type RequestErrorKind,

@@ -5,15 +5,14 @@ import { MediaError, toMediaError } from "../../media/errors.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import { errorFor } from "../../media/reasons.ts";
 import { type CreateId, isId } from "../../runs/ids.ts";
+import { createJobTasks, type Job } from "../../runs/job.ts";
 import {
   awaitedTask,
-  createJobTasks,
   describeJob,
-  type Job,
   missingOutput,
   releaseAfter,
   type TaskEnd,
-} from "../../runs/job.ts";
+} from "../../runs/job-status.ts";
 import { runErrorOf } from "../../runs/step.ts";
 import { clearMedia } from "../../runs/steps/media-keys.ts";
 import type { Task } from "../../runs/task.ts";

@@ -1,7 +1,7 @@
 import type { Output, ReadOptions } from "../../client/client.ts";
 import { saveTo } from "../../client/output.ts";
 import { MediaError } from "../../media/errors.ts";
-import { replaceEntries } from "../../media/ffmpeg/manifests.ts";
+import { replaceEntries } from "../../media/ffmpeg/manifest-entries.ts";
 import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import { untilAborted } from "../../util/async.ts";
 import type { RunFiles } from "../media-api.ts";

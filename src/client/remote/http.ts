@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ERROR_KINDS, ErrorReason, MediaError } from "../../media/errors.ts";
+import { ErrorReason } from "../../media/error-reason.ts";
+import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
 import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
 
 /** The platform's fetch, or one with its signature. */

@@ -1,5 +1,5 @@
 import { estimateWork } from "../../media/estimate.ts";
-import { extraBytes } from "../../media/extra-inputs.ts";
+import { extraBytes } from "../../media/extra-files.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { FAST_TOOLS, refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";

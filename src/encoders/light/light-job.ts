@@ -1,5 +1,5 @@
 import { MediaError } from "../../media/errors.ts";
-import { extraFilesOf } from "../../media/extra-inputs.ts";
+import { extraFilesOf } from "../../media/extra-files.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
 import { chunkArgs } from "../../media/ffmpeg/chunk-args.ts";
 import { adaptiveMime, MASTER, outputFile } from "../../media/ffmpeg/output-files.ts";

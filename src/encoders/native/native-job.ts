@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ERROR_KINDS, ErrorReason, MediaError } from "../../media/errors.ts";
+import { ErrorReason } from "../../media/error-reason.ts";
+import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
 import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";

@@ -1,4 +1,5 @@
-import type { ErrorKind, ErrorReason } from "../../media/errors.ts";
+import type { ErrorReason } from "../../media/error-reason.ts";
+import type { ErrorKind } from "../../media/errors.ts";
 import type { PacketCounts } from "../../media/ffmpeg/packet-count.ts";
 import { type Chunk, PLAN_VERSION, type Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";

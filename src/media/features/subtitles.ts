@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
-import { type ExtraFile, extraInputs } from "../extra-inputs.ts";
+import type { ExtraFile } from "../extra-files.ts";
+import { extraInputs } from "../extra-inputs.ts";
 import { feature, type OverContext, option } from "../feature.ts";
 import { closed, fileUrl, issue, type Report } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";

@@ -1,4 +1,4 @@
-import { extraFilesOf, isFfmpegInput } from "../extra-inputs.ts";
+import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
 import type { Filter } from "../feature.ts";
 import type { Gain } from "../features/audio-filters-graph.ts";
 import { concatArgs, partInput } from "../features/concat-graph.ts";

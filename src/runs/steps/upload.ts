@@ -1,5 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
-import { manifestsOf, referencedPaths } from "../../media/ffmpeg/manifests.ts";
+import { manifestsOf } from "../../media/ffmpeg/manifest-entries.ts";
+import { referencedPaths } from "../../media/ffmpeg/manifests.ts";
 import type { Source } from "../../media/source.ts";
 import type { FileBody } from "../../storage/http/writer.ts";
 import type { S3Bucket } from "../../storage/s3/bucket.ts";

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { manifestEntries } from "../../../src/media/ffmpeg/manifests.ts";
+import { manifestEntries } from "../../../src/media/ffmpeg/manifest-entries.ts";
 import type { Connection } from "../../../src/runs/connection.ts";
 import type { Step } from "../../../src/runs/step.ts";
 import type { Task } from "../../../src/runs/task.ts";

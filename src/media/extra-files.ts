@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { INPUT_ROLES } from "./extra-inputs.ts";
+import { plainName } from "./fields.ts";
+
+/** A file that encoders read in addition to a plan's source: an extra input, or the font of burnt-in subtitles. */
+export const ExtraFile = z.strictObject({
+  role: z.enum([...INPUT_ROLES, "font"]),
+  format: plainName,
+  /** Bytes. */
+  size: z.int().min(0),
+  /** Pixels of one of its pictures; 0 when it has none or the size is unknown. */
+  pixels: z.int().min(0),
+});
+export interface ExtraFile extends z.infer<typeof ExtraFile> {}
+
+/** Returns whether ffmpeg opens a file as an input; a filter reads the others. */
+export function isFfmpegInput({ role }: ExtraFile): boolean {
+  return role !== "subtitles" && role !== "font";
+}
+
+interface Plan {
+  further?: readonly ExtraFile[] | undefined;
+  concat?: unknown;
+}
+
+/** Returns the extra files that a chunk of a plan reads: all or none. */
+export function extraFilesOf(
+  { further = [], concat }: Plan,
+  { track }: { track: string },
+): readonly ExtraFile[] {
+  return track === "audio" && !concat ? [] : further;
+}
+
+/** Returns the bytes of the extra files that a chunk reads. */
+export function extraBytes(plan: Plan, chunk: { track: string }): number {
+  return extraFilesOf(plan, chunk).reduce((sum, { size }) => sum + size, 0);
+}
