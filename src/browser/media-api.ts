@@ -129,12 +129,12 @@ export type PageAnswer<T> =
 /** The media worker's methods; all reject with a MediaError. */
 export interface MediaApi {
   open(settings: MediaSettings): Promise<void>;
-  /** Creates a run on `file`; `further` has the other files by the paths of their URLs in the request. */
+  /** Creates a run on `file`; `extra` has the other files by the paths of their URLs in the request. */
   create(
     type: RecordType,
     request: unknown,
     file: LocalFile | null,
-    further: ReadonlyMap<string, LocalFile>,
+    extra: ReadonlyMap<string, LocalFile>,
   ): Promise<Run>;
   get(type: RecordType, id: string): Promise<Run>;
   /** Returns the current state of a run, for its first watcher. */
@@ -143,8 +143,8 @@ export interface MediaApi {
   cancel(type: RecordType, id: string): Promise<Run>;
   retry(id: string): Promise<Task>;
   remove(type: RecordType, id: string): Promise<void>;
-  /** Creates a job on `file`; the paths of `further` begin with `outputs.<index>.`. */
-  createJob(request: unknown, file: LocalFile | null, further: ReadonlyMap<string, LocalFile>): Promise<Job>;
+  /** Creates a job on `file`; the paths of `extra` begin with `outputs.<index>.`. */
+  createJob(request: unknown, file: LocalFile | null, extra: ReadonlyMap<string, LocalFile>): Promise<Job>;
   getJob(id: string): Promise<Job>;
   listJobs(options: ListOptions): Promise<Page<Job>>;
   cancelJob(id: string): Promise<Job>;

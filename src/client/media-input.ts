@@ -18,8 +18,8 @@ export interface GivenRequest {
   /** Its input is a URL as text, or for a step an object that contains one; null when there is only a file. */
   request: unknown;
   file: Blob | FileSystemFileHandle | null;
-  /** The files among its further inputs, by the paths of their URLs; those URLs are null in `request`. */
-  further: ReadonlyMap<string, Blob | FileSystemFileHandle>;
+  /** The files among its extra inputs, by the paths of their URLs; those URLs are null in `request`. */
+  extra: ReadonlyMap<string, Blob | FileSystemFileHandle>;
 }
 
 interface GivenMedia {
@@ -39,9 +39,9 @@ const FOLD_BYTES = 8_388_608;
  * not media, `invalid_input` for bytes that can no longer be read, and `input_unreachable` when a stream breaks off.
  */
 export async function readInput(object: "task" | "step", request: unknown): Promise<GivenRequest> {
-  if (typeof request !== "object" || request === null) return { request, file: null, further: new Map() };
-  const { request: own, further } = await readFurther(request);
-  return { ...(await readMain(object, own)), further };
+  if (typeof request !== "object" || request === null) return { request, file: null, extra: new Map() };
+  const { request: own, extra } = await readExtra(request);
+  return { ...(await readMain(object, own)), extra };
 }
 
 async function readMain(
@@ -56,23 +56,23 @@ async function readMain(
   return { request: { ...request, input: isText ? { url: input } : input }, file };
 }
 
-async function readFurther(request: {
+async function readExtra(request: {
   options?: unknown;
-}): Promise<Pick<GivenRequest, "further"> & { request: object }> {
+}): Promise<Pick<GivenRequest, "extra"> & { request: object }> {
   const given = new Map<string, unknown>();
   mapExtraInputs(request, (url, _, param) => {
     const plain = (typeof url !== "object" && typeof url !== "string") || url === null;
     if (!plain && (tagOf(url) !== "Object" || isHandle(url))) given.set(param, url);
     return url;
   });
-  const further = new Map<string, Blob | FileSystemFileHandle>();
+  const extra = new Map<string, Blob | FileSystemFileHandle>();
   for (const [param, url] of given) {
     const { input, file } = await readMedia(url);
-    if (file) further.set(param, file);
+    if (file) extra.set(param, file);
     given.set(param, file ? null : input);
   }
   const read = mapExtraInputs(request, (url, _, param) => (given.has(param) ? given.get(param) : url));
-  return { request: read, further };
+  return { request: read, extra };
 }
 
 async function readMedia(input: unknown): Promise<GivenMedia> {

@@ -55,7 +55,7 @@ export type RecordOf<T> = T extends { object: "task"; kind: infer K extends Enco
     ? Step<K>
     : Task | Step;
 
-/** Options in which a file or a URL object may stand for the URL of a further input, such as that of an overlay. */
+/** Options in which a file or a URL object may stand for the URL of an extra input, such as that of an overlay. */
 export type WithFiles<O> = { [N in keyof O]: N extends InputRole ? FilesIn<O[N]> : O[N] };
 type FilesIn<T> = T extends readonly (infer E)[]
   ? FilesIn<E>[]

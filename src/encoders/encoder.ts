@@ -35,7 +35,7 @@ export interface Written {
 export interface RemoteFiles {
   /** URL of the source; supports range requests. */
   input: { url: string; size: number; etag: string };
-  /** The further files that the chunk reads, in the plan's order; absent where it reads none. */
+  /** The extra files that the chunk reads, in the plan's order; absent where it reads none. */
   further?: RemoteFiles["input"][];
   /** URL of the folder, ending in a slash; a file is PUT to it with its name appended. */
   folder: string;
@@ -57,8 +57,8 @@ export interface ChunkJob {
   chunk: Chunk;
   source: Source;
   input: ByteReader;
-  /** The further files that the chunk reads, in the plan's order; absent where it reads none. */
-  further?: readonly ByteReader[];
+  /** The extra files that the chunk reads, in the plan's order; absent where it reads none. */
+  extra?: readonly ByteReader[];
   signal: AbortSignal;
   /** Called from time to time while the job waits for a free encoder, so that waiting is not taken for a stall. */
   onWait?: () => void;

@@ -47,7 +47,7 @@ test("after a reload a task still has its output, and its file can be retried", 
   expect(seen.listed).toEqual([again.id, done.id]);
 });
 
-test("a further file survives a reload, serves a retry, and goes with its tasks", async () => {
+test("an extra file survives a reload, serves a retry, and goes with its tasks", async () => {
   const { page } = rig.lab;
   await rig.serve(await clip("mp4"), "short.mp4");
   const { id, before } = await page.evaluate(async () => {

@@ -44,8 +44,8 @@ export interface Row<K extends EncodeKind = EncodeKind> {
   options: OptionsOf<K>;
   made: Made;
   chunk_seconds?: number;
-  /** Path of a further input. */
-  further?: () => Promise<string>;
+  /** Path of an extra input. */
+  extra?: () => Promise<string>;
   /** In the order of `ENCODERS`: null if it encodes, or the code of its refusal. */
   cells: readonly (string | null)[];
 }
@@ -195,7 +195,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, OVERLAY, YES, OTHER, "overlay"]),
-    ...{ name: "h264 under an overlay, in chunks", chunk_seconds: 0.7, further: redPicture },
+    ...{ name: "h264 under an overlay, in chunks", chunk_seconds: 0.7, extra: redPicture },
     options: {
       ...{ codec: "h264", width: 160 },
       overlay: {
@@ -213,7 +213,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, CONCAT, YES, OTHER, "concat"]),
-    ...{ name: "h264 before another", further: () => clip("mp4", { size: "320x180" }), chunk_seconds: 0.7 },
+    ...{ name: "h264 before another", extra: () => clip("mp4", { size: "320x180" }), chunk_seconds: 0.7 },
     options: { codec: "h264", width: 160, concat: [{ url: "https://example.com/second.mp4" }] },
     made: {
       ...{ picture: "h264", sound: "aac", width: 160, duration: 4, frames: 100 },
@@ -222,7 +222,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     ...video("h265", "mp4", [PICTURES, OTHER, OTHER, OTHER, "output_codec", YES, "overlay"]),
-    ...{ name: "h265 under an overlay", further: redPicture },
+    ...{ name: "h265 under an overlay", extra: redPicture },
     options: { codec: "h265", width: 160, overlay: { url: "https://example.com/red.png", width: 40 } },
     made: {
       ...{ picture: "hevc", sound: "aac", width: 160, frames: 50 },
@@ -255,7 +255,7 @@ export const ROWS: readonly Row[] = [
   image("gif", "gif"),
   {
     ...image("jpeg", "mjpeg", [OTHER, OTHER, "overlay", OTHER, YES, OTHER, OTHER]),
-    ...{ name: "jpeg under an overlay", further: redPicture },
+    ...{ name: "jpeg under an overlay", extra: redPicture },
     options: { format: "jpeg", width: 160, overlay: { url: "https://example.com/red.png", width: 90 } },
     made: { picture: "mjpeg", still: true, like: "scale=160:90,drawbox=x=35:y=0:w=90:h=90:color=red:t=fill" },
   },
@@ -275,7 +275,7 @@ export const ROWS: readonly Row[] = [
     cells: [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER],
   },
   {
-    ...{ name: "several stills under an overlay", clip: "mp4", kind: "image", further: redPicture },
+    ...{ name: "several stills under an overlay", clip: "mp4", kind: "image", extra: redPicture },
     options: { count: 2, width: 160, overlay: { url: "https://example.com/red.png", position: "top-left" } },
     made: {
       ...{ picture: "mjpeg", still: true, file: "still_0002.jpg" },

@@ -42,10 +42,10 @@ test.for(ROWS)("$name", async ({ name, kind, options, made, cells, chunk_seconds
     await symlink(file, join(home, basename(file))).catch(() => {});
     return { clip: `/files/${basename(file)}`, source: await probe(file) };
   };
-  const more = await row.further?.();
+  const more = await row.extra?.();
   const cell = {
     ...(await serve(path)),
-    ...(more && { further: [await serve(more)] }),
+    ...(more && { extra: [await serve(more)] }),
     kind,
     options,
     ...(chunk_seconds && { chunk_seconds }),

@@ -22,8 +22,8 @@ export interface Cell<K extends EncodeKind = EncodeKind> {
   options: OptionsOf<K>;
   /** Seconds of a chunk; by default there is one chunk. */
   chunk_seconds?: number;
-  /** Further inputs: their URLs and what the probe says about them. */
-  further?: { clip: string; source: Source }[];
+  /** Extra inputs: their URLs and what the probe says about them. */
+  extra?: { clip: string; source: Source }[];
 }
 
 /** Why the encoder refused, or its files as base64, with the name of the one to open. */
@@ -50,12 +50,12 @@ export function encoderNames(): string[] {
 
 /** Encodes with one encoder, unless it refuses. */
 export async function fillCell(cell: Cell): Promise<CellAnswer> {
-  const { encoder: name, clip, source, kind, options, chunk_seconds, further = [] } = cell;
+  const { encoder: name, clip, source, kind, options, chunk_seconds, extra = [] } = cell;
   const encoder = openEncoders().ordered.find((each) => each.name === name);
   if (!encoder) throw new Error(`There is no ${name}.`);
   const plan = createPlan(source, kind, options, {
     chunk_seconds,
-    extra: further.map((each) => each.source),
+    extra: extra.map((each) => each.source),
   });
   await encoder.prepare?.(plan, source);
   const refusal = encoder.refuse(plan, source);
@@ -67,7 +67,7 @@ export async function fillCell(cell: Cell): Promise<CellAnswer> {
   const { key } = await runEncode({
     ...{ id: "run", plan, source, encoder, work: "work/", out: "out/", name: "file", max_in_flight: 1 },
     input: async () => input,
-    further: () => Promise.all(further.map((each) => open(each.clip))),
+    extra: () => Promise.all(extra.map((each) => open(each.clip))),
     storage: {
       ...storage,
       write(at, body, mime) {

@@ -71,8 +71,8 @@ test("drops the file of a run or job whose record could not be stored", async ()
     expect([...inputs.keys()]).toEqual([]);
   }
   const job = { input: null, outputs: [{ kind: "video", options: { overlay: { url: null } } }] };
-  const further = new Map([["outputs.0.options.overlay.url", file]]);
-  await expect(host.createJob(job, file, further)).rejects.toMatchObject({ kind: "storage_full" });
+  const extra = new Map([["outputs.0.options.overlay.url", file]]);
+  await expect(host.createJob(job, file, extra)).rejects.toMatchObject({ kind: "storage_full" });
   expect([...inputs.keys()]).toEqual([]);
 });
 

@@ -120,7 +120,7 @@ export const CALLS: ClientClauses = [
     },
   },
   {
-    name: "takes files as further inputs, and again in a retry",
+    name: "takes files as extra inputs, and again in a retry",
     async check({ client, inputs }) {
       const overlay = { url: redPicture(), width: "200%" } as const;
       const text = new File(["WEBVTT\n\n00:00.000 --> 00:01.000\nHallo\n"], "de.txt");

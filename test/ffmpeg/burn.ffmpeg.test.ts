@@ -51,7 +51,7 @@ async function brightest(input: string, text: string, options: VideoOptions, chu
   const values: number[] = [];
   for (const chunk of plan.chunks.filter(({ track }) => track !== "audio")) {
     const output = join(home, `${chunk.index}.${plan.format}`);
-    const io = { input, output, further: paths.map((path) => ({ path, input: [] })) };
+    const io = { input, output, extra: paths.map((path) => ({ path, input: [] })) };
     await runNative(["-y", ...chunkArgs(plan, chunk, source, io, TOOLS)]);
     const { output: listed } = await runNative([
       ...["-i", output, "-vf", "signalstats,metadata=print:key=lavfi.signalstats.YMAX:file=-"],

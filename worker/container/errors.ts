@@ -55,7 +55,7 @@ export const errors = {
   jobCancelled: () => new MediaError("worker_lost", "The job was called off."),
   shuttingDown: () =>
     new MediaError("worker_lost", "The encoder is shutting down; another one has to do the work."),
-  extraInputMissing: () => new RangeError("A further file of the job is missing."),
+  extraInputMissing: () => new RangeError("An extra file of the job is missing."),
   toolMissing: ({ option }: { option: string }) => new RangeError(`No encoder takes ${option}.`),
 
   // Input.

@@ -60,13 +60,13 @@ export interface DelegationParts {
   pieces: PieceStore;
   /** Returns a task's file on this machine; null when it cannot be read. */
   fileOf(task: Task): Promise<Blob | null>;
-  /** Returns a task's further files by the paths of their URLs in the request. */
-  furtherFiles(task: Task): Promise<ReadonlyMap<string, Blob>>;
+  /** Returns a task's extra files by the paths of their URLs in the request. */
+  extraFiles(task: Task): Promise<ReadonlyMap<string, Blob>>;
   tell(event: MediaEvent): void;
 }
 
 export function createDelegation(parts: DelegationParts): Delegation {
-  const { has_fallback, records, pieces, fileOf, furtherFiles, tell } = parts;
+  const { has_fallback, records, pieces, fileOf, extraFiles, tell } = parts;
   const ends = new Map<string, { delegated: Delegated; end(): void }>();
 
   const find = async (id: string) => ((await pieces.get(id, PIECE))?.value ?? null) as Delegated | null;
@@ -81,8 +81,8 @@ export function createDelegation(parts: DelegationParts): Delegation {
     const isSent = remote === null && !/^(https?|s3):/i.test(record.input);
     const file = isSent ? await fileOf(record) : null;
     if (isSent && !file) return false;
-    const further = remote === null ? await furtherFiles(record) : new Map<string, Blob>();
-    const request = mapExtraInputs(requestOf(record), (url, _, param) => further.get(param) ?? url);
+    const extra = remote === null ? await extraFiles(record) : new Map<string, Blob>();
+    const request = mapExtraInputs(requestOf(record), (url, _, param) => extra.get(param) ?? url);
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.set(id, { delegated, end: resolve });
     const aborted = () => {

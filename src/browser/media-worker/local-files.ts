@@ -9,7 +9,7 @@ import type { LocalFile, Run } from "../media-api.ts";
 
 /** The visitors' files that runs work on. */
 export interface InputFiles {
-  /** Stores a run's file, or a further file under its {@link furtherFileId}; rejects with `input_unreachable` when it cannot be read. */
+  /** Stores a run's file, or an extra file under its {@link extraFileId}; rejects with `input_unreachable` when it cannot be read. */
   add(run_id: string, file: LocalFile): Promise<void>;
   /** Reuses the files of another run; returns false when that has none. */
   copy(from: string, to: string): Promise<boolean>;
@@ -22,12 +22,12 @@ export interface InputFiles {
   handle(run_id: string): Promise<FileSystemFileHandle | null>;
   /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` for a different file. */
   replace(run_id: string, file: LocalFile): Promise<void>;
-  /** Removes a run's file and its further files. */
+  /** Removes a run's file and its extra files. */
   remove(run_id: string): Promise<void>;
 }
 
-/** Returns the id under which a run's further file is stored. */
-export function furtherFileId(run_id: string, at: number): string {
+/** Returns the id under which a run's extra file is stored. */
+export function extraFileId(run_id: string, at: number): string {
   return `${run_id}/${at}`;
 }
 
@@ -134,10 +134,10 @@ async function mustAsk({ file }: InputRecord): Promise<boolean> {
 }
 
 /**
- * Replaces the further files of a request by URLs that carry their indexes. Returns the request, and the files by index; `given`
+ * Replaces the extra files of a request by URLs that carry their indexes. Returns the request, and the files by index; `given`
  * has them by the paths of their URLs in the request.
  */
-export function numberFurther(
+export function numberExtraFiles(
   request: unknown,
   given: ReadonlyMap<string, LocalFile>,
 ): { request: unknown; files: ReadonlyMap<number, LocalFile> } {
@@ -149,19 +149,19 @@ export function numberFurther(
     const file = given.get(param);
     if (!file) return url;
     files.set(at, file);
-    return furtherFileUrl(nameOf(file), at);
+    return extraFileUrl(nameOf(file), at);
   });
   return { request: numbered, files };
 }
 
-/** Returns the further files that the page can still read, each with its index and the path of its URL in the request. */
-export async function findFurther(
+/** Returns the extra files that the page can still read, each with its index and the path of its URL in the request. */
+export async function findExtraFiles(
   files: InputFiles,
   record: Run,
 ): Promise<{ at: number; param: string; blob: Blob }[]> {
   const found: { at: number; param: string; blob: Blob }[] = [];
   for (const [at, { url, param }] of extraInputs(record).entries()) {
-    const blob = furtherOfFile(url) === null ? null : await files.find(furtherFileId(record.id, at));
+    const blob = extraFileIndex(url) === null ? null : await files.find(extraFileId(record.id, at));
     if (blob) found.push({ at, param, blob });
   }
   return found;
@@ -198,13 +198,13 @@ export function runOfFile(url: string): string | null {
   return /^file:[^#]*#(step_[0-9a-z]{26})$/.exec(url)?.[1] ?? null;
 }
 
-/** Returns the URL of a visitor's further file; its fragment is the file's index among the further inputs. */
-function furtherFileUrl(name: string, at: number): string {
+/** Returns the URL of a visitor's extra file; its fragment is the file's index among the extra inputs. */
+function extraFileUrl(name: string, at: number): string {
   return `${fileUrl(name)}#${at}`;
 }
 
-/** Returns the index in the URL of a visitor's further file; null for any other URL. */
-export function furtherOfFile(url: string): number | null {
+/** Returns the index in the URL of a visitor's extra file; null for any other URL. */
+export function extraFileIndex(url: string): number | null {
   const [, at] = /^file:[^#]*#(\d{1,4})$/.exec(url) ?? [];
   return at === undefined ? null : Number(at);
 }

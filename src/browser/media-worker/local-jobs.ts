@@ -21,12 +21,12 @@ import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
 import type { LocalFile, MediaApi, Run } from "../media-api.ts";
 import {
+  extraFileId,
   fileUrl,
-  furtherFileId,
   givenInput,
   type InputFiles,
   type LocalUrls,
-  numberFurther,
+  numberExtraFiles,
 } from "./local-files.ts";
 import { type LocalRules, parseLocalJob, parseLocalList } from "./local-requests.ts";
 import type { RunRecords, RunStores } from "./run-records.ts";
@@ -118,8 +118,8 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
   }
 
   const api: LocalJobs["api"] = {
-    async createJob(asked, given, further) {
-      const numbered = numberOutputs(asked, further);
+    async createJob(asked, given, extra) {
+      const numbered = numberOutputs(asked, extra);
       const local = await givenInput(asked, given, urls);
       const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
       const request = parseLocalJob(numbered.request, url, tools.rules);
@@ -132,7 +132,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
         for (const [index, { id }] of tasks.entries()) {
           const key = keyIn(request.outputs[index]?.request);
           if (key !== null) await stores.pieces.put(id, CONTENT_KEY, await importContentKey(parseBlock(key)));
-          for (const [at, file] of numbered.files[index] ?? []) await files.add(furtherFileId(id, at), file);
+          for (const [at, file] of numbered.files[index] ?? []) await files.add(extraFileId(id, at), file);
         }
         await stores.jobs.create({ ...head, tasks: tasks.map(({ id }) => id) }, tasks);
       }
@@ -224,17 +224,17 @@ function endOf(task: Task): TaskEnd | null {
   return isFinished(task) ? (task.status as TaskEnd) : null;
 }
 
-/** Numbers the further files of each output by itself, as its task does. */
+/** Numbers the extra files of each output by itself, as its task does. */
 function numberOutputs(
   asked: unknown,
-  further: ReadonlyMap<string, LocalFile>,
+  extra: ReadonlyMap<string, LocalFile>,
 ): { request: unknown; files: ReadonlyMap<number, LocalFile>[] } {
   const outputs: unknown = Object(asked).outputs;
   if (!Array.isArray(outputs)) return { request: asked, files: [] };
   const numbered = outputs.map((output, index) => {
     const start = `outputs.${index}.`;
-    const own = [...further].filter(([param]) => param.startsWith(start));
-    return numberFurther(output, new Map(own.map(([param, file]) => [param.slice(start.length), file])));
+    const own = [...extra].filter(([param]) => param.startsWith(start));
+    return numberExtraFiles(output, new Map(own.map(([param, file]) => [param.slice(start.length), file])));
   });
   return {
     request: { ...Object(asked), outputs: numbered.map(({ request }) => request) },

@@ -12,7 +12,7 @@ import {
 import { checkHost, type HostRules } from "../../storage/http/host-guard.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { Connections } from "../connections.ts";
-import { furtherOfFile, isOpfsPath } from "./local-files.ts";
+import { extraFileIndex, isOpfsPath } from "./local-files.ts";
 
 // Placeholder URL for local inputs, so that one parser handles all requests.
 const STAND_IN = "https://local.invalid/input";
@@ -27,13 +27,13 @@ export interface LocalRules extends HostRules {
  * service does.
  */
 export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
-  const further = withoutFurther(body);
-  const { given } = further;
-  const request = further.restore(
+  const extra = withoutExtraInputs(body);
+  const { given } = extra;
+  const request = extra.restore(
     parseTaskRequest(local === null ? given : { ...Object(given), input: STAND_IN }),
   );
   refuseWebhook(request);
-  checkFurther(request, rules);
+  checkExtraInputs(request, rules);
   if (local === null) checkInput(request.input, "input", rules);
   checkOutput(request, rules);
   return local === null ? request : { ...request, input: local };
@@ -41,14 +41,14 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
 
 /** Parses the request of a job in the same way. */
 export function parseLocalJob(body: unknown, local: string | null, rules: LocalRules): JobRequest {
-  const { given, restore } = withoutFurther(body);
+  const { given, restore } = withoutExtraInputs(body);
   const request = parseJobRequest(local === null ? given : { ...Object(given), input: STAND_IN });
   refuseWebhook(request);
   if (local === null) checkInput(request.input, "input", rules);
   const outputs = request.outputs.map((output, index) => {
     const at = `outputs.${index}.`;
     const restored = restore(output.request, at);
-    checkFurther(restored, rules, at);
+    checkExtraInputs(restored, rules, at);
     checkOutput(restored, rules, at);
     return { ...output, request: local === null ? restored : { ...restored, input: local } };
   });
@@ -63,11 +63,11 @@ export function parseLocalList(sort: ListSort, options: unknown): ListQuery {
 
 /** Parses the request of a standalone step in the same way; an encode accepts a file that was not probed. */
 export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
-  const further = withoutFurther(body);
-  const { given } = further;
-  const request = further.restore(parseStepRequest(local === null ? given : withStandIn(Object(given))));
+  const extra = withoutExtraInputs(body);
+  const { given } = extra;
+  const request = extra.restore(parseStepRequest(local === null ? given : withStandIn(Object(given))));
   refuseWebhook(request);
-  checkFurther(request, rules);
+  checkExtraInputs(request, rules);
   if (local === null) checkInput(request.input.url, "input.url", rules);
   if (request.kind === "upload") {
     const { url, connection_id = null } = request.options;
@@ -90,7 +90,7 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
 }
 
 // Replaces the URLs of files on this machine, which the parser does not accept, and restores them afterwards.
-function withoutFurther(body: unknown) {
+function withoutExtraInputs(body: unknown) {
   const local = new Map<string, string>();
   const given = mapExtraInputs(Object(body), (url, _, param) => {
     if (typeof url !== "string" || !isLocal(url)) return url;
@@ -102,7 +102,7 @@ function withoutFurther(body: unknown) {
   return { given: typeof body === "object" && body !== null ? given : body, restore };
 }
 
-function checkFurther(request: { options?: unknown }, rules: LocalRules, at = ""): void {
+function checkExtraInputs(request: { options?: unknown }, rules: LocalRules, at = ""): void {
   for (const { url, param } of extraInputs(request)) if (!isLocal(url)) checkInput(url, at + param, rules);
 }
 
@@ -113,7 +113,7 @@ function checkOutput({ output }: TaskRequest, rules: LocalRules, at = ""): void 
 }
 
 function isLocal(url: string): boolean {
-  return furtherOfFile(url) !== null || isOpfsPath(url);
+  return extraFileIndex(url) !== null || isOpfsPath(url);
 }
 
 // A page may be closed at any time, and its visitor could forge what it posts.

@@ -25,12 +25,12 @@ import { createDelegation } from "./delegate.ts";
 import { executeRun } from "./execute-run.ts";
 import {
   createInputFiles,
+  extraFileId,
   fileUrl,
-  findFurther,
-  furtherFileId,
+  findExtraFiles,
   givenInput,
   isOpfsPath,
-  numberFurther,
+  numberExtraFiles,
   ownFileUrl,
   runOfFile,
 } from "./local-files.ts";
@@ -76,8 +76,8 @@ export function createMediaHost(
       const key = parts.urls.key(task.input);
       return key === null ? files.find(runOfFile(task.input) ?? inputIdOf(task)) : storage.file(key);
     },
-    async furtherFiles(task) {
-      return new Map((await findFurther(files, task)).map(({ param, blob }) => [param, blob]));
+    async extraFiles(task) {
+      return new Map((await findExtraFiles(files, task)).map(({ param, blob }) => [param, blob]));
     },
   });
   const tools = {
@@ -130,9 +130,9 @@ export function createMediaHost(
     type: RecordType,
     asked: unknown,
     given: LocalFile | null,
-    further: ReadonlyMap<string, LocalFile>,
+    extra: ReadonlyMap<string, LocalFile>,
   ): Promise<Run> {
-    const { request, files: ours } = numberFurther(asked, further);
+    const { request, files: ours } = numberExtraFiles(asked, extra);
     const local = await givenInput(request, given, parts.urls);
     const now = Date.now();
     const record = type === "task" ? createTaskOf() : createStepOf();
@@ -144,7 +144,7 @@ export function createMediaHost(
       if (content_key !== null)
         await pieces.put(record.id, CONTENT_KEY, await importContentKey(parseBlock(content_key)));
       if (local?.file) await files.add(record.id, local.file);
-      for (const [at, file] of ours) await files.add(furtherFileId(record.id, at), file);
+      for (const [at, file] of ours) await files.add(extraFileId(record.id, at), file);
     }
 
     function createTaskOf(): Task {

@@ -24,8 +24,8 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
 import type { Run } from "../media-api.ts";
 import {
-  findFurther,
-  furtherOfFile,
+  extraFileIndex,
+  findExtraFiles,
   type InputFiles,
   isOpfsPath,
   type LocalUrls,
@@ -60,9 +60,9 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   const needs_file = !taken && (await files.has(input_id));
   const blob = needs_file ? await files.find(input_id) : null;
   if (needs_file && !blob) return null;
-  // A further file that cannot be read fails only when it is opened.
+  // An extra file that cannot be read fails only when it is opened.
   const own_files = new Map(
-    (await findFurther(files, record)).map(({ at, blob }) => [extraInputKey(record.id, at), blob]),
+    (await findExtraFiles(files, record)).map(({ at, blob }) => [extraInputKey(record.id, at), blob]),
   );
   if (blob) own_files.set(sourceKey(input_id), blob);
   const storage = own_files.size > 0 ? withOwnFiles(tools.storage, own_files) : tools.storage;
@@ -182,7 +182,7 @@ function createLocalInputs({ own, files, storage, urls, connections, open }: Loc
       if (own?.url === url) return openBlob(own.blob, url);
       const other = runOfFile(url);
       if (other !== null) return openBlob(await files.find(other), url);
-      if (furtherOfFile(url) !== null) return openBlob(null, url);
+      if (extraFileIndex(url) !== null) return openBlob(null, url);
       const key = urls.key(url);
       if (key !== null) return openStored(storage, key, url, open);
       if (isOpfsPath(url)) {

@@ -129,13 +129,13 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     asked: NewTask | NewStep,
     options: CreateOptions | undefined,
   ): Promise<never> {
-    const { request, file, further } = await give(type, asked, options);
-    return (await api.create(type, request, file, further)) as never;
+    const { request, file, extra } = await give(type, asked, options);
+    return (await api.create(type, request, file, extra)) as never;
   }
 
   async function createJob(asked: NewJob, options: CreateOptions | undefined): Promise<Job> {
-    const { request, file, further } = await give("task", asked, options);
-    return (await api.createJob(request, file, further)) as Job;
+    const { request, file, extra } = await give("task", asked, options);
+    return (await api.createJob(request, file, extra)) as Job;
   }
 
   async function list<T>(type: RecordType | "job", { signal, ...asked }: ListOptions): Promise<Page<T>> {

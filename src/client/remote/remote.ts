@@ -88,8 +88,8 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     make: (request: unknown) => Promise<T>,
   ): Promise<T> {
     over.signal.throwIfAborted();
-    const { request, file, further } = await readInput(object, given);
-    if (!file && further.size === 0) return make(request);
+    const { request, file, extra } = await readInput(object, given);
+    if (!file && extra.size === 0) return make(request);
     const sent: Upload[] = [];
     const send = async (each: Blob | FileSystemFileHandle, how: CreateOptions | undefined) => {
       const upload = await uploads.send(each, how);
@@ -98,7 +98,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     };
     try {
       const urls = new Map<string, string>();
-      for (const [param, each] of further) {
+      for (const [param, each] of extra) {
         urls.set(param, await send(each, options?.signal && { signal: options.signal }));
       }
       const own = mapExtraInputs(request as object, (url, _, param) => urls.get(param) ?? url);

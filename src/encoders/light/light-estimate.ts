@@ -207,7 +207,7 @@ function stretchSeconds(bytes: number, size: number, duration: number): number {
 
 /**
  * Bytes of a file of `size` held in memory while a chunk is encoded: all of it, a stretch and the file's tables, or its
- * sound; with the further files.
+ * sound; with the extra files.
  */
 function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number {
   const input = soundBytes(size, plan, chunk, source) ?? inputBytes(size, plan, source, chunk);

@@ -24,7 +24,7 @@ import { createPeakMeter } from "../waveform/peak-meter.ts";
 import { coreOf, inputBytes, LIGHT_INPUT, lightTools, stretchBytes } from "./light-estimate.ts";
 import { type FfprobeReport, type HeaderFacts, readHeaderFacts, reportOf, runProbe } from "./light-probe.ts";
 
-/** A job for the light encoder on a file of `size` bytes; the ranges of its further files count on from its end. */
+/** A job for the light encoder on a file of `size` bytes; the ranges of its extra files count on from its end. */
 export type LightJob =
   | { kind: "probe"; size: number }
   | {
@@ -33,16 +33,16 @@ export type LightJob =
       plan: Plan;
       chunk: Chunk;
       source: Source;
-      /** Bytes of each further file; absent where there are none. */
+      /** Bytes of each extra file; absent where there are none. */
       further?: number[];
     };
 
 /** Returns the bytes of a job's files together. */
 export function wholeSize(job: LightJob): number {
-  return furtherSizes(job).reduce((sum, size) => sum + size, job.size);
+  return extraSizes(job).reduce((sum, size) => sum + size, job.size);
 }
 
-function furtherSizes(job: LightJob): readonly number[] {
+function extraSizes(job: LightJob): readonly number[] {
   return (job.kind === "encode" && job.further) || [];
 }
 
@@ -109,10 +109,7 @@ export async function runLightJob(
   pages: readonly Page[],
   host: LightHost,
 ): Promise<LightAnswer> {
-  const [file, ...further] = splitFile(createPagedFile(wholeSize(job), pages), [
-    job.size,
-    ...furtherSizes(job),
-  ]);
+  const [file, ...extra] = splitFile(createPagedFile(wholeSize(job), pages), [job.size, ...extraSizes(job)]);
   const facts = job.kind === "probe" ? headerOf(file) : null;
   // For a picture this large the header is enough; anything more would mean reading all of it.
   const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MOST_PIXELS);
@@ -128,7 +125,7 @@ export async function runLightJob(
   };
   const work = (instance: WasmCore, depth: "frame" | "header") => {
     if (job.kind === "probe") return { report: runProbe(instance, file, facts, depth), files: [], tally: {} };
-    mountInputs(instance, file, further);
+    mountInputs(instance, file, extra);
     const tools = lightTools(job.plan, job.source, host.memory, core === host.fast ? FAST_TOOLS : WASM_TOOLS);
     return { report: null, ...runChunk(instance, { ...job, tools }) };
   };
@@ -231,20 +228,16 @@ export interface EncodedChunk {
 
 const INPUT = "/in/input";
 // Each file is mounted in a folder of its own.
-const furtherPath = (at: number) => `/further-${at}/input`;
+const extraPath = (at: number) => `/further-${at}/input`;
 const FOLDER = "/out";
 const LISTING = "/lists";
 const NEVER = 100_000;
 const QUIET = ["-loglevel", "warning", "-stats", "-stats_period"];
 
 /** Mounts the files that {@link runChunk} reads. */
-export function mountInputs(
-  core: Pick<WasmCore, "mount">,
-  file: SyncFile,
-  further: readonly SyncFile[],
-): void {
+export function mountInputs(core: Pick<WasmCore, "mount">, file: SyncFile, extra: readonly SyncFile[]): void {
   core.mount(INPUT, file);
-  for (const [at, each] of further.entries()) core.mount(furtherPath(at), each);
+  for (const [at, each] of extra.entries()) core.mount(extraPath(at), each);
 }
 
 /**
@@ -274,7 +267,7 @@ export function runChunk(
     output,
     lists: `${LISTING}/`,
     gain: step.value,
-    further: extraFilesOf(plan, chunk).map((_, at) => ({ path: furtherPath(at), input: tools.input })),
+    extra: extraFilesOf(plan, chunk).map((_, at) => ({ path: extraPath(at), input: tools.input })),
   };
   const meter = plan.waveform && createPeakMeter(plan.waveform);
   if (meter) core.pour?.(output, meter.add);

@@ -70,7 +70,7 @@ type Done = Extract<LightMessage, { state: "done" }>;
 interface Sending {
   input: ByteReader;
   /** Sent whole each time, behind the input. */
-  further?: readonly ByteReader[];
+  extra?: readonly ByteReader[];
   signal: AbortSignal;
   onWait: () => void;
 }
@@ -82,7 +82,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   const coreFor = (plan: Plan, source: Source) => coreOf(plan, source, hasFast === true);
 
   async function run(job: LightJob, sending: Sending): Promise<{ done: Done; files: EncodedFile[] }> {
-    const input = keepSlices(joinReaders(sending.input, sending.further ?? []));
+    const input = keepSlices(joinReaders(sending.input, sending.extra ?? []));
     const behind = { start: job.size, end: input.size };
     const ranges = [
       firstRange(job),
@@ -170,7 +170,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       const time = secondsOf(plan, source, level, coreFor(plan, source));
       return time && time.pictures + time.sound;
     },
-    async encode({ plan, chunk, source, input, further, signal, onWait = () => {}, onTally = () => {} }) {
+    async encode({ plan, chunk, source, input, extra, signal, onWait = () => {}, onTally = () => {} }) {
       const sound = await soundAlone({ plan, chunk, source, input, signal });
       const matroska = source.format === "matroska" || source.format === "webm";
       // The core would have to hold the damaged bytes too.
@@ -178,9 +178,9 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       const own = sound && needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
       const job: LightJob = {
         ...{ kind: "encode", size: file.size, plan: own, chunk, source },
-        ...(further && { further: further.map(({ size }) => size) }),
+        ...(extra && { further: extra.map(({ size }) => size) }),
       };
-      const { done, files } = await run(job, { input: file, ...(further && { further }), signal, onWait });
+      const { done, files } = await run(job, { input: file, ...(extra && { extra }), signal, onWait });
       onTally(done.tally);
       return files;
     },
@@ -332,16 +332,16 @@ async function awaitHealth(
   }
 }
 
-/** Joins an input and its further files, whose ranges count on from its end. */
-function joinReaders(input: ByteReader, further: readonly ByteReader[]): ByteReader {
-  const size = further.reduce((sum, each) => sum + each.size, input.size);
+/** Joins an input and its extra files, whose ranges count on from its end. */
+function joinReaders(input: ByteReader, extra: readonly ByteReader[]): ByteReader {
+  const size = extra.reduce((sum, each) => sum + each.size, input.size);
   return {
     size,
     async read(range, signal) {
       if (range.end <= input.size) return input.read(range, signal);
       const parts: Uint8Array<ArrayBuffer>[] = [];
       let base = input.size;
-      for (const each of further) {
+      for (const each of extra) {
         const [start, end] = [Math.max(0, range.start - base), Math.min(each.size, range.end - base)];
         if (start < end) parts.push(new Uint8Array(await each.read({ start, end }, signal)));
         base += each.size;

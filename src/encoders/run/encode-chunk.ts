@@ -226,7 +226,7 @@ async function encodeChunk(
   try {
     const encoded = await encoder.encode({
       ...{ plan: planOfChunk(plan, chunk), chunk, source, input: await encoding.input(), signal },
-      ...(several && encoding.further && { further: await encoding.further() }),
+      ...(several && encoding.extra && { extra: await encoding.extra() }),
       // The id of the first attempt names a job that has already ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
       // Another attempt starts to decode elsewhere.
@@ -237,8 +237,8 @@ async function encodeChunk(
       ...(remote && {
         remote: async () => {
           const [input, folder] = await Promise.all([remote.input(), remote.folder(place.folder)]);
-          const further = several && remote.further && { further: await remote.further() };
-          return { input, ...further, folder, name: place.name };
+          const extra = several && remote.extra && { further: await remote.extra() };
+          return { input, ...extra, folder, name: place.name };
         },
       }),
     });

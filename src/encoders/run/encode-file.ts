@@ -213,8 +213,8 @@ export async function stitchParts(
 }
 
 // The parts of a joined film are the sources themselves.
-async function openSources({ plan, input, further }: Encoding): Promise<VideoPart[]> {
-  const inputs = [await input(), ...((await further?.()) ?? [])];
+async function openSources({ plan, input, extra }: Encoding): Promise<VideoPart[]> {
+  const inputs = [await input(), ...((await extra?.()) ?? [])];
   return placedParts(plan).flatMap(({ input: place, at }) => {
     const file = inputs[place];
     return file ? [{ input: file, at }] : [];

@@ -14,9 +14,9 @@ export interface EncodeRun {
   source: Source;
   /** Opens the source for random access; called once for each chunk. */
   input(): Promise<ByteReader>;
-  /** Opens the further files of the plan, once for each chunk that reads them; absent where it has none. */
-  further?: () => Promise<ByteReader[]>;
-  /** Opens the further input of a number, of which a text track is made; absent where the plan has none. */
+  /** Opens the extra files of the plan, once for each chunk that reads them; absent where it has none. */
+  extra?: () => Promise<ByteReader[]>;
+  /** Opens the extra input of a number, of which a text track is made; absent where the plan has none. */
   text?: (file: number) => Promise<ByteReader>;
   encoder: Encoder;
   /** The runs that may be encoded together with this one; absent for none. */
@@ -28,7 +28,7 @@ export interface EncodeRun {
    */
   remote?: {
     input(): Promise<RemoteFiles["input"]>;
-    further?: () => Promise<RemoteFiles["input"][]>;
+    extra?: () => Promise<RemoteFiles["input"][]>;
     folder(key_prefix: string): Promise<string>;
   };
   storage: Storage;

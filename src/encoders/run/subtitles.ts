@@ -28,7 +28,7 @@ export interface SubtitleReading {
   plan: Plan;
   source: Source;
   signal: AbortSignal;
-  /** Opens the further input of a number; absent where no track is made of one. */
+  /** Opens the extra input of a number; absent where no track is made of one. */
   text?: ((file: number) => Promise<ByteReader>) | undefined;
   /** Called from time to time while a large file is read. */
   onWait(): void;

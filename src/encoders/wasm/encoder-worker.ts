@@ -33,15 +33,15 @@ interface WorkHost {
 const STATUS_SECONDS = 0.1;
 const HEADER = 131_072;
 
-/** Runs a job on a file and its further files, on a core of its own. Rejects with a MediaError, after which the worker must not be used again. */
+/** Runs a job on a file and its extra files, on a core of its own. Rejects with a MediaError, after which the worker must not be used again. */
 async function runWork(
   work: EncoderWork,
-  [file, ...further]: readonly [SyncFile, ...SyncFile[]],
+  [file, ...extra]: readonly [SyncFile, ...SyncFile[]],
   host: WorkHost,
 ): Promise<WorkDone> {
   if (work.kind === "encode") {
     const core = await startCore(work, host);
-    mountInputs(core, file, further);
+    mountInputs(core, file, extra);
     const encoded = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
     return { report: null, ...encoded, heap: core.heap };
   }
@@ -106,13 +106,13 @@ function endWith({ endThreads }: CoreHost): void {
   setTimeout(close, THREADS_MS);
 }
 
-async function answer(work: EncoderWork, [file, ...further]: readonly [Blob, ...Blob[]]): Promise<void> {
+async function answer(work: EncoderWork, [file, ...extra]: readonly [Blob, ...Blob[]]): Promise<void> {
   try {
     if (!host) throw new MediaError("worker_lost", "The encoder worker has no core.");
     const ready = await host;
     ready.alive(null);
     const open = (blob: Blob) => createBlobFile(blob, () => ready.alive(null));
-    const done = await runWork(work, [open(file), ...further.map(open)], ready);
+    const done = await runWork(work, [open(file), ...extra.map(open)], ready);
     for (const { front } of done.files) if (front) checkBlob(front);
     // A file's bytes may be the front of a larger buffer that nothing else needs.
     const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));

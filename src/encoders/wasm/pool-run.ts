@@ -28,7 +28,7 @@ export interface PoolJob<Core extends string> {
   core: Core;
   work: EncoderWork;
   input: ByteReader;
-  further?: readonly ByteReader[] | undefined;
+  extra?: readonly ByteReader[] | undefined;
   signal: AbortSignal;
   /** Estimated bytes that it takes. */
   bytes: number;
@@ -83,8 +83,8 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
   async function prepare(job: PoolJob<Core>, signal: AbortSignal) {
     const waiting = setInterval(job.onWait, WAIT_MS);
     try {
-      const further = Promise.all((job.further ?? []).map((input) => blobOf(input, signal)));
-      const loading = Promise.all([load(job.core), blobOf(job.input, signal), further]);
+      const extra = Promise.all((job.extra ?? []).map((input) => blobOf(input, signal)));
+      const loading = Promise.all([load(job.core), blobOf(job.input, signal), extra]);
       const [core, file, rest] = await untilAborted(loading, signal);
       return { core, files: [file, ...rest] as const, end: await turns.take(job.bytes, signal) };
     } finally {
@@ -122,19 +122,11 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
 }
 
 /** Returns the callbacks that turn output times into the chunk's share, which never falls. */
-export function followChunk({
-  plan,
-  chunk,
-  input,
-  further,
-  signal,
-  onWait = () => {},
-  onProgress,
-}: ChunkJob) {
+export function followChunk({ plan, chunk, input, extra, signal, onWait = () => {}, onProgress }: ChunkJob) {
   const length = outputSeconds(plan, chunk);
   let best = 0;
   return {
-    ...{ input, further, signal, onWait },
+    ...{ input, extra, signal, onWait },
     onSeconds(seconds: number) {
       if (length !== null) best = Math.max(best, Math.min(1, seconds / length));
       onProgress?.(best);

@@ -13,8 +13,8 @@ import { type PlacedPart, placedParts } from "./concat-plan.ts";
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 
 /**
- * Returns the arguments before a further part's file. It is read as if it began where it does in the output: ffmpeg reads next what is
- * behind most, and would otherwise decode all parts at once and hold their pictures.
+ * Returns the arguments before the file of a later part. It is read as if it began where it does in the output: ffmpeg next reads the
+ * input that is furthest behind, and would otherwise decode all parts at once and hold their pictures.
  */
 export function partInput(plan: Plan, { at, source }: PlacedPart): string[] {
   return [...inputArgs(plan, WHOLE, source), "-itsoffset", seconds(at - (source.priming ?? 0))];

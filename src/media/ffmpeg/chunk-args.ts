@@ -24,7 +24,7 @@ interface ChunkFiles {
   input: string;
   output: string;
   /** The plan's extra files, each with its input arguments; a font is alone in its folder. Absent when the chunk reads none. */
-  further?: readonly { path: string; input: readonly string[] }[] | undefined;
+  extra?: readonly { path: string; input: readonly string[] }[] | undefined;
   /** Path prefix for the lists of packets and pictures, see {@link listPackets}; absent to list nothing. */
   lists?: string | undefined;
   /** The gain returned by `findGain`; absent for none. */
@@ -43,7 +43,7 @@ export function chunkArgs(
   toolset: Toolset,
 ): string[] {
   const trim = createTrim(plan, chunk, source);
-  const files = (io.further ?? []).map(({ path }) => path);
+  const files = (io.extra ?? []).map(({ path }) => path);
   const over = videoOver(plan, chunk, source, files, toolset);
   const joined = plan.concat ? concatArgs(plan, source, { ...io, over }, toolset) : null;
   if (io.lists !== undefined && decodesAll(plan, chunk)) trim.video.push(listPictures(io.lists));
@@ -53,7 +53,7 @@ export function chunkArgs(
   const input = [...trim.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
   const parts = placedParts(plan);
   const roles = extraFilesOf(plan, chunk);
-  for (const [at, { path, input: before }] of (io.further ?? []).entries()) {
+  for (const [at, { path, input: before }] of (io.extra ?? []).entries()) {
     const role = roles[at];
     if (role && !isFfmpegInput(role)) continue;
     const part = parts.find((each) => each.input === at + 1);

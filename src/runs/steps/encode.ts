@@ -109,12 +109,12 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
     ...(together && { together }),
     max_in_flight: tools.inFlight(encoder),
     input: () => tools.open(key),
-    further: () => Promise.all(extraKeys.map(tools.open)),
+    extra: () => Promise.all(extraKeys.map(tools.open)),
     text: (file) => tools.open(extraInputKey(context.run_id, file)),
     ...(remote && {
       remote: {
         input: () => remoteInput(key),
-        further: () => Promise.all(extraKeys.map(remoteInput)),
+        extra: () => Promise.all(extraKeys.map(remoteInput)),
         folder: remote.folder,
       },
     }),

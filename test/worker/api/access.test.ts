@@ -73,7 +73,7 @@ test.each([
     [400, "invalid_input", "options.subtitles.1.url"],
   ],
   ["S3 without a connection", wet("s3://bucket/a.png"), [400, "connection_required", "options.overlay.url"]],
-])("a further input with %s is refused", async (_, body, answer) => {
+])("an extra input with %s is refused", async (_, body, answer) => {
   expect(await post("/tasks", body)).toEqual(answer);
   const step = { ...body, input: source };
   expect(await post("/steps", step)).toEqual(answer);

@@ -163,7 +163,7 @@ test("a cancelled run stops, deletes its files and stays cancelled", async () =>
   expect((await rig.call(`/tasks/${id}`)).json).toEqual(cancelled.json);
 });
 
-test("further inputs are tried again, are limited, and leave nothing", async () => {
+test("extra inputs are tried again, are limited, and leave nothing", async () => {
   const input = origin.serve("/under.mp4", { file: await clip("mp4", { seconds: 1 }) });
   const logo = await clip("png");
   const under = (path: string, answer: Parameters<Origin["serve"]>[1]) =>

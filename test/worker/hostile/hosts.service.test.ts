@@ -84,7 +84,7 @@ const CONNECTION = {
 } as const;
 
 const PUBLIC = "https://good.example.com/a.mp4";
-const further = (options: object, param: string) =>
+const extraInput = (options: object, param: string) =>
   ["POST", "/tasks", { input: PUBLIC, kind: "video", options }, "invalid_input", param] as const;
 
 // Every place where a caller names a host, and the error for a private one.
@@ -96,9 +96,9 @@ const ENTRY_POINTS = {
     const input = { object: "source", url, kind: "video", format: "mp4" };
     return ["POST", "/steps", { kind: "video", input }, "invalid_input", "input.url"] as const;
   },
-  overlay: (url: string) => further({ overlay: { url } }, "options.overlay.url"),
-  concat: (url: string) => further({ concat: [{ url: PUBLIC }, { url }] }, "options.concat.1.url"),
-  subtitles: (url: string) => further({ subtitles: [{ url, language: "en" }] }, "options.subtitles.0.url"),
+  overlay: (url: string) => extraInput({ overlay: { url } }, "options.overlay.url"),
+  concat: (url: string) => extraInput({ concat: [{ url: PUBLIC }, { url }] }, "options.concat.1.url"),
+  subtitles: (url: string) => extraInput({ subtitles: [{ url, language: "en" }] }, "options.subtitles.0.url"),
   job: (url: string) => {
     const outputs = [{ kind: "image" }];
     return ["POST", "/jobs", { input: url, outputs }, "invalid_input", "input"] as const;
