@@ -1,4 +1,5 @@
-export type { ImageUrl, ImageUrlOptions, ImageUrlRequest } from "../media/image-url.ts";
+export type { ImageUrlOptions, ImageUrlRequest } from "../media/image-url.ts";
+export type { ImageUrl } from "../media/signed-image-url.ts";
 export {
   type Connection,
   type ConnectionChange,

@@ -128,13 +128,3 @@ function numberOr(text: string): number | string {
 function rectangle(crop: Exclude<ImageUrlOptions["crop"], string | undefined>): string {
   return [crop.x ?? 0, crop.y ?? 0, crop.width, crop.height].join(":");
 }
-
-/** A signed image URL. */
-export const ImageUrl = z
-  .object({
-    url: z.string().meta({ description: "What an `<img>` shows; needs no API key." }),
-    expires_at: z.int().meta({ description: "When it stops working, in milliseconds since 1970." }),
-  })
-  .meta({ id: "ImageUrl" });
-/** A signed image URL. */
-export type ImageUrl = z.infer<typeof ImageUrl>;

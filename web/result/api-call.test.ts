@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseJobRequest } from "../../src/runs/job.ts";
+import { parseJobRequest } from "../../src/runs/job-request.ts";
 import { type ApiCall, asCurl, asTypeScript } from "./api-call.ts";
 
 const URL_CALL: ApiCall = {

@@ -1,7 +1,7 @@
 import { MediaError, toMediaError } from "../../media/errors.ts";
 import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../media/formats.ts";
-import { type JobRequest, parseJobRequest } from "../../runs/job.ts";
+import { type JobRequest, parseJobRequest } from "../../runs/job-request.ts";
 import { type ListQuery, type ListSort, parseListQuery } from "../../runs/lists.ts";
 import {
   parseStepRequest,

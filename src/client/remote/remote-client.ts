@@ -1,4 +1,5 @@
-import type { ImageUrl, ImageUrlRequest } from "../../media/image-url.ts";
+import type { ImageUrlRequest } from "../../media/image-url.ts";
+import type { ImageUrl } from "../../media/signed-image-url.ts";
 import type {
   Connection,
   ConnectionChange,

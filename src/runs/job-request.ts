@@ -1,0 +1,166 @@
+import { z } from "zod";
+import { MediaError } from "../media/errors.ts";
+import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../media/fields.ts";
+import { DEFAULT_FORMAT, type EncodeKind } from "../media/formats.ts";
+import { parseBody } from "../media/parse-body.ts";
+import { parseTaskRequest, TaskRequest } from "./requests.ts";
+
+const JOB_OUTPUTS = { min: 1, max: 10 } as const;
+
+// Kinds whose output is several files.
+const NO_INPUT: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);
+
+/** Returns why an output cannot be the input of another task; null when it can. */
+function unreadable({ kind, options }: TaskRequest): string | null {
+  if (NO_INPUT.has(kind)) return `of kind ${kind}, which is not one file to read.`;
+  if (kind === "image" && (options.interval !== undefined || options.count !== undefined))
+    return "of several stills, which is not one file to read.";
+  if (kind !== "waveform" || options.format === "png") return null;
+  return `of kind waveform as ${options.format ?? DEFAULT_FORMAT.waveform}, which is data; only "png" can be read.`;
+}
+
+const name = nullable(
+  ruled(textUpTo(64), (text) =>
+    /^[\w.-]*$/.test(text) ? null : "must consist of letters, digits, . _ and -.",
+  )
+    .optional()
+    .meta({ description: "A name of your choice, unique in the job.", example: "small" }),
+);
+
+const after = nullable(
+  z
+    .union(
+      [z.int().min(0), textUpTo(64)],
+      "must be the name of another output, or its index in outputs, counted from 0.",
+    )
+    .optional()
+    .meta({
+      description:
+        "The output, by its name or its index from 0, whose file is the input of this one in place of the job's.",
+    }),
+);
+
+// The bodies of `POST /tasks`, without the fields that the job defines for all outputs.
+const JobOutput = z
+  .union(
+    TaskRequest.options.map((option) =>
+      closed({ name, after, ...omitShared(option.shape) }).meta({ id: idOf(option) }),
+    ),
+  )
+  .meta({ id: "JobOutput" });
+/** One output of a job: the body of `POST /tasks` without `input` and `webhook_url`. */
+export type JobOutput = Unshared<TaskRequest> & {
+  name?: string | undefined;
+  after?: string | number | undefined;
+};
+
+type Unshared<T> = T extends TaskRequest ? Omit<T, "input" | "webhook_url"> : never;
+
+const input = inputUrl.meta({
+  description: "Source URL: http://, https:// or s3://. It is probed once, and read once, for all outputs.",
+  example: "https://example.com/clip.mov",
+});
+const webhook_url = nullable(
+  webhookUrl.optional().meta({
+    description:
+      "Where the events of every task are posted, https://; only responses about deliveries contain it.",
+    example: "https://example.com/hooks",
+  }),
+);
+const many = `must be a list of ${JOB_OUTPUTS.min} to ${JOB_OUTPUTS.max} outputs.`;
+const listOf = <T extends z.ZodType>(output: T) =>
+  z.array(output, many).min(JOB_OUTPUTS.min, many).max(JOB_OUTPUTS.max, many);
+
+/** Body of `POST /jobs`. */
+export const JobRequest = closed({ input, outputs: listOf(JobOutput), webhook_url }).meta({
+  id: "JobRequest",
+});
+
+/** A valid request for a job; `after` is the index of another output. */
+export interface JobRequest {
+  outputs: { name: string | undefined; after: number | null; request: TaskRequest }[];
+  input: string;
+  webhook_url?: string | undefined;
+}
+
+const Shell = closed({ input, outputs: listOf(z.record(z.string(), z.unknown())), webhook_url });
+const Link = z.object({ name, after });
+
+/**
+ * Parses the body of `POST /jobs`, each output as `POST /tasks` would; throws a {@link MediaError} whose kind and `param`, such as
+ * `outputs.0.options.fps`, name the first fault.
+ */
+export function parseJobRequest(body: unknown): JobRequest {
+  const { input, outputs, webhook_url } = parseBody(Shell, body);
+  const parsed = outputs.map((output, index) =>
+    within(index, () => {
+      const { name, after, ...rest } = output;
+      const link = parseBody(Link, { name, after });
+      const shared = ["input", "webhook_url"].find((field) => field in rest);
+      if (shared !== undefined) {
+        const message = `Unknown field "${shared}": the job has one for all its outputs.`;
+        throw new MediaError("request_invalid", message, { param: shared });
+      }
+      const request = parseTaskRequest({ ...rest, input });
+      return { ...link, request: { ...request, ...(webhook_url !== undefined && { webhook_url }) } };
+    }),
+  );
+  const names = parsed.map((output) => output.name);
+  const linked = parsed.map(({ name, after, request }, index) =>
+    within(index, () => {
+      if (name !== undefined && names.indexOf(name) !== index)
+        throw new MediaError("request_invalid", "name is that of another output.", { param: "name" });
+      return { name, after: indexOf(after), request };
+    }),
+  );
+  for (const index of linked.keys()) within(index, () => checkAfter(index, linked));
+  return { input, outputs: linked, webhook_url };
+
+  function indexOf(after: string | number | undefined): number | null {
+    if (after === undefined) return null;
+    const index = typeof after === "number" ? after : names.indexOf(after);
+    if (index >= 0 && index < parsed.length) return index;
+    throw new MediaError("request_invalid", "after must name another output of the job.", { param: "after" });
+  }
+}
+
+function checkAfter(index: number, outputs: JobRequest["outputs"]): void {
+  const first = outputs[index]?.after ?? null;
+  if (first === null) return;
+  const fault = (rule: string) => new MediaError("request_invalid", `after ${rule}`, { param: "after" });
+  const seen = new Set<number>();
+  for (let at: number | null = index; at !== null; at = outputs[at]?.after ?? null) {
+    if (seen.has(at)) throw fault("leads back to the output itself.");
+    seen.add(at);
+  }
+  const source = outputs[first]?.request;
+  const reason = source && unreadable(source);
+  if (reason) throw fault(`names an output ${reason}`);
+}
+
+/** Prefixes the errors of an output's fields with its path. */
+function within<T>(index: number, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    if (!(thrown instanceof MediaError)) throw thrown;
+    const { kind, message, param, reason } = thrown;
+    const at = `outputs.${index}`;
+    const field = param === undefined ? at : `${at}.${param}`;
+    if (reason?.code !== "field") throw new MediaError(kind, `${at}: ${message}`, { param: field, reason });
+    const prefixed = { ...reason, field: `${at}.${reason.field}` };
+    throw new MediaError(kind, `${at}.${message}`, { param: field, reason: prefixed });
+  }
+}
+
+function omitShared<S extends { input: unknown; webhook_url: unknown }>({
+  input: _,
+  webhook_url: __,
+  ...shape
+}: S) {
+  return shape;
+}
+
+function idOf(option: z.ZodType): string {
+  return (option.meta()?.id ?? "").replace("TaskRequest", "JobOutput");
+}
