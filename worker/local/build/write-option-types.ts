@@ -25,7 +25,7 @@ interface OptionsSchema {
 
 const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
 import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
-import type { CodecOf, ConcatOption, CropOption, EncryptionOption, ImageOverlayOption, OverlayOption, SizeOption, SubtitleOption } from "./options/option-shapes.ts";
+import type { CodecOf, ConcatOption, CropOption, EncryptionOption, ImageOverlayOption, OverlayOption, SizeOption, SubtitleOption } from "./option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 `;
 
