@@ -27,7 +27,7 @@ interface Part {
   facts: CopiedPart;
 }
 
-// In all parts; their tables are in memory at once.
+// In all parts together, because their tables are in memory at once.
 const MAX_PICTURES = 2 ** 19;
 // Bytes of a first picture that contain its first slice.
 const MAX_FRONT = MIB / 4;
@@ -167,7 +167,7 @@ const MAX_READS = 6;
 /**
  * Plans an MP4 or MOV from the indexes of its parts: tables of a few bytes per packet. Null for parts in a form that the
  * encoders do not write. Rejects with `encode_failed` when there are no pictures at all, their encodings differ, or
- * stretches overlap.
+ * parts overlap.
  */
 export async function planMp4({
   format,
@@ -221,7 +221,7 @@ async function joinPictures(
   return build;
 }
 
-/** Returns the presentation times of the samples of a part that starts at a second, in ticks of the whole file. */
+/** Returns the presentation times of the samples of a part that starts at `at` seconds, in ticks of the whole file. */
 function timesOf(
   { edit, ticks: own }: Mp4Track,
   { decoded, offsets }: Mp4Samples,

@@ -101,7 +101,7 @@ export async function withEntries<T>(
 
 const unknown: Find = async () => null;
 
-// Seconds by which mediabunny's audio timestamps lag behind playback.
+// Seconds by which mediabunny's audio timestamps exceed the playback time.
 async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Source): Promise<number> {
   return format === "mp3" && audio ? (await readMp3Delay(reader)) / audio.sample_rate : priming;
 }
@@ -144,7 +144,7 @@ async function createFinder(
         return Math.max(0, Math.min(at, time));
       key = await sink.getKeyPacket(before(key));
     }
-    // With no entry point before, decode from the very start, which is always correct.
+    // With no earlier keyframe, decode from the very start, which is always correct.
     return key ? null : 0;
   };
 

@@ -8,7 +8,7 @@ export interface PictureFacts extends ColorFacts {
   codec_name: string;
   width: number;
   height: number;
-  /** Number of frames where known; more than 1 for an animation. */
+  /** Number of frames if known; more than 1 for an animation. */
   frames: number;
   pix_fmt?: string;
   alpha_mode?: "premultiplied";

@@ -38,8 +38,8 @@ const MAX_INDEX = 24 * MIB;
 const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
 
 /**
- * Finds the index (moov) of an MP4 or MOV by its box headers; null for a still, and for an animated AVIF unless `animated` is
- * true. Throws `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
+ * Finds the index (moov) of an MP4 or MOV by its box headers; null for a picture or sequence in HEIF, except an animated AVIF
+ * when `animated` is true. Throws `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
  */
 export async function findMovieIndex(reader: ByteReader, animated = false): Promise<ByteRange | null> {
   let at = 0;
@@ -302,7 +302,7 @@ function degrees(value: number, digits: number): string {
   );
 }
 
-// Titles within this range are read at once; some muxers interleave them with pictures and sound.
+// Titles within this many bytes are read at once; some muxers interleave them with pictures and sound.
 const MAX_TITLES_RANGE = 262_144;
 // Per title; more than is used.
 const MAX_TITLE = 2048;

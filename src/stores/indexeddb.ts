@@ -269,7 +269,7 @@ const END: IDBValidKey = [];
 
 function createRecords<K extends keyof Records>(access: Access, name: K): ListedStore<Records[K]> {
   type Row = Records[K];
-  // The cast covers all three stores; no one lists jobs by status, for which they have no index.
+  // Jobs have no status index; no caller lists them by status.
   const store = name as "tasks";
   return {
     get: async (id) => ((await access((db) => db.get(store, id))) as unknown as Row | undefined) ?? null,

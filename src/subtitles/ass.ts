@@ -12,12 +12,11 @@ import {
 // ReadOrder, Layer, Style, Name, three margins and Effect precede an event's text in Matroska.
 const EVENT_FIELDS = 8;
 
-/** Parses the fields of an event of ASS or SSA in Matroska; null when it has no text to show. */
+/** Parses an ASS or SSA event in Matroska; null when it has no text to show. */
 export function readAssBlock(event: string): Pick<Cue, "text" | "settings"> | null {
   return readAssText(textAfter(event, EVENT_FIELDS));
 }
 
-/** Returns the text after a number of comma-separated fields. */
 function textAfter(event: string, fields: number): string {
   let at = 0;
   for (let left = fields; left > 0; left--) {

@@ -1,4 +1,4 @@
-/** Resolves after milliseconds; rejects with the signal's reason when it aborts. */
+/** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
@@ -76,7 +76,7 @@ export interface RetryOptions {
   tries: number;
   /** Milliseconds to wait after a number of failed attempts. */
   pauseMs(tried: number): number;
-  /** Ends a pause; the work takes its own signal. */
+  /** Aborts a pause, not the work. */
   signal?: AbortSignal | undefined;
   /** Whether another attempt may help after this failure. Default: always. */
   helps?(thrown: unknown): boolean;
@@ -98,7 +98,7 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-/** Returns pauses that double from the first one up to a maximum. */
+/** Returns a function from the number of failed attempts to a pause, which doubles from `firstMs` up to `maxMs`. */
 export function doubling(firstMs: number, maxMs = Number.POSITIVE_INFINITY): (tried: number) => number {
   return (tried) => Math.min(firstMs * 2 ** (tried - 1), maxMs);
 }

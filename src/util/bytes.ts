@@ -8,7 +8,7 @@ export function bytesOf(source: ArrayBufferLike | ArrayBufferView): Uint8Array {
   return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
 }
 
-/** Returns a view of an array's own bytes, at their offset in its buffer. */
+/** Returns a view of exactly the bytes of an array, which may cover only part of its buffer. */
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
