@@ -24,7 +24,7 @@ export interface Container {
   lead: number;
   /** Returns the seconds to which ffmpeg rounds a seek, given those of a frame. */
   tick(frame: number): number;
-  /** What mediabunny (1.61) can do with it: copy packets, only decode, or nothing. */
+  /** The support of mediabunny (1.61): it can copy packets, only decode, or neither. */
   mediabunny: "copies" | "reads" | "none";
   /** Whether the fast core has its demuxer (core/recipe.ts). */
   fast: boolean;

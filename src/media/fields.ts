@@ -12,7 +12,10 @@ interface Bounds {
 /** Where a check reports what is wrong. */
 export type Report = Pick<z.RefinementCtx, "addIssue">;
 
-/** Returns an issue whose message is the option's name and the rule; `whole` replaces that message, or is true when the rule is the whole message. */
+/**
+ * Returns an issue whose message is the option's name and the rule; `whole` replaces that message, or is true when the rule is the
+ * whole message.
+ */
 export function issue(option: string, message: string, whole?: string | true) {
   return { code: "custom" as const, path: [option], message, params: { whole } };
 }

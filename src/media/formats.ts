@@ -195,7 +195,10 @@ export const BOUNDS = {
 /** Default frames per second and width in pixels of an animation; never more than the source's. */
 export const ANIMATION_DEFAULTS = { fps: 12, width: 480 } as const;
 
-/** Defaults of a storyboard: width of a tile in pixels, tiles across and down a sheet, and the approximate number of tiles, within bounds of the seconds between them. */
+/**
+ * Defaults of a storyboard: width of a tile in pixels, tiles across and down a sheet, and the approximate number of tiles, within
+ * bounds of the seconds between them.
+ */
 export const STORYBOARD_DEFAULTS = {
   width: 160,
   columns: 5,

@@ -31,7 +31,7 @@ export interface ConcatOption {
   url: string;
 }
 
-/** A picture that is laid over a video. */
+/** A picture drawn over a video. */
 export interface OverlayOption {
   /** URL of the picture: http://, https:// or s3://. The clients take a file in its place. */
   url: string;
@@ -59,7 +59,7 @@ export interface OverlayOption {
   end?: number | undefined;
 }
 
-/** A picture that is laid over an image. */
+/** A picture drawn over an image. */
 export type ImageOverlayOption = Omit<OverlayOption, "start" | "end">;
 
 /** A file of subtitles that becomes a text track, or is drawn into the pictures. */
@@ -97,5 +97,5 @@ export type EncryptionOption = {
   iv?: string | undefined;
 };
 
-/** The codecs of a format of video. */
+/** The codecs of a video format. */
 export type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];

@@ -73,8 +73,14 @@ export function holdsTag(format: string, name: string): boolean {
 }
 
 const WITHOUT_TAGS: ReadonlySet<string> = new Set([
-  ...["hls", "dash", "hls_dash"],
-  ...["jpeg", "png", "webp", "gif", "avif"],
+  "hls",
+  "dash",
+  "hls_dash",
+  "jpeg",
+  "png",
+  "webp",
+  "gif",
+  "avif",
 ]);
 
 // MOV has a key for covers, com.apple.quicktime.artwork, but ffmpeg only reads it.

@@ -126,7 +126,10 @@ export const UploadCompletion = closed({
 /** The ETags that the storage returned for the parts of an upload. */
 export type UploadCompletion = z.infer<typeof UploadCompletion>;
 
-/** Parses the body of `POST /uploads`; throws `request_invalid`, or `invalid_output` for a destination other than `s3://<bucket>/<key>`, with the field at fault. */
+/**
+ * Parses the body of `POST /uploads`; throws `request_invalid`, or `invalid_output` for a destination other than
+ * `s3://<bucket>/<key>`, with the field at fault.
+ */
 export function parseUploadRequest(body: unknown): UploadRequest {
   return parseBody(UploadRequest, body);
 }

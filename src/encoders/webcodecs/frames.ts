@@ -1,4 +1,5 @@
 import { EncodedPacketSink, type InputVideoTrack, VideoSample, VideoSampleSink } from "mediabunny";
+import { EPSILON_SECONDS } from "../../media/clock.ts";
 import { isShown } from "../../probe/codec-headers.ts";
 
 export interface FrameSpan {
@@ -29,8 +30,6 @@ export interface TimedSample {
   duration: number;
 }
 
-// A frame on an edge, allowing for rounding, belongs only to the stretch that starts there.
-const NUDGE = 0.0005;
 // Times are sums of fractions: a frame halfway between two of the output must go to the same one in every chunk.
 const ROUNDING = 0.001;
 
@@ -50,7 +49,9 @@ async function readFrom(
   { start, decode_from }: FrameSpan,
   before: number,
 ): Promise<number> {
-  const key = await new EncodedPacketSink(track).getKeyPacket(start + NUDGE, { metadataOnly: true });
+  const key = await new EncodedPacketSink(track).getKeyPacket(start + EPSILON_SECONDS, {
+    metadataOnly: true,
+  });
   const from = key && key.timestamp >= start - before ? key.timestamp : start - before;
   return Math.min(from, decode_from);
 }
@@ -76,16 +77,16 @@ const REORDERED = 2;
 async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
   const { start, length, shown, speed, onDecoded } = span;
   const { count, from, seconds } = span.freeze ?? { count: 0, from: 0, seconds: 0 };
-  const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
+  const end = length === null ? Number.POSITIVE_INFINITY : length - EPSILON_SECONDS;
   let last: VideoSample | null = null;
   try {
-    for await (const sample of samplesOf(track, await readFrom(track, span, NUDGE), start + end)) {
+    for await (const sample of samplesOf(track, await readFrom(track, span, EPSILON_SECONDS), start + end)) {
       last?.close();
       last = sample;
       const at = sample.timestamp - start;
       onDecoded(at);
       const duration = Math.max(0, sample.duration + Math.min(0, at));
-      if (at >= shown - NUDGE) {
+      if (at >= shown - EPSILON_SECONDS) {
         yield { sample, at: Math.max(0, at) / speed, duration: duration / speed };
       }
     }

@@ -176,14 +176,14 @@ function subtitleFacts({ tags, disposition, bit_rate }: Report): Partial<SourceS
 }
 
 function colorFacts(video: Report): SourceColor {
-  const transfer = known(video.color_transfer);
+  const transfer = specified(video.color_transfer);
   const pixels = asText(video.pix_fmt) ?? "";
   const range = asText(video.color_range);
   const limited = range === "tv" ? "limited" : undefined;
   return clean({
-    primaries: known(video.color_primaries),
+    primaries: specified(video.color_primaries),
     transfer,
-    space: known(video.color_space),
+    space: specified(video.color_space),
     range: range === "pc" || pixels.startsWith("yuvj") ? "full" : limited,
     bit_depth: bitDepth(pixels, asNumber(video.bits_per_raw_sample)),
     hdr: transfer === "smpte2084" || transfer === "arib-std-b67",
@@ -222,7 +222,7 @@ function isMirrored(frame: Report): boolean {
 }
 
 function isInterlaced(video: Report, frame: Report): boolean | undefined {
-  const order = known(video.field_order);
+  const order = specified(video.field_order);
   if (order !== undefined) return order !== "progressive";
   const first = asNumber(frame.interlaced_frame);
   return first === undefined ? undefined : first === 1;
@@ -249,7 +249,7 @@ function codecOf(stream: Report | undefined): string | null {
   return codec === undefined ? null : nameCodec(codec);
 }
 
-function known(value: unknown): string | undefined {
+function specified(value: unknown): string | undefined {
   const text = asText(value);
   return text === "unknown" || text === "unspecified" || text === "reserved" ? undefined : text;
 }

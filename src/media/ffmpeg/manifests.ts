@@ -243,7 +243,10 @@ function frameRate(fps: number): string {
   return Number.isInteger(fps) ? String(fps) : `${Math.round(fps * 1000)}/1000`;
 }
 
-/** Parses the streams of a DASH manifest written by Framewright; like those of a master playlist, each includes the audio it plays with. */
+/**
+ * Parses the streams of a DASH manifest written by Framewright. As in a master playlist, each stream includes the audio that plays
+ * with it.
+ */
 export function parseDash(text: string): Omit<MasterEntry, "uri">[] {
   const [period = ""] = /<Period\b.*?<\/Period>/s.exec(text) ?? [];
   const sets = [...period.matchAll(/<AdaptationSet\b([^>]*)>(.*?)<\/AdaptationSet>/gs)];
@@ -313,14 +316,14 @@ export interface MasterFacts {
 /** Writes an HLS master playlist (RFC 8216, 4.3.4) with measured bitrates, the best stream first. */
 export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }: MasterFacts): string {
   const sound = highest(sounds);
-  const heard = [...new Set(sounds.map(({ codecs }) => codecs))];
+  const audioCodecs = [...new Set(sounds.map(({ codecs }) => codecs))];
   const variants = streams
     .toSorted((a, b) => b.rate.peak - a.rate.peak)
     .flatMap(({ uri, codecs, width, height, rate }) => {
       const attributes = [
         `BANDWIDTH=${Math.ceil(rate.peak + sound.peak)}`,
         `AVERAGE-BANDWIDTH=${Math.ceil(rate.average + sound.average)}`,
-        `CODECS="${[codecs, ...heard].join(",")}"`,
+        `CODECS="${[codecs, ...audioCodecs].join(",")}"`,
         ...(width && height ? [`RESOLUTION=${width}x${height}`] : []),
         ...(width && fps ? [`FRAME-RATE=${fps.toFixed(3)}`] : []),
         ...(sounds.length > 0 ? ['AUDIO="audio"'] : []),
@@ -336,9 +339,13 @@ export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }:
     });
   const group = sounds.map(({ folder, channels, language, name }, index) => {
     const facts = [
-      ...["TYPE=AUDIO", 'GROUP-ID="audio"', `NAME="${name}"`],
+      "TYPE=AUDIO",
+      'GROUP-ID="audio"',
+      `NAME="${name}"`,
       ...(language ? [`LANGUAGE="${language}"`] : []),
-      ...[`DEFAULT=${index === 0 ? "YES" : "NO"}`, "AUTOSELECT=YES", `CHANNELS="${channels}"`],
+      `DEFAULT=${index === 0 ? "YES" : "NO"}`,
+      "AUTOSELECT=YES",
+      `CHANNELS="${channels}"`,
       `URI="${folder}/${PLAYLIST}"`,
     ];
     return `#EXT-X-MEDIA:${facts.join(",")}`;
@@ -464,7 +471,9 @@ export function writeMediaPlaylist(
     const clear = map.length > 0 ? (keys?.clear() ?? []) : [];
     const segments = run.segments.flatMap(({ name, line }) => [
       ...(keys?.before(name, place++) ?? []),
-      ...[line, ...rangeOf(name), relative(name)],
+      line,
+      ...rangeOf(name),
+      relative(name),
     ]);
     return [...clear, ...map, ...segments];
   });
@@ -520,7 +529,7 @@ export interface Manifest {
 export interface ManifestFacts extends DashFacts {
   /** Encryption of the HLS segments; absent when they are in the clear. */
   encryption?: PlaylistFacts["encryption"];
-  /** Bytes of each video segment up to the end of its first picture; absent when no I-frame playlists are wanted. */
+  /** Bytes of each video segment up to the end of its first picture; absent for no I-frame playlists. */
   leads?: ReadonlyMap<string, number> | undefined;
 }
 
@@ -581,9 +590,13 @@ export interface StreamText {
 export function writeTextGroup(texts: readonly StreamText[]): string[] {
   return texts.map(({ folder, name, language, default: shown, forced }) => {
     const facts = [
-      ...["TYPE=SUBTITLES", 'GROUP-ID="subtitles"', `NAME="${name}"`],
+      "TYPE=SUBTITLES",
+      'GROUP-ID="subtitles"',
+      `NAME="${name}"`,
       ...(language ? [`LANGUAGE="${language}"`] : []),
-      ...[`DEFAULT=${shown ? "YES" : "NO"}`, "AUTOSELECT=YES", `FORCED=${forced ? "YES" : "NO"}`],
+      `DEFAULT=${shown ? "YES" : "NO"}`,
+      "AUTOSELECT=YES",
+      `FORCED=${forced ? "YES" : "NO"}`,
       `URI="${folder}/${PLAYLIST}"`,
     ];
     return `#EXT-X-MEDIA:${facts.join(",")}`;

@@ -114,7 +114,7 @@ function inSpan(times: readonly number[], { length, shown }: CountRules): number
   return inside.map((time) => Math.max(0, time)).sort((a, b) => a - b);
 }
 
-// Of two pictures at the same time, only one is shown.
+// Players show only one of two pictures with the same time.
 function distinct(sorted: readonly number[]): number[] {
   return sorted.filter((time, index) => index === 0 || time - (sorted[index - 1] ?? 0) > 1e-5);
 }

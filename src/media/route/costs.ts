@@ -83,7 +83,7 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
   const reading = decoded === null ? null : decoded * decodeSeconds(source) + bits * seconds.bits;
   const area = areaOf(plan) / MPX;
   const span = sourceSeconds(plan);
-  const held = ((work.pixels_held ?? 0) / MPX) * memory.held;
+  const buffered = ((work.pixels_held ?? 0) / MPX) * memory.held;
   return {
     pictures:
       reading === null || encoded === null || decoded === null
@@ -94,7 +94,8 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
         ? work.audio_seconds
         : work.audio_seconds * seconds.sound[audio.codec],
     seek: span && reading ? (reading * SEEK_SECONDS) / span : 0,
-    memory: MIB * (memory.base + frame * memory.decode[plan.still ? "still" : "moving"] + area * size + held),
+    memory:
+      MIB * (memory.base + frame * memory.decode[plan.still ? "still" : "moving"] + area * size + buffered),
   };
 }
 

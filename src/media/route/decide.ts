@@ -54,8 +54,11 @@ export function keepsWork(plan: Plan, { seconds }: Offer): boolean {
 
 // A join by copy without audio happens during stitching and needs no encoder.
 const JOINED: Decision = {
-  ...{ encoder: "copy", chunk_seconds: null, seconds: null },
-  ...{ reason: { code: "copied" }, refusals: [] },
+  encoder: "copy",
+  chunk_seconds: null,
+  seconds: null,
+  reason: { code: "copied" },
+  refusals: [],
 };
 
 function fastest(able: readonly Offer[], first: Offer): Offer {
@@ -101,15 +104,15 @@ function offersWithSiblings(own: PlanOffers, siblings: readonly PlanOffers[]): r
   if (!first || siblings.length === 0) return own.offers;
   const queue = [own, ...siblings].flatMap((offered) => waitingFor(first.encoder, offered));
   queue.sort((a, b) => a.seconds - b.seconds);
-  const together = sum(queue);
-  if (together <= KEEP_SECONDS) return own.offers;
+  const total = sum(queue);
+  if (total <= KEEP_SECONDS) return own.offers;
   // Plans of equal length stay or leave together, because each is decided separately.
-  const kept = (least: number) => sum(queue.filter(({ seconds }) => seconds <= least)) <= KEEP_SECONDS;
-  const rest = queue.filter(({ seconds }) => !kept(seconds));
+  const stays = (length: number) => sum(queue.filter(({ seconds }) => seconds <= length)) <= KEEP_SECONDS;
+  const rest = queue.filter(({ seconds }) => !stays(seconds));
   if (!rest.some(({ offered }) => offered === own)) return own.offers;
   return own.offers.map((offer) => ({
     ...offer,
-    seconds: offer === first ? together : secondsTogether(offer, rest),
+    seconds: offer === first ? total : totalSeconds(offer, rest),
   }));
 }
 
@@ -154,7 +157,7 @@ function waitingFor(encoder: string, offered: PlanOffers): Waiting[] {
   return leaves && seconds > KEEP_SECONDS ? [] : [{ offered, seconds }];
 }
 
-function secondsTogether({ encoder, start = 0, seconds }: Offer, rest: readonly Waiting[]): number | null {
+function totalSeconds({ encoder, start = 0, seconds }: Offer, rest: readonly Waiting[]): number | null {
   if (seconds === null) return null;
   let all = start;
   for (const { offered } of rest) {

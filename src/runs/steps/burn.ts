@@ -109,7 +109,10 @@ export type HasLetter = (code: number) => boolean;
 // cmap format 12: segmented coverage of all planes.
 const FORMAT = 12;
 
-/** Reads which code points have glyphs in a TrueType font (OpenType 1.9, cmap). Throws a RangeError when it has no cmap subtable of format 12. */
+/**
+ * Reads which code points have glyphs in a TrueType font (OpenType 1.9, cmap). Throws a RangeError when it has no cmap subtable of
+ * format 12.
+ */
 export function readFontLetters(font: Uint8Array): HasLetter {
   const view = viewOf(font);
   const cmap = findTable(view, "cmap");
