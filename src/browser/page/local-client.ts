@@ -12,7 +12,7 @@ import type {
   WaitingFile,
 } from "../../client/client.ts";
 import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
-import { type GivenRequest, readInput } from "../../client/media-input.ts";
+import { type RequestWithFiles, readInput } from "../../client/media-input.ts";
 import {
   createWatchMethods,
   eachRecord,
@@ -115,7 +115,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     type: RecordType,
     request: NewTask | NewStep | NewJob,
     { signal }: CreateOptions = {},
-  ): Promise<GivenRequest> {
+  ): Promise<RequestWithFiles> {
     signal?.throwIfAborted();
     const fault = closed ? closedError() : pageFault();
     if (fault) throw fault;

@@ -3,11 +3,11 @@ import {
   addWatcher,
   closedError,
   dropWatchers,
-  isNews,
+  hasChanged,
+  notifyAll,
   refuseWatcher,
-  tellAll,
   type Watch,
-  type Watched,
+  type WatchedRun,
 } from "../../client/watch.ts";
 import { MediaError, toMediaError } from "../../media/errors.ts";
 import { isFinished } from "../../runs/transitions.ts";
@@ -36,7 +36,7 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
       waiting: waiting ?? null,
       upload: upload ?? null,
     };
-    tellAll(run);
+    notifyAll(run);
     if (isFinished(record)) runs.delete(id);
   }
 
@@ -68,7 +68,7 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
       // Changes of a task's steps are announced with the task only.
       for (const step of record.object === "task" ? record.steps : []) {
         const run = runs.get(step.id);
-        if (run && isNews(step, run.last)) take(step.id, { record: step, choice: null });
+        if (run && hasChanged(step, run.last)) take(step.id, { record: step, choice: null });
       }
     },
     removed(id) {
@@ -82,6 +82,6 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
   };
 }
 
-interface Changing extends Watched<Run> {
+interface Changing extends WatchedRun<Run> {
   pace: Pace;
 }
