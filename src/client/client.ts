@@ -190,7 +190,7 @@ export interface Client {
    * when there are none.
    */
   output(run: RunRef): Promise<Output>;
-  /** Closes connections and workers; runs at a service continue, those of the page resume when it is opened again. */
+  /** Closes connections and workers; runs at a service continue, and the page's runs resume when it is opened again. */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

@@ -109,7 +109,7 @@ interface Watcher<T> {
 
 export interface WatchedRun<T> {
   watchers: Set<Watcher<T>>;
-  /** The last known state; null before the first. */
+  /** The latest state; null before the first. */
   last: Update<T> | null;
 }
 

@@ -95,7 +95,7 @@ export function createHttp(service: HttpService): Http {
         text: await response.text(),
         headers: response.headers,
       }));
-      return { value: parseAnswer(text, schema), headers };
+      return { value: parseResponse(text, schema), headers };
     },
     open: (request) => repeat(request, async (response) => response),
   };
@@ -158,7 +158,7 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
 }
 
 /** Parses the service's response with its schema; throws `service_unavailable` for anything else. */
-export function parseAnswer<T>(text: string, schema: z.ZodType<T>): T {
+export function parseResponse<T>(text: string, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(text === "" ? null : readJson(text));
   if (parsed.success) return parsed.data;
   const message =

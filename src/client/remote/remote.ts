@@ -25,7 +25,7 @@ import {
   type Fetch,
   type Http,
   type HttpRequest,
-  parseAnswer,
+  parseResponse,
   pauseMs,
   readError,
 } from "./http.ts";
@@ -277,7 +277,7 @@ async function* followTask(
     try {
       for await (const { event, id, data } of readEvents(response.body, SILENT_MS)) {
         if (event !== "update") continue;
-        const update = parseAnswer(data, TaskUpdate);
+        const update = parseResponse(data, TaskUpdate);
         last = { ...update, error: update.record.error };
         lastId = id;
         failures = 0;
