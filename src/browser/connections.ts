@@ -11,7 +11,7 @@ import {
 import { sleep } from "../util/async.ts";
 import { GIB } from "../util/bytes.ts";
 
-/** A connection in the media worker: with keys, or without when the page signs each request. */
+/** A connection in the media worker: with keys, or without them when the page signs each request. */
 export interface ConnectionSettings {
   id: string;
   is_default: boolean;
@@ -21,7 +21,7 @@ export interface ConnectionSettings {
   parts: boolean;
 }
 
-/** The S3 storage of a client, held in memory only. */
+/** The S3 storage of a client, never stored. */
 export interface Connections {
   /**
    * Throws `connection_required` when none is available, `connection_not_found` for an unknown id; `param` names the
@@ -29,15 +29,15 @@ export interface Connections {
    */
   check(id: string | null, param: string, what: string): void;
   signer(bucket: string, id: string | null): S3Signer;
-  /** Returns a bucket, and the largest file to upload in one request; null for the usual limit. Rejects as `check` throws. */
+  /** Returns a bucket, and the largest file to upload in one request; null for the default limit. Throws as `check` does. */
   bucket(name: string, id: string | null): { bucket: S3Bucket; singleBytes: number | null };
 }
 
-// A page may be offline for a while, as in a tunnel.
+// Long enough for a train in a tunnel.
 const OFFLINE_MS = 600_000;
 const OFFLINE_PAUSE_MS = 1000;
 const TRIES = 4;
-// S3's own limit of one request: 5 GiB.
+// S3's limit of one request.
 const MAX_SINGLE_BYTES = 5 * GIB;
 
 /** Creates a client's connections; `ask` has the page sign a request. */
@@ -68,7 +68,7 @@ export function createConnections(
   };
 }
 
-// Attempts do not count while the browser reports that it is offline; they are made anyway, because the report may be outdated.
+// Attempts do not count while the browser reports that it is offline, but are still made, because the report may be outdated.
 function createReconnect(): (signal?: AbortSignal) => Promise<boolean> {
   let since: number | null = null;
   return async (signal) => {

@@ -42,7 +42,7 @@ export interface CoreFiles {
    */
   font?: string;
   /**
-   * Name of the cache that keeps it for the next visit; null disables caching.
+   * Name of the cache that keeps the files for the next visit; null disables caching.
    *
    * @default `framewright-core`
    */
@@ -64,7 +64,7 @@ export interface MediaSettings {
   /** Name of the database and of the folder. */
   name: string;
   prefer: "quality" | "speed";
-  /** Most encoder workers to run; null for as many as fit the machine. */
+  /** Maximum number of encoder workers; null for as many as fit the machine. */
   encoderWorkers: number | null;
   /** URLs of ffmpeg's wasm core; null for those of the package. */
   core: CoreFiles | null;
@@ -85,7 +85,7 @@ export interface MediaSettings {
   fallback: boolean;
 }
 
-/** The bytes of a run that succeeded. */
+/** The output files of a run that succeeded. */
 export interface RunFiles {
   source: Source;
   /** Id of the fallback's task that did the work; null when the page did it. */
@@ -102,7 +102,7 @@ export interface LocalUsage {
   work: number;
   /** Outputs of finished runs. */
   outputs: number;
-  /** Approximate size of tasks, steps and their finished pieces in the database. */
+  /** Approximate size of tasks, steps and their stored results in the database. */
   records: number;
   /** ffmpeg's core in the browser's cache. */
   core: number;
@@ -111,18 +111,18 @@ export interface LocalUsage {
 }
 
 /** The current state of a run. */
-export interface Standing {
+export interface RunState {
   record: Run;
-  /** The encoder chosen for its encode, when the record does not contain it; null while there is none. */
+  /** The encoder chosen for the encode, unless the record contains it; null while there is none. */
   choice: EncoderChoice | null;
-  /** What it is waiting for; absent while it works. */
+  /** The reason why it waits; absent while it works. */
   waiting?: Waiting;
-  /** How much of its file was sent to the fallback, during the upload. */
+  /** Progress of the upload of its file to the fallback; absent at other times. */
   upload?: UploadProgress;
 }
 
-/** What the page made for the media worker, or why it could not. */
-export type PageAnswer<T> =
+/** The page's response to a request of the media worker: the result, or an error. */
+export type PageResponse<T> =
   | { made: T; error: null }
   | { made: null; error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
 
@@ -138,7 +138,7 @@ export interface MediaApi {
   ): Promise<Run>;
   get(type: RecordType, id: string): Promise<Run>;
   /** Returns the current state of a run, for its first watcher. */
-  standing(type: RecordType, id: string): Promise<Standing>;
+  standing(type: RecordType, id: string): Promise<RunState>;
   list(type: RecordType, options: ListOptions): Promise<Page<Run>>;
   cancel(type: RecordType, id: string): Promise<Run>;
   retry(id: string): Promise<Task>;
@@ -151,53 +151,53 @@ export interface MediaApi {
   removeJob(id: string): Promise<void>;
   files(id: string): Promise<RunFiles>;
   waiting(id: string): Promise<WaitingFile | null>;
-  /** Resumes a run with the file that it waits for; null when the visitor allowed reading the original again. */
+  /** Resumes a run with the file that it waits for; null when the visitor has allowed reading the original again. */
   resume(id: string, file: LocalFile | null): Promise<Run>;
   /** Returns the handle of a run's file; only the page can ask the visitor for permission. */
   handle(id: string): Promise<FileSystemFileHandle | null>;
   usage(): Promise<LocalUsage>;
   /** Deletes finished runs, or everything, and resolves with the remaining usage. */
   clear(everything: boolean): Promise<LocalUsage>;
-  /** Reports how much of a run's file was sent to the fallback. */
+  /** Reports the progress of the upload of a run's file to the fallback. */
   sending(id: string, upload: UploadProgress): Promise<void>;
   /** Reports the state of the fallback's task, or the error that ended the watch. */
   followed(id: string, remote: Task | { error: Omit<RunError, "step_id"> }): Promise<void>;
   /** Answers a `sign` event. */
-  signed(asked: number, answer: PageAnswer<SignedRequest>): Promise<void>;
+  signed(asked: number, answer: PageResponse<SignedRequest>): Promise<void>;
   /** Answers a `draw` event with a PNG. */
-  drawn(asked: number, answer: PageAnswer<Blob>): Promise<void>;
+  drawn(asked: number, answer: PageResponse<Blob>): Promise<void>;
 }
 
 /** Events that the media worker sends to the page. */
 export type MediaEvent =
-  | ({ type: "changed" } & Standing)
+  | ({ type: "changed" } & RunState)
   | { type: "removed"; id: string }
   /**
-   * Asks the page to create a task at the fallback, with `file` as its input if there is one, unless it already exists there
-   * as `remote`, and to follow it.
+   * Asks the page to follow a task at the fallback, and to create it first unless it exists there as `remote`; `file` is its
+   * input, if any.
    */
   | { type: "follow"; id: string; request: unknown; remote: string | null; file: Blob | null }
-  /** Asks the page to draw an SVG at a size in pixels, which no worker can. */
+  /** Asks the page to draw an SVG at a size in pixels; workers cannot. */
   | { type: "draw"; asked: number; file: Blob; size: Size }
-  /** Stops such a drawing, whose run is over. */
+  /** Stops a drawing whose run is over. */
   | { type: "undraw"; asked: number }
   /** Asks the page to sign a request to S3 storage with a connection's function. */
   | { type: "sign"; asked: number; connection: string; request: PresignRequest }
   /** Asks the page to cancel the task at the fallback, if it exists there as `remote`. */
   | { type: "unfollow"; id: string; remote: string | null };
 
-/** How long a page may draw an SVG, in milliseconds. */
+/** Time limit for drawing an SVG, in milliseconds. */
 export const DRAW_MS = 20_000;
 
-/** Returns the error of an SVG that takes longer than {@link DRAW_MS}, or would. */
+/** Returns the error of an SVG that takes, or would take, longer than {@link DRAW_MS}. */
 export function slowDrawing(): MediaError {
   const message = `The SVG takes longer than ${DRAW_MS / 1000} seconds to draw.`;
   return new MediaError("timeout", message, { retryable: false });
 }
 
 /**
- * Resolves to true as soon as this browser may have runs of a name: at once for those of an earlier visit, otherwise when
- * another tab announces one. Resolves to false when the signal aborts first.
+ * Resolves to true as soon as this browser may have runs of a name: at once after an earlier visit, otherwise when another tab
+ * announces a run. Resolves to false when the signal aborts first.
  */
 export async function findRuns(name: string, signal: AbortSignal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -218,7 +218,7 @@ export async function mayHaveRuns(name: string): Promise<boolean> {
   try {
     return (await indexedDB.databases()).some((database) => database.name === name);
   } catch {
-    // When the browser does not say, assume there may be some.
+    // Some browsers cannot list databases.
     return true;
   }
 }

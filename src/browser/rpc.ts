@@ -1,7 +1,7 @@
 import type { ErrorReason } from "../media/error-reason.ts";
 import { type ErrorKind, MediaError, toMediaError } from "../media/errors.ts";
 import type { Refusal } from "../media/refusal.ts";
-import type { PageAnswer } from "./media-api.ts";
+import type { PageResponse } from "./media-api.ts";
 
 /** Either end of a channel between a page and its worker: a `Worker`, or the worker's own scope. */
 export interface Port {
@@ -62,7 +62,7 @@ export function callOver<A extends Api, E>(port: Port, onEvent: (event: E) => vo
   }
 
   const api = new Proxy({} as A, {
-    // A `then` would make this look like a promise.
+    // A `then` would make this a promise.
     get: (_, name) =>
       typeof name === "string" && name !== "then" ? (...args: unknown[]) => call(name, args) : undefined,
   });
@@ -105,8 +105,8 @@ function toError({ kind, message, ...more }: Fault): MediaError {
 }
 
 /**
- * Returns the error for a request that cannot be sent to a worker, with the path of the offending value. For other failures,
- * such as a lack of memory, it quotes the browser's message.
+ * Returns the error for a request that cannot be sent to a worker, with the path of the offending value. Other failures, such as
+ * a lack of memory, quote the browser's message.
  */
 function cloneFault(args: readonly unknown[], cause: unknown): MediaError {
   for (const arg of args) {
@@ -158,11 +158,11 @@ function faultOf(value: unknown): string {
   return "is not a plain object, but for example a Proxy of a framework's state; pass a plain copy";
 }
 
-/** Answers the media worker with what `work` resolves to, or with its error: `toError` converts any that is not a MediaError. */
+/** Returns the response to the media worker: the result of `work`, or its error, which `toError` converts to a MediaError. */
 export async function answerOf<T>(
   work: () => Promise<T>,
   toError: (thrown: unknown) => MediaError,
-): Promise<PageAnswer<T>> {
+): Promise<PageResponse<T>> {
   try {
     return { made: await work(), error: null };
   } catch (thrown) {
@@ -180,7 +180,7 @@ export interface LazyWorker extends Port {
   terminate(): void;
 }
 
-/** Creates a port to a worker that starts with the first message; `onStart` runs before that message is sent, and may send others. */
+/** Creates a port to a worker that starts with the first message; `onStart` runs before that message and may send others. */
 export function createLazyWorker(create: () => Worker, onStart: (worker: Worker) => void): LazyWorker {
   const listeners: ((event: { data: unknown }) => void)[] = [];
   let worker: Worker | null = null;
@@ -202,7 +202,6 @@ export function createLazyWorker(create: () => Worker, onStart: (worker: Worker)
       start();
       worker?.postMessage(message);
     },
-    // callOver adds its listener before the worker exists.
     addEventListener: (_, listener) => void listeners.push(listener),
     terminate() {
       ended = true;

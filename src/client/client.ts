@@ -51,9 +51,9 @@ export type {
 export interface RunOptions<K extends EncodeKind = EncodeKind> {
   /** Aborting it cancels the task and rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Called with the state of the task, then with its changes. */
+  /** Called with the current state of the task, then after every change. */
   onProgress?(update: Update<Task<K>>): void;
-  /** Called with the bytes of the file sent to a service so far, and its size. */
+  /** Called during the upload to a service with the bytes sent so far and the size of the file. */
   onUpload?(sent: number, size: number): void;
 }
 
@@ -63,7 +63,7 @@ export interface RunResult<K extends EncodeKind = EncodeKind> {
   blob: Blob;
   /** Properties of the file. */
   source: Source;
-  /** The task, as it ended. */
+  /** The finished task. */
   task: Task<K> & { status: "succeeded" };
   /** The bytes in other forms: a URL, a stream, a file on disk. */
   output: Output;
@@ -75,13 +75,13 @@ export interface Output {
   readonly source: Source;
   /** Returns a URL for a media element or a download, valid as long as the client is open. */
   url(): Promise<string>;
-  /** Reads the whole file; large ones are better read as a {@link Output.stream}. */
+  /** Reads the whole file into memory; prefer {@link Output.stream} for large files. */
   blob(options?: ReadOptions): Promise<Blob>;
   /** Opens a stream of the file, which errors with a {@link MediaError}, and with the signal's reason on abort. */
   stream(options?: ReadOptions): Promise<ReadableStream<Uint8Array>>;
   /**
-   * Writes the file to the place that the visitor chose; rejects with `storage_full` when there is no room. When it fails or is
-   * aborted, the place keeps its content.
+   * Writes to the file that the visitor chose; rejects with `storage_full` when there is no room. If the write fails or is aborted,
+   * that file keeps its previous content.
    */
   saveTo(handle: FileSystemFileHandle, options?: ReadOptions): Promise<void>;
 }
@@ -89,13 +89,13 @@ export interface Output {
 /** Tasks, wherever they run. Every method rejects with a {@link MediaError}. */
 export interface Tasks {
   /**
-   * Creates a task and resolves once it is stored, before its work begins; a file is first uploaded to a service.
+   * Creates a task and resolves once it is stored, before its work begins. A service receives the file first.
    *
-   * @throws `invalid_options` and other kinds of a request at fault, with its `param`.
+   * @throws `invalid_options` or another error of the request, with the `param` at fault.
    * @example const task = await client.tasks.create({ input: file, kind: "audio", options: { format: "opus" } });
    */
   create<K extends EncodeKind>(request: NewTask<K>, options?: CreateOptions): Promise<Task<K>>;
-  /** Returns a task as it stands; rejects with `task_not_found`. */
+  /** Returns a task in its current state; rejects with `task_not_found`. */
   get(id: string, options?: ReadOptions): Promise<Task>;
   /** Lists a page of tasks, the newest first. */
   list(options?: ListOptions<TaskStatus, EncodeKind>): Promise<Page<Task>>;
@@ -117,13 +117,13 @@ export interface Tasks {
 /** Standalone steps, wherever they run. */
 export interface Steps {
   /**
-   * Creates a step and resolves once it is stored, before its work begins; a file is first uploaded to a service.
+   * Creates a step and resolves once it is stored, before its work begins. A service receives the file first.
    *
-   * @throws `invalid_options` and other kinds of a request at fault, with its `param`.
+   * @throws `invalid_options` or another error of the request, with the `param` at fault.
    * @example const step = await client.steps.create({ kind: "probe", input: file });
    */
   create<K extends StepKind>(request: NewStep<K>, options?: CreateOptions): Promise<Step<K>>;
-  /** Returns a step as it stands; rejects with `step_not_found`. */
+  /** Returns a step in its current state; rejects with `step_not_found`. */
   get(id: string, options?: ReadOptions): Promise<Step>;
   /** Lists a page of standalone steps, the newest first; a task's own steps are in its record. */
   list(options?: ListOptions<StepStatus, StepKind>): Promise<Page<Step>>;
@@ -190,7 +190,7 @@ export interface Client {
    * when there are none.
    */
   output(run: RunRef): Promise<Output>;
-  /** Closes connections and workers; runs at a service continue, those of the page resume when it is opened again. */
+  /** Closes connections and workers; runs at a service continue, and the page's runs resume when it is opened again. */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

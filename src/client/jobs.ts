@@ -13,7 +13,7 @@ export type Job = Omit<JobRecord, "tasks"> & {
   tasks: Task[];
 };
 
-/** One output of a new job: the request for a task, less its input. */
+/** One output of a new job: the request for a task, without its input. */
 export type NewOutput<K extends EncodeKind = EncodeKind> = K extends EncodeKind
   ? Omit<NewTask<K>, "input" | "webhook_url"> & {
       /** A name of your choice, unique within the job. */
@@ -25,9 +25,9 @@ export type NewOutput<K extends EncodeKind = EncodeKind> = K extends EncodeKind
 
 /** The request for a new job. */
 export interface NewJob {
-  /** The media that every output is made from, unless it names another by `after`. */
+  /** The media from which every output is made, except those that name another output by `after`. */
   input: AnyMedia;
-  /** From 1 to 10. */
+  /** From 1 to 10 outputs. */
   outputs: readonly NewOutput[];
   /** URL to which a service posts the events of every task; the local client refuses it. */
   webhook_url?: string;
@@ -37,16 +37,16 @@ export interface NewJob {
 export interface JobUpdate extends Omit<JobUpdateRecord, "record"> {
   /** The job after the change. */
   record: Job;
-  /** Percentage of all its tasks together, 0 to 100; null until it can be measured. */
+  /** Percentage of the whole job, 0 to 100; null until it can be measured. */
   progress: number | null;
-  /** Seconds until the last task ends; null until known of all that are not finished. */
+  /** Seconds until the last task ends; null until the estimate of every unfinished task is known. */
   eta: number | null;
 }
 
 /** Jobs: several outputs of one input, which is read once. Every method rejects with a `MediaError`. */
 export interface Jobs {
   /**
-   * Creates a task for each output, all of them or none. Each can be followed, cancelled, retried and deleted by its id.
+   * Creates a task for each output, all of them or none. Each task can be followed, cancelled, retried and deleted by its id.
    *
    * @throws `request_invalid` or the error of a task's request, with a `param` such as `outputs.0.options.fps`.
    * @example
@@ -60,13 +60,13 @@ export interface Jobs {
    */
   create(request: NewJob, options?: CreateOptions): Promise<Job>;
   /**
-   * Returns a job as its tasks stand; rejects with `job_not_found`.
+   * Returns a job with the current state of its tasks; rejects with `job_not_found`.
    *
    * @example const { status, tasks } = await client.jobs.get(id);
    */
   get(id: string, options?: ReadOptions): Promise<Job>;
   /**
-   * Lists jobs, the newest first, for as long as one of their tasks is listed.
+   * Lists a page of jobs, the newest first. A job is listed as long as one of its tasks is.
    *
    * @example const { records, more } = await client.jobs.list({ limit: 5 });
    */
@@ -92,13 +92,13 @@ export interface Jobs {
    */
   watch(job: Pick<Job, "id"> | string, options?: { signal?: AbortSignal }): AsyncGenerator<JobUpdate, void>;
   /**
-   * Cancels every task that is not finished; rejects with `job_finished` when there is none.
+   * Cancels every unfinished task; rejects with `job_finished` when there is none.
    *
    * @example const { status } = await client.jobs.cancel(job.id);
    */
   cancel(id: string): Promise<Job>;
   /**
-   * Removes a finished job with its tasks and their outputs; rejects with `job_running` while one runs.
+   * Removes a finished job with its tasks and their outputs; rejects with `job_running` while a task runs.
    *
    * @example await client.jobs.delete(job.id);
    */
@@ -113,8 +113,8 @@ export async function* watchJob(
   { signal }: { signal?: AbortSignal } = {},
 ): AsyncGenerator<JobUpdate, void> {
   signal?.throwIfAborted();
-  const found = await get(typeof job === "string" ? job : job.id);
-  const updates = followJob(found, (task, over) => {
+  const record = await get(typeof job === "string" ? job : job.id);
+  const updates = followJob(record, (task, over) => {
     return watchTask(task.id, { signal: signal ? AbortSignal.any([signal, over]) : over });
   });
   for await (const update of updates) {

@@ -13,8 +13,8 @@ export type AnyMedia =
   | Response
   | ReadableStream<Uint8Array>;
 
-/** A request to pass on, and the bytes of its input. */
-export interface GivenRequest {
+/** A request that can be sent as JSON, and the file that is its input. */
+export interface RequestWithFiles {
   /** Its input is a URL as text, or for a step an object that contains one; null when there is only a file. */
   request: unknown;
   file: Blob | FileSystemFileHandle | null;
@@ -22,7 +22,7 @@ export interface GivenRequest {
   extra: ReadonlyMap<string, Blob | FileSystemFileHandle>;
 }
 
-interface GivenMedia {
+interface MediaParts {
   input: unknown;
   file: Blob | FileSystemFileHandle | null;
 }
@@ -30,15 +30,15 @@ interface GivenMedia {
 const ACCEPTED =
   "a URL (http, https, s3, data: or relative, as text or as a URL object), a File, Blob or file handle, " +
   "an ArrayBuffer or typed array, a Response, or a ReadableStream of bytes";
-// Bytes of a stream held in memory before they become a Blob, which the browser may move to disk.
-const FOLD_BYTES = 8_388_608;
+// Bytes of a stream buffered in memory before they become a Blob, which the browser may move to disk.
+const BUFFER_BYTES = 8_388_608;
 
 /**
  * Reads the input of a request: makes URLs absolute, and turns bytes in any form into a file. Reads a Response or stream to
- * its end. Leaves missing or malformed fields to the parser of requests. Rejects with `request_invalid` for a value that is
+ * its end. Leaves missing or malformed fields to the request parser. Rejects with `request_invalid` for a value that is
  * not media, `invalid_input` for bytes that can no longer be read, and `input_unreachable` when a stream breaks off.
  */
-export async function readInput(object: "task" | "step", request: unknown): Promise<GivenRequest> {
+export async function readInput(object: "task" | "step", request: unknown): Promise<RequestWithFiles> {
   if (typeof request !== "object" || request === null) return { request, file: null, extra: new Map() };
   const { request: own, extra } = await readExtra(request);
   return { ...(await readMain(object, own)), extra };
@@ -47,18 +47,18 @@ export async function readInput(object: "task" | "step", request: unknown): Prom
 async function readMain(
   object: "task" | "step",
   request: object,
-): Promise<Pick<GivenRequest, "request" | "file">> {
-  const given: unknown = Reflect.get(request, "input");
-  if (given === undefined || given === null) return { request, file: null };
-  if (object === "task" && tagOf(given) === "Object" && !isHandle(given)) throw refuse(given);
-  const { input, file } = await readMedia(given);
+): Promise<Pick<RequestWithFiles, "request" | "file">> {
+  const media: unknown = Reflect.get(request, "input");
+  if (media === undefined || media === null) return { request, file: null };
+  if (object === "task" && tagOf(media) === "Object" && !isHandle(media)) throw refuse(media);
+  const { input, file } = await readMedia(media);
   const isText = object === "step" && typeof input === "string";
   return { request: { ...request, input: isText ? { url: input } : input }, file };
 }
 
 async function readExtra(request: {
   options?: unknown;
-}): Promise<Pick<GivenRequest, "extra"> & { request: object }> {
+}): Promise<Pick<RequestWithFiles, "extra"> & { request: object }> {
   const given = new Map<string, unknown>();
   mapExtraInputs(request, (url, _, param) => {
     const plain = (typeof url !== "object" && typeof url !== "string") || url === null;
@@ -75,7 +75,7 @@ async function readExtra(request: {
   return { request: read, extra };
 }
 
-async function readMedia(input: unknown): Promise<GivenMedia> {
+async function readMedia(input: unknown): Promise<MediaParts> {
   if (typeof input === "string") return readUrl(input);
   const tag = tagOf(input);
   if (tag === "URL") return readUrl(String(input));
@@ -90,19 +90,19 @@ async function readMedia(input: unknown): Promise<GivenMedia> {
   if (tag !== "Object") throw refuse(input);
   const { url } = input as { url?: unknown };
   if (typeof url !== "string" && tagOf(url) !== "URL") return { input, file: null };
-  const read = await readUrl(String(url));
-  return { ...read, input: { ...(input as object), url: read.input ?? String(url) } };
+  const media = await readUrl(String(url));
+  return { ...media, input: { ...(input as object), url: media.input ?? String(url) } };
 }
 
-async function readUrl(text: string): Promise<GivenMedia> {
+async function readUrl(text: string): Promise<MediaParts> {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0].toLowerCase();
   if (scheme === "data:") return { input: null, file: readDataUrl(text) };
   if (scheme === "blob:") {
-    const found = await fetch(text).catch(() => null);
-    if (found?.ok) return { input: null, file: await found.blob() };
+    const response = await fetch(text).catch(() => null);
+    if (response?.ok) return { input: null, file: await response.blob() };
   }
   const base: unknown = Object(Reflect.get(globalThis, "document")).baseURI ?? globalThis.location?.href;
-  // The request parser reports what is wrong with the others.
+  // The request parser reports malformed URLs.
   const isRelative = scheme === undefined && text !== "" && !/\p{Cc}/u.test(text);
   const absolute = isRelative ? URL.parse(text, String(base)) : null;
   return { input: absolute?.href ?? text, file: null };
@@ -123,13 +123,13 @@ function readDataUrl(text: string): Blob {
   }
 }
 
-function bytesOf(given: ArrayBufferLike | ArrayBufferView): Uint8Array<ArrayBuffer> {
-  const buffer = ArrayBuffer.isView(given) ? given.buffer : given;
+function bytesOf(input: ArrayBufferLike | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  const buffer = ArrayBuffer.isView(input) ? input.buffer : input;
   if ("detached" in buffer && buffer.detached) {
     throw invalid("is a detached ArrayBuffer: it was transferred elsewhere, and its bytes went with it.");
   }
-  const [start, length] = ArrayBuffer.isView(given) ? [given.byteOffset, given.byteLength] : [0, undefined];
-  // A Blob does not accept shared memory.
+  const [start, length] = ArrayBuffer.isView(input) ? [input.byteOffset, input.byteLength] : [0, undefined];
+  // Blobs reject shared memory.
   return new Uint8Array(buffer, start, length).slice();
 }
 
@@ -142,14 +142,14 @@ async function readResponse(response: Response): Promise<File> {
   const type = response.headers.get("Content-Type") ?? "";
   const blob = response.body ? await readStream(response.body, type) : new Blob([], { type });
   const name = URL.parse(response.url)?.pathname.split("/").at(-1) ?? "";
-  return new File([blob], decoded(name), { type });
+  return new File([blob], decodeName(name), { type });
 }
 
 async function readStream(stream: ReadableStream<unknown>, type: string): Promise<Blob> {
   if (stream.locked) {
     throw invalid("is a ReadableStream that is locked to another reader; release that reader first.");
   }
-  // Bytes read earlier are lost; only a Response shows that there were any.
+  // Only the Response constructor reveals that bytes were read before.
   try {
     new Response(stream as ReadableStream<Uint8Array>);
   } catch (cause) {
@@ -158,7 +158,7 @@ async function readStream(stream: ReadableStream<unknown>, type: string): Promis
   const reader = stream.getReader();
   const parts: Blob[] = [];
   let chunks: BlobPart[] = [];
-  let held = 0;
+  let buffered = 0;
   for (;;) {
     const { done, value } = await reader.read().catch((cause: unknown) => {
       const why = cause instanceof Error ? ` (${cause.message})` : "";
@@ -171,11 +171,11 @@ async function readStream(stream: ReadableStream<unknown>, type: string): Promis
       throw invalid(`must be a ReadableStream of bytes: it yields ${describeType(value)}, not a Uint8Array.`);
     }
     chunks.push(value as BlobPart);
-    held += value.byteLength;
-    if (held < FOLD_BYTES) continue;
+    buffered += value.byteLength;
+    if (buffered < BUFFER_BYTES) continue;
     parts.push(new Blob(chunks));
     chunks = [];
-    held = 0;
+    buffered = 0;
   }
 }
 
@@ -205,7 +205,7 @@ function isHandle(input: unknown): input is FileSystemFileHandle {
   return typeof input === "object" && input !== null && "getFile" in input;
 }
 
-function decoded(name: string): string {
+function decodeName(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
@@ -224,7 +224,7 @@ export async function openFile(file: Blob | FileSystemFileHandle): Promise<Blob>
   }
 }
 
-// By the name of the error that a handle's getFile() rejects with.
+// Keyed by the name of the error from a handle's getFile().
 const HANDLE_FAULTS: Readonly<Record<string, string>> = {
   NotAllowedError:
     "may not be read before the visitor allows it: call requestPermission() of its handle after a click",

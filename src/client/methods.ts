@@ -46,7 +46,7 @@ export async function runTask<K extends EncodeKind>(
   }
 }
 
-/** Implements {@link Client.probe}: a standalone step, deleted once it has answered. */
+/** Implements {@link Client.probe} with a standalone step, which it deletes afterwards. */
 export async function probeInput(
   { steps }: Pick<Client, "steps">,
   input: NewStep["input"],
@@ -54,14 +54,14 @@ export async function probeInput(
 ): Promise<Source> {
   const step = await steps.create({ kind: "probe", input, options }, signal && { signal });
   try {
-    const done = await steps.wait(step, signal && { signal });
-    return done.status === "succeeded" ? done.output : outputSource(done);
+    const finished = await steps.wait(step, signal && { signal });
+    return finished.status === "succeeded" ? finished.output : outputSource(finished);
   } finally {
-    await drop(steps, step.id);
+    await deleteStep(steps, step.id);
   }
 }
 
-async function drop(steps: Client["steps"], id: string): Promise<void> {
+async function deleteStep(steps: Client["steps"], id: string): Promise<void> {
   try {
     await steps.delete(id);
   } catch (thrown) {
@@ -73,14 +73,14 @@ async function drop(steps: Client["steps"], id: string): Promise<void> {
 
 const LIMIT = 100;
 
-/** Yields the records of a list, fetching a page at a time; records created or deleted meanwhile neither repeat nor hide others. */
+/** Yields the records of a list, fetching a page at a time; records created or deleted meanwhile cause neither repeats nor gaps. */
 export async function* eachRecord<T extends { id: string }>(
-  list: (asked: ListOptions) => Promise<Page<T>>,
-  asked: EachOptions = {},
+  list: (options: ListOptions) => Promise<Page<T>>,
+  options: EachOptions = {},
 ): AsyncGenerator<T, void> {
-  const { limit = LIMIT } = asked;
-  for (let { after } = asked; ; ) {
-    const { records, more } = await list({ ...asked, limit, ...(after !== undefined && { after }) });
+  const { limit = LIMIT } = options;
+  for (let { after } = options; ; ) {
+    const { records, more } = await list({ ...options, limit, ...(after !== undefined && { after }) });
     yield* records;
     after = records.at(-1)?.id;
     if (!more || after === undefined) return;
@@ -88,8 +88,8 @@ export async function* eachRecord<T extends { id: string }>(
 }
 
 /**
- * Returns the output of a task or step. Throws the error of a run that failed, and `media_not_found` when there is no file,
- * as for a probe.
+ * Returns the output of a task or step. Throws the run's own error if it failed, and `media_not_found` when it has no file, as a
+ * probe has none.
  */
 export function outputSource(record: TaskRecord | Step): Source {
   if (record.error) {
@@ -114,8 +114,8 @@ export interface WatchMethods extends Pick<Client, "on" | "watch"> {
 }
 
 /**
- * Creates the methods on top of a watch, and of `updates` for those that are read one by one. Their types follow the
- * reference: a task leads to a task, a step to a step.
+ * Creates the methods that follow a run: `on` and `wait` on a watch, `watch` on `updates`. A reference to a task yields tasks, one to
+ * a step yields steps.
  */
 export function createWatchMethods(
   watch: Watch<AnyRun>,
@@ -140,8 +140,8 @@ export function idOf(run: RunRef): string {
 }
 
 /**
- * Resolves to the finished run, at once when it is already finished; rejects with the error that ended the watch, or with
- * the signal's reason.
+ * Resolves to the finished run, at once if it is finished already; rejects with the error that ended the watch, or with the
+ * signal's reason.
  */
 function waitFor<T extends TaskRecord | Step>(
   watch: Watch<T>,
@@ -154,19 +154,19 @@ function waitFor<T extends TaskRecord | Step>(
     const stop = watch.add(typeof run === "string" ? run : run.id, {
       update({ record }) {
         if (!isFinished(record)) return;
-        signal?.removeEventListener("abort", aborted);
+        signal?.removeEventListener("abort", onAbort);
         resolve(record);
       },
       fail(error) {
-        signal?.removeEventListener("abort", aborted);
+        signal?.removeEventListener("abort", onAbort);
         reject(error);
       },
     });
-    const aborted = () => {
+    const onAbort = () => {
       stop();
       reject(signal?.reason);
     };
-    signal?.addEventListener("abort", aborted, { once: true });
+    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }
 
@@ -181,13 +181,13 @@ export async function* updatesOf<T extends TaskRecord | Step>(
 ): AsyncGenerator<Update<T>, void> {
   signal?.throwIfAborted();
   let newest: Update<T> | null = null;
-  let failed: MediaError | null = null;
+  let failure: MediaError | null = null;
   let news = Promise.withResolvers<void>();
   const wake = () => news.resolve();
   const take = () => {
-    const taken = newest;
+    const update = newest;
     newest = null;
-    return taken;
+    return update;
   };
   const stop = watch.add(id, {
     update(update) {
@@ -195,7 +195,7 @@ export async function* updatesOf<T extends TaskRecord | Step>(
       wake();
     },
     fail(error) {
-      failed = error;
+      failure = error;
       wake();
     },
   });
@@ -210,7 +210,7 @@ export async function* updatesOf<T extends TaskRecord | Step>(
         if (isFinished(update.record)) return;
       }
       signal?.throwIfAborted();
-      if (failed) throw failed;
+      if (failure) throw failure;
     }
   } finally {
     signal?.removeEventListener("abort", wake);

@@ -56,15 +56,14 @@ function saveError(thrown: unknown): MediaError {
   return new MediaError("upload_failed", "The file could not be written.", { cause });
 }
 
-const ANSWER_MS = 30_000;
+const RESPONSE_MS = 30_000;
 
 /** Parses a service's error from the body of a response; null for any other body. */
 export type ReadError = (body: string, status: number) => MediaError | null;
 
 /**
- * Returns an {@link Output} for the bytes behind a source's signed URL, fetched without any key; throws `media_not_found`
- * for output in the caller's own bucket. A page without a service passes no `readError`, whose schemas would be two thirds
- * of what it loads.
+ * Returns an {@link Output} for the bytes behind a source's signed URL, fetched without any key; throws `media_not_found` for
+ * output in the caller's own bucket. A page without a service omits `readError`, because its schemas would triple the download.
  */
 export function createRemoteOutput(source: Source, fetch: Fetch, readError: ReadError = () => null): Output {
   if (!/^https?:/i.test(source.url)) {
@@ -75,34 +74,36 @@ export function createRemoteOutput(source: Source, fetch: Fetch, readError: Read
   }
 
   async function open({ signal }: ReadOptions): Promise<Response> {
-    const limit = limitTime(ANSWER_MS, { signal });
+    const limit = limitTime(RESPONSE_MS, { signal });
     try {
-      // Makes a browser with a cached copy check that the output still exists.
+      // A browser with a cached copy must check that the output still exists.
       const response = await fetch(source.url, { cache: "no-cache", signal: limit.signal });
       if (!response.ok)
         throw readError(await response.text(), response.status) ?? statusError(response.status);
       return response;
     } catch (thrown) {
-      throw lost(thrown, signal);
+      throw connectionError(thrown, signal);
     } finally {
       limit.clear();
     }
   }
 
-  async function stream(how: ReadOptions = {}): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-    const { body } = await open(how);
-    return withMediaErrors(body ?? new Blob().stream(), how);
+  async function stream(options: ReadOptions = {}): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const { body } = await open(options);
+    return withMediaErrors(body ?? new Blob().stream(), options);
   }
 
   return {
     source,
     url: async () => source.url,
-    async blob(how = {}) {
-      const response = await open(how);
-      return response.blob().catch((thrown: unknown) => Promise.reject(lost(thrown, how.signal)));
+    async blob(options = {}) {
+      const response = await open(options);
+      return response
+        .blob()
+        .catch((thrown: unknown) => Promise.reject(connectionError(thrown, options.signal)));
     },
     stream,
-    saveTo: async (handle, how) => saveTo(handle, await stream(how), how),
+    saveTo: async (handle, options) => saveTo(handle, await stream(options), options),
   };
 }
 
@@ -120,7 +121,7 @@ function withMediaErrors(
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (thrown) {
-          controller.error(lost(thrown, signal));
+          controller.error(connectionError(thrown, signal));
         }
       },
       cancel: (reason) => reader.cancel(reason),
@@ -143,8 +144,8 @@ function statusError(status: number): MediaError {
   );
 }
 
-// What an abort throws in some browsers is not the signal's own reason.
-function lost(thrown: unknown, signal: AbortSignal | undefined): unknown {
+// Some browsers reject an aborted read with another error than the signal's reason.
+function connectionError(thrown: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
   if (thrown instanceof MediaError) return thrown;
   return new MediaError("service_unavailable", "The connection to the media was lost; try again.", {

@@ -9,7 +9,7 @@ import type { Task } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
 import type { Update } from "./update.ts";
 
-// Each step's share of its task in percent: nearly all for the encode, and enough for the others to be seen moving.
+// Each step's share of its task in percent: most for the encode, and enough for the others to show movement.
 const WEIGHTS: Readonly<Record<StepKind, number>> = {
   probe: 2,
   ingest: 8,
@@ -25,7 +25,7 @@ const WEIGHTS: Readonly<Record<StepKind, number>> = {
 
 /**
  * Returns the progress of a task or step in percent, which never falls while it runs; a task reaches 100 only by succeeding.
- * Null until anything is measured.
+ * Null until anything is estimate.
  */
 export function progressOf(record: Task | Step): number | null {
   if (record.object === "step") return record.progress;
@@ -36,8 +36,8 @@ export function progressOf(record: Task | Step): number | null {
 }
 
 /**
- * Creates the update for a record, with at least the progress of the previous update. The encoder is the one in the encode's
- * output, or else `chosen`, or else that of the previous update.
+ * Creates the update for a record; progress never falls below that of the previous update. The encoder comes from the encode's
+ * output, from `chosen`, or from the previous update, in this order.
  */
 export function updateOf<T extends Task | Step>(
   record: T,
@@ -45,8 +45,8 @@ export function updateOf<T extends Task | Step>(
   chosen: EncoderChoice | null = before?.choice ?? null,
   pace: Pace = createPace(),
 ): Update<T> {
-  const known = [progressOf(record), before?.progress ?? null].filter((each) => each !== null);
-  const progress = known.length > 0 ? Math.max(...known) : null;
+  const values = [progressOf(record), before?.progress ?? null].filter((each) => each !== null);
+  const progress = values.length > 0 ? Math.max(...values) : null;
   return { record, progress, ...pace(record), error: record.error, choice: choiceOf(record) ?? chosen };
 }
 
@@ -56,35 +56,35 @@ function choiceOf(record: Task | Step): EncoderChoice | null {
   return encoder === undefined ? null : { encoder, reason, ...(refusals && { refusals }) };
 }
 
-/** Measures the pace of a run from its records, passed one after the other. */
+/** Measures the pace of a run from its successive records. */
 export type Pace = (record: Task | Step) => Pick<Update<Task | Step>, "speed" | "eta">;
 
-const NONE = { speed: null, eta: null };
+const NO_PACE = { speed: null, eta: null };
 // A step seen within this many seconds of its start counts as watched from the start.
-const FRESH = 30;
+const FRESH_SECONDS = 30;
 
 /**
- * Creates a {@link Pace} for the encode of a run. `since` says where it measures from: the start of the encode, or, when the
- * work may have been interrupted, the moment it is first seen.
+ * Creates a {@link Pace} for the encode of a run. It measures from the start of the encode, or from `sight`, its first record, when
+ * the work may have been interrupted.
  */
 export function createPace(since: "start" | "sight" = "start"): Pace {
-  let seen: { id: string; samples: Sample[] } | null = null;
+  let current: { id: string; samples: Sample[] } | null = null;
   return (record) => {
     const step = isFinished(record) ? undefined : encodeOf(record);
-    if (!step?.progress) return NONE;
+    if (!step?.progress) return NO_PACE;
     const sample = { at: step.updated_at / 1000, percent: step.progress };
-    if (seen?.id !== step.id) {
-      const began = (step.started_at ?? step.updated_at) / 1000;
-      const watched = since === "start" || sample.at - began < FRESH;
-      seen = { id: step.id, samples: watched ? [{ at: began, percent: 0 }] : [] };
+    if (current?.id !== step.id) {
+      const start = (step.started_at ?? step.updated_at) / 1000;
+      const watched = since === "start" || sample.at - start < FRESH_SECONDS;
+      current = { id: step.id, samples: watched ? [{ at: start, percent: 0 }] : [] };
     }
-    const { samples } = seen;
+    const { samples } = current;
     if (samples.at(-1)?.percent !== sample.percent) samples.push(sample);
-    const measured = timeLeft(samples);
-    if (measured === null) return NONE;
-    // A task's step has its options at the task.
+    const estimate = timeLeft(samples);
+    if (estimate === null) return NO_PACE;
+    // The options of a task's step are on the task.
     const media = mediaSeconds(step, record.options);
-    return { speed: media === null ? null : media * measured.rate, eta: measured.eta };
+    return { speed: media === null ? null : media * estimate.rate, eta: estimate.eta };
   };
 }
 
@@ -112,45 +112,44 @@ export interface Sample {
   percent: number;
 }
 
-export interface Measured {
+export interface Estimate {
   /** Share of the encode completed per second. */
   rate: number;
   eta: number;
 }
 
-// The chunks' share of a step; stitching them only copies, and takes hardly any time.
+// The chunks' share of a step; stitching only copies.
 const ENCODED_PERCENT = 95;
-// Encoders start slowly and machines change their pace, so the last third of the time counts most. On recorded encodes of busy
-// machines, a half reacted too late and a quarter took every hitch for a change of pace.
-const RECENT = 1 / 3;
-// Weight of the last third relative to the whole.
-const NEWEST = 4 / 5;
-// A gap longer than this many usual gaps between reports is a hitch and says nothing about the pace.
-const LONGEST_GAP = 2;
-// Seconds; anything shorter is inconclusive, because reports come about once a second.
-const SHORTEST = 2;
-// Seconds; with less than this between two pictures, the time before the first of them says more.
-const FIRST_SPAN = 0.9;
-const LEAST_PERCENT = 3;
+// Encoders start slowly and machines change pace, so the last third of the time counts most. On recorded encodes of busy machines,
+// a half reacted too late, and a quarter mistook every hitch for a change of pace.
+const RECENT_SHARE = 1 / 3;
+// Weight of that third; the rest goes to the whole.
+const RECENT_WEIGHT = 4 / 5;
+// A gap between reports longer than this many median gaps is a hitch and says nothing about the pace.
+const MAX_GAP = 2;
+// Seconds; reports come about once a second, so anything shorter is inconclusive.
+const MIN_SECONDS = 2;
+// Seconds; when pictures span less than this, the time before the first one says more.
+const MIN_SPAN = 0.9;
+const MIN_PERCENT = 3;
 
 /**
  * Estimates the rate and the remaining time of an encode from its samples, oldest first; null before anything can be
- * measured.
+ * estimate.
  */
-export function timeLeft(all: readonly Sample[]): Measured | null {
+export function timeLeft(all: readonly Sample[]): Estimate | null {
   const samples = withoutHitches(all);
   const last = samples.at(-1);
-  const begun = samples.findIndex(({ percent }) => percent > 0);
-  if (!last || begun < 0 || last.percent < LEAST_PERCENT) return null;
-  // The time before the first picture says nothing about the others, unless it is all there is.
-  const first = last.at - (samples[begun]?.at ?? 0) >= FIRST_SPAN ? begun : Math.max(0, begun - 1);
-  const from = last.at - Math.max(SHORTEST, (last.at - (samples[first]?.at ?? 0)) * RECENT);
+  const started = samples.findIndex(({ percent }) => percent > 0);
+  if (!last || started < 0 || last.percent < MIN_PERCENT) return null;
+  const first = last.at - (samples[started]?.at ?? 0) >= MIN_SPAN ? started : Math.max(0, started - 1);
+  const from = last.at - Math.max(MIN_SECONDS, (last.at - (samples[first]?.at ?? 0)) * RECENT_SHARE);
   const base = samples.slice(first).findLast(({ at }) => at <= from) ?? samples[first];
   if (!base || base.at >= last.at || base.percent >= last.percent) return null;
   const origin = samples[first] ?? base;
   const overall = slope(last.at > origin.at ? origin : base, last);
-  // A chunk that finishes at once must not make the figures jump.
-  const rate = slope(base, last) ** NEWEST * overall ** (1 - NEWEST);
+  // The geometric mean keeps a chunk that finishes at once from making the figures jump.
+  const rate = slope(base, last) ** RECENT_WEIGHT * overall ** (1 - RECENT_WEIGHT);
   return { rate, eta: Math.max(0, 1 - last.percent / ENCODED_PERCENT) / rate };
 }
 
@@ -158,16 +157,16 @@ function slope(from: Sample, to: Sample): number {
   return (to.percent - from.percent) / (to.at - from.at) / ENCODED_PERCENT;
 }
 
-// The time before the first picture is not a gap between pictures, so it stays.
+// The time before the first picture is startup, not a gap.
 function withoutHitches(samples: readonly Sample[]): Sample[] {
-  const begun = samples.filter(({ percent }) => percent > 0);
-  const gaps = begun.slice(1).map(({ at }, index) => at - (begun[index]?.at ?? at));
-  const usual = gaps.toSorted((one, other) => one - other)[gaps.length >> 1] ?? 0;
-  // Two gaps do not show which is the usual one.
-  const longest = gaps.length < 3 ? Number.POSITIVE_INFINITY : LONGEST_GAP * usual;
+  const started = samples.filter(({ percent }) => percent > 0);
+  const gaps = started.slice(1).map(({ at }, index) => at - (started[index]?.at ?? at));
+  const median = gaps.toSorted((one, other) => one - other)[gaps.length >> 1] ?? 0;
+  // Two gaps have no meaningful median.
+  const longest = gaps.length < 3 ? Number.POSITIVE_INFINITY : MAX_GAP * median;
   let saved = 0;
   return samples.map((sample) => {
-    const gap = gaps[begun.indexOf(sample) - 1] ?? 0;
+    const gap = gaps[started.indexOf(sample) - 1] ?? 0;
     saved += Math.max(0, gap - longest);
     return { ...sample, at: sample.at - saved };
   });
@@ -176,9 +175,9 @@ function withoutHitches(samples: readonly Sample[]): Sample[] {
 type Progress = Pick<Update<Task>, "record" | "progress" | "eta">;
 
 /**
- * Yields how a job stands, and again whenever one of its tasks changes, until all are finished; a slow consumer skips to the
- * newest. `updatesOf` returns the updates of a task, until the signal aborts. Rejects as they do, but for a task that is deleted,
- * which the job then lacks.
+ * Yields the state of a job, then again whenever one of its tasks changes, until all are finished; a slow consumer skips to the
+ * newest. `updatesOf` returns the updates of a task until the signal aborts. Rejects as they do, except that a deleted task only
+ * leaves the job.
  */
 export async function* followJob(
   job: Job,
@@ -189,9 +188,9 @@ export async function* followJob(
   for (const record of job.tasks) latest.set(record.id, { record, progress: progressOf(record), eta: null });
   let news = Promise.withResolvers<void>();
   let failure: { thrown: unknown } | null = null;
-  let followed = 0;
+  let running = 0;
   async function follow(task: Task): Promise<void> {
-    followed++;
+    running++;
     try {
       for await (const update of updatesOf(task, over.signal)) {
         latest.set(task.id, update);
@@ -201,7 +200,7 @@ export async function* followJob(
       if (toMediaError(thrown).kind === "task_not_found") latest.delete(task.id);
       else failure ??= { thrown };
     }
-    followed--;
+    running--;
     news.resolve();
   }
   for (const task of job.tasks) if (!isFinished(task)) void follow(task);
@@ -214,7 +213,7 @@ export async function* followJob(
       news = Promise.withResolvers();
       if (failure) throw (failure as { thrown: unknown }).thrown;
       if (latest.size === 0) throw new MediaError("job_not_found", `There is no job ${job.id} any more.`);
-      if (followed === 0 && ![...latest.values()].every(({ record }) => isFinished(record))) return;
+      if (running === 0 && ![...latest.values()].every(({ record }) => isFinished(record))) return;
     }
   } finally {
     over.abort();
@@ -223,13 +222,13 @@ export async function* followJob(
 
 function updateOfJob(job: Job, tasks: readonly Progress[]): JobUpdate {
   const records = tasks.map(({ record }) => record);
-  const done = tasks.map(({ record, progress }) => (isFinished(record) ? 100 : progress));
+  const percents = tasks.map(({ record, progress }) => (isFinished(record) ? 100 : progress));
   const open = tasks.filter(({ record }) => !isFinished(record)).map(({ eta }) => eta);
-  const known = done.some((each) => each !== null);
-  const sum = done.reduce<number>((all, each) => all + (each ?? 0), 0);
+  const hasProgress = percents.some((each) => each !== null);
+  const sum = percents.reduce<number>((all, each) => all + (each ?? 0), 0);
   return {
     record: describeJob(job, records),
-    progress: known ? Math.floor(sum / Math.max(1, done.length)) : null,
+    progress: hasProgress ? Math.floor(sum / Math.max(1, percents.length)) : null,
     eta: open.reduce<number | null>(
       (most, each) => (most === null || each === null ? null : Math.max(most, each)),
       0,

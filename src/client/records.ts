@@ -42,13 +42,13 @@ type StepState =
   | { status: "succeeded"; output: Source; error: null }
   | { status: "failed"; output: null; error: RunError };
 
-/** A task or step in any state, known only by its type. */
+/** A task or step of any kind and in any state. */
 export type AnyRun = TaskRecord | StepRecord;
 
 /** A task or step, or its id. */
 export type RunRef = AnyRun | string;
 
-/** The record behind a reference: a task, a step, or either of them for an id. */
+/** The type of the record that a reference leads to: a task, a step, or either for an id. */
 export type RecordOf<T> = T extends { object: "task"; kind: infer K extends EncodeKind }
   ? Task<K>
   : T extends { object: "step"; kind: infer K extends StepKind }
@@ -67,7 +67,7 @@ type FilesIn<T> = T extends readonly (infer E)[]
 export interface NewTask<K extends EncodeKind = EncodeKind> {
   /** The media to encode: a file, a URL, or bytes in any other form. */
   input: AnyMedia;
-  /** What to make of it. */
+  /** The kind of output. */
   kind: K;
   /** Options of the kind; each has a default. */
   options?: WithFiles<OptionsOf<K>>;
@@ -85,7 +85,7 @@ export interface NewTask<K extends EncodeKind = EncodeKind> {
 
 /** The request for a new standalone step; its options depend on its kind. */
 export interface NewStep<K extends StepKind = StepKind> {
-  /** What to do with the input. */
+  /** The operation. */
   kind: K;
   /** The output of an earlier step, or media in any form. */
   input: Source | ExternalFile | { url: string | URL } | AnyMedia;
@@ -99,14 +99,14 @@ export interface NewStep<K extends StepKind = StepKind> {
 export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
   /** Stops the upload and discards what was sent. */
   signal?: AbortSignal;
-  /** Called with the bytes sent so far and the size of the file; bytes sent again count once. */
+  /** Called with the bytes sent so far and the size of the file; bytes that are sent again count once. */
   onProgress?(sent: number, size: number): void;
 }
 
-/** How to upload the file of a new task or step to a service; the local client uploads none. */
+/** How to upload the file of a new task or step to a service; the local client uploads nothing. */
 export type CreateOptions = Pick<SendOptions, "signal" | "onProgress">;
 
-/** How to read something. */
+/** Options of a read. */
 export interface ReadOptions {
   /** Aborting it ends the read, which rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -116,7 +116,7 @@ export interface ReadOptions {
 export interface ListOptions<Status extends string = string, Kind extends string = string>
   extends ReadOptions {
   /**
-   * Most records to return, from 1 to 100.
+   * Maximum number of records to return, from 1 to 100.
    *
    * @default 20
    */
@@ -129,7 +129,7 @@ export interface ListOptions<Status extends string = string, Kind extends string
   order?: "asc" | "desc";
   /** Id of the record after which the page begins. */
   after?: string;
-  /** Id of the record before which the page ends; it goes without `after`. */
+  /** Id of the record before which the page ends; excludes `after`. */
   before?: string;
   /** Lists only records of this status. */
   status?: Status;
@@ -137,7 +137,7 @@ export interface ListOptions<Status extends string = string, Kind extends string
   kind?: Kind;
 }
 
-/** Options for iterating over a whole list; `limit` is the number of records per request. Default 100. */
+/** Options for iterating over a whole list; `limit` is the number of records per request, 100 by default. */
 export type EachOptions<Status extends string = string, Kind extends string = string> = Omit<
   ListOptions<Status, Kind>,
   "before"

@@ -7,26 +7,26 @@ import { Task } from "../runs/task.ts";
 export interface Update<T> {
   /** The record after the change. */
   record: T;
-  /** Percentage of the whole run, 0 to 100, which never falls; null until it can be measured. */
+  /** Percentage of the whole run, 0 to 100; never falls; null until it can be measured. */
   progress: number | null;
   /** Seconds of media processed per second; null until known. */
   speed: number | null;
   /** Seconds until the end; null until known. */
   eta: number | null;
-  /** The encoder chosen for its encode and why; null until it is chosen, absent from services of earlier versions. */
+  /** The encoder chosen for the encode, and why; null until it is chosen, absent in updates from older services. */
   choice?: EncoderChoice | null | undefined;
-  /** Why it failed; null otherwise. */
+  /** The error of a run that failed; null otherwise. */
   error: RunError | null;
-  /** What it is waiting for; null while it works, absent in updates from a service. */
+  /** The reason why it waits; null while it works, absent in updates from a service. */
   waiting?: Waiting | null | undefined;
   /**
-   * How much of the run's file was sent to the local client's `fallback`, during the upload; null otherwise, absent in
-   * updates from a service.
+   * Progress of the upload of the run's file to the local client's `fallback`; null at other times, absent in updates from a
+   * service.
    */
   upload?: UploadProgress | null | undefined;
 }
 
-/** What a run in a page waits for: a free encoder, or its file, which cannot be read since a reload. */
+/** The reason why a run in a page waits: for a free encoder, or for its file, which a reload has made unreadable. */
 export type Waiting =
   | {
       /** A free encoder. */
@@ -43,7 +43,7 @@ export interface WaitingFile {
   name: string;
   /** Size in bytes. */
   size: number;
-  /** `permission`: the visitor has to allow reading it again; `gone`: the visitor has to choose it again. */
+  /** `permission`: the visitor must allow reading it again; `gone`: the visitor must choose it again. */
   reason: "gone" | "permission";
 }
 

@@ -9,7 +9,7 @@ import { createPace, type Pace, updateOf } from "./progress.ts";
 /** Pauses between polls, in milliseconds. */
 export interface PollTimes {
   /**
-   * The first pause; each one is a tenth longer than the one before.
+   * The first pause; each later one is a tenth longer.
    *
    * @default 250
    */
@@ -22,10 +22,10 @@ export interface PollTimes {
   maxMs: number;
 }
 
-/** The defaults. */
+/** The default {@link PollTimes}. */
 export const POLL_TIMES: PollTimes = { firstMs: 250, maxMs: 3000 };
 
-/** Watches runs, polling each in one loop however many watchers it has. */
+/** Watches runs; each is polled by one loop, however many watchers it has. */
 export interface Watch<T> {
   /** Adds a watcher of a run by its id; returns a function that removes it. */
   add(id: string, watcher: Watcher<T>): () => void;
@@ -38,11 +38,11 @@ export function createWatch<T extends Task | Step>(
   read: (id: string, signal: AbortSignal) => Promise<T>,
   times: PollTimes = POLL_TIMES,
 ): Watch<T> {
-  const runs = new Map<string, Followed<T>>();
+  const runs = new Map<string, PolledRun<T>>();
   let closed = false;
 
-  function follow(id: string): Followed<T> {
-    const run: Followed<T> = {
+  function follow(id: string): PolledRun<T> {
+    const run: PolledRun<T> = {
       watchers: new Set(),
       last: null,
       pace: createPace(),
@@ -55,22 +55,22 @@ export function createWatch<T extends Task | Step>(
     return run;
   }
 
-  async function poll(id: string, run: Followed<T>): Promise<void> {
+  async function poll(id: string, run: PolledRun<T>): Promise<void> {
     const { signal } = run.stop;
     for (let pause = times.firstMs; ; pause = Math.min(pause * 1.1, times.maxMs)) {
       const record = await read(id, signal);
       // The last watcher may have left while the response was on its way.
       signal.throwIfAborted();
-      if (isNews(record, run.last)) {
+      if (hasChanged(record, run.last)) {
         run.last = updateOf(record, run.last, undefined, run.pace);
-        tellAll(run);
+        notifyAll(run);
       }
       if (isFinished(record)) return end(id, run, null);
       await sleep(pause, signal);
     }
   }
 
-  function end(id: string, run: Followed<T>, error: MediaError | null): void {
+  function end(id: string, run: PolledRun<T>, error: MediaError | null): void {
     if (runs.get(id) === run) runs.delete(id);
     run.stop.abort();
     dropWatchers(run, error);
@@ -89,14 +89,13 @@ export function createWatch<T extends Task | Step>(
   };
 }
 
-/** A run that is polled. */
-interface Followed<T> extends Watched<T> {
+interface PolledRun<T> extends WatchedRun<T> {
   pace: Pace;
   stop: AbortController;
 }
 
-/** Returns whether a record differs from the last one seen; a mirrored one may be older. */
-export function isNews<T extends Task | Step>(record: T, last: Update<T> | null): boolean {
+/** Returns whether a record is newer than the last one and differs from it; a mirrored record may be older. */
+export function hasChanged<T extends Task | Step>(record: T, last: Update<T> | null): boolean {
   if (!last) return true;
   if (record.updated_at < last.record.updated_at) return false;
   return JSON.stringify(record) !== JSON.stringify(last.record);
@@ -108,9 +107,9 @@ interface Watcher<T> {
   fail(error: MediaError): void;
 }
 
-export interface Watched<T> {
+export interface WatchedRun<T> {
   watchers: Set<Watcher<T>>;
-  /** The last known state; null before the first. */
+  /** The latest state; null before the first. */
   last: Update<T> | null;
 }
 
@@ -118,23 +117,23 @@ export interface Watched<T> {
  * Adds a watcher; one that joins late soon receives the latest update. Returns a function that removes it, which calls
  * `empty` after the last one.
  */
-export function addWatcher<T>(run: Watched<T>, watcher: Watcher<T>, empty: () => void): () => void {
+export function addWatcher<T>(run: WatchedRun<T>, watcher: Watcher<T>, empty: () => void): () => void {
   run.watchers.add(watcher);
   const { last } = run;
-  // Asynchronously, as callers expect of an event.
-  if (last) queueMicrotask(() => run.last === last && tell(run, watcher));
+  // Callers expect events to be asynchronous.
+  if (last) queueMicrotask(() => run.last === last && notify(run, watcher));
   return () => {
     run.watchers.delete(watcher);
     if (run.watchers.size === 0) empty();
   };
 }
 
-export function tellAll<T>(run: Watched<T>): void {
-  for (const watcher of [...run.watchers]) tell(run, watcher);
+export function notifyAll<T>(run: WatchedRun<T>): void {
+  for (const watcher of [...run.watchers]) notify(run, watcher);
 }
 
-/** Drops all watchers; fails each of them if there is an error. */
-export function dropWatchers<T>(run: Watched<T>, error: MediaError | null): void {
+/** Removes all watchers; fails each of them if there is an error. */
+export function dropWatchers<T>(run: WatchedRun<T>, error: MediaError | null): void {
   if (error) for (const watcher of run.watchers) watcher.fail(error);
   run.watchers.clear();
 }
@@ -148,8 +147,8 @@ export function closedError(): MediaError {
   return new MediaError("service_unavailable", "The client is closed.", { retryable: false });
 }
 
-// Errors thrown by a listener are its own concern, as with any event.
-function tell<T>({ watchers, last }: Watched<T>, watcher: Watcher<T>): void {
+// A listener's error must not stop the watch, so it goes unhandled, as with any event.
+function notify<T>({ watchers, last }: WatchedRun<T>, watcher: Watcher<T>): void {
   if (!last || !watchers.has(watcher)) return;
   try {
     watcher.update(last);

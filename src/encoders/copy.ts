@@ -22,8 +22,8 @@ import type { ByteReader } from "../runs/ports.ts";
 import type { Encoder } from "./encoder.ts";
 
 /**
- * Creates the encoder that only remuxes: it streams the packets into another container, so files of any size need little
- * memory. Run it where it can be terminated: a damaged source can keep mediabunny busy forever.
+ * Creates the encoder that only remuxes: it streams the packets into another container, so files of any size need little memory.
+ * Run it in a terminable worker: a damaged source can keep mediabunny busy forever.
  */
 export function createCopyEncoder(): Encoder {
   return {
@@ -46,7 +46,15 @@ export function createCopyEncoder(): Encoder {
       const metadata = await readMetadata(plan, () => input, signal);
       const format = plan.format as VideoFormat;
       const body = stitch({
-        ...{ format, video, audio, audio_from: from, until, metadata, of_source: true, signal, onWait },
+        format,
+        video,
+        audio,
+        audio_from: from,
+        until,
+        metadata,
+        of_source: true,
+        signal,
+        onWait,
       });
       onTally?.(await tallySource(plan, input, signal));
       return body;
@@ -54,7 +62,7 @@ export function createCopyEncoder(): Encoder {
   };
 }
 
-// When the source cannot be read, the copy itself fails.
+// The copy reports an unreadable source better.
 function failLater<T>(signal: AbortSignal, unread: T): T {
   signal.throwIfAborted();
   return unread;
@@ -74,9 +82,9 @@ async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): 
 }
 
 /**
- * Remuxes the first audio track of a file, packets and times unchanged. Keeps the first picture too, because without it
- * times counted from the start of the file would shift. A cover, if any, becomes the third stream. Null when there is no
- * such track or it does not fit the container.
+ * Remuxes the first audio track of a file, with packets and times unchanged. Keeps the first picture, so that times from the start of
+ * the file do not shift. A cover, if any, becomes the third stream. Null when there is no such track or the container does not
+ * support it.
  */
 export async function takeSound(
   input: ByteReader,
@@ -101,7 +109,7 @@ export async function takeSound(
     const decoderConfig = await track?.getDecoderConfig();
     const picture = track && (await new EncodedPacketSink(track).getFirstPacket());
     const fits = format.getSupportedCodecs().includes(sound.codec);
-    // Remuxing would lose the delay of Opus.
+    // Remuxing would lose the pre-skip of Opus.
     if (!fits || sound.codec === "opus" || !codec || !decoderConfig || !picture) return null;
     const pictures = new EncodedVideoPacketSource(codec);
     const sounds = new EncodedAudioPacketSource(sound.codec);

@@ -12,7 +12,7 @@ export interface EncodedFile {
   bytes: Uint8Array;
 }
 
-/** A file that an encoder on another machine has stored where its job's {@link RemoteFiles} say. */
+/** A file that an encoder on another machine has stored in the folder of its job's {@link RemoteFiles}. */
 export interface WrittenFile {
   /** Path relative to the folder, as in {@link EncodedFile}. */
   name: string;
@@ -21,7 +21,7 @@ export interface WrittenFile {
   size: number;
   /** Pictures or audio packets in it, for segments of adaptive video. */
   samples?: number | undefined;
-  /** Bytes up to the end of the first of them, which in pictures is an I-frame. */
+  /** Bytes up to the end of the first sample, which for pictures is an I-frame. */
   lead?: number | undefined;
 }
 
@@ -43,11 +43,11 @@ export interface RemoteFiles {
   name: string | null;
 }
 
-/** Jobs of the same source that may decode it once for all of them. */
-export interface TogetherJobs {
-  /** The same for all of them, at most 128 characters. */
+/** A batch: jobs of the same source that one decode may serve. */
+export interface JobBatch {
+  /** The same for all jobs of the batch; at most 128 characters. */
   id: string;
-  /** How many they are; the first waits a moment for the rest. */
+  /** Number of jobs; the first waits a moment for the others. */
   size: number;
 }
 
@@ -65,14 +65,14 @@ export interface ChunkJob {
   /** Called from time to time with the finished share of the chunk, 0 to 1. */
   onProgress?: (share: number) => void;
   /**
-   * Called with what the encoder found in the chunk's span, before the encode resolves; more than once when several encoders
-   * share the work.
+   * Called with the packet counts of the chunk's span before the encode resolves, more than once when several encoders share the
+   * work.
    */
   onTally?: (tally: PacketCounts) => void;
-  /** Identifies the job: the same after a restart, so that a job still running is found again. */
+  /** Identifies the job; the same after a restart, so that the encoder finds a job that is still running. */
   id?: string;
-  /** The jobs that it may be encoded together with; absent for none. */
-  together?: TogetherJobs;
+  /** The batch of the job; absent for none. */
+  together?: JobBatch;
   /** Returns where an encoder on another machine reads and writes; absent where the host has none. */
   remote?: () => Promise<RemoteFiles>;
 }
@@ -81,7 +81,7 @@ export interface ChunkJob {
 export interface Encoder {
   /** Short name, shown on the step's output. */
   readonly name: string;
-  /** Returns why this encoder cannot run a plan within its budget; null when it can. */
+  /** Returns the reason why this encoder cannot run a plan within its budget; null when it can. */
   refuse(plan: Plan, source: Source): RefusalReason | null;
   /**
    * Encodes one chunk. Resolves to its files, to one file as a stream, or to a list of files that the encoder stored itself.

@@ -5,12 +5,12 @@ export const FRAME_MIME = "application/vnd.framewright.frame";
 
 const MAX_HEADER = 4_194_304;
 
-/** A piece of bytes that follows a frame's JSON; a function is called only when its turn comes. */
+/** Bytes that follow a frame's JSON; a function is called only when its turn comes. */
 export type FramePart = Uint8Array | (() => Promise<Uint8Array>);
 
 /**
- * Writes a frame as a stream: the length of the JSON (32 bits, little-endian), the JSON, then the parts. Functions among the
- * parts are called one at a time as the reader consumes them, so that only one part is in memory.
+ * Writes a frame as a stream: the length of the JSON (32 bits, little-endian), the JSON, then the parts. Calls functions among the
+ * parts one at a time as the reader consumes them, so that only one part is in memory.
  */
 export function writeFrame(json: unknown, parts: Iterable<FramePart> = []): ReadableStream<Uint8Array> {
   const rest = parts[Symbol.iterator]();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { MediaEvent } from "../../src/browser/media-api.ts";
-import { createPageAsks } from "../../src/browser/media-worker/page-requests.ts";
+import { createPageRequests } from "../../src/browser/media-worker/page-requests.ts";
 import { drawSvg } from "../../src/browser/page/draw-svg.ts";
 
 beforeEach(() => {
@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 function openAsks() {
   const told: (MediaEvent & { type: "draw" })[] = [];
   const stopped: number[] = [];
-  const asks = createPageAsks((event) => {
+  const asks = createPageRequests((event) => {
     if (event.type === "draw") told.push(event);
     if (event.type === "undraw") stopped.push(event.asked);
   });

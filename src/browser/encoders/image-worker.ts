@@ -3,7 +3,7 @@ import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
 import { followLife } from "../../encoders/wasm/worker-protocol.ts";
 import { serveIsolated } from "./isolated-encoder.ts";
 
-// The media worker passes the URL of the AVIF wasm and the lock that ties their lives together in this worker's name.
+// The worker's name carries the URL of the AVIF wasm and the lock that ends this worker with the media worker.
 const [wasm = "", life = ""] = (globalThis as unknown as { name: string }).name.split(" ");
 const [avif, canvas] = [createAvifEncoder({ wasm, guard: followLife(life).guard }), createCanvasEncoder()];
 serveIsolated({ encode: (job) => (job.plan.format === "avif" ? avif : canvas).encode(job) });

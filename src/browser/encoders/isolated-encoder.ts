@@ -24,9 +24,9 @@ interface Seat {
 }
 
 /**
- * Creates a runner of encoders in dedicated workers, because an encode cannot be interrupted and a damaged source may keep
- * it busy forever: an abort terminates the worker. A job that is silent for `silenceSeconds` fails as `stalled`. As many
- * workers stay ready for the next job as may run at once.
+ * Creates a runner of encoders in dedicated workers, which an abort terminates, because an encode cannot be interrupted and a damaged
+ * source may keep it busy forever. A job that is silent for `silenceSeconds` fails as `stalled`. Up to `workers` idle workers stay
+ * ready for the next job.
  */
 export function runIsolated(
   start: (life: string) => Worker,
@@ -49,7 +49,7 @@ export function runIsolated(
     return seat;
   }
 
-  /** Waits for an answer while the job reports progress; otherwise terminates the worker. */
+  /** Terminates the worker when the job aborts, fails or stalls. */
   function guard<T>(seat: Seat, signal: AbortSignal, work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const end = (reason: unknown) => {

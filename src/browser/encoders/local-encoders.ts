@@ -20,7 +20,7 @@ import { sizeSvg } from "../../probe/svg-root.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import type { MediaSettings } from "../media-api.ts";
-import type { PageAsks } from "../media-worker/page-requests.ts";
+import type { PageRequests } from "../media-worker/page-requests.ts";
 import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
@@ -36,15 +36,15 @@ export interface LocalEncoders {
   pool: WasmPool;
 }
 
-// The VP9 and AV1 encoders use all processors; the H.264 encoder leaves some idle unless two run in parallel.
+// H.264 encoders leave processors idle unless two run in parallel; VP9 and AV1 encoders use them all.
 const WEBCODECS_WORKERS = 2;
 const WORTH_SECONDS = 8;
 
 // Indexing a large WebM and encoding a large AVIF take minutes without reports.
 const SILENCE_SECONDS = 300;
 
-/** Creates the encoders of this machine in order of preference; copying always comes first. `draw` has the page draw an SVG. */
-export function createLocalEncoders(settings: EncoderSettings, draw: PageAsks["draw"]): LocalEncoders {
+/** Creates the encoders of this machine in order of preference, copying first. `draw` has the page draw an SVG. */
+export function createLocalEncoders(settings: EncoderSettings, draw: PageRequests["draw"]): LocalEncoders {
   const { prefer, encoderWorkers, core, threadedCore, avif } = settings;
   const { fast: url, vp9, font: _, ...stock } = core ?? {};
   const pool = createWasmPool({
@@ -85,7 +85,7 @@ function preferFast(pool: WasmPool): SoundEncoder {
   };
 }
 
-// Spelled out so that bundlers find the file.
+// Bundlers look for exactly this expression.
 const AVIF_WASM = new URL("@jsquash/avif/codec/enc/avif_enc.wasm", import.meta.url);
 
 function startCopy(): Worker {
@@ -100,7 +100,7 @@ function startImage(name: string): Worker {
   return new Worker(new URL("./image-worker.ts", import.meta.url), { type: "module", name });
 }
 
-// Long encodes are always cut, so that a reload does not start them over.
+// Long encodes are always cut, so that a reload does not restart them.
 function webcodecsChunk(plan: Plan): number {
   const { video } = plan;
   const duration = sourceSeconds(plan);
@@ -109,17 +109,16 @@ function webcodecsChunk(plan: Plan): number {
   return Math.min(CHUNK_SECONDS, duration / WEBCODECS_WORKERS);
 }
 
-// Four bytes each, in several copies.
-const MOST_PIXELS = 50_000_000;
-const LIMITS = { pixels: MOST_PIXELS, side: BOUNDS.pixels.max } as const;
+// Each takes four bytes, in several copies.
+const MAX_PIXELS = 50_000_000;
+const LIMITS = { pixels: MAX_PIXELS, side: BOUNDS.pixels.max } as const;
 
 /**
- * Returns a wrapper that adds a decoder to an encoder: it turns a source that the encoder cannot decode into a BMP or PNG first.
- * `draw` does so with an SVG.
+ * Returns a wrapper that decodes a source that the encoder cannot read into a BMP or PNG first; `draw` does so for an SVG.
  */
 function readDecoded(
   decoder: Pick<LocalEncoder, "encode">,
-  draw: PageAsks["draw"],
+  draw: PageRequests["draw"],
 ): (encoder: LocalEncoder) => LocalEncoder {
   // All chunks share one decode.
   const decoded = new WeakMap<ByteReader, Promise<Blob>>();
@@ -134,7 +133,7 @@ function readDecoded(
 
   async function prepareJob(job: ChunkJob): Promise<ChunkJob> {
     const { plan, source, input, signal } = job;
-    // An SVG is drawn at the size of each output.
+    // Each output draws an SVG at its own size.
     const decoding = (isVector(source) ? null : decoded.get(input)) ?? decode(job);
     decoded.set(input, decoding);
     const blob = await decoding.catch((thrown: unknown) => {
@@ -184,7 +183,10 @@ function isVector({ format }: Source): boolean {
   return format === "svg";
 }
 
-async function drawVector({ plan, source, input, signal }: ChunkJob, draw: PageAsks["draw"]): Promise<Blob> {
+async function drawVector(
+  { plan, source, input, signal }: ChunkJob,
+  draw: PageRequests["draw"],
+): Promise<Blob> {
   const { width = 1, height = 1 } = source;
   const text = await (await blobOf(input, signal)).text();
   const file = new Blob([sizeSvg(text, { width, height })], { type: "image/svg+xml" });
@@ -201,7 +203,7 @@ function bytesOf({ width = 0, height = 0 }: Source): number {
 function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
   const { image, video } = plan;
   const { format, animated } = source;
-  // libheif decodes the picture that stands for a sequence.
+  // libheif decodes only the primary picture of a sequence.
   const isStill = image !== null && !image.animated && plan.start === 0;
   const unread =
     format === "heic" ? animated && !isStill : movesInAvif(source) && !("ImageDecoder" in globalThis);
@@ -210,5 +212,5 @@ function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
   if (image?.tone_map || (video?.mode === "encode" && video.tone_map)) return { code: "tone_mapping" };
   const { width = 0, height = 0 } = asDecoded(plan, source).source;
   const pixels = width * height;
-  return pixels > MOST_PIXELS ? { code: "pixels", pixels, max_pixels: MOST_PIXELS } : null;
+  return pixels > MAX_PIXELS ? { code: "pixels", pixels, max_pixels: MAX_PIXELS } : null;
 }

@@ -3,22 +3,22 @@ import { cutPlan, type Plan } from "../../media/index.ts";
 import type { Offer } from "../../media/route/offers.ts";
 import type { Source } from "../../media/source.ts";
 
-/** An encoder of this machine, and how to split work for it. */
+/** An encoder of this machine, with hints for splitting its work. */
 export interface LocalEncoder extends Encoder {
   /** Jobs that it runs at once. Default 1. */
   readonly workers?: number;
-  /** Returns the best seconds of source per chunk of an uncut plan; null, or absent, when it is better left whole. */
+  /** Returns the best seconds of source per chunk of an uncut plan; null or absent when the plan is better left whole. */
   chunkSeconds?(plan: Plan, source: Source): number | null;
-  /** Tries what a plan needs on this machine, so that `refuse` knows; never rejects. */
+  /** Tests support for a plan on this machine, so that `refuse` knows; never rejects. */
   prepare?(plan: Plan, source: Source): Promise<void>;
 }
 
-// With damaged times, a small file may seem to last for days and would be cut into thousands of chunks, each read from the start.
-const LEAST_BYTES = 16_384;
+// A small file with damaged times may seem to last for days and would be cut into thousands of chunks, each read from the start.
+const MIN_CHUNK_BYTES = 16_384;
 
 /**
- * Returns what the encoders of this machine would do with an uncut plan, after each has tried what it needs, up to the first
- * that can: their order decides. Never rejects.
+ * Returns the offers of this machine's encoders for an uncut plan, in order of preference, up to the first one without a refusal.
+ * Prepares each encoder first. Never rejects.
  */
 export async function localOffers(
   encoders: readonly LocalEncoder[],
@@ -37,7 +37,7 @@ export async function localOffers(
 
 function offerOf(encoder: LocalEncoder, plan: Plan, source: Source): Offer {
   const hint = encoder.chunkSeconds?.(plan, source) ?? null;
-  const chunk_seconds = hint === null ? null : Math.max(hint, leastSeconds(source));
+  const chunk_seconds = hint === null ? null : Math.max(hint, minSeconds(source));
   const cut = chunk_seconds === null ? plan : cutPlan(plan, { chunk_seconds });
   return {
     encoder: encoder.name,
@@ -50,6 +50,6 @@ function offerOf(encoder: LocalEncoder, plan: Plan, source: Source): Offer {
   };
 }
 
-function leastSeconds({ duration, filesize }: Source): number {
-  return duration && filesize ? (duration * LEAST_BYTES) / filesize : 0;
+function minSeconds({ duration, filesize }: Source): number {
+  return duration && filesize ? (duration * MIN_CHUNK_BYTES) / filesize : 0;
 }

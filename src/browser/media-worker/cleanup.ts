@@ -12,7 +12,7 @@ import { type RunStores, typeOf } from "./run-records.ts";
 import type { RunTurns } from "./run-turns.ts";
 import type { RunUploads } from "./run-upload.ts";
 
-export interface KeptTools {
+export interface CleanupTools {
   stores: RunStores;
   storage: OpfsStorage;
   turns: Pick<RunTurns, "settled">;
@@ -23,10 +23,10 @@ export interface KeptTools {
   settings: Pick<MediaSettings, "core" | "threadedCore">;
 }
 
-/** Counts and deletes what the library stores in the browser. */
-export type Kept = Pick<MediaApi, "usage" | "clear">;
+/** Counts and deletes the library's data in the browser. */
+export type Cleanup = Pick<MediaApi, "usage" | "clear">;
 
-export function createKept(tools: KeptTools): Kept {
+export function createCleanup(tools: CleanupTools): Cleanup {
   const { stores, storage, turns, cancel, remove } = tools;
   const { core, threadedCore } = tools.settings;
   const named = [core?.cache, threadedCore?.cache].flatMap((name) =>
@@ -43,7 +43,6 @@ export function createKept(tools: KeptTools): Kept {
       Promise.all(cacheNames.map(cacheBytes)),
     ]);
     const parts = {
-      // A handle's file is on the visitor's disk and takes no room here.
       inputs: sum(rows.map(({ file }) => (file instanceof Blob ? file.size : 0))),
       work: sum(work.map(({ file }) => file.size)),
       outputs: sum(out.map(({ file }) => file.size)),
@@ -63,7 +62,7 @@ export function createKept(tools: KeptTools): Kept {
     await unless([`${object}_not_found`], remove(object, id));
   }
 
-  // Leftovers of closed pages, without a record.
+  // Closed pages leave files without a record.
   async function clearStrays(): Promise<void> {
     for (const { id } of await stores.jobs.all()) await tools.tidyJob(id);
     const [runs, jobs] = await Promise.all([stores.all(), stores.jobs.all()]);
@@ -94,7 +93,7 @@ async function cacheBytes(name: string): Promise<number> {
   return sum(await Promise.all(sizes));
 }
 
-// Ignores a run that another tab has already changed.
+// Another tab may have changed the run first.
 async function unless(kinds: readonly string[], work: Promise<unknown>): Promise<void> {
   await work.catch((thrown: unknown) => {
     if (!kinds.includes(toMediaError(thrown).kind)) throw thrown;
@@ -113,23 +112,22 @@ export interface SweepTools {
   uploads: RunUploads;
   turns: RunTurns;
   tidy(record: Run): Promise<void>;
-  /** Removes what the tasks of a job share once they are finished, and the job once they are gone. */
+  /** Removes the shared files of a job once its tasks are finished, and the job once they are gone. */
   tidyJob(id: string): Promise<void>;
 }
 
-/** Returns the name of the lock that a sweep holds; a run whose pieces are stored before its record shares it meanwhile. */
+/** Returns the name of the lock of a sweep; the creation of a run shares it while pieces are stored without a record. */
 export function sweepLock(name: string): string {
   return `${name} sweep`;
 }
 
-/** Returns the name of the lock that a run's creation holds, from before its first file is stored until its record is. */
+/** Returns the name of the lock of a run's creation, held from before its first file is stored until its record is. */
 export function creationLock(name: string, id: string): string {
   return `${name} creation ${id}`;
 }
 
 /**
- * Resumes unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their
- * page.
+ * Resumes unfinished runs and deletes expired outputs and the leftovers of runs that ended with their page.
  */
 export async function sweep(tools: SweepTools): Promise<void> {
   const { settings, stores, storage, files, uploads, turns, tidy, tidyJob } = tools;
@@ -139,7 +137,6 @@ export async function sweep(tools: SweepTools): Promise<void> {
   const known = new Map(all.map((record) => [record.id, record]));
   const isOld = (record: Run) => isFinished(record) && (record.finished_at ?? 0) <= oldest;
   const left: Run[] = [];
-  // One tab is enough.
   await navigator.locks.request(sweepLock(settings.name), { ifAvailable: true }, async (lock) => {
     if (!lock) return;
     const worked_on = new Set((await storage.files("work/")).map(({ key }) => runOf(key)));
@@ -164,10 +161,10 @@ export async function sweep(tools: SweepTools): Promise<void> {
     }
     const jobs = await stores.jobs.all();
     const inputs = (await stores.inputs.all()).map(({ id }) => id);
-    // A page that is closed while it creates a job leaves a file without a record.
+    // A page closed while it creates a job leaves a file without a record.
     const stored = [...worked_on, ...(await stores.pieces.runs()), ...inputs].filter((id) => isId("job", id));
     for (const id of new Set([...stored, ...jobs.map((job) => job.id)])) await tidyJob(id);
-    // So does one that is closed while it creates a run. A lock that is gone by now left a record, or never will.
+    // So does one closed while it creates a run; once its lock is released, no record will follow.
     const { held = [] } = await navigator.locks.query();
     const locks = new Set(held.map((lock) => lock.name));
     for (const id of new Set(inputs.map(runOfInput))) {
@@ -179,7 +176,7 @@ export async function sweep(tools: SweepTools): Promise<void> {
       if (still.length > 0 && still.every(isOld)) await files.remove(id);
     }
   });
-  // Without the lock, because an unreachable bucket takes its time. Their outputs are gone, so no retry resumes them.
+  // Outside the lock, because an unreachable bucket takes long. Their outputs are gone, so no retry resumes these uploads.
   for (const record of left) {
     await uploads.drop(record);
     await stores.pieces.clear(record.id);
@@ -194,7 +191,7 @@ export interface TidyTools {
   tidyJob(id: string): Promise<void>;
 }
 
-/** Removes what a finished run no longer needs, and what its job does not. */
+/** Removes what a finished run and its job no longer need. */
 export async function tidyRun(tools: TidyTools, record: Run): Promise<void> {
   await tidyAlone(tools, record);
   if (record.object === "task" && record.job) await tools.tidyJob(record.job.id);
@@ -202,7 +199,7 @@ export async function tidyRun(tools: TidyTools, record: Run): Promise<void> {
 
 async function tidyAlone({ storage, pieces, uploads, delegation }: TidyTools, record: Run): Promise<void> {
   const { id, status } = record;
-  // A retry resumes it.
+  // A retry resumes the upload.
   if (uploads.isLeft(record)) return clearMedia(storage, id, ["work"]);
   await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
   if (status !== "succeeded") await uploads.drop(record);

@@ -11,28 +11,28 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { MediaApi, MediaEvent, Run } from "../media-api.ts";
 import type { RunRecords } from "./run-records.ts";
 
-/** Delegates tasks that no encoder here can do to the fallback, which the page reaches; the records stay here. */
+/** Delegates tasks that no local encoder can do to the fallback, which the page reaches; the records stay here. */
 export interface Delegation {
   /** Returns whether a run may be delegated: there is a fallback, and the run is a task. */
   takes(record: Run): boolean;
-  /** Adds to a run's error why the fallback, if any, does not do it either. */
+  /** Adds to a run's error the reason why the fallback, if any, does not do it either. */
   explain(record: Run, error: Fault): Fault;
-  /** Returns a run's task at the fallback and why it is there; null when the run is not delegated. */
-  find(run_id: string): Promise<Delegated | null>;
+  /** Returns the delegation of a run; null when the run is not delegated. */
+  find(run_id: string): Promise<DelegatedTask | null>;
   /** Creates the task at the fallback and follows it to its end. */
   begin(run_id: string, refusals: Refusal[], signal: AbortSignal): Promise<boolean>;
   /** Follows a delegated task to its end; resolves to false when its file has yet to be sent and cannot be read. */
-  resume(run_id: string, delegated: Delegated, signal: AbortSignal): Promise<boolean>;
-  /** Receives how much of a run's file was sent. */
+  resume(run_id: string, delegated: DelegatedTask, signal: AbortSignal): Promise<boolean>;
+  /** Receives the progress of the upload of a run's file. */
   sending(id: string, upload: UploadProgress): Promise<void>;
   /** Receives the state of the fallback's task. */
   followed(...args: Parameters<MediaApi["followed"]>): Promise<void>;
 }
 
-export interface Delegated {
+export interface DelegatedTask {
   /** Its id at the fallback; null until it is created. */
   remote: string | null;
-  /** Why no encoder here can do it. */
+  /** Refusals of the local encoders. */
   refusals: Refusal[];
 }
 
@@ -67,11 +67,11 @@ export interface DelegationParts {
 
 export function createDelegation(parts: DelegationParts): Delegation {
   const { has_fallback, records, pieces, fileOf, extraFiles, tell } = parts;
-  const ends = new Map<string, { delegated: Delegated; end(): void }>();
+  const ends = new Map<string, { delegated: DelegatedTask; end(): void }>();
 
-  const find = async (id: string) => ((await pieces.get(id, PIECE))?.value ?? null) as Delegated | null;
+  const find = async (id: string) => ((await pieces.get(id, PIECE))?.value ?? null) as DelegatedTask | null;
 
-  async function resume(id: string, delegated: Delegated, signal: AbortSignal): Promise<boolean> {
+  async function resume(id: string, delegated: DelegatedTask, signal: AbortSignal): Promise<boolean> {
     const record = (await records.get("task", id)) as Task;
     if (!has_fallback) {
       await failOpen(record, withFallback(unavailable(delegated.refusals), "missing"));
@@ -107,15 +107,15 @@ export function createDelegation(parts: DelegationParts): Delegation {
   }
 
   return {
-    // An encryption key is not extractable, so no service can be sent it.
+    // An encryption key is not extractable, so it cannot be sent to a service.
     takes: (record) => has_fallback && record.object === "task" && !isEncrypted(record),
     explain: (record, error) =>
       has_fallback && record.object === "step" ? withFallback(error, "standalone_step") : error,
     find,
     async begin(id, refusals, signal) {
-      const delegated: Delegated = { remote: null, refusals };
+      const delegated: DelegatedTask = { remote: null, refusals };
       await pieces.put(id, PIECE, delegated);
-      // The encoder chosen here did not do it.
+      // The local choice no longer applies.
       await records.choose(id, null);
       return resume(id, delegated, signal);
     },
@@ -150,8 +150,8 @@ export function createDelegation(parts: DelegationParts): Delegation {
 }
 
 /**
- * Copies the state of the fallback's task to its own task, which keeps its ids and creation times and adds why the work is
- * not done here. Nothing moves backwards: a task or step that is further along here stays until the other catches up.
+ * Copies the state of the fallback's task to the local task, which keeps its ids and creation times and adds the local encoders'
+ * refusals. Nothing moves backwards: a task or step that is ahead here waits until the other catches up.
  */
 export function mirror(task: Task, other: Task, refusals: readonly Refusal[]): Task {
   const steps = task.steps.map((step, index) => follow(step, other.steps[index], refusals));
@@ -162,7 +162,7 @@ export function mirror(task: Task, other: Task, refusals: readonly Refusal[]): T
   if (!other.error) return { ...task, ...times, status, output, error: null, steps };
   const failed = other.steps.findIndex(({ id }) => id === other.error?.step_id);
   const { step_id: _, ...error } = other.error;
-  // A step that succeeded here may fail there; the failure then goes to the step open here.
+  // A step that succeeded here may fail there; the open step here then takes the failure.
   const open = task.steps[failed] && !isFinished(task.steps[failed]) ? failed : task.steps.findIndex(isOpen);
   const own = steps[open];
   if (!own) return { ...task, ...times, status, output, error, steps };

@@ -33,13 +33,13 @@ export async function executeRun(tools: ExecuteRunTools, id: string, signal: Abo
     if (!after) await tools.tidy({ ...record, status: "cancelled" });
     else if (isFinished(after)) await tools.tidy(after);
   } catch (thrown) {
-    // A failure outside the steps, such as a full store, must not leave the run hanging.
+    // Failures outside the steps, such as a full store, must not leave the run hanging.
     const broken = new MediaError("internal_error", "The run broke off; create it again.");
     const error = thrown instanceof MediaError ? thrown : broken;
     if (error === broken) console.error(thrown);
     const record = await stores.get(typeOf(id), id).catch(() => null);
     const failure = runErrorOf(error);
-    // A store that fails for a moment cannot return the record; for a standalone step the id is enough.
+    // The store may be unable to return the record; a standalone step needs only its id.
     const event: RunEvent = record
       ? failOpenStep(record, failure)
       : { type: "step_failed", step_id: id, error: failure };
@@ -75,13 +75,13 @@ async function run(tools: ExecuteRunTools, record: Run, signal: AbortSignal): Pr
   return refusals === null || signal.aborted || delegation.begin(id, refusals, signal);
 }
 
-// For failures of the network and of encoders; one and two seconds apart.
+// Retries follow after one and two seconds.
 const ATTEMPTS = 3;
 const PAUSE_MS = 1000;
 
 /**
- * Creates the {@link Durably} of a run: the result of a step is stored, and returned again after a reload. A retryable error
- * is retried; when the signal aborts, the run is over.
+ * Creates the {@link Durably} of a run: it stores the result of each step and returns it again after a reload. Retryable errors are
+ * retried; an aborted signal ends the run.
  */
 function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal): Durably {
   return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -91,23 +91,21 @@ function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal):
       if (signal.aborted) throw new RunOver();
       try {
         const value = await work(signal);
-        // Results that arrive after the end of the run are not stored: its files are being deleted.
+        // The files of a run that is over are being deleted.
         if (signal.aborted) throw new RunOver();
         await pieces.put(run_id, name, value);
         return value;
       } catch (thrown) {
         if (signal.aborted || thrown instanceof RunOver) throw new RunOver();
-        const error = named(thrown);
+        const error = toRunError(thrown);
         if (!error.retryable || attempt === ATTEMPTS) throw error;
-        // The next iteration notices the end of the run.
         await sleep(PAUSE_MS * attempt, signal).catch(() => {});
       }
     }
   };
 }
 
-// Converts the browsers' error when storage is full.
-function named(thrown: unknown): MediaError {
+function toRunError(thrown: unknown): MediaError {
   if (thrown instanceof Error && thrown.name === "QuotaExceededError") {
     return new MediaError("storage_full", "The browser has no room left for the files of this task.", {
       cause: thrown,

@@ -11,16 +11,16 @@ import type { LocalFile, Run } from "../media-api.ts";
 export interface InputFiles {
   /** Stores a run's file, or an extra file under its {@link extraFileId}; rejects with `input_unreachable` when it cannot be read. */
   add(run_id: string, file: LocalFile): Promise<void>;
-  /** Reuses the files of another run; returns false when that has none. */
+  /** Reuses the files of another run; returns false when that run has none. */
   copy(from: string, to: string): Promise<boolean>;
   /** Returns whether the run works on a visitor's file. */
   has(run_id: string): Promise<boolean>;
   /** Returns the file if it can be read; null when it is gone or not allowed. */
   find(run_id: string): Promise<Blob | null>;
-  /** Describes a file that cannot be read and why; null when there never was one. */
+  /** Describes a file that cannot be read; null when the run never had one. */
   missing(run_id: string): Promise<WaitingFile | null>;
   handle(run_id: string): Promise<FileSystemFileHandle | null>;
-  /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` for a different file. */
+  /** Replaces a run's file with the same file, chosen again; rejects with `invalid_input` for a different one. */
   replace(run_id: string, file: LocalFile): Promise<void>;
   /** Removes a run's file and its extra files. */
   remove(run_id: string): Promise<void>;
@@ -37,27 +37,27 @@ export function runOfInput(id: string): string {
 }
 
 /**
- * Creates the storage of runs' files. Handles, and files of at most `keep_bytes`, are stored and survive the page, because a
- * browser copies a file that it stores; others last as long as the page is open.
+ * Creates the storage of runs' files. It stores handles, and copies of files of at most `keep_bytes`, which survive the page; larger
+ * files last as long as the page is open.
  */
 export function createInputFiles(rows: InputStore, keep_bytes: number): InputFiles {
-  const held = new Map<string, Blob>();
+  const blobs = new Map<string, Blob>();
 
   async function put(run_id: string, file: LocalFile, blob: Blob, fingerprint: string): Promise<void> {
     const { size, type } = blob;
     const stored = isHandle(file) || size <= keep_bytes ? file : null;
-    held.set(run_id, blob);
+    blobs.set(run_id, blob);
     await rows.put({ id: run_id, file: stored, name: nameOf(file), size, type, fingerprint });
   }
 
   async function find(run_id: string): Promise<Blob | null> {
-    const own = held.get(run_id);
+    const own = blobs.get(run_id);
     if (own && (await isReadable(own))) return own;
     const row = await rows.get(run_id);
     if (!row?.file) return null;
     const blob = await openFile(row.file).catch(() => null);
     if (!blob || blob.size !== row.size || !(await isReadable(blob))) return null;
-    held.set(run_id, blob);
+    blobs.set(run_id, blob);
     return blob;
   }
 
@@ -75,8 +75,8 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
       const ids = await idsOf(from);
       for (const id of ids) {
         const copied = to + id.slice(from.length);
-        const own = held.get(id);
-        if (own) held.set(copied, own);
+        const own = blobs.get(id);
+        if (own) blobs.set(copied, own);
         const row = await rows.get(id);
         if (row) await rows.put({ ...row, id: copied });
       }
@@ -108,7 +108,7 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
     },
     async remove(run_id) {
       for (const id of new Set([run_id, ...(await idsOf(run_id))])) {
-        held.delete(id);
+        blobs.delete(id);
         await rows.delete(id);
       }
     },
@@ -189,7 +189,7 @@ export function fileUrl(name: string): string {
   return `file:${name.replaceAll(/[%?#/\\\p{Cc}]/gu, (each) => encodeURIComponent(each))}`;
 }
 
-/** Returns the URL of a standalone step's file, by which later steps find it: with the step's id as fragment. */
+/** Returns the URL of a standalone step's file; later steps find the file by the fragment, the step's id. */
 export function ownFileUrl(name: string, step_id: string): string {
   return `${fileUrl(name)}#${step_id}`;
 }
@@ -231,18 +231,18 @@ export async function openOpfsPath(url: string): Promise<LocalFile | null> {
   }
 }
 
-/** An input on this machine: the visitor's file, if it is one, and the URL that the request has for it. */
-export interface GivenInput {
+/** An input on this machine: the visitor's file, if any, and the URL in the request. */
+export interface LocalInput {
   file: LocalFile | null;
   url: string | null;
 }
 
-/** Returns the input of a request that is on this machine; null for any other. */
-export async function givenInput(
+/** Returns the input of a request when it is on this machine; null otherwise. */
+export async function findLocalInput(
   request: unknown,
   given: LocalFile | null,
   urls: LocalUrls,
-): Promise<GivenInput | null> {
+): Promise<LocalInput | null> {
   const input: unknown = Object(request).input;
   const url: unknown = typeof input === "object" && input !== null ? Reflect.get(input, "url") : input;
   if (given) return { file: given, url: null };

@@ -23,7 +23,7 @@ import type { LocalFile, MediaApi, Run } from "../media-api.ts";
 import {
   extraFileId,
   fileUrl,
-  givenInput,
+  findLocalInput,
   type InputFiles,
   type LocalUrls,
   numberExtraFiles,
@@ -44,22 +44,22 @@ export interface LocalJobTools {
   join(id: string): void;
   cancel: MediaApi["cancel"];
   remove: MediaApi["remove"];
-  /** Runs `work` while no tab sweeps up what has no record yet. */
+  /** Runs `work` while no tab can sweep up files without a record. */
   unswept<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The jobs of a page: their tasks are runs as any others, which share an input and wait for one another. */
+/** The jobs of a page; their tasks are ordinary runs that share an input and may wait for one another. */
 export interface LocalJobs {
   api: Pick<MediaApi, "createJob" | "getJob" | "listJobs" | "cancelJob" | "removeJob">;
-  /** Returns whether a run waits for the output of another; one whose wait is over has its input from then on, or has failed. */
+  /** Returns whether a run still waits for the output of another; otherwise gives it its input, or fails it. */
   holds(id: string): Promise<boolean>;
-  /** Lets the tasks go on that waited for a finished one. */
+  /** Starts the tasks that waited for a finished one. */
   follow(record: Run): Promise<void>;
-  /** Returns the input for the retry of a task; rejects with `invalid_input` when that was never made. */
+  /** Returns the input for the retry of a task; rejects with `invalid_input` when it was never made. */
   inputOf(task: Task): Promise<string>;
-  /** Returns the run's id and the ids of all other runs that read the same file. */
+  /** Returns the ids of all runs that read the same file, this one included. */
   sharing(record: Run): Promise<string[]>;
-  /** Removes what the tasks of a job share once they are finished, and the job once they are gone. */
+  /** Removes the shared files of a job once its tasks are finished, and the job once they are gone. */
   tidy(id: string): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     return describeJob(job, tasks);
   };
 
-  // What a task makes stays on this machine, also when it is uploaded.
+  // An uploaded output stays on this machine as well.
   function outputOf({ output, steps }: Task): string | null {
     const made = steps.find(({ kind }) => kind !== "probe" && kind !== "ingest")?.output?.url;
     return made !== undefined && urls.key(made) !== null ? made : output;
@@ -93,7 +93,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     return (await stores.get("task", id)) as Task | null;
   }
 
-  /** Lets a task run, or fails it, once what it waits for is over; resolves to false before that. */
+  /** Gives a task its input once the task that it waits for has ended, and throws if that failed; resolves to false before. */
   async function release({ id, input }: Task, after: string): Promise<boolean> {
     const before = await readTask(after);
     const found = releaseAfter(before && { ended: endOf(before), output: outputOf(before) });
@@ -120,7 +120,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
   const api: LocalJobs["api"] = {
     async createJob(asked, given, extra) {
       const numbered = numberOutputs(asked, extra);
-      const local = await givenInput(asked, given, urls);
+      const local = await findLocalInput(asked, given, urls);
       const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
       const request = parseLocalJob(numbered.request, url, tools.rules);
       const created_at = Date.now();
@@ -154,7 +154,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     async listJobs(options): Promise<Page<Job>> {
       const { records: jobs, more } = await stores.jobs.list(parseLocalList("job", options));
       const described = jobs.map(async (job) => describeJob(job, await tasksOf(job)));
-      // The last task of one may just have been removed.
+      // Another tab may have removed a job's last task.
       const listed = (await Promise.all(described)).filter(({ tasks }) => tasks.length > 0);
       return { records: listed, more };
     },
@@ -167,7 +167,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
         const before = tasks.find((task) => task.id === job?.after);
         return before ? 1 + depth(before) : 0;
       };
-      // Those that wait come first: else they would fail, because what they wait for was cancelled.
+      // Cancel waiting tasks first; otherwise they would fail when their input is cancelled.
       for (const task of open.toSorted((a, b) => depth(b) - depth(a)))
         await unless(["task_finished", "task_not_found"], tools.cancel("task", task.id));
       return get(id);
@@ -190,7 +190,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
         const after = task && !isFinished(task) ? awaitedTask(task) : null;
         return task !== null && after !== null && !(await release(task, after));
       } catch (thrown) {
-        // Such as a full store, or one that fails for a moment; the task must not be left hanging.
+        // A full or failing store must not leave the task hanging.
         const task = await readTask(id);
         if (task) await records.apply(id, failOpenStep(task, runErrorOf(toMediaError(thrown))));
         return false;
@@ -242,7 +242,7 @@ function numberOutputs(
   };
 }
 
-// Ignores what another tab has done already.
+// Another tab may have done it already.
 async function unless(kinds: readonly string[], work: Promise<unknown>): Promise<void> {
   await work.catch((thrown: unknown) => {
     if (!kinds.includes(toMediaError(thrown).kind)) throw thrown;

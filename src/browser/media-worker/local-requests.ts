@@ -14,17 +14,17 @@ import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { Connections } from "../connections.ts";
 import { extraFileIndex, isOpfsPath } from "./local-files.ts";
 
-// Placeholder URL for local inputs, so that one parser handles all requests.
+// Stands for local inputs, so that one parser handles all requests.
 const STAND_IN = "https://local.invalid/input";
 
-/** The rules for a request besides its own schema. */
+/** The rules for a request beyond its schema. */
 export interface LocalRules extends HostRules {
   connections: Pick<Connections, "check">;
 }
 
 /**
- * Parses the request of a task; `local` is the input's URL on this machine, null for one on the network. Throws as the
- * service does.
+ * Parses the request of a task; `local` is the URL of an input on this machine, null for one on the network. Throws as the service
+ * does.
  */
 export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
   const extra = withoutExtraInputs(body);
@@ -39,7 +39,7 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
   return local === null ? request : { ...request, input: local };
 }
 
-/** Parses the request of a job in the same way. */
+/** Parses the request of a job like that of a task. */
 export function parseLocalJob(body: unknown, local: string | null, rules: LocalRules): JobRequest {
   const { given, restore } = withoutExtraInputs(body);
   const request = parseJobRequest(local === null ? given : { ...Object(given), input: STAND_IN });
@@ -55,13 +55,13 @@ export function parseLocalJob(body: unknown, local: string | null, rules: LocalR
   return { ...request, input: local ?? request.input, outputs };
 }
 
-/** Parses the options of a list; one that is undefined counts as absent. */
+/** Parses the options of a list; undefined options count as absent. */
 export function parseLocalList(sort: ListSort, options: unknown): ListQuery {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return parseListQuery(sort, new Map(given));
 }
 
-/** Parses the request of a standalone step in the same way; an encode accepts a file that was not probed. */
+/** Parses the request of a standalone step like that of a task; an encode accepts a file that was not probed. */
 export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
   const extra = withoutExtraInputs(body);
   const { given } = extra;
@@ -84,7 +84,7 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
   const given = body.input;
   if (typeof given === "object" && given !== null) return { ...body, input: { ...given, url: STAND_IN } };
   const encodes = ENCODE_KINDS.includes(body.kind as EncodeKind) || body.kind === "upload";
-  // It is probed before the encode, whatever the request says about it.
+  // The file is probed before the encode, so these facts are never used.
   const source = { object: "source", url: STAND_IN, kind: "video", format: "unknown" };
   return { ...body, input: encodes ? source : { url: STAND_IN } };
 }
@@ -116,7 +116,7 @@ function isLocal(url: string): boolean {
   return extraFileIndex(url) !== null || isOpfsPath(url);
 }
 
-// A page may be closed at any time, and its visitor could forge what it posts.
+// A page may close at any time, and its visitor could forge the events.
 function refuseWebhook({ webhook_url }: { webhook_url?: string | undefined }): void {
   if (webhook_url === undefined) return;
   const message = "webhook_url is for the service; a page observes its own tasks with on().";

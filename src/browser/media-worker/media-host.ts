@@ -18,9 +18,9 @@ import type {
   MediaSettings,
   RecordType,
   Run,
-  Standing,
+  RunState,
 } from "../media-api.ts";
-import { createKept, creationLock, sweep, sweepLock, tidyRun } from "./cleanup.ts";
+import { createCleanup, creationLock, sweep, sweepLock, tidyRun } from "./cleanup.ts";
 import { createDelegation } from "./delegate.ts";
 import { executeRun } from "./execute-run.ts";
 import {
@@ -28,7 +28,7 @@ import {
   extraFileId,
   fileUrl,
   findExtraFiles,
-  givenInput,
+  findLocalInput,
   isOpfsPath,
   numberExtraFiles,
   ownFileUrl,
@@ -66,7 +66,7 @@ export function createMediaHost(
     if (notice.type === "removed") return;
     const { id } = notice.record;
     if (notice.record.status === "cancelled") turns.stop(id, new RunOver());
-    // Takes over another tab's run when that tab closes.
+    // Queues for the run, in case the other tab closes.
     else if (!own && notice.record.status === "queued") turns.join(id);
     void jobs.follow(notice.record).catch((thrown: unknown) => console.error(thrown));
   });
@@ -85,7 +85,7 @@ export function createMediaHost(
     work: (record: Run) => createRunWork({ ...parts, files, uploads, pieces, shared }, record),
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
-    // A run cancelled during this check is tidied up here, because it was locked.
+    // A run cancelled during this check was locked, so `cancel` left the cleanup to us.
     if (await jobs.holds(id)) return async () => tidyEnded(id);
     if (await executeRun(tools, id, signal)) return;
     return () => waitForFile(typeOf(id), id);
@@ -105,12 +105,12 @@ export function createMediaHost(
     if (record && isFinished(record)) await tidy(record);
   }
 
-  // Without its record yet, a sweep in another tab would take what is stored for a leftover.
+  // A sweep in another tab would delete pieces whose record is not stored yet.
   function unswept<T>(work: () => Promise<T>): Promise<T> {
     return navigator.locks.request(sweepLock(settings.name), { mode: "shared" }, work);
   }
 
-  /** Stores a run and everything that belongs to it, then starts it; leaves nothing behind when storage is full. */
+  /** Stores a run with its files, then starts it; leaves nothing behind when storage is full. */
   async function begin(record: Run, prepare: () => Promise<void>): Promise<Run> {
     const { id } = record;
     await navigator.locks.request(creationLock(settings.name, id), async () => {
@@ -133,7 +133,7 @@ export function createMediaHost(
     extra: ReadonlyMap<string, LocalFile>,
   ): Promise<Run> {
     const { request, files: ours } = numberExtraFiles(asked, extra);
-    const local = await givenInput(request, given, parts.urls);
+    const local = await findLocalInput(request, given, parts.urls);
     const now = Date.now();
     const record = type === "task" ? createTaskOf() : createStepOf();
     const content_key = keyIn(request);
@@ -167,7 +167,7 @@ export function createMediaHost(
     return task?.steps.find((step) => step.id === id) ?? records.get(type, id);
   }
 
-  async function standing(type: RecordType, id: string): Promise<Standing> {
+  async function standing(type: RecordType, id: string): Promise<RunState> {
     const [record, choice] = await Promise.all([get(type, id), records.choice(id)]);
     const file = await waitingFile(record);
     return { record, choice, ...(file && { waiting: { for: "file", ...file } }) };
@@ -179,12 +179,12 @@ export function createMediaHost(
     return (await files.find(id)) ? null : files.missing(id);
   }
 
-  // A file that stays gone for as long as outputs are kept, such as that of a broken-off probe, is taken for lost.
+  // A file that is gone for `keepSeconds` counts as lost.
   async function waitForFile(type: RecordType, id: string): Promise<void> {
     const now = await standing(type, id);
     const isOld = now.record.updated_at <= Date.now() - settings.keepSeconds * 1000;
     if (isOld && now.waiting?.for === "file" && now.waiting.reason === "gone") await cancel(type, id);
-    // Nothing in the record changed.
+    // The record is unchanged, so announce the wait.
     else tell({ type: "changed", ...now });
   }
 
@@ -209,10 +209,9 @@ export function createMediaHost(
     if (!record) {
       throw new MediaError(`${type}_finished`, `The ${type} is finished and cannot be cancelled.`);
     }
-    // Cancels a delegated task at the fallback too, whether or not a tab follows it now.
+    // A delegated task is cancelled even if no tab follows it.
     const remote = (await delegation.find(id))?.remote ?? null;
     if (remote !== null) tell({ type: "unfollow", id, remote });
-    // The tab that executes a run tidies it up.
     if (!(await turns.isTaken(id))) await tidy(record);
     return record;
   }
@@ -260,7 +259,7 @@ export function createMediaHost(
     },
     remove,
     ...jobs.api,
-    ...createKept({
+    ...createCleanup({
       ...{ settings, stores, storage, turns, cancel, remove, tidyJob: jobs.tidy },
     }),
     async files(id) {

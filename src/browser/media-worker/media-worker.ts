@@ -13,15 +13,14 @@ import type { MediaApi, MediaEvent, MediaSettings } from "../media-api.ts";
 import { type Port, serveOver } from "../rpc.ts";
 import { createLocalUrls } from "./local-files.ts";
 import { createMediaHost } from "./media-host.ts";
-import { createPageAsks } from "./page-requests.ts";
+import { createPageRequests } from "./page-requests.ts";
 import { bufferTerminal, type RunStores } from "./run-records.ts";
 
-// Each read from the browser has a cost, and probing a damaged file takes thousands of small ones.
+// Reads from the browser are slow, and probing a damaged file takes thousands of small ones.
 const READING = { minAhead: 64 * KIB, maxAhead: MIB, cacheBytes: 8 * MIB } as const;
 
 /**
- * Assembles the media worker: its stores, its encoders, and the host on top of them. Rejects when the browser allows no
- * storage.
+ * Assembles the media worker from its stores, encoders and host. Rejects when the browser allows no storage.
  */
 async function compose(
   settings: MediaSettings,
@@ -31,14 +30,14 @@ async function compose(
     openRunStores(settings.name),
     createOpfsStorage(settings.name),
   ]);
-  const page = createPageAsks(tell);
+  const page = createPageRequests(tell);
   const { ordered, pool } = createLocalEncoders(settings, page.draw);
   const host = createMediaHost(
     {
       ...{ settings, stores, storage, encoders: ordered },
       urls: createLocalUrls(settings.name),
       connections: createConnections(settings.connections, page.sign),
-      // So that the next run encodes while one is stitched.
+      // One more run, which encodes while another is stitched.
       runs_at_once: pool.workers + 1,
       font: () => loadFont(settings.core ?? {}),
       offers: (plan, source) => localOffers(ordered, plan, source),
@@ -46,7 +45,7 @@ async function compose(
       probe(reader, given, signal, onWait) {
         const fetchRange: FetchRange = (range, until) => reader.read(range, until);
         const cached = createRangeCache(reader.size, fetchRange, READING);
-        // Encoder workers read a page's file themselves.
+        // Encoder workers read the page's file themselves, without this cache.
         const look = async (input: ByteReader, until: AbortSignal) =>
           (await readStill(cached, until)) ?? pool.probe(input === cached ? reader : input, until, onWait);
         return probeMedia(cached, given, look, signal);
@@ -72,7 +71,6 @@ async function openRunStores(name: string): Promise<RunStores> {
 
 type Host = Omit<MediaApi, "open">;
 
-// Calls that arrive before the host exists wait for it, and fail with it.
 const opened = Promise.withResolvers<Host>();
 opened.promise.catch(() => {});
 

@@ -3,15 +3,15 @@ import type { Size } from "../../media/picture-geometry.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import { within } from "../../util/async.ts";
 import { createSlotQueue } from "../../util/slot-queue.ts";
-import { DRAW_MS, type MediaApi, type MediaEvent, type PageAnswer, slowDrawing } from "../media-api.ts";
+import { DRAW_MS, type MediaApi, type MediaEvent, type PageResponse, slowDrawing } from "../media-api.ts";
 
-/** What only the page can do for the media worker. */
-export interface PageAsks extends Pick<MediaApi, "signed" | "drawn"> {
+/** The media worker's requests to the page. */
+export interface PageRequests extends Pick<MediaApi, "signed" | "drawn"> {
   /** Signs a request to S3 storage. Rejects with `upload_failed` when the page cannot, or takes longer than a minute. */
   sign(connection: string, request: PresignRequest): Promise<SignedRequest>;
   /**
-   * Draws an SVG as a PNG, one after the other. Rejects with `input_unsupported` when the browser cannot, with `timeout` when it
-   * takes longer than 20 seconds, and when `signal` aborts.
+   * Draws an SVG as a PNG, one at a time. Rejects with `input_unsupported` when the browser cannot, with `timeout` after 20 seconds, and
+   * when `signal` aborts.
    */
   draw(file: Blob, size: Size, signal: AbortSignal): Promise<Blob>;
 }
@@ -19,14 +19,14 @@ export interface PageAsks extends Pick<MediaApi, "signed" | "drawn"> {
 const SIGN_MS = 60_000;
 
 /** Creates the media worker's requests to the page, which `tell` sends. */
-export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
-  const signing = createAsks<SignedRequest>(SIGN_MS, () => {
+export function createPageRequests(tell: (event: MediaEvent) => void): PageRequests {
+  const signing = createRequests<SignedRequest>(SIGN_MS, () => {
     throw new MediaError("upload_failed", "The page returned no signed URL within a minute.");
   });
-  const drawing = createAsks<Blob>(DRAW_MS, () => {
+  const drawing = createRequests<Blob>(DRAW_MS, () => {
     throw slowDrawing();
   });
-  // A page draws on one thread, and none is late for waiting on another.
+  // The page draws on one thread; time in this queue does not count against a drawing.
   const turns = createSlotQueue(1, Number.POSITIVE_INFINITY);
   return {
     sign: (connection, request) => signing.ask((asked) => tell({ type: "sign", asked, connection, request })),
@@ -51,7 +51,7 @@ export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
   };
 }
 
-function createAsks<T>(ms: number, late: () => never) {
+function createRequests<T>(ms: number, late: () => never) {
   const asks = new Map<number, PromiseWithResolvers<T>>();
   let last = 0;
   return {
@@ -67,7 +67,7 @@ function createAsks<T>(ms: number, late: () => never) {
         signal?.removeEventListener("abort", abort);
       });
     },
-    answer(asked: number, { made, error }: PageAnswer<T>): void {
+    answer(asked: number, { made, error }: PageResponse<T>): void {
       const waiting = asks.get(asked);
       if (error === null) waiting?.resolve(made);
       else waiting?.reject(new MediaError(error.kind, error.message, { retryable: error.retryable }));

@@ -6,14 +6,14 @@ import type { EncoderChoice } from "../../media/refusal.ts";
 import type { ListQuery } from "../../runs/lists.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import type { InputStore, JobStore, PieceStore } from "../../stores/indexeddb.ts";
-import { channelOf, type RecordType, type Run, type Standing } from "../media-api.ts";
+import { channelOf, type RecordType, type Run, type RunState } from "../media-api.ts";
 
 export type Notice =
-  | ({ type: "changed" } & Standing)
+  | ({ type: "changed" } & RunState)
   | { type: "removed"; id: string }
   | { type: "resumed"; id: string };
 
-/** The records, which every tab may change, one change at a time; all tabs are notified. */
+/** The records of runs. Any tab may change them, one change at a time, and all tabs are notified. */
 export interface RunRecords {
   /** Rejects with `task_not_found` or `step_not_found`. */
   get(type: RecordType, id: string): Promise<Run>;
@@ -24,13 +24,12 @@ export interface RunRecords {
   choose(id: string, choice: EncoderChoice | null): Promise<Run | null>;
   /** Returns the encoder chosen for an unfinished run; null while there is none. */
   choice(id: string): Promise<EncoderChoice | null>;
-  /** Announces how much of an unfinished run's file was sent to the fallback. */
+  /** Announces the progress of the upload of an unfinished run's file to the fallback. */
   sending(id: string, upload: UploadProgress): Promise<void>;
-  /** Replaces a record that is not finished; null when it is. */
+  /** Replaces an unfinished record; null when it is finished or deleted. */
   replace(id: string, change: (record: Run) => Run): Promise<Run | null>;
   /**
-   * Removes a finished record, after `clear` has removed what belongs to it; rejects as `get` does, or with `task_running`
-   * or `step_running`.
+   * Removes a finished record after `clear` has removed its files; rejects as `get` does, or with `task_running` or `step_running`.
    */
   remove(type: RecordType, id: string, clear: () => Promise<void>): Promise<void>;
   /** Sends a message to all tabs, this one included. */
@@ -56,7 +55,7 @@ export function createRunRecords(
     channel.postMessage(notice);
   }
 
-  async function alone<T>(id: string, work: () => Promise<T>): Promise<T> {
+  async function withLock<T>(id: string, work: () => Promise<T>): Promise<T> {
     return navigator.locks.request(`${name} record ${id}`, work) as Promise<T>;
   }
 
@@ -64,7 +63,7 @@ export function createRunRecords(
     ((await stores.pieces.get(id, CHOICE))?.value ?? null) as EncoderChoice | null;
 
   async function replace(id: string, change: (record: Run) => Run): Promise<Run | null> {
-    return alone(id, async () => {
+    return withLock(id, async () => {
       const before = await stores.get(typeOf(id), id);
       if (!before || isFinished(before)) return null;
       const record = change(before);
@@ -77,7 +76,7 @@ export function createRunRecords(
   }
 
   async function choose(id: string, choice: EncoderChoice | null): Promise<Run | null> {
-    return alone(id, async () => {
+    return withLock(id, async () => {
       const record = await stores.get(typeOf(id), id);
       if (!record || isFinished(record)) return null;
       await stores.pieces.put(id, CHOICE, choice);
@@ -86,12 +85,12 @@ export function createRunRecords(
     });
   }
 
-  // Waiting is not part of a record, so it is announced repeatedly for new watchers.
+  // Records do not contain the wait, so it is announced repeatedly for new watchers.
   async function idle(id: string, { step_id }: Progressed): Promise<Run | null> {
     const record = await stores.get(typeOf(id), id);
     if (!record || isFinished(record)) return null;
     const steps = record.object === "task" ? record.steps : [record];
-    // Any other step is in progress, but has no measure.
+    // Steps other than encodes only have no measure of their progress.
     if (!steps.some((step) => step.id === step_id && step.kind in FORMATS)) return record;
     idling.add(id);
     tell({ type: "changed", record, choice: await choiceOf(id), waiting: { for: "encoder" } });
@@ -106,7 +105,7 @@ export function createRunRecords(
 
   async function get(type: RecordType, id: string): Promise<Run> {
     const record = typeOf(id) === type ? await stores.get(type, id) : null;
-    if (!record) throw unknown(type);
+    if (!record) throw notFound(type);
     return record;
   }
 
@@ -130,7 +129,7 @@ export function createRunRecords(
     replace,
     get,
     async remove(type, id, clear) {
-      await alone(id, async () => {
+      await withLock(id, async () => {
         const record = await get(type, id);
         if (!isFinished(record)) {
           throw new MediaError(`${type}_running`, `The ${type} still runs; cancel it first.`);
@@ -154,7 +153,7 @@ export function typeOf(id: string): RecordType {
   return String(id).startsWith("step_") ? "step" : "task";
 }
 
-function unknown(type: RecordType): MediaError {
+function notFound(type: RecordType): MediaError {
   return new MediaError(`${type}_not_found`, `There is no ${type} with that id.`);
 }
 
@@ -173,41 +172,40 @@ export interface RunStores {
 }
 
 /**
- * Wraps stores so that a full disk never loses the end of a run and `wait()` always settles: terminal records are held in
- * memory until there is room. If the page closes first, the run resumes from its stored state.
+ * Wraps stores so that a full disk never loses the end of a run and `wait()` always settles: finished records stay in memory until
+ * there is room. If the page closes first, the run resumes from its stored state.
  */
 export function bufferTerminal(stores: RunStores): RunStores {
-  const held = new Map<string, Run>();
+  const unsaved = new Map<string, Run>();
 
   async function put(record: Run): Promise<void> {
     try {
       await stores.put(record);
-      held.delete(record.id);
+      unsaved.delete(record.id);
     } catch (thrown) {
       if (!isFull(thrown) || !isFinished(record)) throw thrown;
-      held.set(record.id, record);
+      unsaved.set(record.id, record);
     }
   }
 
-  // One at a time, as long as there is room.
   async function store(): Promise<void> {
-    for (const record of held.values()) {
+    for (const record of unsaved.values()) {
       await put(record);
-      if (held.has(record.id)) return;
+      if (unsaved.has(record.id)) return;
     }
   }
 
-  const current = <T extends Run>(record: T): T => (held.get(record.id) as T | undefined) ?? record;
+  const current = <T extends Run>(record: T): T => (unsaved.get(record.id) as T | undefined) ?? record;
 
   return {
     ...stores,
     put,
     async get(type, id) {
       await store();
-      return held.get(id) ?? stores.get(type, id);
+      return unsaved.get(id) ?? stores.get(type, id);
     },
     async delete(record) {
-      held.delete(record.id);
+      unsaved.delete(record.id);
       await stores.delete(record);
     },
     async list(type, query) {

@@ -1,6 +1,6 @@
 import { typeOf } from "./run-records.ts";
 
-/** Ensures that each run executes in one tab, and moves to another when that tab closes. */
+/** Ensures that each run executes in only one tab, and moves to another when that tab closes. */
 export interface RunTurns {
   /** Executes a run now, or when the tab that executes it closes. */
   join(id: string): void;
@@ -13,9 +13,9 @@ export interface RunTurns {
 }
 
 /**
- * Creates the turns of a tab. `executeRun` executes a run from its current state, or tidies up a stopped one; it never
- * rejects, and may resolve to a function to call once the run's lock is released. At most `most` tasks run at once, and as
- * many steps beside them, so that a probe does not wait for encodes.
+ * Creates the turns of a tab. `executeRun` executes a run from its current state, or tidies up a stopped one; it never rejects, and
+ * may resolve to a function to call once the run's lock is released. At most `most` tasks run at once, and as many steps, so that a
+ * probe does not wait for encodes.
  */
 export function createRunTurns(
   name: string,
@@ -23,7 +23,7 @@ export function createRunTurns(
   executeRun: (id: string, signal: AbortSignal) => Promise<(() => Promise<void>) | undefined>,
 ): RunTurns {
   const joined = new Map<string, { controller: AbortController; again: boolean }>();
-  const lanes = { task: createLanes(most), step: createLanes(most) };
+  const lanes = { task: createLimiter(most), step: createLimiter(most) };
   const lockOf = (id: string) => `${name} run ${id}`;
 
   async function take(id: string, { signal }: AbortController): Promise<void> {
@@ -42,11 +42,11 @@ export function createRunTurns(
     const own = { controller: new AbortController(), again: false };
     joined.set(id, own);
     take(id, own.controller)
-      // An abandoned wait for a lock.
+      // The wait for the lock was aborted.
       .catch(() => {})
       .finally(() => {
         joined.delete(id);
-        // It may have stopped for lack of a file that has arrived since.
+        // The run may have stopped for a missing file that has arrived since.
         if (own.again && !own.controller.signal.aborted) join(id);
       });
   }
@@ -65,13 +65,13 @@ export function createRunTurns(
 }
 
 /** Limits how many operations run at once, in order of arrival. */
-export interface Lanes {
+export interface Limiter {
   /** Runs the work when its turn comes, or at once when the signal aborts. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Creates {@link Lanes}; `most` is at least 1. */
-function createLanes(most: number): Lanes {
+/** Creates {@link Limiter}; `most` is at least 1. */
+function createLimiter(most: number): Limiter {
   const waiting = new Set<() => void>();
   let free = most;
 

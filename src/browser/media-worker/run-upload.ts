@@ -29,16 +29,16 @@ export interface RunUploads {
   /** Lets a new task resume the upload of such a task, if its output still exists. */
   takeOver(before: Task, after: Task): Promise<void>;
   /** Returns the outputs of the steps before the upload, for a task that took over from another; null for any other. */
-  taken(run_id: string): Promise<TakenOver | null>;
+  taken(run_id: string): Promise<PriorOutputs | null>;
   /** Aborts an upload that will not be resumed. Never rejects. */
   drop(record: Run): Promise<void>;
 }
 
-export type TakenOver = Record<"probe" | "ingest" | "encode", Source>;
+export type PriorOutputs = Record<"probe" | "ingest" | "encode", Source>;
 
 const NAMES = "uploads";
-const TAKEN = "taken over";
-// Single-request uploads read larger pieces while they send.
+const PRIOR_OUTPUTS = "taken over";
+// Larger ranges stay Blobs, which the browser reads while it sends them.
 const IN_MEMORY = 2 ** 25;
 
 export function createRunUploads(
@@ -75,7 +75,6 @@ export function createRunUploads(
           NAMES,
           files.map((file) => file.name),
         );
-        // The signal stops a run that has ended.
         const tell = throttle((share: number) => progress(share * 100).catch(() => {}));
         const { info, url, urlOf } = await uploadFiles({
           ...{ files: files.map(toOutput), main, bucket, key, signal },
@@ -107,7 +106,7 @@ export function createRunUploads(
     async takeOver(before, after) {
       const [from, to] = [runFolder("out", before.id), runFolder("out", after.id)];
       const files = await storage.files(from);
-      // An earlier retry took them, or they have expired: the task starts over.
+      // An earlier retry took the files, or they have expired.
       if (files.length === 0) return;
       for (const { key, file } of files) {
         await storage.write(to + key.slice(from.length), file.stream(), file.type);
@@ -117,11 +116,12 @@ export function createRunUploads(
       await pieces.put(after.id, NAMES, names);
       const [probe, ingest, encode] = before.steps.map(({ output }) => output);
       const moved = JSON.parse(JSON.stringify(encode).replaceAll(from, to));
-      await pieces.put(after.id, TAKEN, { probe, ingest, encode: moved });
+      await pieces.put(after.id, PRIOR_OUTPUTS, { probe, ingest, encode: moved });
       await pieces.clear(before.id);
       await storage.clear(from);
     },
-    taken: async (run_id) => ((await pieces.get(run_id, TAKEN))?.value ?? null) as TakenOver | null,
+    taken: async (run_id) =>
+      ((await pieces.get(run_id, PRIOR_OUTPUTS))?.value ?? null) as PriorOutputs | null,
     async drop(record) {
       try {
         const destination = destinationOf(record);
@@ -131,7 +131,7 @@ export function createRunUploads(
         const { bucket } = connections.bucket(name, destination.connection_id);
         for (const file of names) await dropUpload(bucket, memoryOf(record.id, file));
       } catch {
-        // Without the connection, the bucket's lifecycle rules have to remove it.
+        // The bucket's lifecycle rules remove the upload if the connection is gone.
       }
     },
   };

@@ -79,7 +79,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       inputs,
       shared: tools.shared(record),
       ensureRoom: tools.storage.ensureRoom,
-      max_seconds: MOST_SECONDS,
+      max_seconds: MAX_SECONDS,
       stem: outputStem(input),
       contentKey: async () =>
         ((await pieces.get(record.id, CONTENT_KEY))?.value as CryptoKey | undefined) ?? null,
@@ -111,25 +111,26 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   };
 }
 
-// A month: a file that claims to last longer is damaged.
-const MOST_SECONDS = 30 * 86_400;
+// A file that claims to last more than a month is damaged.
+const MAX_SECONDS = 30 * 86_400;
 
-// Twice the output, because for a while both the parts and the whole are stored.
+// Twice the output: for a while both the chunks and the stitched file are stored.
 function outputBytes({ filesize = 0, duration = 0 }: Source, { options }: EncodeRequest): number {
   const bitrate = "bitrate" in options ? options.bitrate : undefined;
-  return bitrate !== undefined && duration > 0 ? (2 * bitrate * duration) / 8 : Math.min(filesize, LEAST);
+  return bitrate !== undefined && duration > 0
+    ? (2 * bitrate * duration) / 8
+    : Math.min(filesize, MIN_OUTPUT_BYTES);
 }
 
 // Least room to require for an output of unknown size.
-const LEAST = 16_777_216;
+const MIN_OUTPUT_BYTES = 16_777_216;
 
 interface FileStorage extends Storage {
   file(key: string): Promise<Blob | null>;
 }
 
 /**
- * Storage with the visitor's files as read-only objects, so that they are processed in place and never copied; clearing
- * them deletes nothing.
+ * Adds the visitor's files to storage as read-only objects, so that they are processed in place; clearing never deletes them.
  */
 function withOwnFiles(storage: FileStorage, own: ReadonlyMap<string, Blob>): FileStorage {
   return {
@@ -159,7 +160,7 @@ function infoOf(blob: Blob): StoredInfo {
 }
 
 export interface LocalInputTools {
-  /** The visitor's file that the run works on, and its URL; null when the input is something else. */
+  /** The visitor's file that the run works on, and its URL; null for other inputs. */
   own: { url: string; blob: Blob } | null;
   files: InputFiles;
   storage: Storage;
@@ -168,7 +169,6 @@ export interface LocalInputTools {
   open(key: string): Promise<ByteReader>;
 }
 
-// Largest file that is downloaded into the origin's storage, and the time limit.
 const MAX_BYTES = 5e10;
 const TIMEOUTS = { totalMs: 6 * 3_600_000, headersMs: 20_000, idleMs: 30_000 };
 
@@ -196,7 +196,7 @@ function createLocalInputs({ own, files, storage, urls, connections, open }: Loc
       const s3 = /^s3:/i.test(url) ? parseS3Url(url) : null;
       const file = s3
         ? await openS3(connections.signer(s3.bucket, null), s3.key, options)
-        : // A page cannot follow redirects by hand; the first URL is checked when a run is created.
+        : // A page cannot inspect redirects; the first URL was checked when the run was created.
           await openHttp(url, { ...options, guard: null });
       return { reader: file.reader, mime: file.mime, file };
     },
@@ -215,7 +215,6 @@ function openBlob(blob: Blob | null, url: string): OpenInput {
   return { reader, mime, file };
 }
 
-/** Possible sources of an upload's input. */
 export interface UploadSources {
   storage: OpfsStorage;
   /** The visitor's file that the run works on. */
@@ -225,8 +224,8 @@ export interface UploadSources {
 }
 
 /**
- * Returns the files of an upload's input, all of them for adaptive video and storyboards, and the name of the one to open. Copies remote
- * files to this machine first.
+ * Returns the files of an upload's input, which are many for adaptive video and storyboards, and the name of the one to open. Copies
+ * a remote file to this machine first.
  */
 async function storedFiles(
   { storage, own, urls, inputs }: UploadSources,
@@ -268,13 +267,13 @@ function lastOf(url: string): string {
 
 const SOURCE = "source";
 
-/** Returns the id that names a run's stored input: its job's where the job's tasks share one, else its own. */
+/** Returns the id that names a run's stored input: that of its job when the job's tasks share the input, otherwise its own. */
 export function inputIdOf(record: Run): string {
   if (record.object !== "task" || !record.job || record.job.after !== undefined) return record.id;
   return record.job.id;
 }
 
-/** Returns the input that a task shares with the others of its job, in all tabs; null where it has its own. */
+/** Returns the input that a task shares with the other tasks of its job, in all tabs; null when it has its own. */
 export function sharedInput(name: string, pieces: PieceStore, record: Run): SharedInput | null {
   const id = inputIdOf(record);
   if (id === record.id) return null;

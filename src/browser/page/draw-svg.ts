@@ -1,18 +1,18 @@
 import { MediaError } from "../../media/errors.ts";
 import type { Size } from "../../media/picture-geometry.ts";
-import { DRAW_MS, type PageAnswer, slowDrawing } from "../media-api.ts";
+import { DRAW_MS, type PageResponse, slowDrawing } from "../media-api.ts";
 import { answerOf } from "../rpc.ts";
 
 /**
- * Draws an SVG as an image element does, which runs no script in it and loads nothing that it names, into a PNG of a size in
- * pixels. Browsers draw none in a worker, so the page does it in parts, and stays responsive between them, until `isOver` returns
- * true. Never rejects.
+ * Draws an SVG into a PNG of a size in pixels. An image element draws it, which runs no scripts and loads no external resources.
+ * Workers cannot draw SVG, so the page draws in parts, stays responsive between them, and stops once `isOver` returns true. Never
+ * rejects.
  */
 export function drawSvg(
   file: Blob,
   { width, height }: Size,
   isOver = () => false,
-): Promise<PageAnswer<Blob>> {
+): Promise<PageResponse<Blob>> {
   return answerOf(
     async () => {
       if (typeof Image === "undefined") {
@@ -29,7 +29,7 @@ export function drawSvg(
         await drawParts({ width, height }, drawerOf(image, canvas), createPause(isOver));
         return await canvas.convertToBlob({ type: "image/png" });
       } finally {
-        // Ends its animations.
+        // Stops its animations.
         image.removeAttribute("src");
       }
     },
@@ -38,7 +38,7 @@ export function drawSvg(
   );
 }
 
-// Returns once the pixels are there; browsers put off drawing until something reads them.
+// Browsers defer drawing until something reads the pixels.
 function drawerOf(image: CanvasImageSource, canvas: OffscreenCanvas): DrawPart {
   const { width, height } = canvas;
   return (part, step) => {
@@ -64,7 +64,7 @@ function drawerOf(image: CanvasImageSource, canvas: OffscreenCanvas): DrawPart {
   };
 }
 
-/** Returns a pause in which the page does whatever else waits; throws `timeout` once drawing has lasted too long, or is over. */
+/** Returns a pause that lets the page handle other events; throws `timeout` once drawing has taken too long or is over. */
 function createPause(isOver: () => boolean): () => Promise<void> {
   const end = performance.now() + DRAW_MS;
   return async () => {
@@ -78,7 +78,7 @@ function createPause(isOver: () => boolean): () => Promise<void> {
   };
 }
 
-// From an object URL, Chromium returns no pixels of an SVG with a foreignObject, as draw.io writes them.
+// Chromium returns no pixels of an SVG with a foreignObject, such as those of draw.io, from an object URL.
 function dataUrl(file: Blob): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const reader = new FileReader();
@@ -88,75 +88,75 @@ function dataUrl(file: Blob): Promise<string> {
   return promise;
 }
 
-/** A part of a picture, in its pixels. */
+/** A part of a picture, in pixels. */
 export interface Part extends Size {
   x: number;
   y: number;
 }
 
-/** Draws a part at 1 / 2 ** `step` of its size, for good at step 0, and returns the milliseconds that it took. */
+/** Draws a part at 1 / 2 ** `step` of its size and returns the milliseconds that it took; step 0 draws to the output. */
 type DrawPart = (part: Part, step: number) => number;
 
-// The longest that a visitor does not notice, and the longest where dividing does not make it faster: of a part or a look, and of
-// all at once.
+// The longest draw that a visitor does not notice; then the longest draw of a part, and of the whole picture, that dividing does not
+// make faster.
 const [SLICE_MS, PART_MS, WHOLE_MS] = [100, 3000, 6000];
-// Of the first look at a picture.
-const LOOK_PIXELS = 1024;
-const LEAST_SIDE = 32;
-// Where both halves take more of the time of the whole, dividing helps little until the time has grown by this factor.
+// Pixels of the first preview.
+const PREVIEW_PIXELS = 1024;
+const MIN_SIDE = 32;
+// When each half takes more than this share of the whole's time, dividing waits until the time has grown by this factor.
 const [ALIKE, GROWN] = [0.7, 3];
 
-/** What is known of a part before a look at it: its time one step smaller, and the least time that any part of it takes. */
-interface Known {
+/** Timing of a part before its next preview: its time one step smaller, and the least time that any part of it takes. */
+interface Timing {
   smaller: number;
   floor: number;
 }
 
 /**
- * Draws a picture of unknown cost in parts of about a tenth of a second, with a `pause` before each. A part is looked at in growing
- * sizes, each with four times the pixels of the last, and halved where the next would be too slow; throws `timeout` where that
- * does not help.
+ * Draws a picture of unknown cost in parts of about a tenth of a second, with a `pause` before each. It previews a part in growing
+ * sizes, each with four times the pixels of the last, and halves the part when the next size would be too slow. Throws `timeout`
+ * when that does not help.
  */
 export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise<void>): Promise<void> {
   const whole = { x: 0, y: 0, ...size };
 
-  async function look(part: Part, step: number, { smaller, floor }: Known): Promise<void> {
+  async function preview(part: Part, step: number, { smaller, floor }: Timing): Promise<void> {
     await pause();
     const ms = draw(part, step);
-    if (step > 0) await go(part, step, ms, { smaller, floor });
+    if (step > 0) await refine(part, step, ms, { smaller, floor });
   }
 
-  async function go(part: Part, step: number, ms: number, { smaller, floor }: Known): Promise<void> {
-    // Some of the time is the same at any size.
+  async function refine(part: Part, step: number, ms: number, { smaller, floor }: Timing): Promise<void> {
+    // A fixed share of the time does not grow with the size.
     const next = ms + 4 * Math.max(0, ms - smaller);
     const halves = next > SLICE_MS && ms >= GROWN * floor ? halve(part) : [];
     if (halves.length === 0) {
       if (next > (part === whole && step === 1 ? WHOLE_MS : PART_MS)) throw slowDrawing();
-      return look(part, step - 1, { smaller: ms, floor });
+      return preview(part, step - 1, { smaller: ms, floor });
     }
     const times: number[] = [];
     for (const half of halves) {
       await pause();
       times.push(draw(half, step));
     }
-    // Each half would take the time of the whole again.
-    if (Math.min(...times) > ALIKE * ms) return go(part, step, ms, { smaller, floor: ms });
+    // Each half takes about as long as the whole.
+    if (Math.min(...times) > ALIKE * ms) return refine(part, step, ms, { smaller, floor: ms });
     for (const [index, half] of halves.entries()) {
       const taken = times[index] ?? ms;
-      await go(half, step, taken, { smaller: smaller * (taken / ms), floor });
+      await refine(half, step, taken, { smaller: smaller * (taken / ms), floor });
     }
   }
 
-  const step = Math.max(0, Math.ceil(Math.log2((size.width * size.height) / LOOK_PIXELS) / 2));
-  // The first draw reads the picture too.
+  const step = Math.max(0, Math.ceil(Math.log2((size.width * size.height) / PREVIEW_PIXELS) / 2));
+  // The first draw also decodes the picture, so its time does not count.
   draw(whole, step + 1);
   await pause();
   const smaller = draw(whole, step + 1);
-  await look(whole, step, { smaller, floor: 0 });
+  await preview(whole, step, { smaller, floor: 0 });
 }
 
 function halve({ x, y, width, height }: Part): Part[] {
-  if (Math.max(width, height) < 2 * LEAST_SIDE) return [];
+  if (Math.max(width, height) < 2 * MIN_SIDE) return [];
   const [across, down] = [Math.ceil(width / 2), Math.ceil(height / 2)];
   return width >= height
     ? [

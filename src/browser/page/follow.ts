@@ -6,18 +6,18 @@ import { isFinished } from "../../runs/transitions.ts";
 import { throttle } from "../../util/async.ts";
 import type { MediaApi, MediaEvent } from "../media-api.ts";
 
-/** Follows tasks at the fallback for the media worker, which keeps their records. */
+/** Follows tasks at the fallback for the media worker, which stores their records. */
 export interface Follower {
   /**
-   * Creates the task there, unless it exists already, and reports its state to the worker until it is finished, or the error
-   * that ends the watch.
+   * Creates the task at the fallback unless it exists, and reports its state to the worker until it is finished, or the error that
+   * ends the watch.
    */
   follow(event: MediaEvent & { type: "follow" }): Promise<void>;
   unfollow(id: string, remote: string | null): Promise<void>;
   close(): void;
 }
 
-interface Followed {
+interface FollowedTask {
   /** Its id at the fallback; null until it is created. */
   remote: string | null;
   /** Stops the upload of its file. */
@@ -25,10 +25,9 @@ interface Followed {
   stop(): void;
 }
 
-export function createFollower(fallback: Client, api: MediaApi): Follower {
-  const followed = new Map<string, Followed>();
+export function followTasks(fallback: Client, api: MediaApi): Follower {
+  const followed = new Map<string, FollowedTask>();
 
-  // A finished task needs no cancel.
   const cancel = (remote: string) => fallback.tasks.cancel(remote).catch(() => {});
 
   async function fail(id: string, thrown: unknown): Promise<void> {
@@ -36,7 +35,7 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
     await api.followed(id, { error: { kind, message, retryable } });
   }
 
-  // Unlike a single read, a watch waits for a lost connection.
+  // Unlike a single read, a watch survives a lost connection.
   function watch(id: string, remote: string): () => void {
     const stops = [
       fallback.on<Task>(remote, "update", ({ record }) => {
@@ -55,7 +54,7 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
 
   return {
     async follow({ id, request, remote, file }) {
-      const own: Followed = { remote, over: new AbortController(), stop() {} };
+      const own: FollowedTask = { remote, over: new AbortController(), stop() {} };
       const { signal } = own.over;
       const report = (upload: UploadProgress) => api.sending(id, upload).catch(() => {});
       const thinned = throttle(report);
@@ -71,7 +70,7 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
         const task = await fallback.tasks.create(given, sending);
         await reported;
         own.remote = task.id;
-        // It was cancelled while it was being created.
+        // The run was cancelled during the creation.
         if (signal.aborted) await cancel(task.id);
         else await api.followed(id, task);
         return task.id;

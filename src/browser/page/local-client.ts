@@ -12,7 +12,7 @@ import type {
   WaitingFile,
 } from "../../client/client.ts";
 import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
-import { type GivenRequest, readInput } from "../../client/media-input.ts";
+import { type RequestWithFiles, readInput } from "../../client/media-input.ts";
 import {
   createWatchMethods,
   eachRecord,
@@ -38,7 +38,7 @@ import {
 } from "../media-api.ts";
 import { callOver, createLazyWorker } from "../rpc.ts";
 import { drawSvg } from "./draw-svg.ts";
-import { createFollower, type Follower } from "./follow.ts";
+import { type Follower, followTasks } from "./follow.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
 import { askToRead, keepStorage, pageFault, workerFault } from "./page-support.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
@@ -46,13 +46,12 @@ import { createChangeWatch } from "./watch-changes.ts";
 
 const NAME = "framewright";
 const WEEK = 604_800;
-const KEPT_BYTES = 268_435_456;
+const MAX_INPUT_BYTES = 268_435_456;
 
 /**
  * Creates a client that runs on the page's own machine: a media worker stores tasks in IndexedDB and files in the origin
  * private file system, and runs them with the available encoders. It starts with the first call that needs it, or at once
- * when an earlier visit left unfinished runs. A run resumes when its page is opened again; of several tabs, one executes it
- * and all observe it.
+ * when an earlier visit left runs. A run resumes when its page is opened again; one tab executes it, and all tabs observe it.
  *
  * @example
  * const client = createLocalClient();
@@ -85,9 +84,8 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     await api.drawn(asked, drawn).catch(() => {});
   };
   const watch = createChangeWatch((id) => api.standing(typeOf(id), id));
-  if (fallback) follower = createFollower(fallback, api);
+  if (fallback) follower = followTasks(fallback, api);
   const over = new AbortController();
-  // On a first visit the worker starts only when a call needs it.
   if (!pageFault())
     findRuns(name, over.signal).then(
       (found) => found && worker.start(),
@@ -97,7 +95,6 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   function openWorker(started: Worker): void {
     let opened = false;
     started.addEventListener("error", (event) => {
-      // A worker that has started survives its errors.
       if (opened) return;
       event.preventDefault();
       fail(workerFault(event.message ?? "its file could not be loaded"));
@@ -106,7 +103,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       () => {
         opened = true;
       },
-      // Every call rejects with it.
+      // Every call rejects with the same error.
       () => {},
     );
   }
@@ -115,7 +112,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     type: RecordType,
     request: NewTask | NewStep | NewJob,
     { signal }: CreateOptions = {},
-  ): Promise<GivenRequest> {
+  ): Promise<RequestWithFiles> {
     signal?.throwIfAborted();
     const fault = closed ? closedError() : pageFault();
     if (fault) throw fault;
@@ -221,7 +218,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     follower?.close();
     urls.drop();
     fail(closedError());
-    // This also ends its encoder workers and releases its locks.
+    // Also ends its encoder workers and releases its locks.
     worker.terminate();
   }
 }
@@ -231,7 +228,7 @@ function startWorker({ name = NAME, workers }: LocalClientOptions): Worker {
   if (fault) throw fault;
   const title = `${name} media worker`;
   try {
-    // Spelled out, because bundlers look for exactly this expression.
+    // Bundlers look for exactly this expression.
     if (workers === undefined) {
       return new Worker(new URL("../media-worker/media-worker.ts", import.meta.url), {
         type: "module",
@@ -256,7 +253,7 @@ function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connectio
     host: location.host,
     allowPrivate: options.allowPrivate ?? false,
     keepSeconds: options.keepSeconds ?? WEEK,
-    keepInputBytes: options.keepInputBytes ?? KEPT_BYTES,
+    keepInputBytes: options.keepInputBytes ?? MAX_INPUT_BYTES,
     fallback: options.fallback !== undefined,
   };
 }
@@ -278,22 +275,22 @@ function absolute<T extends CoreFiles>(files: T): T {
 /** Options of `createLocalClient`; all of them have defaults. */
 export interface LocalClientOptions {
   /**
-   * Name of the database and of the folder in the browser's storage; clients of one name, in all tabs of an origin, share
+   * Name of the database and of the folder in the browser's storage; clients of the same name, in all tabs of an origin, share
    * their tasks.
    *
    * @default `framewright`
    */
   name?: string;
   /**
-   * Whether to prefer better and smaller files or shorter encodes, where there is a choice.
+   * Prefers better and smaller files, or faster encodes, where there is a choice.
    *
    * @default `quality`
    */
   prefer?: "quality" | "speed";
   /**
-   * Runs tasks that no encoder in the page can: the task is also created there, and its record here mirrors that one. It
-   * must be able to read an input URL; a file is uploaded to it, with `upload` on the updates. If it cannot do the work
-   * either, the error has a `fallback` with the reason, as it does for standalone steps.
+   * Runs tasks that no encoder in the page can run: the client creates the task there as well, and the record here mirrors it. The
+   * fallback must be able to read an input URL; a file is uploaded to it, with `upload` on the updates. When the fallback cannot do
+   * the work either, or the run is a standalone step, the `fallback` of the error tells why.
    */
   fallback?: Client;
   /**
@@ -304,13 +301,13 @@ export interface LocalClientOptions {
    */
   workers?: string | URL;
   /**
-   * S3 storage for outputs, and for inputs `s3://<bucket>/<key>`; tasks use the default connection. None of it is stored: a
-   * reopened page passes it again, and uploads resume where they stopped. The bucket's CORS rules must allow the page's
-   * origin and expose ETag and Content-Range.
+   * S3 storage for outputs, and for inputs `s3://<bucket>/<key>`; tasks use the default connection. Connections are not stored: a
+   * reopened page passes them again, and uploads resume where they stopped. The bucket's CORS rules must allow the page's origin
+   * and expose ETag and Content-Range.
    */
   connections?: readonly LocalConnection[];
   /**
-   * Most encoder workers to run.
+   * Maximum number of encoder workers.
    *
    * @default one per processor, fewer when memory is short
    */
@@ -346,7 +343,7 @@ export interface LocalClientOptions {
    */
   keepSeconds?: number;
   /**
-   * Size limit in bytes of a file without a handle that is copied into the browser's storage, once per run, so that the run
+   * Size limit in bytes up to which a file without a handle is copied into the browser's storage, once per run, so that the run
    * survives its page. Use 0 for a page that keeps the files itself and passes them to {@link LocalClient.resume}.
    *
    * @default 268_435_456
@@ -359,10 +356,10 @@ export interface LocalClient extends Client {
   /** Returns the bytes of a run that succeeded; rejects with `media_not_found` when it has none. */
   output(run: RunRef): Promise<LocalOutput>;
   /**
-   * Returns the file that a run waits for because it can no longer be read, as after a reload; null when it waits for none.
-   * Such a run stays `queued` or `processing`, sends an update when it begins to wait, and continues with
-   * {@link LocalClient.resume}. Handles survive a reload, and so do files of up to `keepInputBytes`, which are copied into
-   * the browser's storage; larger files last as long as their page.
+   * Returns the file that a run waits for because it became unreadable, as after a reload; null when it waits for none. Such a run
+   * stays `queued` or `processing`, sends an update when it begins to wait, and continues with {@link LocalClient.resume}. Handles
+   * survive a reload, and so do files of up to `keepInputBytes`, which are copied into the browser's storage; larger files last as
+   * long as their page.
    */
   waiting(run: RunRef): Promise<WaitingFile | null>;
   /**

@@ -36,11 +36,11 @@ export function createFileUrls(): FileUrls {
 }
 
 /**
- * Creates the output of a run. The URL of adaptive video leads to a master playlist or DASH manifest made for this page, which
- * refers to all files by object URLs: hls.js and Shaka Player play them, but a system player, such as Safari's, and dash.js may not.
+ * Creates the output of a run. The URL of adaptive video leads to a master playlist or DASH manifest made for this page, which refers
+ * to all files by object URLs: hls.js and Shaka Player play it; dash.js and system players, such as Safari's, may not.
  */
 export function createLocalOutput(id: string, { source, files }: RunFiles, urls: FileUrls): LocalOutput {
-  // The fallback's file to open may have another name.
+  // The fallback may name the main file differently.
   const playlist = files.find(({ name }) => name.endsWith(".m3u8") && !name.includes("/"));
   const main = files.find(({ name }) => name === nameOf(source.url)) ?? playlist ?? files[0];
   if (!main) throw missing();

@@ -1,10 +1,10 @@
 import { MediaError } from "../../media/errors.ts";
 
-const NEEDED = ["Worker", "indexedDB"] as const;
+const REQUIRED = ["Worker", "indexedDB"] as const;
 
-/** Returns why no task can run in this environment, such as a server that renders the page; null in a page. */
+/** Returns the reason why no task can run in this environment, such as a server that renders the page; null in a page. */
 export function pageFault(): MediaError | null {
-  const missing = NEEDED.filter((name) => !Reflect.get(globalThis, name));
+  const missing = REQUIRED.filter((name) => !Reflect.get(globalThis, name));
   if (missing.length > 0) {
     return unavailable(
       `The local client runs in a page, and there is no ${missing.join(" and no ")} here, as on a server or in Node. ` +
@@ -17,7 +17,7 @@ export function pageFault(): MediaError | null {
   );
 }
 
-/** Converts what a Worker constructor throws to an error that says how to fix it. */
+/** Returns the error for a worker that did not start, with advice. */
 export function workerFault(reason: string, cause?: unknown): MediaError {
   const message = `The media worker could not be started: ${reason}. If your bundler did not find it, serve dist/workers and dist/core of the package side by side on the page's own origin, and name the first as workers: "/…/workers/".`;
   return new MediaError("worker_lost", message, { cause });
@@ -44,7 +44,7 @@ export async function keepStorage(name: string): Promise<void> {
     const storage: PageStorage = navigator.storage;
     if (!(await storage.persisted?.())) await storage.persist?.();
   } catch {
-    // Where storage is not allowed, there is nothing to keep.
+    // Storage is not allowed.
   }
 }
 

@@ -2,18 +2,18 @@ import { MediaError } from "../../media/errors.ts";
 import type { S3Connection } from "../../storage/s3/s3-connection.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "../connections.ts";
-import type { PageAnswer } from "../media-api.ts";
+import type { PageResponse } from "../media-api.ts";
 import { answerOf } from "../rpc.ts";
 
 /**
- * S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request
- * signed elsewhere.
+ * S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request signed
+ * elsewhere.
  */
 export type LocalConnection = {
   /** Name for the `connection_id` of upload steps. */
   id?: string;
   /**
-   * Whether it is used when none is named.
+   * Whether it is the connection of runs that name none.
    *
    * @default true for the first one
    */
@@ -33,8 +33,8 @@ export type LocalConnection = {
 );
 
 /**
- * Has a request signed by a holder of the keys, such as a server with `presignS3`; resolves to the URL, or to the URL and
- * the headers bound to it.
+ * Has a request signed by a holder of the keys, such as a server with `presignS3`; resolves to the URL, or to the URL and the
+ * headers that the signature covers.
  */
 export type SignRequest = (request: PresignRequest) => Promise<string | SignedRequest>;
 
@@ -43,7 +43,7 @@ export interface PageConnections {
   /** The settings for the media worker. */
   settings: ConnectionSettings[];
   /** Signs a request with a connection's function; never rejects. */
-  sign(id: string, request: PresignRequest): Promise<PageAnswer<SignedRequest>>;
+  sign(id: string, request: PresignRequest): Promise<PageResponse<SignedRequest>>;
 }
 
 /** Separates the settings for the media worker from the functions, which stay in the page. */

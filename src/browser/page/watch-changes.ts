@@ -3,32 +3,32 @@ import {
   addWatcher,
   closedError,
   dropWatchers,
-  isNews,
+  hasChanged,
+  notifyAll,
   refuseWatcher,
-  tellAll,
   type Watch,
-  type Watched,
+  type WatchedRun,
 } from "../../client/watch.ts";
 import { MediaError, toMediaError } from "../../media/errors.ts";
 import { isFinished } from "../../runs/transitions.ts";
-import type { Run, Standing } from "../media-api.ts";
+import type { Run, RunState } from "../media-api.ts";
 
 /** A {@link Watch} that receives changes and does not poll. */
 export interface ChangeWatch extends Watch<Run> {
   /** Receives the state of any run after a change. */
-  changed(standing: Standing): void;
+  changed(standing: RunState): void;
   removed(id: string): void;
 }
 
 /** Creates a {@link ChangeWatch}; `read` returns the state of a run for its first watcher. */
-export function createChangeWatch(read: (id: string) => Promise<Standing>): ChangeWatch {
+export function createChangeWatch(read: (id: string) => Promise<RunState>): ChangeWatch {
   const runs = new Map<string, Changing>();
   let closed = false;
 
-  function take(id: string, { record, choice, waiting, upload }: Standing): void {
+  function take(id: string, { record, choice, waiting, upload }: RunState): void {
     const run = runs.get(id);
     const before = run?.last;
-    // The state read may be older than one received meanwhile.
+    // A change may have arrived during the read.
     if (!run || (before && record.updated_at < before.record.updated_at)) return;
     if (before && isFinished(before.record)) return;
     run.last = {
@@ -36,7 +36,7 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
       waiting: waiting ?? null,
       upload: upload ?? null,
     };
-    tellAll(run);
+    notifyAll(run);
     if (isFinished(record)) runs.delete(id);
   }
 
@@ -65,10 +65,10 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
     changed(standing) {
       const { record } = standing;
       take(record.id, standing);
-      // Changes of a task's steps are announced with the task only.
+      // The worker announces changes of a task's steps only with the task.
       for (const step of record.object === "task" ? record.steps : []) {
         const run = runs.get(step.id);
-        if (run && isNews(step, run.last)) take(step.id, { record: step, choice: null });
+        if (run && hasChanged(step, run.last)) take(step.id, { record: step, choice: null });
       }
     },
     removed(id) {
@@ -82,6 +82,6 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
   };
 }
 
-interface Changing extends Watched<Run> {
+interface Changing extends WatchedRun<Run> {
   pace: Pace;
 }

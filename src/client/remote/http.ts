@@ -15,7 +15,7 @@ export interface HttpService {
 }
 
 /** One request to the service. */
-export interface Ask {
+export interface HttpRequest {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path and query, beginning with a slash. */
   path: string;
@@ -23,16 +23,16 @@ export interface Ask {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
-  /** Whether it creates a record: sent with an idempotency key, so that a retry creates no second one. */
+  /** Whether it creates a record; an idempotency key then keeps retries from creating a second one. */
   creates?: boolean;
-  /** Whether the service accepts it a second time, so that it is retried after a lost answer. */
+  /** Whether it is idempotent, so that it can be retried after its response was lost. */
   repeats?: boolean;
-  /** Whether to retry as long as it may help, however long the service is away; otherwise it is tried 4 times. */
+  /** Whether to retry for as long as the service is away; otherwise it is tried 4 times. */
   patient?: boolean;
 }
 
 /** A parsed response. */
-export interface Answer<T> {
+export interface HttpResponse<T> {
   value: T;
   headers: Headers;
 }
@@ -41,10 +41,10 @@ export interface Answer<T> {
  * Sends a request with the key, retrying where that is safe; resolves to the response parsed by the schema, rejects with a
  * {@link MediaError} or the signal's reason.
  */
-export type Call = <T>(ask: Ask, schema: z.ZodType<T>) => Promise<Answer<T>>;
+export type Call = <T>(request: HttpRequest, schema: z.ZodType<T>) => Promise<HttpResponse<T>>;
 
 /** Like {@link Call}, but resolves to the response itself, whose body can be read until the signal aborts. */
-export type Open = (ask: Ask) => Promise<Response>;
+export type Open = (request: HttpRequest) => Promise<Response>;
 
 /** Sends requests to a service. */
 export interface Http {
@@ -53,9 +53,9 @@ export interface Http {
 }
 
 const TRIES = 4;
-const ANSWER_MS = 30_000;
-// Pauses between tries: doubled each time, up to the maximum. Only patient requests wait longer when the service asks for it.
-const PAUSE_MS = { first: 300, most: 20_000 } as const;
+const RESPONSE_MS = 30_000;
+// Pauses between tries double up to the maximum. Only patient requests wait longer when the service asks for it.
+const PAUSE_MS = { first: 300, max: 20_000 } as const;
 // Node's error codes for connections that were never established.
 const NEVER_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
@@ -69,64 +69,65 @@ interface Failure {
 }
 
 /**
- * Creates an {@link Http}. Transient failures are retried after growing pauses: a GET whenever that may help, and so a request
- * that repeats, or that creates a record, because its key prevents a second one; anything else only when the service certainly
- * did nothing: it was never reached, or answered 429, or 503 with `Retry-After`.
+ * Creates an {@link Http}. It retries transient failures after growing pauses. A GET, an idempotent request and one that creates a
+ * record (its key prevents a second one) are retried whenever that may help; anything else only when the service certainly did
+ * nothing: it was never reached, or answered 429, or 503 with `Retry-After`.
  */
 export function createHttp(service: HttpService): Http {
-  async function repeat<T>(ask: Ask, take: (response: Response) => Promise<T>): Promise<T> {
-    const key = ask.creates ? crypto.randomUUID() : null;
-    for (let tried = 1; ; tried++) {
-      const answer = await send(service, ask, key, take);
-      if ("taken" in answer) return answer.taken;
-      const { error, undone, wait_ms } = answer;
-      const pause = Math.max(wait_ms ?? 0, pauseMs(tried));
-      const helps = error.retryable && (ask.method === "GET" || ask.repeats || key !== null || undone);
-      const enough = tried >= TRIES || pause > PAUSE_MS.most;
-      if (!helps || (enough && !ask.patient)) throw error;
-      // Jitter, because many clients may have lost the same service.
-      await sleep(pause * (1 + Math.random() / 4), ask.signal);
+  async function repeat<T>(request: HttpRequest, read: (response: Response) => Promise<T>): Promise<T> {
+    const key = request.creates ? crypto.randomUUID() : null;
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await send(service, request, key, read);
+      if ("value" in outcome) return outcome.value;
+      const { error, undone, wait_ms } = outcome;
+      const pause = Math.max(wait_ms ?? 0, pauseMs(attempt));
+      const helps =
+        error.retryable && (request.method === "GET" || request.repeats || key !== null || undone);
+      const enough = attempt >= TRIES || pause > PAUSE_MS.max;
+      if (!helps || (enough && !request.patient)) throw error;
+      // Jitter: many clients may have lost the same service.
+      await sleep(pause * (1 + Math.random() / 4), request.signal);
     }
   }
   return {
-    async call(ask, schema) {
-      const { text, headers } = await repeat(ask, async (response) => ({
+    async call(request, schema) {
+      const { text, headers } = await repeat(request, async (response) => ({
         text: await response.text(),
         headers: response.headers,
       }));
-      return { value: parseAnswer(text, schema), headers };
+      return { value: parseResponse(text, schema), headers };
     },
-    open: (ask) => repeat(ask, async (response) => response),
+    open: (request) => repeat(request, async (response) => response),
   };
 }
 
 /** Returns the milliseconds to wait after a number of failed attempts. */
-export const pauseMs = doubling(PAUSE_MS.first, PAUSE_MS.most);
+export const pauseMs = doubling(PAUSE_MS.first, PAUSE_MS.max);
 
 async function send<T>(
   service: HttpService,
-  ask: Ask,
+  request: HttpRequest,
   key: string | null,
-  take: (response: Response) => Promise<T>,
-): Promise<{ taken: T } | Failure> {
-  const { method, path, body, signal } = ask;
-  const limit = limitTime(ANSWER_MS, { signal });
+  read: (response: Response) => Promise<T>,
+): Promise<{ value: T } | Failure> {
+  const { method, path, body, signal } = request;
+  const limit = limitTime(RESPONSE_MS, { signal });
   const init: RequestInit = {
     method,
     headers: {
-      ...ask.headers,
+      ...request.headers,
       Authorization: `Bearer ${service.api_key}`,
       ...(key !== null && { "Idempotency-Key": key }),
       ...(body !== undefined && { "Content-Type": "application/json" }),
     },
     body: body === undefined ? null : writeJson(body),
-    // Report a service that has moved; following the redirect would send the key along.
+    // Following a redirect would send the key along.
     redirect: "manual",
     signal: limit.signal,
   };
   try {
     const response = await service.fetch(service.base_url + path, init);
-    return response.ok ? { taken: await take(response) } : failureOf(response, await response.text());
+    return response.ok ? { value: await read(response) } : failureOf(response, await response.text());
   } catch (thrown) {
     signal?.throwIfAborted();
     return lostConnection(thrown, limit.isOver);
@@ -149,7 +150,7 @@ function failureOf({ status, headers }: Response, body: string): Failure {
 }
 
 function lostConnection(thrown: unknown, late: boolean): Failure {
-  const what = late ? `did not answer within ${ANSWER_MS / 1000} s` : "could not be reached";
+  const what = late ? `did not answer within ${RESPONSE_MS / 1000} s` : "could not be reached";
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   const undone = NEVER_SENT.has(Reflect.get(Object(cause), "code"));
   const error = new MediaError("service_unavailable", `The service ${what}; try again.`, { cause: thrown });
@@ -157,7 +158,7 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
 }
 
 /** Parses the service's response with its schema; throws `service_unavailable` for anything else. */
-export function parseAnswer<T>(text: string, schema: z.ZodType<T>): T {
+export function parseResponse<T>(text: string, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(text === "" ? null : readJson(text));
   if (parsed.success) return parsed.data;
   const message =
@@ -173,8 +174,8 @@ function writeJson(body: unknown): string {
   }
 }
 
-// A newer service may have kinds and reasons that this version does not know.
-const ErrorAnswer = z.object({
+// Newer services may have unknown kinds and reasons.
+const ErrorBody = z.object({
   kind: z.string(),
   message: z.string(),
   param: z.string().optional(),
@@ -186,7 +187,7 @@ const ErrorAnswer = z.object({
  * from status 500 on, otherwise `request_invalid`.
  */
 export function readError(body: string, status: number): MediaError | null {
-  const parsed = ErrorAnswer.safeParse(readJson(body));
+  const parsed = ErrorBody.safeParse(readJson(body));
   if (!parsed.success) return null;
   const { message, param, reason } = parsed.data;
   const known = ERROR_KINDS.find((kind) => kind === parsed.data.kind);

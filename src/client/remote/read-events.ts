@@ -3,7 +3,7 @@ import { within } from "../../util/async.ts";
 export interface SentEvent {
   /** Its type; `message` when the server does not name one. */
   event: string;
-  /** The server's latest id, sent with this event or an earlier one; empty when there was none. */
+  /** The latest id, sent with this event or an earlier one; empty when there is none. */
   id: string;
   data: string;
 }
@@ -54,7 +54,7 @@ async function* readLines(
       yield* lines;
     }
   } finally {
-    // Releases the connection when the reader stops; a broken one is already gone.
+    // Release the connection when the consumer stops.
     await reader.cancel().catch(() => {});
   }
 }

@@ -36,13 +36,13 @@ export interface Connections {
   list(options?: Omit<ListOptions, "status">): Promise<Page<Connection>>;
   /** Iterates over all connections; fetches a page at a time, as they are consumed. */
   each(options?: Omit<EachOptions, "status">): AsyncGenerator<Connection, void>;
-  /** Changes the named fields; runs that have started keep what they use. */
+  /** Changes the named fields; runs that have started keep the previous values. */
   update(id: string, change: ConnectionChange): Promise<Connection>;
   /** Writes a small object, reads it back and deletes it; resolves with the result. */
   test(id: string, place: ConnectionTestRequest): Promise<ConnectionTest>;
-  /** Signs a request to the storage, for a page that holds no keys; use it as the local client's `sign`. */
+  /** Signs a request to the storage for a page without credentials; use it as the local client's `sign`. */
   sign(id: string, request: SignRequest): Promise<SignedRequest>;
-  /** Re-encrypts every secret with the newest of the service's keys, after a key rotation. */
+  /** Re-encrypts every secret with the service's newest key, after a key rotation. */
   reencrypt(): Promise<Reencryption>;
   /** Removes a connection; rejects with `connection_in_use` while a run uses it. */
   delete(id: string): Promise<void>;
@@ -55,7 +55,7 @@ export interface Uploads {
    * with `upload_failed` or `upload_forbidden` and leaves nothing behind.
    */
   send(file: Blob | FileSystemFileHandle, options?: SendOptions): Promise<Upload>;
-  /** Begins an upload whose parts someone else sends, such as a page that holds no key. */
+  /** Begins an upload whose parts someone else sends, such as a page without an API key. */
   create(request: UploadRequest): Promise<Upload>;
   /** Returns an upload; rejects with `media_not_found`. */
   get(id: string, options?: ReadOptions): Promise<Upload>;
@@ -102,10 +102,10 @@ export interface Webhooks {
     each(
       options?: Omit<EachOptions, "status" | "kind"> & DeliveryFilter,
     ): AsyncGenerator<WebhookDelivery, void>;
-    /** Delivers its event again, as another attempt of the delivery. */
+    /** Delivers the event again, as another attempt of the same delivery. */
     replay(id: string): Promise<WebhookDelivery>;
   };
-  /** Everything that happened in the project, posted or not. */
+  /** All events of the project, whether posted or not. */
   readonly events: {
     /** Returns an event; rejects with `event_not_found`. */
     get(id: string, options?: ReadOptions): Promise<WebhookEvent>;
@@ -118,7 +118,7 @@ export interface Webhooks {
   rotateSecret(request?: RotateRequest): Promise<WebhookSecret>;
 }
 
-/** API keys of a project; needs a key that may manage them. */
+/** API keys of a project; requires a key that may manage keys. */
 export interface Keys {
   /** Creates a key; only this response contains its secret. */
   create(request: KeyRequest): Promise<NewApiKey>;
@@ -130,14 +130,14 @@ export interface Keys {
   each(options?: Omit<EachOptions, "status" | "kind">): AsyncGenerator<ApiKey, void>;
   /** Replaces its secret; the previous one stays valid for a while. */
   roll(id: string, request?: RollRequest): Promise<NewApiKey>;
-  /** Revokes it. */
+  /** Revokes a key. */
   revoke(id: string): Promise<void>;
 }
 
-/** Pictures in the size and format that a page asks for. */
+/** Pictures in the size and format that a page needs. */
 export interface Images {
   /**
-   * Signs the URL of a picture in another form, for an `<img>`; the service makes it when it is first asked for. Rejects with
+   * Signs the URL of a converted picture, for an `<img>`; the service converts it at the first request. Rejects with
    * `invalid_options` or `invalid_input`.
    */
   sign(request: ImageUrlRequest): Promise<ImageUrl>;
@@ -153,7 +153,7 @@ export interface ServiceInfo {
   document(): Promise<Record<string, unknown>>;
 }
 
-/** The client of a service, which also has connections, uploads, images, webhooks and keys. */
+/** The client of a service, which adds connections, uploads, images, webhooks and keys. */
 export interface RemoteClient extends Client {
   /** Credentials of your own S3 storage. */
   readonly connections: Connections;

@@ -20,7 +20,15 @@ import { updateOf } from "../progress.ts";
 import type { AnyRun, RunRef, Step, Task } from "../records.ts";
 import { TaskUpdate, type Update } from "../update.ts";
 import { closedError, createWatch, POLL_TIMES, type PollTimes } from "../watch.ts";
-import { type Ask, createHttp, type Fetch, type Http, parseAnswer, pauseMs, readError } from "./http.ts";
+import {
+  createHttp,
+  type Fetch,
+  type Http,
+  type HttpRequest,
+  parseResponse,
+  pauseMs,
+  readError,
+} from "./http.ts";
 import { readEvents } from "./read-events.ts";
 import type { RemoteClient } from "./remote-client.ts";
 import { createRecords, createRemoteUploads, createRemoteWebhooks, pathOf } from "./resources.ts";
@@ -55,20 +63,20 @@ const Health = z.object({ status: z.literal("ok") });
 export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const service = { base_url: parseBaseUrl(options.baseUrl), api_key: parseKey(options.apiKey), fetch };
-  // XMLHttpRequest reports upload progress; a caller's own fetch is never bypassed.
-  const sendsItself = options.fetch === undefined && "XMLHttpRequest" in globalThis;
+  // XMLHttpRequest reports upload progress, but must not bypass a caller's own fetch.
+  const usesXhr = options.fetch === undefined && "XMLHttpRequest" in globalThis;
   const over = new AbortController();
   const http = untilClosed(createHttp(service), over.signal);
   const { call } = http;
-  // The schemas check the fields; that these match kind and status is the service's contract.
+  // The schemas check the fields; the service guarantees that they match kind and status.
   const tasks = createRecords(call, "task", TaskSchema as unknown as z.ZodType<Task>);
   const steps = createRecords(call, "step", StepSchema as unknown as z.ZodType<Step>);
   const jobs = createRecords(call, "job", JobSchema as unknown as z.ZodType<Job>);
   const connections = createRecords(call, "connection", Connection);
   const keys = createRecords(call, "key", ApiKey);
-  const uploads = createRemoteUploads(call, sendsItself ? null : fetch);
+  const uploads = createRemoteUploads(call, usesXhr ? null : fetch);
 
-  const read = async (id: string, more: Pick<Ask, "signal" | "patient"> = {}): Promise<AnyRun> =>
+  const read = async (id: string, more: Pick<HttpRequest, "signal" | "patient"> = {}): Promise<AnyRun> =>
     isId("step", id) ? steps.get(id, more) : tasks.get(id, more);
   const watch = createWatch((id, signal) => read(id, { signal, patient: true }), {
     ...POLL_TIMES,
@@ -80,7 +88,6 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     return isFinished(run) ? run : read(run.id);
   }
 
-  // Uploads the caller's files first, and removes them again when the record cannot be created.
   async function create<T>(
     object: "task" | "step",
     given: NewTask | NewStep | NewJob,
@@ -107,7 +114,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       const { input } = request as { input: object | null };
       return await make({ ...own, input: object === "task" ? url : { ...input, url } });
     } catch (thrown) {
-      // After a transient failure the record may still exist.
+      // After a transient failure the record may exist and use the files.
       if (!toMediaError(thrown).retryable) {
         await Promise.all(sent.map(({ id }) => uploads.delete(id).catch(() => {})));
       }
@@ -190,7 +197,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   };
   return client;
 
-  // Only tasks have events at the service.
+  // The service has no events for steps.
   function updates(id: string, signal?: AbortSignal): AsyncGenerator<Update<AnyRun>, void> {
     return isId("step", id) ? updatesOf(watch, id, signal) : follow(id, signal);
   }
@@ -237,7 +244,7 @@ function parseBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-// Checked here, because the platform's error for a malformed header would contain it.
+// The platform's error for a malformed header would contain the key.
 function parseKey(key: string): string {
   if (typeof key === "string" && /^[\x21-\x7e]+$/.test(key)) return key;
   throw new MediaError("token_invalid", "apiKey must be the text of a key, without spaces.", {
@@ -245,13 +252,12 @@ function parseKey(key: string): string {
   });
 }
 
-// Three heartbeats of the service: a connection that is silent for longer is lost.
+// Three heartbeats of the service.
 const SILENT_MS = 45_000;
 
 /**
- * Yields the updates of a task as the service sends them, until it is finished. When the connection breaks, reconnects and
- * resumes after the last event seen, however long the service is away. Rejects with `task_not_found`, or with the signal's
- * reason.
+ * Yields the updates of a task as the service sends them, until it is finished. Reconnects after a lost connection, however long the
+ * service is away, and resumes after the last event received. Rejects with `task_not_found`, or with the signal's reason.
  */
 async function* followTask(
   { call, open }: Http,
@@ -259,11 +265,11 @@ async function* followTask(
   signal: AbortSignal,
 ): AsyncGenerator<Update<TaskSchema>, void> {
   let last: Update<TaskSchema> | null = null;
-  let seen = "";
-  for (let fruitless = 1; ; fruitless++) {
-    const headers = { Accept: "text/event-stream", ...(seen !== "" && { "Last-Event-ID": seen }) };
+  let lastId = "";
+  for (let failures = 1; ; failures++) {
+    const headers = { Accept: "text/event-stream", ...(lastId !== "" && { "Last-Event-ID": lastId }) };
     const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
-    // The final event was sent, even if it did not arrive.
+    // The service has sent the final event, even if it did not arrive.
     if (response.status === 204 || !response.body) {
       const { value } = await call({ method: "GET", path, signal, patient: true }, TaskSchema);
       return yield updateOf(value, last);
@@ -271,10 +277,10 @@ async function* followTask(
     try {
       for await (const { event, id, data } of readEvents(response.body, SILENT_MS)) {
         if (event !== "update") continue;
-        const update = parseAnswer(data, TaskUpdate);
+        const update = parseResponse(data, TaskUpdate);
         last = { ...update, error: update.record.error };
-        seen = id;
-        fruitless = 0;
+        lastId = id;
+        failures = 0;
         yield last;
         if (isFinished(last.record)) return;
       }
@@ -282,6 +288,6 @@ async function* followTask(
       signal.throwIfAborted();
       if (thrown instanceof MediaError) throw thrown;
     }
-    if (fruitless > 0) await sleep(pauseMs(fruitless), signal);
+    if (failures > 0) await sleep(pauseMs(failures), signal);
   }
 }

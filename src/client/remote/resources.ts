@@ -13,10 +13,10 @@ import { doubling, isTransient, retry, sideBySide } from "../../util/async.ts";
 import type { ListOptions, Page, SendOptions } from "../client.ts";
 import { openFile } from "../media-input.ts";
 import { eachRecord } from "../methods.ts";
-import type { Ask, Call, Fetch } from "./http.ts";
+import type { Call, Fetch, HttpRequest } from "./http.ts";
 import type { Uploads, Webhooks } from "./remote-client.ts";
 
-const FOLDERS = {
+const PATHS = {
   task: "/tasks",
   job: "/jobs",
   step: "/steps",
@@ -28,64 +28,64 @@ const FOLDERS = {
   key: "/keys",
 } as const;
 
-export type RecordType = keyof typeof FOLDERS;
+export type RecordType = keyof typeof PATHS;
 
 export interface Records<T> {
-  get(id: string, more?: Pick<Ask, "signal" | "patient">): Promise<T>;
-  list(asked?: ListOptions): Promise<Page<T>>;
-  each(asked?: ListOptions): AsyncGenerator<T, void>;
-  /** Creates a record, exactly one however often the request is retried. */
+  get(id: string, more?: Pick<HttpRequest, "signal" | "patient">): Promise<T>;
+  list(options?: ListOptions): Promise<Page<T>>;
+  each(options?: ListOptions): AsyncGenerator<T, void>;
+  /** Creates exactly one record, however often the request is retried. */
   create<R = T>(request: unknown, schema?: z.ZodType<R>): Promise<R>;
   update(id: string, change: unknown): Promise<T>;
   delete(id: string): Promise<void>;
   act<R = T>(
     id: string,
     action: string,
-    given?: Pick<Ask, "body" | "creates" | "repeats" | "signal">,
+    settings?: Pick<HttpRequest, "body" | "creates" | "repeats" | "signal">,
     schema?: z.ZodType<R>,
   ): Promise<R>;
 }
 
-/** Creates {@link Records} with the schema of one record; malformed ids are rejected without a request. */
+/** Creates {@link Records} from the schema of one record; malformed ids are rejected without a request. */
 export function createRecords<T extends { id: string }>(
   call: Call,
   type: RecordType,
   schema: z.ZodType<T>,
 ): Records<T> {
-  const ask = async <R>(given: Ask, answer: z.ZodType<R>) => (await call(given, answer)).value;
+  const send = async <R>(request: HttpRequest, result: z.ZodType<R>) => (await call(request, result)).value;
 
-  async function list({ signal, ...asked }: ListOptions = {}): Promise<Page<T>> {
-    const given = Object.entries(asked).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-    const path = query.size > 0 ? `${FOLDERS[type]}?${query}` : FOLDERS[type];
+  async function list({ signal, ...options }: ListOptions = {}): Promise<Page<T>> {
+    const fields = Object.entries(options).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(fields.map(([name, value]) => [name, String(value)]));
+    const path = query.size > 0 ? `${PATHS[type]}?${query}` : PATHS[type];
     const { value, headers } = await call({ method: "GET", path, signal }, z.array(schema));
     return { records: value, more: headers.get("Has-More") === "true" };
   }
 
   return {
     get: async (id, { signal, patient = false } = {}) =>
-      ask({ method: "GET", path: pathOf(type, id), signal, patient }, schema),
+      send({ method: "GET", path: pathOf(type, id), signal, patient }, schema),
     list,
-    each: (asked) => eachRecord(list, asked),
-    create: (body, answer = schema as z.ZodType<never>) =>
-      ask({ method: "POST", path: FOLDERS[type], body, creates: true }, answer),
-    update: async (id, body) => ask({ method: "PATCH", path: pathOf(type, id), body }, schema),
+    each: (options) => eachRecord(list, options),
+    create: (body, result = schema as z.ZodType<never>) =>
+      send({ method: "POST", path: PATHS[type], body, creates: true }, result),
+    update: async (id, body) => send({ method: "PATCH", path: pathOf(type, id), body }, schema),
     async delete(id) {
       await call({ method: "DELETE", path: pathOf(type, id) }, z.null());
     },
-    act: async (id, action, given = {}, answer = schema as z.ZodType<never>) =>
-      ask({ method: "POST", path: `${pathOf(type, id)}/${action}`, ...given }, answer),
+    act: async (id, action, settings = {}, result = schema as z.ZodType<never>) =>
+      send({ method: "POST", path: `${pathOf(type, id)}/${action}`, ...settings }, result),
   };
 }
 
-/** Returns the path of a record; throws its not-found error for a malformed id, which could lead elsewhere. */
+/** Returns the path of a record; throws its not-found error for a malformed id, which could lead to another path. */
 export function pathOf(type: RecordType, id: string): string {
-  if (isId(type, id)) return `${FOLDERS[type]}/${id}`;
+  if (isId(type, id)) return `${PATHS[type]}/${id}`;
   const kind = type === "upload" ? "media_not_found" : (`${type}_not_found` as const);
   throw new MediaError(kind, `There is no ${type} with that id.`);
 }
 
-// A browser's connections to one host, minus two for the page's other requests.
+// Browsers allow six connections to a host; two remain for the page's other requests.
 const PARTS_AT_ONCE = 4;
 
 /** Creates the part of a client that uploads files, with XMLHttpRequest when `fetch` is null. */
@@ -94,12 +94,12 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
   const complete = (id: string, body: UploadCompletion = {}, signal?: AbortSignal) =>
     uploads.act(id, "complete", { body, signal, repeats: true });
 
-  async function send(given: Blob | FileSystemFileHandle, options: SendOptions = {}): Promise<Upload> {
-    const { signal, onProgress, ...wish } = options;
+  async function send(input: Blob | FileSystemFileHandle, options: SendOptions = {}): Promise<Upload> {
+    const { signal, onProgress, ...settings } = options;
     signal?.throwIfAborted();
-    const file = await openFile(given);
+    const file = await openFile(input);
     const { size } = file;
-    const upload = await uploads.create({ ...descriptionOf(file), ...wish, size });
+    const upload = await uploads.create({ ...descriptionOf(file), ...settings, size });
     const stop = new AbortController();
     const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
     const sent = new Map<number, number>();
@@ -110,10 +110,11 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
     };
     try {
       const parts = await putAll(
-        placed(upload.parts),
+        withOffsets(upload.parts),
         ({ part, start, ...rest }) =>
           putPart({ part, ...rest }, file.slice(start, start + rest.size), {
-            ...{ fetch, signal: either },
+            fetch,
+            signal: either,
             onSent: (bytes) => note(part, bytes),
           }),
         (thrown) => stop.abort(thrown),
@@ -144,15 +145,15 @@ function descriptionOf(file: Blob): { content_type: string; name?: string } {
     : { content_type };
 }
 
-// When the page may not read ETags, the service gets them from the storage.
+// When CORS hides ETags from the page, the service reads them from the storage.
 function completionOf(parts: readonly { part: number; etag: string | null }[]): UploadCompletion {
-  const known = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
-  return known.length === parts.length ? { parts: known } : {};
+  const tagged = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
+  return tagged.length === parts.length ? { parts: tagged } : {};
 }
 
-type PlacedPart = UploadPart & { start: number };
+type OffsetPart = UploadPart & { start: number };
 
-function placed(parts: readonly UploadPart[]): PlacedPart[] {
+function withOffsets(parts: readonly UploadPart[]): OffsetPart[] {
   let start = 0;
   return parts.map((part) => {
     const at = start;
@@ -162,12 +163,12 @@ function placed(parts: readonly UploadPart[]): PlacedPart[] {
 }
 
 async function putAll(
-  parts: readonly PlacedPart[],
-  put: (part: PlacedPart) => Promise<string | null>,
+  parts: readonly OffsetPart[],
+  put: (part: OffsetPart) => Promise<string | null>,
   onFailure: (thrown: unknown) => void,
 ): Promise<{ part: number; etag: string | null }[]> {
   const done: { part: number; etag: string | null }[] = [];
-  const putOne = async (part: PlacedPart) => void done.push({ part: part.part, etag: await put(part) });
+  const putOne = async (part: OffsetPart) => void done.push({ part: part.part, etag: await put(part) });
   await sideBySide(parts, PARTS_AT_ONCE, putOne, onFailure);
   return done.sort((a, b) => a.part - b.part);
 }
@@ -182,7 +183,7 @@ export interface PutOptions {
 
 const TRIES = 5;
 const PAUSE_MS = 250;
-const ANSWER_MS = 30_000;
+const RESPONSE_MS = 30_000;
 // A slower connection counts as dead.
 const BYTES_PER_MS = 32;
 
@@ -201,15 +202,14 @@ function putPart(part: UploadPart, body: Blob, options: PutOptions): Promise<str
 }
 
 async function putOnce(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
-  const late = AbortSignal.timeout(ANSWER_MS + Math.ceil(body.size / BYTES_PER_MS));
+  const late = AbortSignal.timeout(RESPONSE_MS + Math.ceil(body.size / BYTES_PER_MS));
   const signal = AbortSignal.any([options.signal, late]);
   const put = options.fetch ? putByFetch(options.fetch) : putByXhr;
-  // Status 0: no answer came.
-  const none = { status: 0, etag: null };
-  const { status, etag } = await put(part, body, signal, options.onSent).catch(() => none);
+  const noResponse = { status: 0, etag: null };
+  const { status, etag } = await put(part, body, signal, options.onSent).catch(() => noResponse);
   options.signal.throwIfAborted();
   if (status >= 200 && status < 300) return etag;
-  throw faultOf(part.url, status);
+  throw uploadError(part.url, status);
 }
 
 type Put = (
@@ -223,7 +223,7 @@ function putByFetch(fetch: Fetch): Put {
   return async ({ url, headers }, body, signal, onSent) => {
     const response = await fetch(url, {
       method: "PUT",
-      headers: settable(headers),
+      headers: settableHeaders(headers),
       body,
       signal,
       redirect: "error",
@@ -238,7 +238,8 @@ const putByXhr: Put = ({ url, headers }, body, signal, onSent) =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("PUT", url);
-    for (const [name, value] of Object.entries(settable(headers))) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(settableHeaders(headers)))
+      request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded }) => onSent(Math.min(loaded, body.size)));
     const abort = () => request.abort();
     signal.addEventListener("abort", abort, { once: true });
@@ -250,19 +251,19 @@ const putByXhr: Put = ({ url, headers }, body, signal, onSent) =>
       resolve({ status, etag: request.getResponseHeader("ETag") });
     });
     if (signal.aborted) return reject(signal.reason);
-    // Send the type in the header, not that of the slice.
+    // The header's type, not that of the slice.
     request.send(new Blob([body], { type: headers["content-type"] ?? headers["Content-Type"] ?? "" }));
   });
 
-// Platforms set these themselves, and reject a request that sets them.
-function settable(headers: Readonly<Record<string, string>>): Record<string, string> {
+// Platforms set these headers and reject requests that do.
+function settableHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(content-length|host)$/i.test(name)),
   );
 }
 
-function faultOf(url: string, status: number): MediaError {
-  // The rest of the URL grants access, so no message contains it.
+function uploadError(url: string, status: number): MediaError {
+  // The full URL grants access, so messages contain only its host.
   const host = URL.parse(url)?.host ?? "the storage";
   if (status === 401 || status === 403)
     return new MediaError("upload_forbidden", `${host} refuses the file (it answered ${status}).`);

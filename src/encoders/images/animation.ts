@@ -4,7 +4,7 @@ import type { Frame } from "./png.ts";
 
 // ffmpeg 5.1 lets the last frame of a GIF last as long as the one before, and of a WebP as long as the mean.
 
-/** A format of animations, as blocks of which some begin a frame. */
+/** An animation format as a sequence of blocks, some of which begin a frame. */
 interface AnimationFormat {
   /** Length in bytes of the block that starts at `at`; null until more bytes have arrived. */
   block(bytes: Uint8Array, at: number, isFirst: boolean): number | null;
@@ -12,7 +12,7 @@ interface AnimationFormat {
   isFrame(block: Uint8Array): boolean;
   read(block: Uint8Array): number;
   write(block: Uint8Array, units: number): void;
-  /** Units of time per second, and the largest number of them that a frame may last. */
+  /** Units of time per second, and the maximum duration of a frame in units. */
   clock: number;
   longest: number;
 }
@@ -30,7 +30,7 @@ const GIF: AnimationFormat = {
     if (bytes[at] === EXTENSION) return subBlocks(bytes, at, 2);
     if (bytes[at] !== IMAGE) return 1;
     const flags = bytes[at + 9];
-    // The palette is followed by one byte, the size of the first code.
+    // One byte follows the palette: the size of the first code.
     return flags === undefined ? null : subBlocks(bytes, at, 10 + paletteBytes(flags) + 1);
   },
   isFrame: (block) => block[0] === EXTENSION && block[1] === CONTROL,
@@ -54,7 +54,7 @@ function subBlocks(bytes: Uint8Array, start: number, skipped: number): number | 
   }
 }
 
-// RIFF: chunks of a name, a length and a body that is padded to an even length. ANMF begins with position and size, 12 bytes.
+// RIFF: chunks of a name, a length and a body padded to an even length. ANMF begins with position and size, 12 bytes.
 const RIFF_HEADER = 12;
 const CHUNK_HEADER = 8;
 const WEBP_DELAY = CHUNK_HEADER + 12;
@@ -80,20 +80,20 @@ const WEBP: AnimationFormat = {
 
 const FORMATS: Readonly<Record<string, AnimationFormat>> = { gif: GIF, webp: WEBP };
 
-/** A stream that passes an animation on, and counts its frames. */
+/** A stream that passes an animation on and counts its frames. */
 export interface AnimationEnd {
   stream: TransformStream<Uint8Array, Uint8Array>;
   /** Frames that have passed; 0 for a still. */
   frames(): number;
 }
 
-/** Makes the last frame of a GIF or WebP last until the animation is `seconds` long. Holds one frame in memory. */
+/** Extends the last frame of a GIF or WebP so that the animation lasts `seconds`. Buffers one frame. */
 export function endAnimation(format: string, seconds: number): AnimationEnd {
   const { block, isFrame, read, write, clock, longest } = FORMATS[format] ?? WEBP;
   let rest: Uint8Array = new Uint8Array();
   let isFirst = true;
-  // The latest frame, with all blocks after it.
-  let held: Uint8Array[] = [];
+  // The latest frame and the blocks after it.
+  let lastFrame: Uint8Array[] = [];
   let [frames, before] = [0, 0];
   const stream = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
@@ -106,26 +106,26 @@ export function endAnimation(format: string, seconds: number): AnimationEnd {
         const next = rest.slice(at, at + length);
         at += length;
         if (isFrame(next)) {
-          if (held[0] && frames > 0) before += read(held[0]);
-          for (const part of held) controller.enqueue(part);
-          held = [];
+          if (lastFrame[0] && frames > 0) before += read(lastFrame[0]);
+          for (const part of lastFrame) controller.enqueue(part);
+          lastFrame = [];
           frames++;
         }
-        held.push(next);
+        lastFrame.push(next);
       }
       rest = rest.subarray(at);
     },
     flush(controller) {
       if (rest.length > 0) throw new MediaError("encode_failed", "The encoded animation is damaged.");
       const units = Math.round(seconds * clock) - before;
-      if (frames > 0 && held[0]) write(held[0], Math.min(longest, Math.max(1, units)));
-      for (const part of held) controller.enqueue(part);
+      if (frames > 0 && lastFrame[0]) write(lastFrame[0], Math.min(longest, Math.max(1, units)));
+      for (const part of lastFrame) controller.enqueue(part);
     },
   });
   return { stream, frames: () => frames };
 }
 
-/** One frame of an animated WebP: a part of the canvas, and how it gets there. */
+/** One frame of an animated WebP, which covers a part of the canvas. */
 export interface WebpFrame {
   x: number;
   y: number;
@@ -133,9 +133,9 @@ export interface WebpFrame {
   height: number;
   /** Milliseconds. */
   duration: number;
-  /** Whether it is blended over the canvas; otherwise it replaces that part of it. */
+  /** Whether it is blended over the canvas; otherwise it replaces its part. */
   blends: boolean;
-  /** Whether its part of the canvas is cleared once it has been shown. */
+  /** Whether its part of the canvas is cleared afterwards. */
   clears: boolean;
   /** A still WebP of the frame alone. */
   still: Uint8Array<ArrayBuffer>;
@@ -147,8 +147,8 @@ interface WebpAnimation {
   frames: WebpFrame[];
 }
 
-// Far more than any real animation has, but a file of tiny frames could hold millions.
-const MOST_FRAMES = 50_000;
+// Far more than any real animation has; a file of tiny frames could contain millions.
+const MAX_FRAMES = 50_000;
 
 const damaged = () => new MediaError("input_unsupported", "The input is damaged or cut off.");
 
@@ -158,13 +158,13 @@ export function readAnimation(file: Uint8Array): WebpAnimation {
   let canvas: { width: number; height: number } | null = null;
   const frames: WebpFrame[] = [];
   if (view.byteLength < 12) throw damaged();
-  // Bytes after the container do not belong to it.
+  // Ignore bytes after the container.
   const whole = Math.min(view.byteLength, 8 + view.getUint32(4, true));
   for (const { name, start, end } of chunksOf(view, 12, whole)) {
     if (name === "VP8X") canvas = { width: uint24(view, start + 4) + 1, height: uint24(view, start + 7) + 1 };
     if (name === "ANMF") frames.push(readFrame(file, view, start, end));
-    if (frames.length > MOST_FRAMES) {
-      throw new MediaError("input_too_large", `An animated WebP may have ${MOST_FRAMES} frames.`);
+    if (frames.length > MAX_FRAMES) {
+      throw new MediaError("input_too_large", `An animated WebP may have ${MAX_FRAMES} frames.`);
     }
   }
   if (!canvas || frames.length === 0) throw damaged();
@@ -184,16 +184,20 @@ function readFrame(file: Uint8Array, view: DataView, start: number, end: number)
   );
   if (parts.length === 0) throw damaged();
   return {
-    ...{ x: 2 * uint24(view, start), y: 2 * uint24(view, start + 3), width, height },
+    x: 2 * uint24(view, start),
+    y: 2 * uint24(view, start + 3),
+    width,
+    height,
     duration: shownFor(uint24(view, start + 12)),
-    ...{ blends: (flags & 2) === 0, clears: (flags & 1) === 1 },
+    blends: (flags & 2) === 0,
+    clears: (flags & 1) === 1,
     still: stillOf(
       parts.some(({ name }) => name === "ALPH") ? [extended(width, height), ...pictures] : pictures,
     ),
   };
 }
 
-/** Returns the milliseconds for which viewers show a frame: they take a very short duration for a mistake. */
+/** Returns the milliseconds for which viewers show a frame; they treat a very short duration as a mistake. */
 export function shownFor(duration: number): number {
   return duration <= 10 ? 100 : duration;
 }
@@ -243,7 +247,7 @@ export function uint24(view: DataView, at: number): number {
 /** Decodes a still WebP to straight RGBA; null when it is damaged. */
 export type DecodeStill = (frame: WebpFrame) => Promise<Uint8Array | Uint8ClampedArray | null>;
 
-/** Draws the frames of an animation one over the other, and yields the whole canvas after each; its pixels change with the next one. */
+/** Draws the frames of an animation one over the other and yields the whole canvas after each; the next frame changes its pixels. */
 export async function* composeFrames(animation: WebpAnimation, decode: DecodeStill): AsyncGenerator<Frame> {
   const { width, height, frames } = animation;
   const canvas = new Uint8Array(width * height * 4);

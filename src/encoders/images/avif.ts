@@ -23,13 +23,13 @@ export interface AvifEncoder extends Encoder {
 }
 
 // libavif holds several copies of four bytes a pixel in at most 2 GiB of memory.
-const MOST_PIXELS = 50_000_000;
+const MAX_PIXELS = 50_000_000;
 const SPEED = 7;
 
 /**
- * Creates the encoder "avif": stills encoded by libavif in wasm and drawn on a canvas, in a page or a dedicated worker. A
- * picture is encoded in one synchronous call that an abort does not interrupt: run it where it can be terminated. `encode`
- * rejects with `encoder_unavailable` when the wasm cannot be loaded; the next picture tries again.
+ * Creates the encoder "avif": stills drawn on a canvas and encoded by libavif in wasm, in a page or a dedicated worker. An abort does
+ * not interrupt the synchronous encode, so run it in a terminable worker. `encode` rejects with `encoder_unavailable` when the wasm
+ * cannot be loaded; the next picture tries again.
  */
 export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
   const decoders = createDecoders();
@@ -54,7 +54,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
       const undone = refuseFeatures(plannedOf(plan), filterContext(source, "avif"));
       if (undone) return undone;
       const pixels = image.geometry.width * image.geometry.height;
-      if (pixels > MOST_PIXELS) return { code: "pixels", pixels, max_pixels: MOST_PIXELS };
+      if (pixels > MAX_PIXELS) return { code: "pixels", pixels, max_pixels: MAX_PIXELS };
       if (source.kind !== "image") return decoders.refuse(source);
       if (!DECODED.has(source.format)) return { code: "input_format", format: source.format };
       return plan.start > 0 ? { code: "animated" } : null;
@@ -110,16 +110,23 @@ type AvifCodec = (
   settings: AvifSettings,
 ) => Promise<Uint8Array>;
 
-// 4:2:0 and tuning for PSNR match the native encoder; the rest are the defaults of @jsquash/avif.
+// 4:2:0 and tuning for PSNR match the native encoder; the others are defaults of @jsquash/avif.
 const FIXED = {
-  ...{ denoiseLevel: 0, tileColsLog2: 0, tileRowsLog2: 0, subsample: 1, chromaDeltaQ: false },
-  ...{ sharpness: 0, tune: 1, enableSharpYUV: false, bitDepth: 8 },
+  denoiseLevel: 0,
+  tileColsLog2: 0,
+  tileRowsLog2: 0,
+  subsample: 1,
+  chromaDeltaQ: false,
+  sharpness: 0,
+  tune: 1,
+  enableSharpYUV: false,
+  bitDepth: 8,
 } as const;
 
 /**
- * Loads the single-threaded encoder of @jsquash/avif from the URL of its wasm file. Rejects with `encoder_unavailable`,
- * which is worth a retry, when that fails. `guard` may wrap the functions that the wasm imports. Each picture runs in a
- * fresh instance, so that its memory is released.
+ * Loads the single-threaded encoder of @jsquash/avif from the URL of its wasm file. Rejects with a retryable `encoder_unavailable` when
+ * that fails. `guard` may wrap the functions that the wasm imports. Each picture runs in a fresh instance, so that its memory is
+ * released.
  */
 async function loadAvif(
   url: string | URL,
@@ -149,7 +156,7 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
   try {
     const response = await fetch(url);
     if (!response.ok) throw new RangeError(`HTTP ${response.status}`);
-    // Not compileStreaming, which needs a content type that not every server sends.
+    // compileStreaming needs a content type that not every server sends.
     return await WebAssembly.compile(await response.arrayBuffer());
   } catch (cause) {
     throw new MediaError("encoder_unavailable", "The AVIF encoder could not be loaded.", {

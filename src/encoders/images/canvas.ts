@@ -17,28 +17,28 @@ export interface CanvasEncoder extends Encoder {
 }
 
 const WRITTEN: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
-// Stills that every browser decodes and whose transparency shows in the file.
+// Stills that every browser decodes and whose headers show transparency.
 const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
 // Four bytes each, for both the source and the output picture.
-const MOST_PIXELS = 50_000_000;
-// JPEG: above it the output must keep full chroma, which browsers halve. WebP: 100 must be lossless.
-const MOST_QUALITY = { jpeg: 89, webp: 99 } as const;
+const MAX_PIXELS = 50_000_000;
+// A JPEG above it must keep full chroma, which browsers halve. WebP at 100 must be lossless.
+const MAX_QUALITY = { jpeg: 89, webp: 99 } as const;
 
 /**
- * Creates the encoder "canvas": opaque stills to JPEG and WebP by the browser itself, which decodes, scales and encodes
- * several times as fast as the wasm core and converts colors with a profile to sRGB. Runs in a page or a dedicated worker. A
- * picture is drawn in one call that an abort does not interrupt.
+ * Creates the encoder "canvas": opaque stills to JPEG and WebP by the browser itself, which decodes, scales and encodes several times as
+ * fast as the wasm core and converts colors with a profile to sRGB. Runs in a page or a dedicated worker. An abort does not interrupt
+ * the drawing of a picture.
  */
 export function createCanvasEncoder(): CanvasEncoder {
-  const tried = new Map<string, Promise<RefusalReason | null>>();
-  const known = new Map<string, RefusalReason | null>();
+  const trials = new Map<string, Promise<RefusalReason | null>>();
+  const results = new Map<string, RefusalReason | null>();
   return {
     name: "canvas",
     async prepare({ image, format }) {
       if (!image || !isWritten(format)) return;
-      const trial = tried.get(format) ?? tryCanvas(format);
-      tried.set(format, trial);
-      known.set(format, await trial);
+      const trial = trials.get(format) ?? tryCanvas(format);
+      trials.set(format, trial);
+      results.set(format, await trial);
     },
     refuse(plan, source) {
       const { image, format, start } = plan;
@@ -48,12 +48,12 @@ export function createCanvasEncoder(): CanvasEncoder {
       if (source.has_alpha !== false || image.alpha) return { code: "input_transparent" };
       const undone = refuseFeatures(plannedOf(plan), filterContext(source, "canvas"));
       if (undone) return undone;
-      if ((image.quality ?? 0) > MOST_QUALITY[format]) return { code: "output_quality", format };
+      if ((image.quality ?? 0) > MAX_QUALITY[format]) return { code: "output_quality", format };
       const { geometry } = image;
       const { coded_width = 0, coded_height = 0 } = source;
       const pixels = Math.max(geometry.width * geometry.height, coded_width * coded_height);
-      if (pixels > MOST_PIXELS) return { code: "pixels", pixels, max_pixels: MOST_PIXELS };
-      const trial = known.get(format);
+      if (pixels > MAX_PIXELS) return { code: "pixels", pixels, max_pixels: MAX_PIXELS };
+      const trial = results.get(format);
       return trial === undefined ? { code: "not_tried" } : trial;
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
@@ -80,7 +80,7 @@ export function createCanvasEncoder(): CanvasEncoder {
   };
 }
 
-function isWritten(format: string): format is keyof typeof MOST_QUALITY {
+function isWritten(format: string): format is keyof typeof MAX_QUALITY {
   return WRITTEN.has(format);
 }
 
@@ -91,12 +91,12 @@ const COLORS = [
   [40, 40, 200],
   [220, 220, 40],
 ] as const;
-// How far a color, of 255, may shift in lossy compression.
+// Maximum shift of a color, of 255, by lossy compression.
 const LOSS = 24;
 
 /**
- * Draws a few colors, encodes them and checks the result: browsers write PNG for formats they do not know, and some alter
- * what is drawn to prevent fingerprinting. Returns why the canvas cannot be used, or null; never rejects.
+ * Draws a few colors, encodes them and checks the result: browsers write PNG instead of unknown formats, and some alter canvases to
+ * prevent fingerprinting. Returns the reason why the canvas cannot be used, or null; never rejects.
  */
 async function tryCanvas(format: ImageFormat): Promise<RefusalReason | null> {
   if (typeof OffscreenCanvas === "undefined") return { code: "no_canvas" };
@@ -130,7 +130,7 @@ function open(): OffscreenCanvasRenderingContext2D {
   return context;
 }
 
-// The largest distance of any sampled pixel from its color; edges are not sampled, as any loss blurs them.
+// The largest distance of a sampled pixel from its color. Samples avoid the edges, which compression blurs.
 function farOff(context: OffscreenCanvasRenderingContext2D): number {
   let most = 0;
   for (const [index, color] of COLORS.entries()) {

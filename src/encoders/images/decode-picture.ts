@@ -11,21 +11,21 @@ import { type Frame, writeApng } from "./png.ts";
 
 /** Returns the format in which {@link decodePicture} writes a source. */
 export function decodedFormat(source: Source): DecodedFormat {
-  return source.has_alpha || moves(source) ? "png" : "bmp";
+  return source.has_alpha || isAnimation(source) ? "png" : "bmp";
 }
 
-// Of a sequence in HEIC, the picture that stands for it.
-function moves({ format, animated }: Source): boolean {
+// libheif decodes only the primary picture of a sequence in HEIC.
+function isAnimation({ format, animated }: Source): boolean {
   return animated === true && format !== "heic";
 }
 
 /**
- * Decodes a picture for encoders that cannot, as it is shown and in sRGB: by the browser itself, or a HEIC by libheif where the
- * browser has no decoder for it. Rejects with `input_unsupported` when neither can.
+ * Decodes a picture for encoders that cannot, upright and in sRGB: with the browser's decoder, or, for HEIC, with libheif if the browser
+ * has none. Rejects with `input_unsupported` when neither can.
  */
 export async function decodePicture(blob: Blob, source: Source): Promise<EncodedFile> {
   const format = decodedFormat(source);
-  if (moves(source)) return source.format === "avif" ? decodeFrames(blob) : decodeWebp(blob);
+  if (isAnimation(source)) return source.format === "avif" ? decodeFrames(blob) : decodeWebp(blob);
   const context = (await drawByBrowser(blob, source)) ?? (await drawByLibheif(blob, source));
   if (!context) {
     throw new MediaError("input_unsupported", "The picture is damaged, or this browser cannot decode it.");
@@ -44,7 +44,7 @@ async function decodeWebp(blob: Blob): Promise<EncodedFile> {
   const { width, height, frames } = animation;
   const drawn = composeFrames(animation, async ({ still, ...frame }) => {
     const bitmap = await createImageBitmap(new Blob([still])).catch(() => null);
-    // A still may be larger than its frame declares.
+    // A still's size may differ from the frame's.
     if (bitmap?.width !== frame.width || bitmap.height !== frame.height) return null;
     const context = openCanvas(bitmap.width, bitmap.height);
     context.drawImage(bitmap, 0, 0);
@@ -54,7 +54,6 @@ async function decodeWebp(blob: Blob): Promise<EncodedFile> {
   return asApng({ width, height, count: frames.length }, drawn);
 }
 
-// The browser puts the frames together itself.
 async function decodeFrames(blob: Blob): Promise<EncodedFile> {
   const decoder = new ImageDecoder({ data: await blob.arrayBuffer(), type: "image/avif" });
   const damaged = (cause: unknown) => {
@@ -111,14 +110,14 @@ async function drawShown(
   if (!bitmap) return null;
   const context = openCanvas(source.width ?? bitmap.width, source.height ?? bitmap.height);
   const { width, height } = context.canvas;
-  const { x, y, ...part } = uncut(bitmap, layers) ?? { x: 0, y: 0, ...sizeOf(bitmap) };
+  const { x, y, ...part } = visiblePart(bitmap, layers) ?? { x: 0, y: 0, ...sizeOf(bitmap) };
   context.drawImage(bitmap, x, y, part.width, part.height, 0, 0, width, height);
   bitmap.close();
   return context;
 }
 
-// Chromium 156 shows pixels beyond the visible part.
-function uncut({ width, height }: Size, layers: HeifLayers | null): HeifLayers["part"] {
+// Chromium 156 ignores the crop of a HEIF picture and returns all of its pixels.
+function visiblePart({ width, height }: Size, layers: HeifLayers | null): HeifLayers["part"] {
   const { whole } = layers?.part ?? {};
   return whole?.width === width && whole.height === height ? (layers?.part ?? null) : null;
 }
@@ -127,7 +126,7 @@ function sizeOf({ width, height }: Size): Size {
   return { width, height };
 }
 
-// Chromium 156 stretches the transparency of a still as if its range were limited. As a picture of its own, it is right.
+// Chromium 156 stretches the transparency of a still as if its range were limited; decoded as a separate picture, it is correct.
 async function drawApart(layers: HeifLayers, source: Source): Promise<Drawn | null> {
   const { colors, alpha } = layers.split ?? {};
   if (!colors || !alpha) return null;
@@ -149,7 +148,7 @@ async function drawByLibheif(blob: Blob, source: Source): Promise<Drawn | null> 
   if (!decoded) return null;
   const { data, width, height } = decoded;
   if (readLayers(file)?.premultiplied) unpremultiply(data);
-  // libheif converts no colors: the canvas does.
+  // libheif does not convert colors; the canvas does.
   const colorSpace = source.color?.primaries === "smpte432" ? "display-p3" : "srgb";
   const context = openCanvas(width, height);
   context.putImageData(new ImageData(data, width, height, { colorSpace }), 0, 0);
@@ -213,12 +212,12 @@ interface Libheif {
 }
 
 /**
- * Decodes the primary picture of a HEIC with libheif in wasm, turned and mirrored as viewers show it; null when it is damaged. The
- * wasm (0.7 MB compressed) is loaded with the first one. Runs synchronously: to cancel it, terminate its worker. Rejects with
- * `encoder_unavailable` when the wasm cannot be loaded.
+ * Decodes the primary picture of a HEIC with libheif in wasm, rotated and mirrored as viewers show it; null when it is damaged. The first
+ * call loads the wasm (0.7 MB compressed). Runs synchronously: to cancel it, terminate its worker. Rejects with `encoder_unavailable`
+ * when the wasm cannot be loaded.
  */
 async function decodeHeif(file: Uint8Array): Promise<ImageData | null> {
-  // A new instance for each picture, because the memory of one never shrinks.
+  // A new instance for each picture, because wasm memory never shrinks.
   const create = await load();
   const { HeifDecoder } = await create();
   const images = new HeifDecoder().decode(file);

@@ -12,10 +12,10 @@ export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif
 
 export type Drawn = OffscreenCanvasRenderingContext2D;
 
-// A viewer sees the last frame at or before a time; rounding must not select the one before.
+// Keeps rounding from selecting the frame before.
 const MOMENT = 0.001;
 
-/** Draws an image as its plan asks on a canvas of its size, from a still or from the frame visible at the plan's start. */
+/** Draws the image of a plan on a canvas of its size, from a still or from the frame visible at the plan's start. */
 export async function drawImage(
   { plan, image, source }: { plan: Plan; image: ImagePlan; source: Source },
   reader: ByteReader,

@@ -9,7 +9,7 @@ import { PNG_SIGNATURE } from "./png.ts";
 /** The facts of a {@link Source} that stand in for its picture. */
 export type Placeholder = Pick<Source, "thumbhash" | "dominant_color">;
 
-// Pixels that are more transparent than opaque do not count.
+// Pixels with less alpha do not count.
 const OPAQUE = 128;
 
 /** Computes the requested facts from a picture, a PNG of at most 100 × 100 pixels. */
@@ -25,8 +25,8 @@ export function readPlaceholder(png: Uint8Array, { thumbhash, dominant_color }: 
 type Cell = [pixels: number, red: number, green: number, blue: number];
 
 /**
- * Returns the mean color of the fullest cell of a histogram with 16 steps each of red, green and blue, the first of equally full ones.
- * Transparent pixels do not count; undefined where there are no others.
+ * Returns the mean color of the first of the fullest cells of a histogram with 16 steps each of red, green and blue. Transparent pixels do
+ * not count; undefined when there are no others.
  */
 function dominantColor(pixels: Uint8Array): string | undefined {
   const cells = new Map<number, Cell>();
@@ -52,7 +52,7 @@ export interface Pixels {
 // Channels by the color types that encoders write.
 const CHANNELS: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
 
-/** Decodes a PNG by this project's own encoders, in eight bits of RGB or RGBA; a library would exceed the limit of a page's install. */
+/** Decodes a PNG of this project's own encoders, in eight bits of RGB or RGBA; a library would be too large for a page. */
 function decodePng(png: Uint8Array): Pixels {
   const view = viewOf(png);
   const [width, height] = [view.getUint32(16), view.getUint32(20)];

@@ -9,7 +9,7 @@ export function pngChunk(type: string, ...data: Uint8Array[]): Uint8Array<ArrayB
   return concatBytes([u32(typed.length - 4), typed, u32(crc32(typed))]);
 }
 
-/** Returns the four bytes of an unsigned integer, as PNG stores it. */
+/** Returns the four bytes of an unsigned integer, big-endian. */
 export function u32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   viewOf(bytes).setUint32(0, value);
@@ -28,13 +28,13 @@ function crc32(bytes: Uint8Array): number {
   return (sum ^ 0xffffffff) >>> 0;
 }
 
-/** A frame that fills the canvas: straight RGBA, and the milliseconds for which it is shown. */
+/** A frame that fills the canvas: straight RGBA, and its duration in milliseconds. */
 export interface Frame {
   pixels: Uint8Array | Uint8ClampedArray;
   duration: number;
 }
 
-/** Writes frames as an APNG (W3C PNG, third edition), chunk by chunk; the first piece states how many there are. */
+/** Writes frames as an APNG (W3C PNG, third edition), chunk by chunk; the first piece states their number. */
 export async function* writeApng(
   { width, height, count }: { width: number; height: number; count: number },
   frames: AsyncIterable<Frame>,
@@ -47,26 +47,26 @@ export async function* writeApng(
     const isFirst = sequence === 0;
     const place = concatBytes([u32(width), u32(height), u32(0), u32(0)]);
     yield pngChunk("fcTL", u32(sequence++), place, delay(duration), Uint8Array.of(0, 0));
-    const data = await deflate(filtered(pixels, width, height));
+    const data = await deflate(withFilterBytes(pixels, width, height));
     yield isFirst ? pngChunk("IDAT", data) : pngChunk("fdAT", u32(sequence++), data);
   }
   yield pngChunk("IEND");
 }
 
-const MOST = 0xffff;
+const MAX_UINT16 = 0xffff;
 
 // A fraction of a second, as two 16-bit numbers.
 function delay(milliseconds: number): Uint8Array {
   const [over, under] =
-    milliseconds <= MOST ? [milliseconds, 1000] : [Math.min(MOST, milliseconds / 100), 10];
+    milliseconds <= MAX_UINT16 ? [milliseconds, 1000] : [Math.min(MAX_UINT16, milliseconds / 100), 10];
   const bytes = new Uint8Array(4);
   viewOf(bytes).setUint16(0, Math.round(over));
   viewOf(bytes).setUint16(2, under);
   return bytes;
 }
 
-// Puts a filter type before each row: 0, none.
-function filtered(
+// Each row begins with its filter type: 0, none.
+function withFilterBytes(
   pixels: Uint8Array | Uint8ClampedArray,
   width: number,
   height: number,

@@ -3,7 +3,7 @@ import { createFastCore, createFastMemory } from "../wasm/fast-core.ts";
 import { createWasmCore } from "../wasm/stock-core.ts";
 import type { LightCore } from "./light-job.ts";
 
-/** Creates the stock core of a host from its glue and a function that instantiates its wasm. */
+/** Creates a host's stock core from its glue and a function that instantiates its wasm. */
 export function stockLightCore(createCore: CreateCore, instantiateWasm: Instantiate): LightCore {
   const keeper = reuseInstance(instantiateWasm);
   const { instantiate, drop } = keeper;
@@ -16,7 +16,7 @@ export function stockLightCore(createCore: CreateCore, instantiateWasm: Instanti
   };
 }
 
-/** Creates the fast core of a host that gives each job up to `limit` bytes; null for the empty module that stands in where it has not been built. */
+/** Creates a host's fast core, which gives each job up to `limit` bytes; null for the empty module of a build without that core. */
 export function fastLightCore(module: WebAssembly.Module, limit: number): LightCore | null {
   if (WebAssembly.Module.exports(module).length === 0) return null;
   const keeper = keepMemory(limit);
@@ -29,18 +29,18 @@ export function fastLightCore(module: WebAssembly.Module, limit: number): LightC
   };
 }
 
-/** Hands out one memory again and again, cleared in between. */
+/** Lends one memory to job after job, cleared in between. */
 export interface MemoryKeeper {
   take(): WebAssembly.Memory;
-  /** Bytes of the kept memory; 0 when none is kept. */
+  /** Bytes of the memory; 0 when there is none. */
   readonly heap: number;
   /** Discards the memory, which never shrinks; the next one starts small. */
   drop(): void;
 }
 
 /**
- * Keeps one memory for all runs of the fast core, one at a time, as `reuseInstance` does for the stock core: several would
- * wait for the garbage collector together.
+ * Keeps one memory for all runs of the fast core, one at a time, as `reuseInstance` does for the stock core: new ones would pile up
+ * until the garbage collector runs.
  */
 function keepMemory(limit: number): MemoryKeeper {
   let kept: WebAssembly.Memory | null = null;

@@ -16,19 +16,19 @@ import type { Source } from "../../media/source.ts";
 export type CoreName = "stock" | "fast";
 
 /**
- * What work costs the stock core, in MiB of heap and seconds of one processor; "per Mpx" means per million pixels of one
- * picture. Measured in Node 24 on one core of a 2-core virtual machine, on noisy and on drawn pictures, by
+ * Costs of work on the stock core, in MiB of heap and seconds of one processor; "per Mpx" means per million pixels of one picture.
+ * Measured in Node 24 on one core of a 2-core virtual machine, on noisy and on drawn pictures, by
  * `bench/constants/light-constants.ts`, which prints these figures beside its own; rounded up.
  */
 export const LIGHT_COST = {
   heap: {
-    /** The core, its stack, demuxers and muxers; then the extra for a source with a timeline, and for libvpx. */
+    /** The core, its stack, demuxers and muxers; `moving` and `vp9` add to it for a source with a timeline and for libvpx. */
     base: 18,
     moving: 4,
     /** Per thousand seconds of source: a demuxer's index of some 25 pictures and 47 packets of sound a second. */
     index: 3,
     vp9: 6,
-    /** Per Mpx decoded: reference pictures and pictures held for reordering. */
+    /** Per Mpx decoded: reference pictures and pictures buffered for reordering. */
     decode: { still: 2.7, still_rgb: 4.5, still_alpha: 13.5, moving: 13, deep: 34, alpha: 44 },
     /** Per Mpx encoded. */
     encode: { jpeg: 9.5, png: 6.5, webp: 2.5, gif: 22, avif: 0, vp9: 62 },
@@ -37,11 +37,11 @@ export const LIGHT_COST = {
     pad: 4,
     /** Per GIF (its palette tree), and per additional rendition. */
     palette: 17,
-    /** Per Mpx that waits for the palette of all frames: four bytes a pixel. */
+    /** Per Mpx buffered for the palette of all frames: four bytes a pixel. */
     held: 4,
     rendition: 12,
     further: 16,
-    /** Burnt-in subtitles: their font and the letters it has drawn. */
+    /** Burnt-in subtitles: the font and its glyph cache. */
     burn: 4,
   },
   seconds: {
@@ -58,7 +58,7 @@ export const LIGHT_COST = {
     burn: 0.009,
     /** Per second of sound. */
     sound: { aac: 0.025, mp3: 0.02, opus: 0.015, vorbis: 0.2, flac: 0.005, pcm_s16le: 0.003 },
-    /** Extra per second of sound that gets a loudness: one pass to measure it, and four with a limiter. */
+    /** Extra per second of sound with loudness: one pass to measure it, and four with a limiter. */
     level: 0.13,
   },
 } as const;
@@ -72,9 +72,8 @@ const FAST_SECONDS = {
   level: 0.08,
 } as const;
 
-// Takes a seventh less of x264's time than the preset's hexagon search: over eight films, from faces to rotation, -2.1 to +1.2 %
-// of the bytes at equal SSIM; only jumping text takes 12 % more. B-frames keep the preset's spatial prediction, as temporal takes
-// 16 % more when a camera shakes.
+// A seventh faster than the preset's hexagon search, for -2.1 to +1.2 % of the bytes at equal SSIM over eight films; only jumping text
+// takes 12 % more. B-frames keep the preset's spatial prediction, because temporal takes 16 % more when a camera shakes.
 const QUICK = "me=dia";
 
 /** x264 settings by heap per Mpx, best first; look-ahead costs most and B-frames gain most. */
@@ -107,15 +106,13 @@ export const X264_LEVELS: readonly [X264Level, X264Level, X264Level, X264Level, 
 ];
 
 /**
- * x264 setting for when memory allows half as much look-ahead again: as good as the first of {@link X264_LEVELS}, in less
- * time.
+ * x264 setting for memory that allows half as much look-ahead again: as good as the first of {@link X264_LEVELS}, in less time.
  */
 export const X264_AMPLE: X264Level = {
   heap: 106,
   seconds: { stock: 0.075, fast: 0.025 },
-  // Leaves out B-frame partitions and makes up for them with look-ahead: a fifth less of x264's time than the preset's own, and
-  // over the same films 1.3 % fewer bytes at equal SSIM. At one CRF, look-ahead spends 3 % more bytes for more fidelity; without
-  // the lower qcomp it would spend even more.
+  // Look-ahead makes up for the missing B-frame partitions: a fifth faster than the preset, for 1.3 % fewer bytes at equal SSIM over
+  // the same films. At one CRF, look-ahead spends 3 % more bytes for more fidelity, and would spend even more without the lower qcomp.
   args: x264("veryfast", `rc-lookahead=15:bframes=3:ref=1:${QUICK}:partitions=i4x4,i8x8,p8x8:qcomp=0.55`),
 };
 
@@ -134,7 +131,7 @@ function x264(preset: string, params: string): Tool["args"] {
 
 const MPX = 1_000_000;
 
-/** Estimates the MiB of heap that a plan takes, with x264 at a level. */
+/** Estimates the MiB of heap that a plan takes with x264 at a level. */
 export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   const { heap } = LIGHT_COST;
   const { frame_decoded, pixels_held } = estimateWork(plan, source);

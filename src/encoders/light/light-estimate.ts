@@ -19,15 +19,15 @@ import {
 } from "./light-cost.ts";
 
 // Margin for the estimates' error.
-const SPARE = 3 * MIB;
-const LOWEST: X264Level = X264_LEVELS[4];
+const MARGIN = 3 * MIB;
+const LOWEST_LEVEL: X264Level = X264_LEVELS[4];
 
-/** Returns the core that runs a plan on a host: the fast one where the host has it and it can, the stock one for the rest. */
+/** Returns the core that runs a plan: the fast core if the host has it and it supports the plan, otherwise the stock core. */
 export function coreOf(plan: Plan, source: Source, hasFast: boolean): CoreName {
   return hasFast && refuseTools(plan, source, FAST_TOOLS) === null ? "fast" : "stock";
 }
 
-/** Returns why a plan exceeds the light encoder's limits on a core; null when it fits. */
+/** Returns the reason why a plan exceeds the light encoder's limits on a core; null when it fits. */
 export function refuseLight(
   plan: Plan,
   source: Source,
@@ -36,7 +36,9 @@ export function refuseLight(
 ): RefusalReason | null {
   const tools = refuseTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
-  const input = Math.max(...plan.chunks.map((chunk) => heldBytes(source.filesize ?? 0, plan, chunk, source)));
+  const input = Math.max(
+    ...plan.chunks.map((chunk) => inputMemory(source.filesize ?? 0, plan, chunk, source)),
+  );
   if (input > LIGHT_INPUT.most) {
     return { code: "input_memory", needed_bytes: Math.ceil(input), available_bytes: LIGHT_INPUT.most };
   }
@@ -60,17 +62,16 @@ export function refuseLight(
 }
 
 /**
- * Returns the best x264 level that fits `memory` bytes. It is the same for all chunks of a plan, because they are stitched
- * together.
+ * Returns the best x264 level that fits `memory` bytes; the same for all chunks of a plan, because they are stitched.
  */
 export function chooseLevel(plan: Plan, source: Source, memory: number): X264Level {
   const fits = (level: X264Level) => memoryOf(plan, source, level) <= memory;
-  return X264_LEVELS.find(fits) ?? LOWEST;
+  return X264_LEVELS.find(fits) ?? LOWEST_LEVEL;
 }
 
 /**
- * Returns how many seconds of source, 2 to 60, a chunk of a plan should span to take the light encoder about `chunkSeconds`
- * of computing and to fit its memory: a hint for `createPlan`.
+ * Returns the seconds of source, 2 to 60, that a chunk of a plan should span to take the light encoder about `chunkSeconds` of
+ * computing and to fit its memory: a hint for `createPlan`.
  */
 export function lightChunkSeconds(
   plan: Plan,
@@ -83,10 +84,13 @@ export function lightChunkSeconds(
   const { duration, filesize } = source;
   const span = sourceSeconds(plan);
   if (!time || !span || !duration || time.pictures === 0) return CHUNK_SECONDS;
-  // Decoding from a keyframe comes on top; shorter chunks would only repeat it more often.
+  // Ignores decoding from the keyframe, which shorter chunks would only repeat more often.
   const computing = (limits.chunkSeconds * span) / time.pictures;
-  const room = Math.min(LIGHT_INPUT.most, limits.memory - heapOf(plan, source, LOWEST) * MIB - 2 * SPARE);
-  const reading = filesize ? stretchSeconds(room, filesize, duration) : CHUNK_SECONDS;
+  const room = Math.min(
+    LIGHT_INPUT.most,
+    limits.memory - heapOf(plan, source, LOWEST_LEVEL) * MIB - 2 * MARGIN,
+  );
+  const reading = filesize ? rangeSeconds(room, filesize, duration) : CHUNK_SECONDS;
   return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(Math.min(computing, reading))));
 }
 
@@ -95,7 +99,7 @@ function memoryOf(plan: Plan, source: Source, level: X264Level, core: CoreName =
   const { base, moving } = LIGHT_COST.heap;
   const pictures = heapOf(plan, source, level);
   const bytes = plan.chunks.map((chunk) => {
-    const input = heldBytes(source.filesize ?? 0, plan, chunk, source);
+    const input = inputMemory(source.filesize ?? 0, plan, chunk, source);
     const heap = (chunk.track === "audio" ? base + moving : pictures) * MIB;
     const output =
       plan.waveform && core === "fast"
@@ -103,17 +107,17 @@ function memoryOf(plan: Plan, source: Source, level: X264Level, core: CoreName =
         : outputBytes(plan, source, chunk, input);
     return heap + input + output;
   });
-  return Math.max(...bytes) + SPARE;
+  return Math.max(...bytes) + MARGIN;
 }
 
-// The fast core passes the sound on, and keeps only the peaks: two of 16 bits per point, in up to three copies while they grow.
+// The fast core streams the sound and keeps only the peaks: two of 16 bits per point, in up to three copies while they grow.
 function peakBytes({ audio, duration }: Plan, { zoom, split }: WaveformPlan): number {
   if (audio?.mode !== "encode") return 0;
   const samples = (duration ?? 0) * audio.sample_rate * (split ? audio.channels : 1);
   return (samples / samplesPerPixel(zoom, audio.sample_rate)) * 4 * 3;
 }
 
-/** Estimates the bytes that a chunk's output takes in memory; `input` limits what is copied. */
+/** Estimates the bytes that a chunk's output takes in memory; copied tracks take at most `input`. */
 export function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): number {
   const { video, audio, image } = plan;
   const { frame_encoded, pixels_encoded } = estimateWork(plan, source);
@@ -150,16 +154,16 @@ function shareOf(plan: Plan, chunk: Chunk, time: WorkTime): number {
   return start + seek + time.pictures * share;
 }
 
-/** Limit in bytes on a job's heap, input and output together: an isolate has 128 MB, which the code shares. */
+/** Limit in bytes on a job's heap, input and output together: an isolate has 128 MB for these and the code. */
 export const LIGHT_MEMORY = 96 * MIB;
 
-/** Limits on input in bytes: a probe may read all of a picture up to `image`; more than `most` is never held. */
+/** Limits on input in bytes: a probe may read a picture of up to `image` completely; at most `most` are ever in memory. */
 export const LIGHT_INPUT = { image: 32 * MIB, most: 40 * MIB } as const;
 
-/** What the light encoder accepts, by estimate; times are seconds of its processor. */
+/** Limits on the estimated work of the light encoder; times are seconds of its processor. */
 export interface LightLimits {
   memory: number;
-  /** For one chunk of pictures of a plan that can be cut; nothing can interrupt a chunk. */
+  /** For one chunk of pictures of a plan that can be cut; a chunk cannot be interrupted. */
   chunkSeconds: number;
   /** For one uninterrupted job, whether or not the plan is cut. */
   pieceSeconds: number;
@@ -180,11 +184,11 @@ export const LIGHT_LIMITS: Readonly<LightLimits> = {
   awaySeconds: 0,
 };
 
-/** Seconds from the keyframe before a chunk to its start: `most` in nearly all files, `usual` in many. */
+/** Seconds from the keyframe before a chunk to its start: at most `most` in nearly all files, `usual` in many. */
 const KEYFRAME = { most: 9, usual: 4 } as const;
 
-/** Bytes of a chunk's stretch of a file, including those from the keyframe before it and an allowance for an uneven bitrate. */
-export function stretchBytes(
+/** Bytes of a chunk's range of a file, from the keyframe before it, with an allowance for an uneven bitrate. */
+export function rangeBytes(
   size: number,
   plan: Plan,
   source: Source,
@@ -201,7 +205,7 @@ export function stretchBytes(
 }
 
 /** The longest chunk, in seconds, for which at most `bytes` of its file are in memory; the inverse of {@link inputBytes}. */
-function stretchSeconds(bytes: number, size: number, duration: number): number {
+function rangeSeconds(bytes: number, size: number, duration: number): number {
   return ((bytes - TABLES - TABLES_A_SECOND * duration) * duration) / (size * UNEVEN) - KEYFRAME.most - 1;
 }
 
@@ -209,48 +213,49 @@ function stretchSeconds(bytes: number, size: number, duration: number): number {
  * Bytes of a file of `size` held in memory while a chunk is encoded: all of it, a stretch and the file's tables, or its
  * sound; with the extra files.
  */
-function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number {
+function inputMemory(size: number, plan: Plan, chunk: Chunk, source: Source): number {
   const input = soundBytes(size, plan, chunk, source) ?? inputBytes(size, plan, source, chunk);
   return input + extraBytes(plan, chunk);
 }
 
 /**
- * Bytes of sound to extract from a file of `size` for a chunk that needs sound alone; null when extracting is not worth it.
- * Pictures and sound are interleaved, so without extraction a core would have to hold the whole file to read the sound.
+ * Bytes of sound to extract from a file of `size` for a chunk that needs only sound; null when extracting is not worth it. Without
+ * extraction a core would have to hold the whole file, because pictures and sound are interleaved.
  */
 export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number | null {
   const { audio, duration, codecs, format } = source;
-  // The first track alone is extracted.
+  // Extraction takes only the first track.
   if (plan.sound_track || chunk.sound || plan.concat) return null;
   const alone = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
   if (!alone || !codecs?.video || !audio || !duration || size <= SMALL) return null;
   if (!/^(mp4|mov|matroska|webm)$/.test(format) || codecs.audio === "opus") return null;
   const bytes = Math.ceil((soundRate(source) * duration * 1.1) / 8);
-  return bytes <= MOST_SOUND && bytes < size ? bytes : null;
+  return bytes <= MAX_SOUND_BYTES && bytes < size ? bytes : null;
 }
 
 /** Bits per second of a source's sound; an estimate where the source does not state it. */
 function soundRate({ audio, codecs, streams }: Source): number {
   const known = streams?.find(({ kind }) => kind === "audio")?.bitrate;
   if (known !== undefined || !audio) return known ?? 0;
-  return /^(pcm|flac|alac)/.test(codecs?.audio ?? "") ? audio.channels * audio.sample_rate * 32 : LOSSY;
+  return /^(pcm|flac|alac)/.test(codecs?.audio ?? "")
+    ? audio.channels * audio.sample_rate * 32
+    : LOSSY_BITRATE;
 }
 
-/** Bytes of a file of `size` that the core reads for a chunk: all of it, or a stretch and the file's tables. */
+/** Bytes of a file of `size` that the core reads for a chunk: all of it, or a range and the file's tables. */
 export function inputBytes(size: number, plan: Plan, source: Source, chunk: Chunk): number {
-  const stretch = stretchBytes(size, plan, source, chunk, "most");
+  const stretch = rangeBytes(size, plan, source, chunk, "most");
   return size <= SMALL ? size : Math.min(size, stretch + TABLES + TABLES_A_SECOND * (source.duration ?? 0));
 }
 
 const SMALL = 4 * MIB;
-// Allowances for a file's tables (in MP4 some 20 bytes a picture and 8 a packet of sound), and for a stretch above the average
-// bitrate.
+// Allowances for a file's tables (in MP4 some 20 bytes a picture and 8 a packet of sound), and for a range above the average bitrate.
 const TABLES = 2 * MIB;
 const TABLES_A_SECOND = 1000;
 const UNEVEN = 1.1;
-const MOST_SOUND = 16 * MIB;
+const MAX_SOUND_BYTES = 16 * MIB;
 // Bits per second assumed for lossy sound of unknown bitrate; more is rare.
-const LOSSY = 384_000;
+const LOSSY_BITRATE = 384_000;
 
 /** Returns a core's tools for a plan, with the best x264 level that fits `memory` bytes. Default 96 MiB. */
 export function lightTools(
@@ -264,8 +269,8 @@ export function lightTools(
 }
 
 /**
- * Returns why a progressive JPEG exceeds the light encoder's memory; null where it fits. Its decoder keeps a number of two bytes for each
- * sample until the last scan, however much the picture is shrunk.
+ * Returns the reason why a progressive JPEG exceeds the light encoder's memory; null when it fits. The decoder keeps two bytes per sample
+ * until the last scan, however much the picture is shrunk.
  */
 export function refuseScans(jpeg: Uint8Array, source: Source): RefusalReason | null {
   if (source.format !== "jpeg" || !isProgressive(viewOf(jpeg))) return null;
@@ -276,14 +281,18 @@ export function refuseScans(jpeg: Uint8Array, source: Source): RefusalReason | n
   return { code: "memory", needed_bytes, available_bytes: LIGHT_MEMORY };
 }
 
-// Per pixel.
+// Samples per pixel.
 const SAMPLES: Readonly<Record<string, number>> = {
-  ...{ yuvj420p: 1.5, yuvj422p: 2, gray: 1 },
+  yuvj420p: 1.5,
+  yuvj422p: 2,
+  gray: 1,
   // CMYK and YCCK.
-  ...{ gbrap: 4, yuva444p: 4, yuva420p: 2.5 },
+  gbrap: 4,
+  yuva444p: 4,
+  yuva420p: 2.5,
 };
 
-// ITU-T T.81, B.1.1.2 and B.1.1.3: fill bytes may precede a marker, and that of the frame comes before that of the first scan.
+// ITU-T T.81, B.1.1.2 and B.1.1.3: fill bytes may precede a marker, and the frame's marker precedes the first scan's.
 function isProgressive(view: DataView): boolean {
   for (let at = 2; at + 4 <= view.byteLength; ) {
     const marker = view.getUint16(at);

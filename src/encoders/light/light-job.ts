@@ -21,7 +21,7 @@ import {
 } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
 import { createPeakMeter } from "../waveform/peak-meter.ts";
-import { coreOf, inputBytes, LIGHT_INPUT, lightTools, stretchBytes } from "./light-estimate.ts";
+import { coreOf, inputBytes, LIGHT_INPUT, lightTools, rangeBytes } from "./light-estimate.ts";
 import { type FfprobeReport, type HeaderFacts, readHeaderFacts, reportOf, runProbe } from "./light-probe.ts";
 
 /** A job for the light encoder on a file of `size` bytes; the ranges of its extra files count on from its end. */
@@ -46,7 +46,7 @@ function extraSizes(job: LightJob): readonly number[] {
   return (job.kind === "encode" && job.further) || [];
 }
 
-/** The outcome of a job: a range to load before it can go on, or its result. */
+/** The outcome of a job: a range to load before it can continue, or its result. */
 export type LightAnswer =
   | { need: ByteRange }
   | {
@@ -57,19 +57,19 @@ export type LightAnswer =
       seconds: number;
     };
 
-/** A core of the host, which keeps its heap between jobs. */
+/** A core of the host; its heap survives between jobs. */
 export interface LightCore {
   create(memory: number): WasmCore | Promise<WasmCore>;
-  /** Bytes of the kept heap. */
+  /** Bytes of the heap between jobs. */
   readonly heap: number;
   /** Discards the heap, which never shrinks. */
   drop(): void;
 }
 
-/** What jobs run on, one at a time. */
+/** The host of jobs, which run one at a time. */
 export interface LightHost {
   stock: LightCore;
-  /** Null where the fast core has not been built. */
+  /** Null in a build without the fast core. */
   fast: LightCore | null;
   /** Limit in bytes on heap, input and output of a job together. */
   memory: number;
@@ -78,13 +78,13 @@ export interface LightHost {
 }
 
 // The core's initial heap.
-const FRESH = 32 * MIB;
+const INITIAL_HEAP = 32 * MIB;
 const PROBE_FIRST = 128 * KIB;
-// Some 700 bytes of tables a second make a megabyte.
+// At some 700 bytes of tables a second, a megabyte.
 const LONG_SECONDS = 1500;
 // ffmpeg rejects pictures with more pixels (av_image_check_size).
-const MOST_PIXELS = 2 ** 28;
-/** Returns the range that a job certainly needs, so that the first request can include it. */
+const MAX_PIXELS = 2 ** 28;
+/** Returns the range that a job needs in any case, so that the first request can include it. */
 export function firstRange(job: LightJob): ByteRange {
   const whole = job.kind === "encode" && inputBytes(job.size, job.plan, job.source, job.chunk) === job.size;
   const end = whole && job.size <= LIGHT_INPUT.most ? job.size : readAhead(job, 0).first;
@@ -95,9 +95,9 @@ function readAhead(job: LightJob, offset: number): ReadAhead {
   if (job.kind === "probe") {
     return { first: PROBE_FIRST, growth: 4, least: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
   }
-  // The file's tables are at its head; the first jump leads to the stretch itself.
-  const stretch = Math.max(MIB, stretchBytes(job.size, job.plan, job.source, job.chunk, "usual"));
-  // The tables of a long film fit into no first request, and are often at its end.
+  // The tables are at the head; the first jump leads to the chunk's range.
+  const stretch = Math.max(MIB, rangeBytes(job.size, job.plan, job.source, job.chunk, "usual"));
+  // The tables of a long film do not fit into the first request and are often at its end.
   const head = (job.source.duration ?? 0) > LONG_SECONDS ? MIB / 4 : MIB;
   const first = offset === 0 && job.chunk.start > 0 ? head : Math.min(LIGHT_INPUT.most, stretch);
   return { first, growth: 0.5, least: stretch / 2, most: stretch, total: LIGHT_INPUT.most };
@@ -111,8 +111,8 @@ export async function runLightJob(
 ): Promise<LightAnswer> {
   const [file, ...extra] = splitFile(createPagedFile(wholeSize(job), pages), [job.size, ...extraSizes(job)]);
   const facts = job.kind === "probe" ? headerOf(file) : null;
-  // For a picture this large the header is enough; anything more would mean reading all of it.
-  const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MOST_PIXELS);
+  // More than the header would require reading all of a picture this large.
+  const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MAX_PIXELS);
   if (facts && large) return fromFacts(facts, job);
   const core = chooseCore(job, host);
   const run = async (depth: "frame" | "header"): Promise<LightAnswer> => {
@@ -138,7 +138,7 @@ export async function runLightJob(
   return facts ? fromFacts(facts, job) : run("header");
 }
 
-// Their bytes are counted once, with the first file.
+// The first file counts the bytes of all.
 function splitFile(whole: SyncFile, [size, ...sizes]: [number, ...number[]]): [SyncFile, ...SyncFile[]] {
   let from = size;
   const rest = sizes.map((length) => {
@@ -157,7 +157,7 @@ function chooseCore(job: LightJob, { stock, fast }: LightHost): LightCore {
 }
 
 async function attempt(work: Work, core: LightCore, host: LightHost): Promise<LightAnswer> {
-  // One heap at a time: two would not fit.
+  // Two heaps would not fit.
   if (core !== host.stock) host.stock.drop();
   else host.fast?.drop();
   const run = async (): Promise<LightAnswer> => {
@@ -166,12 +166,12 @@ async function attempt(work: Work, core: LightCore, host: LightHost): Promise<Li
     const done = work(instance);
     return { ...done, heap: instance.heap, seconds: (host.now() - started) / 1000 };
   };
-  const worn = core.heap > FRESH;
+  const worn = core.heap > INITIAL_HEAP;
   try {
     return await run();
   } catch (thrown) {
     if (!isOutOfMemory(thrown)) throw thrown;
-    // A heap grown by an earlier job leaves less room for the files of this one.
+    // A heap that an earlier job grew leaves less room for this one's files.
     core.drop();
     if (worn) return await run();
     throw thrown;
@@ -216,18 +216,17 @@ export interface ChunkOfPlan {
   chunk: Chunk;
   source: Source;
   tools: Toolset;
-  /** Seconds between ffmpeg's progress lines; absent for none, as nothing can read them while the core runs. */
+  /** Seconds between ffmpeg's progress lines; absent where nothing can read them while the core runs. */
   status_seconds?: number;
 }
 
 export interface EncodedChunk {
-  /** `front` comes before a file's bytes, where the core moved it out of memory. */
+  /** `front` precedes a file's bytes if the core moved it out of memory. */
   files: (EncodedFile & { front?: Blob })[];
   tally: PacketCounts;
 }
 
 const INPUT = "/in/input";
-// Each file is mounted in a folder of its own.
 const extraPath = (at: number) => `/further-${at}/input`;
 const FOLDER = "/out";
 const LISTING = "/lists";
@@ -241,8 +240,7 @@ export function mountInputs(core: Pick<WasmCore, "mount">, file: SyncFile, extra
 }
 
 /**
- * Encodes a chunk from the mounted files. Throws a {@link MediaError} when ffmpeg fails, finds the input truncated, or writes
- * nothing.
+ * Encodes a chunk from the mounted files. Throws a {@link MediaError} when ffmpeg fails, finds the input truncated, or writes nothing.
  */
 export function runChunk(
   core: Pick<WasmCore, "exec" | "makeFolder" | "pour" | "take">,
@@ -273,7 +271,7 @@ export function runChunk(
   if (meter) core.pour?.(output, meter.add);
   run([...status, ...chunkArgs(plan, chunk, source, io, tools)]);
   const taken = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
-  // A core that does not pass its output on has kept it.
+  // Cores without `pour` keep their output.
   if (meter) for (const { bytes } of taken) meter.add(bytes);
   const peaks = meter?.end();
   const files = meter ? (peaks ? [{ name, bytes: peaks }] : []) : taken;
@@ -281,7 +279,7 @@ export function runChunk(
   const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
   const lists = new Map(core.take(LISTING).map((list) => [list.name, new TextDecoder().decode(list.bytes)]));
   return {
-    // The master playlist refers to all others, so it comes last.
+    // The master playlist refers to all other files, so it comes last.
     files: encoded.sort((a, b) => Number(a.name === MASTER) - Number(b.name === MASTER)),
     tally: readLists(plan, chunk, source, (name) => lists.get(name) ?? null),
   };

@@ -6,7 +6,7 @@ import { shownFor, uint24 } from "../images/animation.ts";
 import type { SyncFile } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
 
-/** ffprobe's report on a file, as its JSON writer names things. */
+/** ffprobe's report on a file, with the field names of its JSON writer. */
 export interface FfprobeReport {
   format: Record<string, unknown>;
   streams: Record<string, unknown>[];
@@ -15,12 +15,12 @@ export interface FfprobeReport {
 }
 
 const INPUT = "/in/input";
-// Up to this size, a file whose duration is unknown is read to its end to find it.
+// Up to this size, the packets of a file without a duration are counted.
 const COUNTED = 8_388_608;
 
 /**
- * Probes a file with ffprobe, including its first frame or its header alone; `facts` come from the file's first bytes.
- * Throws `input_unsupported` when it is not media, and whatever {@link WasmCore} throws.
+ * Probes a file with ffprobe, either with its first frame or only its header; `facts` come from the file's first bytes. Throws
+ * `input_unsupported` when it is not media, and the errors of {@link WasmCore}.
  */
 export function runProbe(
   core: WasmCore,
@@ -28,10 +28,10 @@ export function runProbe(
   facts: HeaderFacts | null,
   depth: "frame" | "header",
 ): FfprobeReport {
-  // The stock core decodes none of these, and takes one tile of a HEIC for the whole picture.
+  // The stock core cannot decode these, and mistakes one tile of a HEIC for the whole picture.
   if (facts && /^(avif|heic)$/.test(facts.format_name)) {
     const sequence = facts.frames > 1 ? readSequence((start, end) => file.read(start, end), file.size) : null;
-    // An animation has several pictures, however many its index counts.
+    // An animation's index may count fewer pictures than it has.
     const frames = Math.max(facts.frames, sequence?.frames ?? 0);
     const report = reportOf({ ...facts, frames }, file.size);
     return sequence ? withMotion(report, { ...sequence, frames }) : report;
@@ -70,7 +70,7 @@ function reason(log: readonly string[]): string {
   return "";
 }
 
-// Raw streams do not state their duration; their packets show it.
+// Raw streams do not state their duration, so count their packets.
 function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
   const stream = report.streams.find(({ codec_type }) => codec_type === "video") ?? report.streams[0];
   const known = report.format.duration !== undefined || String(report.format.format_name).endsWith("_pipe");
@@ -90,7 +90,7 @@ function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
   return { ...report, format: { ...report.format, duration }, streams };
 }
 
-/** Returns the report that the header alone supports. Throws `input_unsupported` when the file ends before its pictures do. */
+/** Returns a report from the header alone. Throws `input_unsupported` when the file ends before its pictures do. */
 export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
   const { format_name, codec_name, width, height, frames, rotation, size: least = 0, ...more } = facts;
   if (size < least) throw new MediaError("input_unsupported", "The input is damaged or cut off.");
@@ -112,7 +112,7 @@ export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
   };
 }
 
-/** Facts from the first bytes of an image, in ffprobe's terms. */
+/** Facts from an image's first bytes, in ffprobe's terms. */
 export type HeaderFacts = PictureFacts;
 
 /** Parses the header of a JPEG, PNG, APNG, GIF, WebP, BMP, AVIF or HEIC; null for anything else. */
@@ -156,7 +156,7 @@ function readPng(view: DataView): HeaderFacts | null {
   if (view.getUint32(0) !== 0x89504e47 || text(view, 12, 4) !== "IHDR") return null;
   const pix_fmt = PNG_PIXELS[view.getUint8(25)] ?? "rgba";
   const size = { width: view.getUint32(16), height: view.getUint32(20) };
-  // acTL precedes the first IDAT and holds the number of frames.
+  // acTL precedes the first IDAT and contains the number of frames.
   for (let at = 33; at + 12 <= view.byteLength; at += 12 + view.getUint32(at)) {
     const kind = text(view, at + 4, 4);
     if (kind === "acTL")
@@ -169,7 +169,7 @@ function readPng(view: DataView): HeaderFacts | null {
 function readGif(view: DataView): HeaderFacts | null {
   if (!/^GIF8[79]a$/.test(text(view, 0, 6))) return null;
   const size = { width: view.getUint16(6, true), height: view.getUint16(8, true) };
-  // Counting frames would need the whole file; the loop extension identifies an animation.
+  // Counting frames would need the whole file, so the loop extension identifies an animation.
   const head = text(view, 0, Math.min(view.byteLength, 1024));
   return {
     format_name: "gif",
@@ -222,7 +222,7 @@ function readBmp(view: DataView): HeaderFacts | null {
   return { format_name: "bmp_pipe", codec_name: "bmp", ...size, frames: 1 };
 }
 
-/** How often, and for how many seconds, an animation shows a picture. */
+/** The number of frames of an animation and its seconds. */
 interface MotionFacts {
   frames: number;
   seconds: number;
@@ -231,8 +231,8 @@ interface MotionFacts {
 const HEAD = 24;
 
 /**
- * Counts the frames of an animated WebP (RFC 9649) by the headers of its chunks. Throws `input_unsupported` when it is cut off, and
- * whatever `read` throws.
+ * Counts the frames of an animated WebP (RFC 9649) by its chunk headers. Throws `input_unsupported` when the file is cut off, and the
+ * errors of `read`.
  */
 function readMotion(read: (start: number, end: number) => Uint8Array, size: number): MotionFacts {
   let [frames, milliseconds] = [0, 0];

@@ -13,8 +13,8 @@ export interface LightRequest {
 }
 
 /**
- * The JSON of a frame in its response: any number of `waiting` (jobs ahead), one `running`, then the outcome. The bytes of
- * the files follow `done`.
+ * The JSON of a frame in the response: any number of `waiting` (with the jobs ahead), one `running`, then the outcome. The bytes of the
+ * files follow `done`.
  */
 export type LightMessage =
   | { state: "waiting"; ahead: number }
@@ -29,10 +29,10 @@ export type LightMessage =
     }
   | { state: "error"; kind: ErrorKind; message: string; retryable: boolean };
 
-/** The answer to `GET /health`. */
+/** Response to `GET /health`. */
 export interface LightHealth {
   status: "ok";
-  /** Whether the fast core is there. */
+  /** Whether the encoder has the fast core. */
   fast: boolean;
 }
 

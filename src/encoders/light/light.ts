@@ -42,28 +42,27 @@ export interface LightEncoder extends Encoder {
   /** Encodes one chunk into files in memory; rejects with a MediaError. */
   encode(job: ChunkJob): Promise<EncodedFile[]>;
   /**
-   * Returns ffprobe's report on a file, reading only the ranges it needs. Rejects with `input_unsupported` when it is not
-   * media.
+   * Returns ffprobe's report on a file from only the ranges that it needs. Rejects with `input_unsupported` when it is not media.
    */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
-  /** Asks once whether the encoder has the fast core; without an answer, the estimates are those of the stock core. Never rejects. */
+  /** Asks until it is known whether the encoder has the fast core; until then, estimates are those of the stock core. Never rejects. */
   prepare(): Promise<void>;
   /** Estimates the seconds of work in a plan; null when its duration is unknown. */
   seconds(plan: Plan, source: Source): number | null;
-  /** Returns how many seconds of source, 2 to 60, a chunk of a plan should span to suit this encoder: a hint for `createPlan`. */
+  /** Returns the seconds of source, 2 to 60, that a chunk of a plan should span for this encoder: a hint for `createPlan`. */
   chunkSeconds(plan: Plan, source: Source): number;
 }
 
-const ROUNDS = 24;
+const MAX_ROUNDS = 24;
 const SLICE = MIB;
-// Bytes prefetched at once, of a source that may be slow.
-const PREFETCHED = 8 * SLICE;
-// Bytes of an input cached between rounds; anything beyond is read again.
-const KEPT = 8 * SLICE;
+// Bytes prefetched at once from a slow source.
+const PREFETCH_BYTES = 8 * SLICE;
+// Bytes of an input cached between rounds.
+const CACHE_BYTES = 8 * SLICE;
 // Index of the cover stream in a file of one picture, sound and cover.
 const SOUND_ALONE_COVER = 2;
-// Tables that are sent along unasked.
-const MOST_TABLES = 16 * MIB;
+// Maximum bytes of tables in the first request.
+const MAX_TABLE_BYTES = 16 * MIB;
 const BUSY_WAIT = { least: 300, most: 1500 };
 
 type Done = Extract<LightMessage, { state: "done" }>;
@@ -82,20 +81,20 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   const coreFor = (plan: Plan, source: Source) => coreOf(plan, source, hasFast === true);
 
   async function run(job: LightJob, sending: Sending): Promise<{ done: Done; files: EncodedFile[] }> {
-    const input = keepSlices(joinReaders(sending.input, sending.extra ?? []));
+    const input = cacheSlices(joinReaders(sending.input, sending.extra ?? []));
     const behind = { start: job.size, end: input.size };
     const ranges = [
       firstRange(job),
       ...(await findTables(job, sending.input)),
       ...(behind.start < behind.end ? [behind] : []),
     ];
-    for (let round = 0; round < ROUNDS; ) {
-      // Bytes that come from afar would keep other jobs waiting for the turn to end, so fetch them first.
+    for (let round = 0; round < MAX_ROUNDS; ) {
+      // Fetch slow bytes first, because other jobs wait while this one occupies the encoder.
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
       else await prefetchAll(ranges, sending);
       const reply = await send(job, ranges, { ...sending, input }).catch(async (thrown: unknown) => {
         const lost = thrown instanceof MediaError && thrown.kind === "worker_lost";
-        // Another attempt would be in vain before.
+        // A retry before the encoder is back would fail.
         if (lost) await awaitHealth(options.fetch, limits.awaySeconds * 1000, sending);
         throw thrown;
       });
@@ -119,7 +118,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       signal: AbortSignal.any([signal, ended.signal]),
     });
     const both = silence.signal;
-    // fetch wraps errors thrown by the body stream; keep the original.
+    // fetch wraps errors of the body stream; keep the original.
     let fault: unknown;
     try {
       const parts = ranges
@@ -173,11 +172,15 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     async encode({ plan, chunk, source, input, extra, signal, onWait = () => {}, onTally = () => {} }) {
       const sound = await soundAlone({ plan, chunk, source, input, signal });
       const matroska = source.format === "matroska" || source.format === "webm";
-      // The core would have to hold the damaged bytes too.
+      // The core would otherwise hold the damaged bytes in memory.
       const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
       const own = sound && needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
       const job: LightJob = {
-        ...{ kind: "encode", size: file.size, plan: own, chunk, source },
+        kind: "encode",
+        size: file.size,
+        plan: own,
+        chunk,
+        source,
         ...(extra && { further: extra.map(({ size }) => size) }),
       };
       const { done, files } = await run(job, { input: file, ...(extra && { extra }), signal, onWait });
@@ -192,14 +195,14 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   };
 }
 
-// The core would ask for the tables of a long MP4 piece by piece, and parse it again for each piece.
+// The core would request the tables of a long MP4 piece by piece and start over for each piece.
 async function findTables(job: LightJob, input: ByteReader): Promise<ByteRange[]> {
   if (job.kind === "probe" || !/^(mp4|mov)$/.test(job.source.format)) return [];
   const { end } = firstRange(job);
   if (end === job.size) return [];
-  // Whatever is wrong with the file, the core describes it better.
+  // The core describes a damaged file better.
   const index = await findMovieIndex(input).catch(() => null);
-  const fits = index && index.start >= end && index.end - index.start <= MOST_TABLES;
+  const fits = index && index.start >= end && index.end - index.start <= MAX_TABLE_BYTES;
   return fits ? [index] : [];
 }
 
@@ -265,22 +268,22 @@ async function fetchAhead(
   signal: AbortSignal,
 ): Promise<void> {
   const held = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (held > KEPT) return;
+  if (held > CACHE_BYTES) return;
   for (const range of ranges) for (const part of slices(range, input, signal)) await part();
 }
 
 async function prefetchAll(ranges: readonly ByteRange[], { input, signal, onWait }: Sending): Promise<void> {
   if (!input.prefetch) return;
   for (const range of ranges.filter(({ end }) => end <= input.size)) {
-    for (let start = range.start; start < range.end; start += PREFETCHED) {
+    for (let start = range.start; start < range.end; start += PREFETCH_BYTES) {
       signal.throwIfAborted();
-      await input.prefetch({ start, end: Math.min(range.end, start + PREFETCHED) });
+      await input.prefetch({ start, end: Math.min(range.end, start + PREFETCH_BYTES) });
       onWait();
     }
   }
 }
 
-function keepSlices(input: ByteReader): ByteReader {
+function cacheSlices(input: ByteReader): ByteReader {
   const kept = new Map<string, Uint8Array>();
   let held = 0;
   return {
@@ -290,7 +293,7 @@ function keepSlices(input: ByteReader): ByteReader {
       const known = kept.get(name);
       if (known) return known;
       const bytes = await input.read(range, signal);
-      if (held + bytes.length <= KEPT) {
+      if (held + bytes.length <= CACHE_BYTES) {
         kept.set(name, bytes);
         held += bytes.length;
       }
@@ -301,12 +304,12 @@ function keepSlices(input: ByteReader): ByteReader {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-// Between questions whether a lost encoder is back.
+// Pauses between health checks of a lost encoder.
 const PAUSE_MS = { first: 250, most: 4000 };
-// An encoder at work answers once the work is done.
+// A busy encoder responds only once its work is done.
 const ANSWER_MS = 10_000;
 
-/** Asks the light encoder how it is; null without an answer in ten seconds. Never rejects. */
+/** Returns the light encoder's health; null without a response in ten seconds. Never rejects. */
 async function askHealth(fetch: Fetch, signal?: AbortSignal): Promise<Partial<LightHealth> | null> {
   const limit = AbortSignal.timeout(ANSWER_MS);
   try {
@@ -317,7 +320,7 @@ async function askHealth(fetch: Fetch, signal?: AbortSignal): Promise<Partial<Li
   }
 }
 
-/** Waits until the light encoder answers, for at most `ms` milliseconds; rejects with the signal's reason when that aborts. */
+/** Waits up to `ms` milliseconds until the light encoder responds; rejects with the signal's reason when it aborts. */
 async function awaitHealth(
   fetch: Fetch,
   ms: number,

@@ -4,22 +4,22 @@ import { NATIVE_TOOLS, type Toolset } from "../../media/ffmpeg/toolset.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
 import { callNative, type NativeInstance, parseJson } from "./native-job.ts";
 
-/** What the native encoders of a host can do, as their `GET /health` says. An encoder that has not answered counts as able. */
+/** Features of the native encoders, as their `GET /health` lists them. An encoder that has not answered counts as capable. */
 export interface NativeFeatures {
-  /** Asks the encoders in turn until one has all features that a plan needs. Asks none for a plan without features. Never rejects. */
+  /** Queries the encoders in turn until one has all features of a plan; none for a plan without features. Never rejects. */
   prepare(plan: Plan): Promise<void>;
-  /** Asks one encoder, and returns whether it has all features that a plan needs. Never rejects. */
+  /** Queries one encoder; returns whether it has all features of a plan. Never rejects. */
   ask(instance: NativeInstance, plan: Plan, signal?: AbortSignal): Promise<boolean>;
-  /** Returns the tools for a plan: those of the first encoder where none is able, otherwise all. */
+  /** Returns the tools for a plan: all of them, or only those of the first encoder when none has all features. */
   tools(plan: Plan): Toolset;
 }
 
-// An encoder may be updated while the service runs.
+// Encoders may be updated while the service runs.
 const VALID_MS = 60_000;
 
 const Health = z.object({ features: z.array(z.string()) });
 
-/** Creates the record of the features of native encoders; an answer must arrive within `ms` milliseconds. */
+/** Creates {@link NativeFeatures}; an encoder must answer within `ms` milliseconds. */
 export function createNativeFeatures(instances: readonly NativeInstance[], ms: number): NativeFeatures {
   const answers = new Map<NativeInstance, { features: ReadonlySet<string>; until: number }>();
 

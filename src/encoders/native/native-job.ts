@@ -5,28 +5,28 @@ import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
 
-/** The timeouts of the native encoders' client, in milliseconds. */
+/** Timeouts of the native encoders' client, in milliseconds. */
 export interface NativeTimeouts {
-  /** For the answer to a new job, including the start of a container. */
+  /** For the response to a new job, including the start of a container. */
   startMs: number;
   /** How long an encoder may hold a status request open. */
   pollMs: number;
-  /** Extra time for the answer to a status request. */
+  /** Extra time for the response to a status request. */
   answerMs: number;
-  /** For the encoder of a job to answer again before the job goes to another. */
+  /** For an unresponsive encoder to return before its job goes to another. */
   restartMs: number;
-  /** For any encoder to come back while none can be reached. */
+  /** For any encoder to return while none can be reached. */
   awayMs: number;
-  /** How long a job waits in the queue of one busy encoder before it tries the next one. */
+  /** For a job in the queue of a busy encoder, before it tries the next one. */
   queueMs: number;
   /** The first pause after an encoder that does not queue the job; later ones grow up to `busyMostMs`. */
   busyMs: number;
   busyMostMs: number;
-  /** For the answer to a cancellation. */
+  /** For a cancellation, retries included. */
   endMs: number;
 }
 
-/** The default timeouts. Proxies on the way may cut connections that are silent for 100 s. */
+/** The default timeouts. Proxies may cut connections that are silent for 100 s. */
 export const NATIVE_TIMEOUTS: Readonly<NativeTimeouts> = {
   startMs: 45_000,
   pollMs: 15_000,
@@ -49,22 +49,22 @@ export interface NativeCall {
 
 // The first pause before retrying a failed status request; doubles each time.
 const FIRST_PAUSE_MS = 250;
-// The least pause between status requests.
-const LEAST_PAUSE_MS = 100;
+// The minimum pause between status requests.
+const MIN_PAUSE_MS = 100;
 // The first pause before retrying a cancellation; doubles each time.
 const FIRST_END_PAUSE_MS = 50;
 // How long a cancelled job may still take to reach its encoder.
 const ARRIVAL_MS = 300;
 
 /**
- * Submits a job and returns the answer, or `busy` when the encoder has no room within `waitMs`. Rejects with `worker_lost` when it does not
- * answer or denies access, and with `encode_failed` when it rejects the job, as any other encoder would.
+ * Submits a job and returns the response, or `busy` when no slot is free within `waitMs`. Rejects with `worker_lost` when the encoder does
+ * not respond or denies access, and with `encode_failed` when it rejects the job, as any other encoder would.
  */
 export async function startJob(
   call: NativeCall,
   job: NativeJob,
   waitMs: number,
-): Promise<NativeAnswer | "busy"> {
+): Promise<NativeResponse | "busy"> {
   const { instance, timeouts, signal } = call;
   signal.throwIfAborted();
   const headers = { ...call.headers, "Content-Type": "application/json" };
@@ -79,9 +79,9 @@ export async function startJob(
     const answer = await callNative(instance, path, init, limits);
     if (isBusy(answer)) return "busy";
     if (answer.status === 200 || answer.status === 202) return answer;
-    throw faulted(instance, answer.text, "job") ?? refused(instance, answer);
+    throw rejectionOf(instance, answer.text, "job") ?? statusError(instance, answer);
   } catch (thrown) {
-    throw thrown instanceof MediaError ? thrown : lost(instance, thrown);
+    throw thrown instanceof MediaError ? thrown : unreachable(instance, thrown);
   } finally {
     signal.removeEventListener("abort", abortLater);
     signal.throwIfAborted();
@@ -89,90 +89,97 @@ export async function startJob(
 }
 
 /**
- * Polls a job until it ends and reports its progress. Polls less often the longer the job will take, because a host limits
- * the number of requests. Rejects with `worker_lost` when the encoder stays unreachable, has lost the job or returns an
- * invalid answer.
+ * Polls a job until it ends and reports its progress. Long jobs are polled less often, because a host limits the number of requests.
+ * Rejects with `worker_lost` when the encoder stays unreachable, has lost the job or returns an invalid response.
  */
 export async function followJob(
   call: NativeCall,
   { id, name }: Pick<NativeJob, "id" | "name">,
-  first: NativeAnswer,
+  first: NativeResponse,
   onProgress: (share: number) => void,
 ): Promise<Exclude<NativeState, { state: "running" }>> {
   const { instance, signal } = call;
   const begun = Date.now();
   let answer = first;
-  for (let least = 0; ; least = LEAST_PAUSE_MS) {
+  for (let least = 0; ; least = MIN_PAUSE_MS) {
     const state = parseNativeState(answer.text, name);
     if (state.state !== "running") return state;
     onProgress(state.share);
     await sleep(Math.max(least, pauseFor(Date.now() - begun, state.share)), signal);
-    answer = await ask(call, id);
-    if (answer.status !== 200) throw refused(instance, answer);
+    answer = await poll(call, id);
+    if (answer.status !== 200) throw statusError(instance, answer);
   }
 }
 
-/** Cancels a job, retries if that fails, and waits no longer than `endMs`. */
+/** Cancels a job; retries if that fails, for at most `endMs`. */
 export async function endJob(
   { instance, headers, timeouts }: Omit<NativeCall, "signal">,
   id: string,
 ): Promise<void> {
   const until = Date.now() + timeouts.endMs;
   for (let wait = FIRST_END_PAUSE_MS; ; wait *= 2) {
-    // A request that is lost leaves time for another.
+    // Leave time for a retry.
     const limits = { ms: (until - Date.now()) / 2 };
     const answer = await callNative(instance, `/jobs/${id}`, { method: "DELETE", headers }, limits).catch(
       () => null,
     );
     if (answer && answer.status < 500) return;
-    // An unreachable encoder ends the job by itself when nothing polls it.
+    // An encoder ends a job that nothing polls.
     if (Date.now() + wait >= until) return;
     await sleep(wait);
   }
 }
 
-// A quarter of the estimated time left, so polls become frequent near the end; about twenty a minute in all.
+// A quarter of the estimated time left, so that polls become frequent near the end.
 function pauseFor(elapsed: number, share: number): number {
   const left = share > 0 ? (elapsed * (1 - share)) / share : 0;
   return Math.min(left / 4, Math.max(5000, Math.min(30_000, elapsed / 10)));
 }
 
-async function ask({ instance, headers, timeouts, signal }: NativeCall, id: string): Promise<NativeAnswer> {
+async function poll(
+  { instance, headers, timeouts, signal }: NativeCall,
+  id: string,
+): Promise<NativeResponse> {
   const path = `/jobs/${id}?wait=${timeouts.pollMs / 1000}`;
   const limits = { ms: timeouts.pollMs + timeouts.answerMs, signal };
   const until = Date.now() + timeouts.restartMs;
   for (let wait = FIRST_PAUSE_MS; ; wait *= 2) {
     const answer = await callNative(instance, path, { headers }, limits).catch((thrown: unknown) => {
       signal.throwIfAborted();
-      return lost(instance, thrown);
+      return unreachable(instance, thrown);
     });
     if (!(answer instanceof MediaError) && !isOfHost(answer)) return answer;
-    if (Date.now() + wait > until) throw answer instanceof MediaError ? answer : refused(instance, answer);
+    if (Date.now() + wait > until)
+      throw answer instanceof MediaError ? answer : statusError(instance, answer);
     await sleep(wait, signal);
   }
 }
 
-function lost({ name }: NativeInstance, cause: unknown): MediaError {
+function unreachable({ name }: NativeInstance, cause: unknown): MediaError {
   return new MediaError("worker_lost", `The native encoder ${name} cannot be reached.`, { cause });
 }
 
-// Of a message that an encoder wrote.
-const MOST_WORDS = 500;
+// Letters of an encoder's message.
+const MAX_MESSAGE_LETTERS = 500;
 
 const Refusal = z.object({
   kind: z.literal(["request_invalid", "payload_too_large"]),
   message: z
     .string()
     .min(1)
-    .transform((text) => text.slice(0, MOST_WORDS)),
+    .transform((text) => text.slice(0, MAX_MESSAGE_LETTERS)),
   param: z.string().exactOptional(),
 });
 
 /**
- * Reads an answer that rejects a job or picture as any other encoder would; null for any other, and for that of another version of the
- * protocol, which the next encoder may not speak.
+ * Returns the error of a response by which every encoder would reject the job or picture; null for any other response. Another encoder
+ * may speak the protocol version that this one rejects.
  */
-export function faulted({ name }: NativeInstance, text: string, what: "job" | "picture"): MediaError | null {
+export function rejectionOf(
+  { name }: NativeInstance,
+  text: string,
+  what: "job" | "picture",
+): MediaError | null {
   const { data } = Refusal.safeParse(parseJson(text));
   if (!data || data.param === "protocol") return null;
   return new MediaError(
@@ -183,19 +190,19 @@ export function faulted({ name }: NativeInstance, text: string, what: "job" | "p
 
 const Full = z.object({ kind: z.literal("service_unavailable") });
 
-/** Returns whether an encoder itself has no room now. What stands before it may answer 503 too, but not in its words. */
-export function isBusy({ status, text }: NativeAnswer): boolean {
+/** Returns whether the encoder itself reports that its slots are taken; a proxy's 503 has another body. */
+export function isBusy({ status, text }: NativeResponse): boolean {
   return status === 503 && Full.safeParse(parseJson(text)).success;
 }
 
 const Own = z.object({ kind: z.string() });
 
-// A host answers 429 for a container that it has yet to start, and a proxy for one that it cannot reach.
-function isOfHost({ status, text }: NativeAnswer): boolean {
+// A host responds with 429 while a container starts, and a proxy with 5xx when it cannot reach one.
+function isOfHost({ status, text }: NativeResponse): boolean {
   return status >= 500 || (status === 429 && !Own.safeParse(parseJson(text)).success);
 }
 
-function refused({ name }: NativeInstance, answer: NativeAnswer): MediaError {
+function statusError({ name }: NativeInstance, answer: NativeResponse): MediaError {
   const { status } = answer;
   const what = status === 404 ? "has lost the job" : `answered with status ${status}`;
   return new MediaError("worker_lost", `The native encoder ${name} ${what}.`, {
@@ -203,10 +210,10 @@ function refused({ name }: NativeInstance, answer: NativeAnswer): MediaError {
   });
 }
 
-// Of what stands before an encoder that is not there.
+// Marks the response of a proxy.
 const AWAY = new Error("There is no answer but that of a proxy.");
 
-/** Returns whether an encoder may be restarting: it did not answer itself. One that does, and refuses, will do so again. */
+/** Returns whether an encoder may be restarting, because it did not respond itself. One that does and refuses will refuse again. */
 export function isAway(thrown: unknown): boolean {
   return thrown instanceof MediaError && thrown.kind === "worker_lost" && thrown.cause !== undefined;
 }
@@ -220,43 +227,43 @@ export interface NativeInstance {
 }
 
 /** A response read to its end. */
-interface NativeAnswer {
+interface NativeResponse {
   status: number;
   text: string;
 }
 
 export interface CallLimits {
-  /** Milliseconds until the whole answer must have arrived. */
+  /** Milliseconds until the whole response must have arrived. */
   ms: number;
   /** Ends the call at once. */
   signal?: AbortSignal | undefined;
-  /** Bytes that the answer may have. Default 16 MiB. */
+  /** Maximum bytes of the response. Default 16 MiB. */
   bytes?: number;
 }
 
-// The playlists and file list of a ladder of many hours take a few megabytes.
-const MOST_BYTES = 16 * MIB;
+// The playlists and file list of a ladder of many hours take megabytes.
+const MAX_RESPONSE_BYTES = 16 * MIB;
 
-/** Sends a request and reads its answer as text, as {@link callForBytes} does. */
+/** Sends a request and reads the response as text; otherwise like {@link callForBytes}. */
 export async function callNative(
   instance: NativeInstance,
   path: string,
   init: RequestInit,
   limits: CallLimits,
-): Promise<NativeAnswer> {
+): Promise<NativeResponse> {
   const { status, bytes } = await callForBytes(instance, path, init, limits);
   return { status, text: new TextDecoder().decode(bytes) };
 }
 
 /**
- * Sends a request and reads its answer. Rejects with the signal's reason when that aborts, otherwise with an Error that
- * names the problem: no connection, no complete answer in time, or more than `bytes`.
+ * Sends a request and reads the response. Rejects with the signal's reason when it aborts, otherwise with an Error that names the
+ * problem: no connection, no complete response in time, or more than `bytes`.
  */
 export async function callForBytes(
   instance: NativeInstance,
   path: string,
   init: RequestInit,
-  { ms, signal, bytes = MOST_BYTES }: CallLimits,
+  { ms, signal, bytes = MAX_RESPONSE_BYTES }: CallLimits,
 ): Promise<{ status: number; bytes: Uint8Array<ArrayBuffer> }> {
   signal?.throwIfAborted();
   const limit = limitTime(ms, { signal, reason: new Error(`did not answer within ${ms / 1000} s`) });
@@ -267,7 +274,7 @@ export async function callForBytes(
   ended.addEventListener("abort", end, { once: true });
   try {
     const sent = instance.fetch(path, { ...init, redirect: "manual", signal: ended });
-    // A response that arrives too late must release its connection.
+    // A late response must release its connection.
     sent.then(
       (response) => {
         if (ended.aborted) response.body?.cancel().catch(() => {});
@@ -365,17 +372,17 @@ const State = z.discriminatedUnion("state", [
 ]) satisfies z.ZodType<NativeState>;
 
 /**
- * Parses a state as received. Throws `worker_lost` for anything malformed, and for files that the job did not ask for: it
- * must have one file called `wanted`, or, for adaptive video (null), distinct names.
+ * Parses a state. Throws `worker_lost` when it is malformed or lists unexpected files: a job has one file called `fileName`, or, for
+ * adaptive video (null), files with distinct names.
  */
-function parseNativeState(text: string, wanted: string | null): NativeState {
+function parseNativeState(text: string, fileName: string | null): NativeState {
   const parsed = State.safeParse(parseJson(text));
-  if (!parsed.success) throw nonsense();
+  if (!parsed.success) throw malformed();
   const state = parsed.data;
   if (state.state !== "done") return state;
   const names = [...state.written, ...state.playlists].map((file) => file.name);
-  const right = wanted === null ? new Set(names).size === names.length : names.join() === wanted;
-  if (!right) throw nonsense();
+  const right = fileName === null ? new Set(names).size === names.length : names.join() === fileName;
+  if (!right) throw malformed();
   return state;
 }
 
@@ -388,6 +395,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-function nonsense(): MediaError {
+function malformed(): MediaError {
   return new MediaError("worker_lost", "The native encoder's answer is malformed.");
 }

@@ -9,7 +9,7 @@ import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { FRAME_MIME, type FramePart, writeFrame } from "../wire-frame.ts";
 import { createNativeFeatures } from "./native-features.ts";
-import { callForBytes, faulted, isBusy, type NativeInstance, parseJson } from "./native-job.ts";
+import { callForBytes, isBusy, type NativeInstance, parseJson, rejectionOf } from "./native-job.ts";
 import {
   MAX_PICTURE_BYTES,
   MAX_PICTURE_SECONDS,
@@ -25,7 +25,7 @@ export interface PictureEncoderOptions {
   token?: string | undefined;
 }
 
-/** A picture to encode, and how. It is read and sent in slices. */
+/** A picture to encode; it is read and sent in slices. */
 export interface PictureWork extends Pick<ChunkJob, "plan" | "chunk" | "source" | "signal"> {
   lane: string;
   input: ByteReader;
@@ -33,20 +33,20 @@ export interface PictureWork extends Pick<ChunkJob, "plan" | "chunk" | "source" 
 
 /** The client of native encoders for pictures that are sent with their request. */
 export interface PictureEncoder {
-  /** Asks the encoders whether they can carry out a plan, so that `refuse` knows; asks none for a plan without features. Never rejects. */
+  /** Queries the encoders' features for `refuse`, unless a plan needs none. Never rejects. */
   prepare(plan: Plan): Promise<void>;
-  /** Returns why no encoder can carry out a plan; null when one can. */
+  /** Returns the reason why no encoder can run a plan; null when one can. */
   refuse(plan: Plan, source: Source): RefusalReason | null;
   /**
-   * Encodes one picture in one request; the caller bounds how many it holds in memory at once. Rejects with `service_unavailable`
-   * when no encoder has a free slot within seconds, with `worker_lost` when none can be reached, and as the encoder did otherwise.
+   * Encodes one picture in one request; the caller limits the pictures in memory. Rejects with `service_unavailable` when no encoder
+   * has a free slot within seconds, with `worker_lost` when none can be reached, and otherwise with the encoder's own error.
    */
   encode(work: PictureWork): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-// The longest wait for a slot, over all encoders.
+// The longest wait for a slot, on all encoders together.
 const WAIT_MS = 4000;
-// For the start of a container and the transfer of the bytes.
+// For the start of a container and the transfer.
 const TRANSFER_MS = 15_000;
 const HEALTH_MS = 10_000;
 const SLICE = MIB;
@@ -71,7 +71,8 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
       ...{ duplex: "half" },
     };
     const limits = {
-      ...{ ms: waitMs + MAX_PICTURE_SECONDS * 1000 + TRANSFER_MS, signal },
+      ms: waitMs + MAX_PICTURE_SECONDS * 1000 + TRANSFER_MS,
+      signal,
       bytes: MAX_PICTURE_BYTES,
     };
     const answer = await callForBytes(instance, `/pictures?wait=${waitMs / 1000}`, init, limits);
@@ -80,7 +81,7 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     if (isBusy({ status: answer.status, text })) return null;
     const fault = Fault.safeParse(parseJson(text));
     if (answer.status === 422 && fault.data) throw new MediaError(fault.data.kind, fault.data.message);
-    const refused = faulted(instance, text, "picture");
+    const refused = rejectionOf(instance, text, "picture");
     if (refused) throw refused;
     throw new Error(`answered with status ${answer.status}`);
   }

@@ -28,20 +28,20 @@ export interface NativeEncoderOptions {
   instances: readonly NativeInstance[];
   /** Bearer token for the Authorization header; absent when they need none or the instance adds it. */
   token?: string | undefined;
-  /** The jobs' lane, such as the project that they are of: see {@link NativeJob}. */
+  /** The lane of the jobs, such as their project: see {@link NativeJob}. */
   lane?: string | undefined;
   /** Timeouts that differ from {@link NATIVE_TIMEOUTS}. */
   timeouts?: Partial<NativeTimeouts> | undefined;
 }
 
-// How often a job is started in all, on any encoder.
+// Starts of a job in all, on any encoder.
 const STARTS = 3;
 
 type Finished = Extract<NativeState, { state: "done" }>;
 interface Submission {
   job: NativeJob;
   source: Source;
-  /** In the order to try them. */
+  /** In the order to try. */
   instances: readonly NativeInstance[];
   signal: AbortSignal;
   onWait: () => void;
@@ -49,14 +49,14 @@ interface Submission {
 
 /** The client of native encoders. */
 export interface NativeEncoder extends Encoder {
-  /** Asks the encoders whether they can carry out a plan, so that `refuse` knows; asks none for a plan without features. Never rejects. */
+  /** Queries the encoders' features for `refuse`, unless a plan needs none. Never rejects. */
   prepare(plan: Plan): Promise<void>;
 }
 
 /**
- * Creates the client of native encoders: servers with native ffmpeg that read their input and store their output by URL.
- * Each job goes to one that has a free slot and all features that its plan needs. If that encoder disappears, returns an invalid answer
- * or loses the job, another takes over, up to three starts.
+ * Creates the client of native encoders: servers with native ffmpeg that read their input and store their output by URL. Each job goes
+ * to an encoder with a free slot and all features of its plan. If that encoder disappears, returns an invalid response or loses the
+ * job, another takes over, up to three starts.
  */
 export function createNativeEncoder(options: NativeEncoderOptions): NativeEncoder {
   const { instances, token, lane } = options;
@@ -64,7 +64,10 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
   const features = createNativeFeatures(instances, timeouts.answerMs);
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
   const callTo = (instance: NativeInstance, signal: AbortSignal): NativeCall => ({
-    ...{ instance, headers, timeouts, signal },
+    instance,
+    headers,
+    timeouts,
+    signal,
   });
 
   async function encode(chunkJob: ChunkJob): Promise<Written> {
@@ -82,9 +85,9 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
       ...(lane !== undefined && { lane }),
       ...(together && { together }),
     };
-    // Losses by encoder; the ones that lost jobs come last.
+    // Lost starts by encoder; encoders with losses are tried last.
     const losses = new Map<NativeInstance, number>();
-    // The encoders that may have the job.
+    // Encoders that may have the job and need its cancellation.
     const holders = new Set<NativeInstance>();
     let best = 0;
     const progress = (share: number) => {
@@ -115,14 +118,14 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
     }
   }
 
-  // Submits the job to the first able encoder that accepts it; while all are busy, waits in the queue of one after the other, and for a
-  // limited time while none can be reached.
+  // Submits the job to the first capable encoder that accepts it. While all are busy it queues at one after the other, and while none can
+  // be reached it waits for a limited time.
   async function submit(
     { job, source, instances: order, signal, onWait }: Submission,
     holders: Set<NativeInstance>,
   ) {
     let lastAnswer = Date.now();
-    // Tries in a row that no encoder answered.
+    // Consecutive attempts without a response.
     let silent = 0;
     let fault: unknown;
     const unable = new Set<NativeInstance>();
@@ -161,7 +164,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
       const begun = Date.now();
       const started = await submitTo(able[turn % able.length] as NativeInstance, timeouts.queueMs);
       if (started) return started;
-      // One that cannot be reached, or is about to end, queues no job.
+      // The wait was cut short: the encoder is unreachable or shutting down.
       if (Date.now() - begun >= timeouts.queueMs / 2) continue;
       await sleep(pause * (0.5 + Math.random() / 2), signal);
       pause = Math.min(pause * 1.5, timeouts.busyMostMs);

@@ -13,10 +13,10 @@ export interface Counted<T> {
   counts: Counts;
 }
 
-/** Stores an encoder's result; `count` counts what was stored. */
+/** Stores an encoder's result; `count` counts its pictures and sound. */
 export type Store<T> = (encoded: Encoded) => Promise<{ stored: T; count(): Promise<Contents> }>;
 
-/** What an output lacks compared with its source. */
+/** Pictures and sound that an output lacks compared with its source. */
 interface Shortfall {
   pictures: number;
   /** Time of the first missing picture in the source, in seconds; null when unknown. */
@@ -31,9 +31,9 @@ interface Shortfall {
 const EARLIER = 30;
 
 /**
- * Encodes a chunk and compares the result with what its span of the source holds. When pictures are missing at the start,
- * encodes again with an earlier start of decoding, finally from the start of the source; when there is more sound, again as sound
- * that changes midway. Rejects with `encode_incomplete` when something is still missing, and `encode_failed` when there is still more.
+ * Encodes a chunk and compares the result with its span of the source. When pictures are missing at the start, encodes again from an
+ * earlier point of the source, finally from its start; when there is too much sound, again as sound that changes midway. Rejects with
+ * `encode_incomplete` when something is still missing, and `encode_failed` when there is still too much sound.
  */
 export async function encodeCounted<T>(
   encoding: Encoding,
@@ -51,7 +51,6 @@ export async function encodeCounted<T>(
       onTally: (part) => Object.assign(tally, part),
     });
     const { stored, count } = await store(encoded);
-    // Encoders of stills report nothing to compare.
     if (!tally.pictures && tally.sound === undefined) return { stored, counts: {} };
     const contents = await count();
     const excess = excessOf(encoding, tally, contents);
@@ -90,7 +89,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   };
 }
 
-/** Throws `encode_incomplete` when a finished output holds less than its chunks did together. */
+/** Throws `encode_incomplete` when a finished output has fewer pictures or less sound than its chunks. */
 export function checkOutput({ pictures, sound }: Counts, contents: Contents): void {
   const lost = pictures && contents.pictures !== null ? pictures.output - contents.pictures : 0;
   const silent = sound ? sound.output - contents.sound : 0;
@@ -120,7 +119,7 @@ function compare(
   return { pictures: missing + unencoded, at, sound, late_start };
 }
 
-// Where the sound changes its layout or rate, ffmpeg makes a new graph, which begins with silence from 0 on.
+// When the sound changes its layout or rate, ffmpeg builds a new graph, which fills the time from 0 with silence.
 function excessOf(
   { plan, source }: Pick<Encoding, "plan" | "source">,
   { heard }: PacketCounts,
@@ -129,14 +128,14 @@ function excessOf(
   const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
   const filled = concat || (kind === "adaptive_video" && heard);
   if (!filled || audio?.mode !== "encode" || duration === null) return 0;
-  // Silence fills up until the pictures end.
+  // Silence fills the sound up to the end of the pictures.
   const shown = Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start;
   const until = concat ? 0 : Math.max(heard?.until ?? 0, shown);
   const excess = played - Math.max(duration, until / speed);
   return excess > SOUND_TOLERANCE + FRAMES / audio.sample_rate ? excess : 0;
 }
 
-// Samples of what an encoder adds at both ends.
+// Samples that an encoder adds at both ends.
 const FRAMES = 3 * 1024;
 
 function tooLong(excess: number): MediaError {
@@ -144,10 +143,9 @@ function tooLong(excess: number): MediaError {
   return new MediaError("encode_failed", `${what} may change its channels or sample rate midway.`);
 }
 
-// At a constant rate the filters repeat and drop pictures to fill the span, so the output alone proves nothing.
+// At a constant rate the filters repeat and drop pictures to fill the span, so a full output proves nothing.
 function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: number): number {
   const { start, end } = chunk;
-  // What each part of a joined video fills is known.
   if (plan.concat) return plan.frames ?? 0;
   const fps = constantFps(plan);
   if (fps === null) return decoded === 0 ? 0 : decoded + freezePictures(source, plan, chunk).count;
@@ -156,7 +154,7 @@ function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: num
     : Math.max(1, Math.round(((end - start) / (plan.speed ?? 1)) * fps));
 }
 
-// A part of a joined video that has no sound is silent.
+// Silence fills the parts of a joined video that have no sound.
 function expectedSound({ concat, duration, speed = 1 }: Plan, { sound = 0 }: PacketCounts): number {
   return concat && sound > 0 ? (duration ?? 0) : sound / speed;
 }
@@ -195,7 +193,7 @@ function seconds(value: number): number {
   return Number(value.toFixed(3));
 }
 
-/** Where an encoder that stores its own files puts those of a chunk. */
+/** Destination of a chunk's files for encoders that store them themselves. */
 interface Place {
   /** Key prefix, ending in a slash. */
   folder: string;
@@ -227,9 +225,9 @@ async function encodeChunk(
     const encoded = await encoder.encode({
       ...{ plan: planOfChunk(plan, chunk), chunk, source, input: await encoding.input(), signal },
       ...(several && encoding.extra && { extra: await encoding.extra() }),
-      // The id of the first attempt names a job that has already ended.
+      // The first attempt's id names a job that has already ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
-      // Another attempt starts to decode elsewhere.
+      // Later attempts start decoding elsewhere.
       ...(encoding.together && attempt === 0 && { together: encoding.together }),
       onTally,
       onWait: tracker.waits,

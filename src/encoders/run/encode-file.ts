@@ -25,13 +25,13 @@ import type { Encoding, OutputFiles } from "./encoding.ts";
 import { placeFile, type StoredFile } from "./place-files.ts";
 import { addSubtitles, readSubtitles, type Subtitles } from "./subtitles.ts";
 
-/** Encodes a plan of one chunk and one file straight to its final key, or past what ffmpeg cannot do by itself. */
+/** Encodes a plan of one chunk and one file to its final key, and then makes the edits that ffmpeg cannot make itself. */
 function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise<Counted<StoredFile>> {
   const { storage, out, work, plan } = encoding;
   if (plan.waveform) return encodePeaks(encoding, chunk, plan.waveform);
   return encoding.durably(step, async (signal) => {
     const target = targetFile(encoding, chunk);
-    // The packets of an AVIF have lengths of their own.
+    // AVIF packets carry their own durations.
     const moves = plan.image?.animated === true;
     const animated = moves && plan.duration !== null && plan.format !== "avif";
     const later = animated || addsCoverLater(plan) || hasLaterParts(plan);
@@ -60,7 +60,7 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
   });
 }
 
-// Encoders return peaks, which then become the output.
+// Encoders return peaks, from which the output is written.
 function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): Promise<Counted<StoredFile>> {
   const { storage, work, plan } = encoding;
   return encoding.durably("encode", async (signal) => {
@@ -78,7 +78,7 @@ function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): 
   });
 }
 
-// WebP merges frames that are alike.
+// WebP merges identical frames.
 function animationContents({ plan }: Encoding, end: AnimationEnd): Contents {
   const frames = end.frames();
   return plan.format === "webp"
@@ -96,14 +96,14 @@ async function placeWithCover(
   return placeFinished(encoding, placed, target, cover && addOggCover(cover), signal);
 }
 
-/** Reads the text tracks that the plan of an output has. */
+/** Reads the text tracks of a plan. */
 export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Promise<Subtitles> {
   if (!encoding.plan.subtitles) return { tracks: [], lost: [] };
   const reading = { ...encoding, signal, onWait: encoding.tracker.waits };
   return readSubtitles(reading, await encoding.input());
 }
 
-/** Returns whether text tracks or chapters are added to the finished file of a plan. */
+/** Returns whether a plan adds text tracks or chapters to the encoded file. */
 function hasLaterParts({ subtitles, chapters }: Plan): boolean {
   return subtitles !== undefined || chapters === true;
 }
@@ -143,7 +143,7 @@ async function placeFinished(
   return placed;
 }
 
-/** Returns the name and MIME type of the one file of an output. */
+/** Returns the name and MIME type of an output of one file. */
 function targetFile({ plan, name }: Encoding, chunk: Chunk): { name: string; mime: string } {
   if (plan.waveform) return { name: `${name}.${outputExtension(plan)}`, mime: outputMime(plan) };
   const file = outputFile(plan, { ...chunk, track: "all" });
@@ -170,7 +170,7 @@ export async function encodePart(
   });
 }
 
-// All parts are open at once, and their reader decides how much to read.
+// All parts are open at once, so none has a cache.
 const UNCACHED = { minAhead: 0, maxAhead: 0, cacheBytes: 0 };
 
 /** Joins the parts of a video by copying their packets, and checks the result against the counts of its parts. */
@@ -212,7 +212,7 @@ export async function stitchParts(
   return { ...stored, files: 1 };
 }
 
-// The parts of a joined film are the sources themselves.
+// A film joined by copy has no encoded parts: its sources are stitched.
 async function openSources({ plan, input, extra }: Encoding): Promise<VideoPart[]> {
   const inputs = [await input(), ...((await extra?.()) ?? [])];
   return placedParts(plan).flatMap(({ input: place, at }) => {
@@ -221,41 +221,43 @@ async function openSources({ plan, input, extra }: Encoding): Promise<VideoPart[
   });
 }
 
-// Of coarse ones a multiple: others do not divide 24, and sound would be cut on its ticks. Of very fine ones the 32 bits of a
-// picture's duration would hold seconds.
+// Coarse ticks are multiplied, because sound would be cut at their boundaries. Very fine ones overflow the 32 bits of a picture's
+// duration after seconds.
 const TICKS = { fewest: 10_000, most: 1_000_000 } as const;
 
-// The finest of all, which most others divide.
+// The finest ticks, which most others divide.
 function joinedTicks({ plan: { concat = [] } }: Encoding): number {
   const finest = Math.max(...concat.map(({ joined }) => joined?.ticks ?? 1));
   return Math.min(TICKS.most, finest * Math.ceil(TICKS.fewest / finest));
 }
 
-interface Tried extends TriedImage {
+interface EncodedTrial extends TriedImage {
   key: string;
   counts: Counts;
 }
 
-/** Encodes a plan of one chunk and one file, and an image of limited size as often as it takes to find the best that fits. */
+/** Encodes a plan of one chunk and one file; an image with a size limit is encoded repeatedly to find the best that fits. */
 export async function encodeWithin(encoding: Encoding, chunk: Chunk): Promise<Counted<StoredFile>> {
   const { plan, source, id, work } = encoding;
   const { max_bytes } = plan.image ?? {};
   if (max_bytes === undefined) return encodeWhole(encoding, chunk);
-  const tried: Tried[] = [];
-  for (let trial = nextTrial(plan, tried); trial; trial = nextTrial(plan, tried)) {
-    const name = `try ${tried.length + 1}`;
-    const folder = `${work}${tried.length + 1}/`;
+  const trials: EncodedTrial[] = [];
+  for (let trial = nextTrial(plan, trials); trial; trial = nextTrial(plan, trials)) {
+    const name = `try ${trials.length + 1}`;
+    const folder = `${work}${trials.length + 1}/`;
     const own: Encoding = {
       ...encoding,
       plan: trialPlan(plan, source, trial),
-      ...{ id: `${id}-${tried.length + 1}`, work: `${folder}raw/`, out: folder },
+      id: `${id}-${trials.length + 1}`,
+      work: `${folder}raw/`,
+      out: folder,
     };
     const { stored, counts } = await encodeWhole(own, chunk, `encode ${name}`);
-    tried.push({ ...trial, bytes: stored.size, key: stored.key, counts });
+    trials.push({ ...trial, bytes: stored.size, key: stored.key, counts });
   }
-  const best = bestTrial(plan, tried);
-  if (best) return { stored: await keep(encoding, chunk, best), counts: best.counts };
-  const least_bytes = Math.min(...tried.map(({ bytes }) => bytes));
+  const best = bestTrial(plan, trials);
+  if (best) return { stored: await storeBest(encoding, chunk, best), counts: best.counts };
+  const least_bytes = Math.min(...trials.map(({ bytes }) => bytes));
   throw errorFor(
     "invalid_options",
     { code: "bytes_too_few", max_bytes, least_bytes },
@@ -263,7 +265,7 @@ export async function encodeWithin(encoding: Encoding, chunk: Chunk): Promise<Co
   );
 }
 
-async function keep(encoding: Encoding, chunk: Chunk, { key }: Tried): Promise<StoredFile> {
+async function storeBest(encoding: Encoding, chunk: Chunk, { key }: EncodedTrial): Promise<StoredFile> {
   const { storage, out, work, durably } = encoding;
   const kept = await durably("keep", async () => {
     const encoded = requireEncoded(await storage.read(key));

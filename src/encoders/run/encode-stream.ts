@@ -29,7 +29,7 @@ import { encryptSegments } from "./encrypt-segments.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 import { writeStreamTexts } from "./subtitles.ts";
 
-/** Encodes adaptive video that consists of one chunk. */
+/** Encodes adaptive video of one chunk. */
 export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
   const { plan } = encoding;
   return encoding.durably("encode", async (signal) => {
@@ -43,8 +43,8 @@ export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeRe
 }
 
 /**
- * Encodes one chunk of adaptive video straight into the output folder. Returns the key of a note in working storage that
- * lists its segments, which may be too many for a durable step to return.
+ * Encodes one chunk of adaptive video into the output folder. Returns the key of a list of its segments in working storage, because a
+ * durable step cannot return thousands of segments.
  */
 export async function encodeStreamPart(
   encoding: Encoding,
@@ -78,14 +78,13 @@ async function store(
   if (!plan.encryption) return { written, playlists };
   if (!content_key) throw new MediaError("encode_failed", "The key of the encryption is missing.");
   const encryption = { key: content_key, iv: plan.encryption.iv };
-  // Long sound has thousands of segments, each a sign of life.
   const hooks = { signal: AbortSignal.any([stopped, durable]), onFile: tracker.waits };
   const encrypted = await encryptSegments(storage, written, { from: folder, to: out }, encryption, hooks);
   await storage.clear(folder);
   return { written: encrypted, playlists };
 }
 
-// Every rendition holds the same pictures, so the one with the fewest shows what is missing.
+// All renditions have the same pictures, so the one with the fewest shows what is missing.
 function countStream(plan: Plan, { written, playlists }: Written): Contents {
   const { renditions, audio } = plan;
   const samplesOf = (folder: string) =>
@@ -108,7 +107,7 @@ function countStream(plan: Plan, { written, playlists }: Written): Contents {
   };
 }
 
-/** Writes the playlists once all chunks of adaptive video are encoded, and checks the whole against their counts. */
+/** Writes the playlists of adaptive video once all chunks are encoded, and checks the stream against their counts. */
 export async function finishParts(
   encoding: Encoding,
   parts: readonly EncodedPart[],
@@ -171,15 +170,16 @@ export interface StreamStitching {
   plan: Plan;
   source: Source;
   parts: readonly StreamPart[];
-  /** The text tracks; absent without any. */
+  /** The text tracks; absent for none. */
   subtitles?: readonly SubtitleTrack[];
   /** Reads a written file; called for init segments only. */
   read(name: string): Promise<Uint8Array>;
 }
 
 /**
- * Joins the playlists of adaptive video's chunks and writes its text tracks and the manifests of its format. Returns all of them,
- * the manifest to open last. Rejects with `encode_failed` when a rendition lacks a stretch, or a playlist lists a file that was not written.
+ * Joins the playlists of adaptive video's chunks and writes its text tracks and the manifests of its format. Returns all these files,
+ * the manifest to open last. Rejects with `encode_failed` when a rendition lacks a chunk, or a playlist lists a file that was not
+ * written.
  */
 export async function stitchStream(stitching: StreamStitching): Promise<EncodedFile[]> {
   const { plan, source, parts, read, subtitles } = stitching;
@@ -214,7 +214,8 @@ export function joinStream(
     of(soundFolder(index)).map((stream) => {
       const encoded = audio.mode === "encode" ? audio : null;
       return {
-        ...{ ...stream, language: languageOf(source, track) },
+        ...stream,
+        language: languageOf(source, track),
         channels: encoded?.channels ?? source.audio?.channels ?? 2,
         priming: encoded ? AAC_FRAME / encoded.sample_rate : 0,
       };
@@ -229,13 +230,16 @@ export function joinStream(
     periods: format === "hls" ? [] : dashPeriods({ pictures, sounds }),
   });
   const manifests = writeManifests(format, {
-    ...{ pictures, sounds, texts },
+    pictures,
+    sounds,
+    texts,
     encryption: plan.encryption,
     fps: source.fps === undefined ? undefined : exactFps(source.fps),
     ...(plan.i_frames && pictures.length > 0 && { leads: leadsOf(pictures, parts) }),
   });
   const written = manifests.map(({ name, text }) => ({
-    ...{ name, mime: adaptiveMime(name) },
+    name,
+    mime: adaptiveMime(name),
     bytes: new TextEncoder().encode(text),
   }));
   return [...files, ...written];
@@ -262,7 +266,7 @@ function leadsOf(
   );
 }
 
-// The stretches of every rendition in order of time.
+// The runs of each rendition in order of time.
 function runsOf(plan: Plan, source: Source, parts: readonly StreamPart[]): Map<string, SegmentRun[]> {
   const streams = new Map<string, SegmentRun[]>();
   const pictures = new Set(plan.renditions.map(({ name }) => name));
@@ -301,13 +305,13 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
   return streams;
 }
 
-// Seconds that the sum of the segments may be off before a player seeks to the wrong one.
+// Seconds of drift after which a player seeks to the wrong segment.
 const DRIFT = 0.1;
-// At the end there is nothing to seek to, and the sum is the length of the stream.
+// The last segment fixes the length of the stream, so it must be exact.
 const EXACT = 0.000001;
 
-// The last frame of a chunk stays visible until the next chunk's first, a time unknown when it is encoded; guesses would add up.
-// ffmpeg (5.1) gives the last segment's first frame the duration of the very first, so the end of the pictures is set too.
+// A chunk's last frame stays visible until the next chunk's first, a time that its encoder does not know; guesses would add up.
+// ffmpeg (5.1) also misjudges the end of the last segment.
 function inTime(runs: readonly TimedRun[], until: number | null): SegmentRun[] {
   let at = 0;
   return runs.map(({ init, segments }, index) => {
@@ -330,7 +334,7 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
   const name = `${folder}/${PLAYLIST}`;
   const playlist = playlists.find((file) => file.name === name);
   const run = parseMediaPlaylist(name, playlist ? new TextDecoder().decode(playlist.bytes) : "");
-  // Of a track with nothing in its span, ffmpeg writes a segment without samples.
+  // ffmpeg writes a segment without samples for a track that is empty in the span.
   const isEmpty = ({ name, samples }: WrittenFile) => name.endsWith(".m4s") && samples === 0;
   const there = new Set(written.filter((file) => file.size > 0 && !isEmpty(file)).map((file) => file.name));
   const named = [
@@ -341,7 +345,7 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
     if (each === null) throw fault(`chunk ${chunk.index} names no init segment in ${name}`);
     if (!there.has(each)) throw fault(`${each} is missing`);
   }
-  // A segment that was written but is not listed means that the playlist is incomplete.
+  // Every segment written must be in the playlist.
   for (const each of there) {
     if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !named.includes(each)) {
       throw fault(`${each} is in no playlist`);

@@ -1,13 +1,12 @@
 import { type Chunk, outputSeconds, type Plan } from "../../media/plan.ts";
 import type { Counts, Source, WaveformFacts } from "../../media/source.ts";
 import type { ByteReader, Durably, Storage } from "../../runs/ports.ts";
-import type { Encoder, RemoteFiles, TogetherJobs } from "../encoder.ts";
+import type { Encoder, JobBatch, RemoteFiles } from "../encoder.ts";
 import { secondsOf, X264_AMPLE } from "../light/light-cost.ts";
 
 export interface EncodeRun {
   /**
-   * Prefix of its job ids: a job's id is this, `-` and the index of its chunk, so that running jobs are found again after a
-   * restart.
+   * Prefix of the job ids, each followed by `-` and the chunk's index, so that running jobs are found again after a restart.
    */
   id: string;
   plan: Plan;
@@ -19,12 +18,11 @@ export interface EncodeRun {
   /** Opens the extra input of a number, of which a text track is made; absent where the plan has none. */
   text?: (file: number) => Promise<ByteReader>;
   encoder: Encoder;
-  /** The runs that may be encoded together with this one; absent for none. */
-  together?: TogetherJobs;
+  /** The batch of the run's jobs; absent for none. */
+  together?: JobBatch;
   max_in_flight: number;
   /**
-   * Access for encoders on other machines: what they read, and the URL of a folder below a key prefix. Absent where there
-   * are none.
+   * Access for encoders on other machines: the inputs, and the URL of a folder for a key prefix. Absent where there are none.
    */
   remote?: {
     input(): Promise<RemoteFiles["input"]>;
@@ -38,7 +36,7 @@ export interface EncodeRun {
   out: string;
   /** Name of the output without its extension; adaptive video keeps its own names. */
   name: string;
-  /** Encrypts the segments of a plan with encryption; encoders never see it. */
+  /** Encrypts the segments when the plan says so; encoders never see it. */
   content_key?: CryptoKey | undefined;
   durably: Durably;
   /** Receives the percentage done, or null from time to time while the work waits for a free encoder. */
@@ -52,14 +50,14 @@ export interface OutputFiles {
   files: number;
   /** Bytes of all files. */
   size: number;
-  /** Indexes of the source's text streams that the plan has and the output lacks; absent when there are none. */
+  /** Indexes of the source's text streams that the plan includes but the output lacks; absent when there are none. */
   lost_subtitles?: number[];
 }
 
 export interface EncodeResult extends OutputFiles {
-  /** What the source holds and what the output holds; empty for stills. */
+  /** Pictures and sound of the source and of the output; empty for stills. */
   counts: Counts;
-  /** Of the kind `waveform`. */
+  /** Present for the kind `waveform`. */
   waveform?: WaveformFacts;
 }
 
@@ -80,15 +78,15 @@ interface EncodeProgress {
   finish(): Promise<void>;
 }
 
-/** Percentage reached when all chunks are encoded; stitching takes the rest. */
+// Reached when all chunks are encoded; stitching takes the rest.
 const ENCODED_PERCENT = 95;
 
 const EVERY_MS = 1000;
 
 /**
- * Tracks the progress of a plan's chunks as a percentage of the time they take together: a last chunk that is encoded alone
- * takes as long as several encoded at once. Calls `report` at most once a second, but at once with the first percent, and never
- * before the previous call has settled.
+ * Tracks the progress of a plan's chunks as a percentage of their total time, in which a last chunk that is encoded alone counts as
+ * much as several encoded at once. Calls `report` at most once a second, the first percent at once, and never before the previous
+ * call has settled.
  */
 export function createEncodeProgress(
   plan: Plan,
@@ -96,10 +94,12 @@ export function createEncodeProgress(
   report: (percent: number | null) => Promise<void>,
 ): EncodeProgress {
   const works = weigh(plan, source).map((weight, place) => ({
-    ...{ weight, share: 0, sound: plan.chunks[place]?.track === "audio" },
+    weight,
+    share: 0,
+    sound: plan.chunks[place]?.track === "audio",
   }));
   let lanes = 1;
-  // Where the percentage stood, and the time that was left, when the number of lanes was last learned.
+  // The percentage and the time left when the number of lanes last changed.
   let since = { percent: 0, left: timeLeft() };
   let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -122,7 +122,7 @@ export function createEncodeProgress(
 
   function reportPercent(percent: number | null): void {
     const now = Date.now();
-    // The first percent is what a visitor waits for, so a report of none does not hold it back.
+    // A visitor waits for the first percent, so it is never delayed.
     const isFirst = percent !== null && percent > 0 && !hasBegun;
     if (reporting || (now - last < EVERY_MS && !isFirst)) return;
     hasBegun ||= isFirst;
@@ -131,7 +131,7 @@ export function createEncodeProgress(
     const done = () => {
       reporting = false;
     };
-    // A run that has ended learns that from its signal.
+    // The run's signal reports its end.
     report(percent).then(done, done);
   }
 
@@ -139,7 +139,7 @@ export function createEncodeProgress(
     share(chunk, share) {
       const work = works[plan.chunks.findIndex(({ index }) => index === chunk.index)];
       if (work) work.share = Math.max(work.share, Math.min(1, share || 0));
-      // Other jobs may hold encoders that this one was promised, so count the chunks of pictures seen running at once.
+      // Other jobs may occupy encoders, so count the picture chunks that actually run at once.
       const running = works.filter((each) => !each.sound && each.share > 0 && each.share < 1).length;
       if (running > lanes) {
         const percent = percentOf(timeLeft());
@@ -154,7 +154,7 @@ export function createEncodeProgress(
   };
 }
 
-// When the last lane finishes, given that each takes the next piece as soon as it is free.
+// Time until the last lane finishes, when each takes the next piece as soon as it is free.
 function timeOf(pieces: readonly number[], lanes: number): number {
   const ends = Array.from({ length: lanes }, () => 0);
   for (const piece of pieces) {

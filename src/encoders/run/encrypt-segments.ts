@@ -5,7 +5,7 @@ import { requireEncoded } from "../../storage/storage.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import type { WrittenFile } from "../encoder.ts";
 
-/** What encrypts the segments of a stream. */
+/** Key and initialization vector of a stream's segments. */
 export interface Encryption {
   key: CryptoKey;
   iv: NonNullable<Plan["encryption"]>["iv"];
@@ -24,8 +24,8 @@ export function importContentKey(bytes: Uint8Array<ArrayBuffer>): Promise<Crypto
 }
 
 /**
- * Writes the files of a stream from one folder to another, segments encrypted by AES-128-CBC with the padding of PKCS #7 (RFC 8216,
- * 4.3.2.4); init segments, which hold no media, as they are. Returns them with their new sizes.
+ * Copies the files of a stream to another folder and encrypts the segments with AES-128-CBC and PKCS #7 padding (RFC 8216, 4.3.2.4);
+ * init segments, which contain no media, stay as they are. Returns the files with their new sizes.
  */
 export async function encryptSegments(
   storage: Storage,
@@ -52,7 +52,7 @@ export async function encryptSegments(
 
 const BLOCK = 16;
 
-/** Encrypts one segment as a stream, in constant memory; the vector is in hexadecimal. */
+/** Encrypts one segment as a stream, in constant memory; `iv` is hexadecimal. */
 export function encryptSegment(key: CryptoKey, iv: string): TransformStream<Uint8Array, Uint8Array> {
   let vector = Uint8Array.from({ length: BLOCK }, (_, at) =>
     Number.parseInt(iv.slice(2 * at, 2 * at + 2), 16),
@@ -66,7 +66,7 @@ export function encryptSegment(key: CryptoKey, iv: string): TransformStream<Uint
       const whole = bytes.length - (bytes.length % BLOCK);
       rest = bytes.slice(whole);
       if (whole === 0) return;
-      // Each block is chained to the one before it. Only the end of a segment has padding.
+      // CBC chains blocks through the vector; only the end of a segment is padded.
       const sealed = (await seal(bytes.subarray(0, whole))).subarray(0, whole);
       vector = sealed.slice(-BLOCK);
       controller.enqueue(sealed);

@@ -12,13 +12,13 @@ export interface StoredFile {
   mime: string;
   size: number;
   waveform?: WaveformFacts;
-  /** Indexes of the source's text streams that the plan has and the file lacks. */
+  /** Indexes of the source's text streams that the plan includes but the file lacks. */
   lost_subtitles?: number[];
 }
 
 /**
- * Stores the only file of a chunk at `folder + name`; a file that the encoder stored there itself is checked. Rejects with
- * `encode_failed` when there is more than one file or its size differs from what the encoder reported.
+ * Stores the only file of a chunk at `folder + name`, or checks it if the encoder stored it there itself. Rejects with `encode_failed`
+ * when there is more than one file or its size differs from what the encoder reported.
  */
 export async function placeFile(
   storage: Storage,
@@ -37,7 +37,7 @@ export async function placeFile(
   throw new MediaError("encode_failed", "The stored file differs from what the encoder reported.");
 }
 
-/** Stores the segments of adaptive video in order, and returns its playlists unstored. */
+/** Stores the segments of adaptive video in order; returns them, and its playlists, which are not stored. */
 export async function placeSegments(storage: Storage, encoded: Encoded, folder: string): Promise<Written> {
   if (encoded instanceof ReadableStream)
     throw new MediaError("encode_failed", "The encoder returned a stream instead of files.");

@@ -13,9 +13,9 @@ import { createEncodeProgress, type EncodeResult, type EncodeRun, type Encoding 
 import { placeAll, placeSegments, type StoredFile } from "./place-files.ts";
 
 /**
- * Runs a plan on an encoder: encodes its chunks in parallel, stitches them where there are several, and stores the output.
- * Every step is durable and overwrites the same keys when repeated. Rejects as the encoder does; a failed chunk stops the
- * others, and a failed run removes its output.
+ * Runs a plan on an encoder: encodes its chunks in parallel, stitches several, and stores the output. Every step is durable and
+ * overwrites the same keys when repeated. Rejects as the encoder does; a failed chunk stops the others, and a failed run removes its
+ * output.
  */
 export async function runEncode(run: EncodeRun): Promise<EncodeResult> {
   await run.progress(0);
@@ -24,7 +24,7 @@ export async function runEncode(run: EncodeRun): Promise<EncodeResult> {
     await run.progress(100);
     return result;
   } catch (thrown) {
-    // A MediaError is final. Anything else may mean that the host is going away; the run then resumes with what is stored.
+    // A MediaError is final. Other errors may mean that the host is going away, and the run resumes from its stored parts.
     if (thrown instanceof MediaError) {
       await Promise.allSettled([run.out, run.work].map((prefix) => run.storage.clear(prefix)));
     }
@@ -68,7 +68,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
       stop.abort(new RunOver());
     },
   ).catch((first: unknown) => {
-    // Chunks that were stopped did not fail themselves; after a restart their order is arbitrary.
+    // Report the failure, not the chunks that it stopped.
     throw failures.find((thrown) => !(thrown instanceof RunOver)) ?? first;
   });
   parts.sort((a, b) => a.chunk.index - b.chunk.index);
@@ -85,7 +85,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   return { ...files, counts };
 }
 
-// The sound is one long chunk, which would delay the end if it came last.
+// The sound is one long chunk, which would delay the end if it started last.
 function soundFirst(chunks: readonly Chunk[]): Chunk[] {
   return chunks.toSorted((a, b) => Number(b.track === "audio") - Number(a.track === "audio"));
 }
@@ -94,7 +94,7 @@ function whole({ stored: { mime: _, ...stored }, counts }: Counted<StoredFile>):
   return { ...stored, files: 1, counts };
 }
 
-/** Encodes several stills, or the sheets of a storyboard, and stores its JSON and, once everything else is there, its WebVTT. */
+/** Encodes several stills, or the sprites of a storyboard with its JSON and, stored last, its WebVTT. */
 function encodeSprites(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
   const { plan, out, storage } = encoding;
   return encoding.durably("encode", async (signal) => {

@@ -35,19 +35,22 @@ export interface SubtitleReading {
 }
 
 const READERS: Readonly<Record<string, CueReader>> = {
-  ...{ mp4: readMp4Cues, mov: readMp4Cues, matroska: readMatroskaCues, webm: readMatroskaCues },
+  mp4: readMp4Cues,
+  mov: readMp4Cues,
+  matroska: readMatroskaCues,
+  webm: readMatroskaCues,
 };
 
 /** The text tracks of an output. */
 export interface Subtitles {
   tracks: SubtitleTrack[];
-  /** Streams of the source whose text the output lacks: they cannot be read, or hold more than people read. */
+  /** Streams of the source whose text the output lacks, because they are unreadable or too large. */
   lost: number[];
 }
 
 /**
- * Reads the text tracks of a plan, as its output shows them. Rejects with `input_too_large` when a file of subtitles does not fit
- * into the output beside the other tracks.
+ * Reads the text tracks of a plan, with the times of the output. Rejects with `input_too_large` when a subtitle file does not fit into
+ * the output with the other tracks.
  */
 export async function readSubtitles(
   { plan, source, text, ...reading }: SubtitleReading,
@@ -57,14 +60,14 @@ export async function readSubtitles(
   const streams = subtitles.flatMap(({ stream }) => stream ?? []);
   const until = (sourceEnd(plan) ?? Number.POSITIVE_INFINITY) * 1000;
   const read = streams.length > 0 ? READERS[source.format] : undefined;
-  const found = await read?.(reader, streams, { ...reading, until });
+  const cuesByStream = await read?.(reader, streams, { ...reading, until });
   const [tracks, lost]: [SubtitleTrack[], number[]] = [[], []];
   const files: CueBudget = { ...CUE_LIMITS };
-  let room = MOST_WRITTEN;
+  let room = MAX_WRITTEN;
   for (const { stream, file, ...facts } of subtitles) {
     const cues =
       file === undefined
-        ? found?.get(stream)
+        ? cuesByStream?.get(stream)
         : text && (await readTextFile(await text(file), reading.signal, files)).cues;
     const shown = cues && shiftCues(cues, shownRange(plan));
     const size = shown ? writtenSize(shown, plan, room) : Number.POSITIVE_INFINITY;
@@ -77,12 +80,12 @@ export async function readSubtitles(
   return { tracks, lost };
 }
 
-// Letters of all tracks of an output, which is in memory at once.
-const MOST_WRITTEN = 2 * CUE_LIMITS.bytes;
-// The times of a cue.
+// Letters of all tracks of an output, which are in memory at once.
+const MAX_WRITTEN = 2 * CUE_LIMITS.bytes;
+// Allowance for the times of a cue.
 const CUE = 32;
 
-/** Returns the letters that the cues of an output take, those in several pieces or segments in each; more than `most` is not counted. */
+/** Returns the letters that cues take in an output, where a cue may repeat in several segments; stops counting beyond `most`. */
 function writtenSize(cues: readonly Cue[], { kind, format }: Plan, most: number): number {
   let size = 0;
   if (kind === "adaptive_video") {
@@ -99,10 +102,10 @@ function writtenSize(cues: readonly Cue[], { kind, format }: Plan, most: number)
   return size;
 }
 
-/** Least seconds of text in a segment of HLS. Those of text may be longer than those of pictures. */
+// Minimum length of a text segment of HLS, which may be longer than those of pictures.
 const SEGMENT_SECONDS = 30;
-// Most segments of all tracks, which are written one after another.
-const MOST_SEGMENTS = 1000;
+// Of all tracks together; segments are written one after another.
+const MAX_SEGMENTS = 1000;
 
 export interface StreamTexts {
   texts: StreamText[];
@@ -117,15 +120,15 @@ export interface StreamTimes {
   periods: readonly { start: number; end: number }[];
 }
 
-/** Writes the text tracks of adaptive video as files of WebVTT: segments for HLS, one for each Period of DASH. */
+/** Writes the text tracks of adaptive video as WebVTT: segments for HLS, one file per Period for DASH. */
 export function writeStreamTexts(
   tracks: readonly SubtitleTrack[],
   { seconds, periods }: StreamTimes,
 ): StreamTexts {
-  const known = tracks.map((track) => ({ ...track, language: canonicalLanguage(track.language) }));
-  const names = nameTracks(known);
+  const named = tracks.map((track) => ({ ...track, language: canonicalLanguage(track.language) }));
+  const names = nameTracks(named);
   const first = tracks.findIndex((track) => track.default);
-  const all = known.map((track, index) => {
+  const all = named.map((track, index) => {
     const folder = index === 0 ? "subtitles" : `subtitles_${index}`;
     const parts = seconds === null ? [] : segmentsOf(folder, seconds, tracks.length);
     const files = [
@@ -140,7 +143,9 @@ export function writeStreamTexts(
       }),
     ];
     const text: StreamText = {
-      ...{ folder, name: names[index] ?? "", segments: parts.map(({ start: _, end: __, ...part }) => part) },
+      folder,
+      name: names[index] ?? "",
+      segments: parts.map(({ start: _, end: __, ...part }) => part),
       language: track.language,
       ...(index === first && { default: true }),
       ...(track.forced && { forced: true }),
@@ -151,7 +156,7 @@ export function writeStreamTexts(
 }
 
 function segmentsOf(folder: string, seconds: number, tracks: number) {
-  const length = Math.max(SEGMENT_SECONDS, Math.ceil((seconds * tracks) / MOST_SEGMENTS));
+  const length = Math.max(SEGMENT_SECONDS, Math.ceil((seconds * tracks) / MAX_SEGMENTS));
   const count = Math.max(1, Math.ceil(seconds / length));
   return Array.from({ length: count }, (_, index) => {
     const start = index * length;
@@ -161,7 +166,6 @@ function segmentsOf(folder: string, seconds: number, tracks: number) {
   });
 }
 
-// A cue is in every segment in which it is shown.
 function within(cues: readonly Cue[], start: number, end: number): Cue[] {
   return cues.filter((cue) => cue.start < ms(end) && cue.end > ms(start));
 }
@@ -175,8 +179,8 @@ function file(name: string, text: string): EncodedFile {
 }
 
 /**
- * Adds text tracks and chapters to a finished video, whichever encoder made it, and streams the result: timed text in MP4 and MOV, WebVTT in
- * WebM. Pictures and sound are copied byte for byte.
+ * Adds text tracks and chapters to a finished video and streams the result: timed text in MP4 and MOV, WebVTT in WebM. Pictures and
+ * sound are copied byte for byte.
  */
 export async function addSubtitles(
   reader: ByteReader,

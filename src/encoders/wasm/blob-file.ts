@@ -3,14 +3,13 @@ import { MIB } from "../../util/bytes.ts";
 import { SPILL_BLOCK, type Spill, type SyncFile } from "./core-files.ts";
 import { freeBuffer } from "./free-buffer.ts";
 
-// ffmpeg reads 32 KiB at a time and every read from the browser has a cost, so sequential reads fetch whole blocks.
+// ffmpeg reads 32 KiB at a time, and reads from the browser are slow, so sequential reads fetch whole blocks.
 const BLOCK = MIB;
-const KEPT = 4;
+const CACHED_BLOCKS = 4;
 
 /**
- * Creates a file that synchronous code in a worker reads block by block, whatever its size; calls `onRead` for each. The
- * bytes returned stay valid until the next read. A read throws `input_not_found` or `input_unreachable` when the file has
- * been removed or changed.
+ * Creates a file of any size that synchronous code in a worker reads block by block; calls `onRead` for each block. The bytes returned
+ * stay valid until the next read. A read throws `input_not_found` or `input_unreachable` when the file was removed or changed.
  */
 export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
   const reader = new FileReaderSync();
@@ -22,7 +21,7 @@ export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
     onRead();
     const bytes = read(reader, blob, index * BLOCK, (index + 1) * BLOCK);
     const [oldest] = blocks;
-    if (oldest && blocks.size >= KEPT) {
+    if (oldest && blocks.size >= CACHED_BLOCKS) {
       blocks.delete(oldest[0]);
       freeBuffer(oldest[1]);
     }
@@ -49,7 +48,7 @@ export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
   };
 }
 
-/** Moves blocks into Blobs, which browsers keep outside of the worker, and on disk where they are many. */
+/** Moves blocks into Blobs, which browsers store outside the worker, and on disk when there are many. */
 export function createBlobSpill(): Spill {
   const reader = new FileReaderSync();
   return {
@@ -61,7 +60,7 @@ export function createBlobSpill(): Spill {
   };
 }
 
-/** Throws `out_of_memory` where the browser had no room for a Blob; only reading it shows that. */
+/** Throws `out_of_memory` when the browser had no room for a Blob, which only a read reveals. */
 export function checkBlob(blob: Blob): void {
   readBack(new FileReaderSync(), blob.slice(-1));
 }

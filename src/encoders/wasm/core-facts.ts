@@ -11,12 +11,12 @@ export const CORE_FILES = {
   wasm: { size: 32_232_419, sha256: "9f57947a5bd530d8f00c5b3f2cb2a3492faa7e5d823315342d6a8656d0a6b7b7" },
 } as const satisfies Record<string, CoreFile>;
 
-/** This project's own core, as `npm run core:build` makes it from the recipe in core/; a test checks it against the build. */
+/** This project's own core, as `npm run core:build` builds it from core/; a test checks it against the build. */
 export const FAST_CORE_FILES = {
   wasm: { size: 7_577_803, sha256: "66bafd9a07783f5c1483ba285fd4233ae6aa985725b3aa2e8686bdf909583f5c" },
 } as const satisfies Record<string, CoreFile>;
 
-/** This project's own core for VP9, from the same recipe; a test checks it against the build. */
+/** This project's own core for VP9, from the same build; a test checks it. */
 export const VP9_CORE_FILES = {
   wasm: { size: 7_257_528, sha256: "cd65c00f5950df0cb9e538c27c46c5b94bf2887cc0b10f54a65081c8088d4d06" },
 } as const satisfies Record<string, CoreFile>;

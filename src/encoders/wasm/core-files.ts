@@ -10,13 +10,13 @@ export interface Page {
 export interface SyncFile {
   /** Size of the whole file in bytes. */
   readonly size: number;
-  /** Bytes of it held in memory. */
+  /** Bytes in memory. */
   readonly held: number;
   /** Returns the bytes from `start` to `end` (exclusive), both within the file. May throw {@link PageMiss}. */
   read(start: number, end: number): Uint8Array;
 }
 
-/** Thrown through synchronous code that read bytes not yet loaded: load more and run it again. */
+/** Thrown through synchronous code that reads bytes not yet loaded: load them and run it again. */
 export class PageMiss extends Error {
   override readonly name = "PageMiss";
   /** Offset of the first missing byte. */
@@ -32,7 +32,7 @@ export class PageMiss extends Error {
 export interface ReadAhead {
   /** After a miss at a new position. */
   first: number;
-  /** After a miss right behind a loaded stretch: `growth` times its length, but at least `least`. */
+  /** After a miss at the end of a loaded range: `growth` times its length, but at least `least`. */
   growth: number;
   least: number;
   most: number;
@@ -40,7 +40,7 @@ export interface ReadAhead {
   total: number;
 }
 
-/** Creates a file of which only `pages` are loaded; a read outside them throws {@link PageMiss}. */
+/** Creates a file from its loaded pages; a read outside them throws {@link PageMiss}. */
 export function createPagedFile(size: number, pages: readonly Page[]): SyncFile {
   const sorted = pages.toSorted((a, b) => a.start - b.start);
   return {
@@ -63,8 +63,8 @@ export function createPagedFile(size: number, pages: readonly Page[]): SyncFile 
 }
 
 /**
- * Returns the range to load after a miss, or null when the pages have reached their limit. A miss right behind a loaded
- * stretch means sequential reading; any other is a jump.
+ * Returns the range to load after a miss, or null when the pages have reached their limit. A miss at the end of a loaded range means
+ * sequential reading; any other is a jump.
  */
 export function rangeAfterMiss(
   offset: number,
@@ -81,7 +81,7 @@ export function rangeAfterMiss(
   return end > offset ? { start: offset, end } : null;
 }
 
-// Start of the loaded stretch that ends at an offset.
+// Start of the loaded range that ends at an offset.
 function startOf(offset: number, loaded: readonly ByteRange[]): number {
   const before = loaded.find((range) => range.end === offset && range.start < offset);
   return before ? startOf(before.start, loaded) : offset;
@@ -110,43 +110,44 @@ export interface Spill {
   /** Bytes of a block. */
   readonly block: number;
   /** Moves one block out of memory; the bytes may be reused afterwards. */
-  move(bytes: Uint8Array<ArrayBuffer>): Spilled;
+  move(bytes: Uint8Array<ArrayBuffer>): SpilledBlock;
 }
 
 /** A block that has been moved out of memory. */
-export interface Spilled {
+export interface SpilledBlock {
   readonly blob: Blob;
   read(): Uint8Array<ArrayBuffer>;
 }
 
-/** What a file held at its end: the blocks moved out of memory, and what follows them. */
-export interface Released {
+/** The contents of a finished file: the blocks moved out of memory, and the bytes after them. */
+export interface OutputContents {
   front: readonly Blob[];
   bytes: Uint8Array;
 }
 
 const FIRST_BYTES = 65_536;
-// Blocks at the end of a file that stay in memory, before the first are moved.
+// Blocks at the end of a file that stay in memory.
 const TAIL = 4;
-// ffmpeg moves a file's index to the front by reading ahead of where it writes, so two blocks are in use.
+// ffmpeg moves a file's index to the front, reading ahead of its writes, which uses two blocks.
 const LOADED = 2;
 
-/** Bytes that an output takes at most when its blocks of 16 MiB are moved out of memory: a tail that has grown by half, and the loaded ones. */
+/** Bytes of a block that is moved out of memory. */
 export const SPILL_BLOCK = 16 * MIB;
+/** Maximum bytes of an output in memory while its blocks are moved out: a tail that has grown by half, and the loaded blocks. */
 export const SPILLED_OUTPUT = (1.5 * (TAIL + 1) + LOADED) * SPILL_BLOCK;
 
 /**
- * Creates an output. Its end is in memory; with `spill`, the blocks before are not, and come back one by one where ffmpeg
- * rewrites them, as it does with headers. `charge` is called with the bytes that it takes more, or less where negative.
+ * Creates an output. Its end is in memory; `spill` moves the blocks before it out, and they return one by one when ffmpeg rewrites
+ * them, as it does with headers. `charge` receives each change of the bytes in memory.
  */
 export function createOutput(
   charge: (bytes: number) => void,
   spill: Spill | null,
-): OutputFile & { release(): Released } {
+): OutputFile & { release(): OutputContents } {
   const block = spill?.block ?? Number.POSITIVE_INFINITY;
-  let moved: Spilled[] = [];
+  let moved: SpilledBlock[] = [];
   const loaded = new Map<number, { bytes: Uint8Array<ArrayBuffer>; changed: boolean }>();
-  // What follows the moved blocks; the buffer may be longer than the file.
+  // Follows the moved blocks; the buffer may be longer than the file.
   let tail = new Uint8Array();
   let size = 0;
   const base = () => (moved.length === 0 ? 0 : moved.length * block);
@@ -172,7 +173,6 @@ export function createOutput(
     return fresh;
   }
 
-  // The parts of a span that lie in moved blocks.
   function* spans(start: number, end: number): Generator<{ index: number; from: number; to: number }> {
     for (let at = start; at < Math.min(end, base()); ) {
       const index = Math.floor(at / block);
@@ -248,10 +248,11 @@ export function createOutput(
 }
 
 /**
- * Creates an output that passes its bytes on instead of keeping them. Ignores bytes that are written a second time, such as the sizes
- * in a header.
+ * Creates an output that passes its bytes on instead of keeping them. Ignores rewritten bytes, such as the sizes in a header.
  */
-export function createPoured(onBytes: (bytes: Uint8Array) => void): OutputFile & { release(): Released } {
+export function createPoured(
+  onBytes: (bytes: Uint8Array) => void,
+): OutputFile & { release(): OutputContents } {
   let size = 0;
   return {
     get size() {

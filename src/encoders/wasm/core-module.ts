@@ -1,8 +1,8 @@
 import { MediaError } from "../../media/errors.ts";
 
 /**
- * The minified names in `@ffmpeg/core` 0.12.10 (single-threaded, ESM) that the driver uses. A test reads them back from the
- * glue, so that an upgrade cannot go unnoticed.
+ * The minified names in `@ffmpeg/core` 0.12.10 (single-threaded, ESM) that the driver uses. A test reads them from the glue, so that
+ * an upgrade cannot go unnoticed.
  */
 export const CORE_NAMES = {
   exports: { memory: "ra", stackSave: "Da", stackRestore: "Ea" },
@@ -86,7 +86,7 @@ export interface StartedCore {
   exports: Record<string, unknown>;
 }
 
-/** What a threaded core needs to start, besides its glue. */
+/** The start parameters of a threaded core, besides its glue. */
 export interface ThreadStart extends ThreadOptions {
   module: WebAssembly.Module;
 }
@@ -104,7 +104,7 @@ export async function startCore(
       ...options,
       locateFile: (path) => path,
       instantiateWasm(imports, done) {
-        // The glue offers no way to report a failure here, so reject the promise around it.
+        // The glue cannot report a failure here, so reject the promise around it.
         Promise.resolve(instantiate(imports))
           .then((instance) => {
             exports = instance.exports;
@@ -121,23 +121,22 @@ export async function startCore(
 }
 
 /**
- * Returns whether a run threw its normal exit: the core leaves main() through abort(), which its glue turns into an error
- * with this text.
+ * Returns whether a run threw its normal exit: the core leaves main() through abort(), which the glue turns into this error.
  */
 export function isExit(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.message.startsWith("Aborted().");
 }
 
-/** Hands out one wasm instance again and again, wiped in between. */
+/** Lends one wasm instance to job after job, wiped in between. */
 export interface InstanceKeeper {
   instantiate: Instantiate;
-  /** Bytes of the kept instance's heap; 0 when none is kept. */
+  /** Bytes of the instance's heap; 0 when there is none. */
   readonly heap: number;
   /** Discards the instance, whose heap never shrinks; the next one starts small. */
   drop(): void;
 }
 
-interface Kept {
+interface CoreInstance {
   exports: Record<string, unknown>;
   memory: WebAssembly.Memory;
   /** The initial memory up to its last non-zero byte. */
@@ -145,20 +144,20 @@ interface Kept {
   stack: number;
 }
 
-// The smallest unit in which an operating system allocates; wasm memory is a multiple of it.
+// The operating system's unit of allocation; wasm memory is a multiple of it.
 const PAGE = 4096;
 
 /**
- * Reuses one instance of the core for all jobs, one at a time. New instances would leave the last two or three heaps to the
- * garbage collector (measured in workerd: 150 MB), which an isolate of 128 MB cannot afford. Wiping restores the memory byte
- * for byte and the stack pointer; the wasm's only other mutable global holds the upper half of a 64-bit result during a
- * call. So one job leaves nothing behind for the next.
+ * Reuses one instance of the core for all jobs, one at a time. New instances would leave the last two or three heaps to the garbage
+ * collector (measured in workerd: 150 MB), which an isolate of 128 MB cannot afford. Wiping restores the memory byte for byte and the
+ * stack pointer, so that a job leaves nothing behind; the wasm's only other mutable global holds the upper half of a 64-bit result
+ * during a call.
  */
 export function reuseInstance(instantiate: Instantiate): InstanceKeeper {
-  let kept: Kept | null = null;
+  let reused: CoreInstance | null = null;
   let current: CoreImports = {};
 
-  // The instance keeps its imports for good, but every job brings new ones.
+  // The instance keeps its imports, but every job brings new ones.
   function forward(imports: CoreImports): CoreImports {
     const groups = Object.entries(imports).map(([group, functions]) => {
       const forwarded = Object.keys(functions).map((name) => {
@@ -171,23 +170,23 @@ export function reuseInstance(instantiate: Instantiate): InstanceKeeper {
 
   return {
     get heap() {
-      return kept?.memory.buffer.byteLength ?? 0;
+      return reused?.memory.buffer.byteLength ?? 0;
     },
     drop() {
-      kept = null;
+      reused = null;
     },
     async instantiate(imports) {
-      if (kept) {
+      if (reused) {
         current = imports;
-        wipe(kept);
-        return kept;
+        wipe(reused);
+        return reused;
       }
       const { exports } = await instantiate(forward(imports));
       current = imports;
       const memory = exports[CORE_NAMES.exports.memory] as WebAssembly.Memory;
       const stackSave = exports[CORE_NAMES.exports.stackSave] as () => number;
-      kept = { exports, memory, image: imageOf(memory), stack: stackSave() };
-      return kept;
+      reused = { exports, memory, image: imageOf(memory), stack: stackSave() };
+      return reused;
     },
   };
 }
@@ -199,7 +198,7 @@ export function clearMemory(memory: WebAssembly.Memory, from: number): void {
   const first = Math.ceil(from / PAGE);
   new Uint8Array(memory.buffer).fill(0, from, first * PAGE);
   for (let page = first * wide; page < words.length; page += wide) {
-    // Pages that no job has touched occupy no memory; writing to them would, even zeros.
+    // Writing zeros to an untouched page would allocate it.
     if (!isZero(words, page, page + wide)) words.fill(0, page, page + wide);
   }
 }
@@ -218,7 +217,7 @@ function imageOf(memory: WebAssembly.Memory): Uint8Array {
   return bytes.slice(0, end);
 }
 
-function wipe({ exports, memory, image, stack }: Kept): void {
+function wipe({ exports, memory, image, stack }: CoreInstance): void {
   new Uint8Array(memory.buffer).set(image);
   clearMemory(memory, image.length);
   const stackRestore = exports[CORE_NAMES.exports.stackRestore] as (pointer: number) => void;

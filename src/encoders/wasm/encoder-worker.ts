@@ -19,7 +19,7 @@ import {
   type WorkerLife,
 } from "./worker-protocol.ts";
 
-/** What an encoder worker's jobs need from their worker. */
+/** Services of the encoder worker for its jobs. */
 interface WorkHost {
   /** Creates a core with `memory` bytes for one job; calls `onThread` with each of its threads that has loaded. */
   createCore(memory: number, onLine: (line: string) => void, onThread: () => void): Promise<WasmCore>;
@@ -29,7 +29,7 @@ interface WorkHost {
   alive(seconds: number | null): void;
 }
 
-/** Seconds between ffmpeg's progress lines. */
+// Between ffmpeg's progress lines.
 const STATUS_SECONDS = 0.1;
 const HEADER = 131_072;
 
@@ -70,7 +70,7 @@ function failure(thrown: unknown): Extract<FromEncoderWorker, { state: "error" }
   if (cause instanceof RangeError && kind === "worker_lost") {
     return failure(new MediaError("out_of_memory", "The browser has no memory left for the encoder."));
   }
-  // What ffmpeg says about a file holds on any core; a crash may have another cause than its last words suggest.
+  // ffmpeg's verdict on a file holds on any core; a crash may not recur on a fresh one.
   const broken = kind === "worker_lost" || (kind === "encode_failed" && isBreakdown(cause));
   return { state: "error", kind, message, retryable, broken };
 }
@@ -87,7 +87,7 @@ async function startCore(work: EncoderWork, host: WorkHost): Promise<WasmCore> {
   );
 }
 
-// Entry point of an encoder worker: it receives the core, then jobs, one at a time. To cancel a job, terminate the worker.
+// The worker receives the core, then jobs, one at a time. To cancel a job, terminate the worker.
 
 let host: Promise<WorkHost & CoreHost> | undefined;
 
@@ -97,8 +97,8 @@ addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
   else void answer(data.work, data.files);
 });
 
-// Chromium interrupts a nested worker in Atomics.wait from its parent, 2 seconds after terminate(), and may leak both if the parent has
-// ended by then. On a busy machine, the parent's own timer is delayed along with that interrupt.
+// Chromium interrupts a nested worker in Atomics.wait from its parent, 2 seconds after terminate(), and may leak both workers if the
+// parent has ended by then. A busy machine delays this timer along with that interrupt.
 const THREADS_MS = 4000;
 
 function endWith({ endThreads }: CoreHost): void {
@@ -114,7 +114,6 @@ async function answer(work: EncoderWork, [file, ...extra]: readonly [Blob, ...Bl
     const open = (blob: Blob) => createBlobFile(blob, () => ready.alive(null));
     const done = await runWork(work, [open(file), ...extra.map(open)], ready);
     for (const { front } of done.files) if (front) checkBlob(front);
-    // A file's bytes may be the front of a larger buffer that nothing else needs.
     const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));
     say({ state: "done", ...done }, [...buffers]);
   } catch (thrown) {
@@ -133,7 +132,7 @@ async function start(core: LoadedCore, life: WorkerLife): Promise<WorkHost & Cor
     ...host,
     alive(seconds) {
       const now = performance.now();
-      // A sign of life without a time must not delay the next progress message.
+      // A message without a time must not delay the next progress message.
       if (now - (seconds === null ? lastSign : lastTimed) < EVERY_MS) return;
       lastSign = now;
       if (seconds !== null) lastTimed = now;

@@ -3,9 +3,9 @@ import { MIB } from "../../util/bytes.ts";
 import {
   createOutput,
   createPoured,
+  type OutputContents,
   type OutputFile,
   PageMiss,
-  type Released,
   type Spill,
   type SyncFile,
 } from "./core-files.ts";
@@ -40,9 +40,9 @@ export interface FastCore extends WasmCore {
 }
 
 const PAGE = 65_536;
-// What the core is linked with (core/compile.sh): its data, its stack of 5 MiB, and room to begin in.
+// Set by core/compile.sh: data, a stack of 5 MiB, and the initial heap.
 const INITIAL = 32 * MIB;
-// malloc asks for single pages, and each growth takes its time.
+// malloc requests single pages, and growing is slow.
 const STEP = MIB;
 const NONE_LEFT = "There is no memory left for the encoder.";
 
@@ -58,21 +58,21 @@ export function createFastMemory(limit: number): WebAssembly.Memory {
 }
 
 /**
- * Creates a core from this project's own build of ffmpeg. Every run has an instance of its own, so nothing that one leaves
- * behind reaches the next. It has no ffprobe.
+ * Creates a core from this project's own build of ffmpeg. Every run has a new instance, so that no state carries over. It has no
+ * ffprobe.
  */
 export function createFastCore(options: FastCoreOptions): FastCore {
   const { module, memory: limit, onLine = () => {}, guard = () => {} } = options;
   const { takeMemory = () => createFastMemory(limit) } = options;
-  let held = 0;
+  let fileBytes = 0;
   let heap = 0;
   const files = createWasiFiles((bytes) => {
-    held += bytes;
+    fileBytes += bytes;
     if (bytes > 0) check(heap);
   }, options.spill);
 
   function check(heapBytes: number): void {
-    if (heapBytes + held > limit) throw outOfMemory(limit);
+    if (heapBytes + fileBytes > limit) throw outOfMemory(limit);
   }
 
   return {
@@ -80,7 +80,7 @@ export function createFastCore(options: FastCoreOptions): FastCore {
       return heap;
     },
     mount(path, file) {
-      held += file.held;
+      fileBytes += file.held;
       files.mount(path, file);
     },
     makeFolder: (path) => files.makeFolder(path),
@@ -107,7 +107,7 @@ export function createFastCore(options: FastCoreOptions): FastCore {
           framewright: {
             grow(pages: number) {
               check(heap + pages * PAGE);
-              const room = Math.floor((limit - held - heap) / PAGE);
+              const room = Math.floor((limit - fileBytes - heap) / PAGE);
               grow(memory, Math.max(pages, Math.min(STEP / PAGE, room)));
               heap = memory.buffer.byteLength;
             },
@@ -149,7 +149,7 @@ function outOfMemory(limit: number): MediaError {
   return new MediaError("out_of_memory", message);
 }
 
-// ffmpeg ends the state that the next one overwrites with a carriage return.
+// ffmpeg ends status lines with a carriage return.
 function splitLines(onLine: (line: string) => void): { add(bytes: Uint8Array): void; end(): void } {
   const decoder = new TextDecoder();
   let rest = "";
@@ -176,12 +176,12 @@ export class Exit extends Error {
   }
 }
 
-/** What one run of the core needs from its host. */
+/** The host of one run of the core. */
 export interface WasiHost {
   args: readonly string[];
   memory: WebAssembly.Memory;
   files: WasiFiles;
-  /** Receives what the core prints. */
+  /** Receives the core's output to stdout and stderr. */
   print(bytes: Uint8Array): void;
 }
 
@@ -191,7 +191,7 @@ const [CHARACTERS, FOLDER, REGULAR] = [2, 3, 4];
 const [CREATE, DIRECTORY, EXCLUSIVE, TRUNCATE] = [1, 2, 4, 8];
 const ALL_RIGHTS = 0xffff_ffff_ffff_ffffn;
 const APPEND = 1;
-// The only folder that is open from the start, after stdin, stdout and stderr.
+// The only preopened folder, after stdin, stdout and stderr.
 const ROOT = 3;
 const [FROM_START, FROM_HERE, FROM_END] = [0, 1, 2];
 
@@ -202,7 +202,7 @@ interface OpenFile {
   at: number;
 }
 
-/** The imports of a core: the calls of WASI that ffmpeg makes, and no other; there is no network and no environment. */
+/** Creates the imports of a core: only the WASI calls that ffmpeg makes, without network or environment. */
 export function createWasi({ args, memory, files, print }: WasiHost): WebAssembly.ModuleImports {
   const open = new Map<number, OpenFile>();
   let next = ROOT + 1;
@@ -211,7 +211,6 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
   const text = (at: number, length: number) => new TextDecoder().decode(bytesAt(at, length));
   const encoded = args.map((arg) => new TextEncoder().encode(`${arg}\0`));
 
-  // Vectors of address and length, as all reads and writes have them.
   function* vectors(at: number, count: number): Generator<Uint8Array> {
     for (let index = 0; index < count; index++) {
       const entry = (at >>> 0) + 8 * index;
@@ -271,7 +270,7 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
       view().setBigUint64(at, BigInt(Math.round(milliseconds * 1e6)), true);
       return OK;
     },
-    // ffmpeg sleeps only while it waits for more input, and here that is always there.
+    // ffmpeg sleeps only while it waits for input, which is always available here.
     poll_oneoff(subscriptions: number, events: number, count: number, written: number) {
       for (let index = 0; index < count; index++) {
         const [from, to] = [subscriptions + 48 * index, events + 32 * index];
@@ -384,8 +383,8 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
 }
 
 /**
- * The files of one core: inputs that the host reads on demand, and outputs. Paths begin at the root, with or without
- * a slash, and may contain `.` and `..`.
+ * The files of one core: inputs that the host reads on demand, and outputs. Paths begin at the root, with or without a slash, and may
+ * contain `.` and `..`.
  */
 interface WasiFiles {
   input(path: string): SyncFile | undefined;
@@ -395,13 +394,13 @@ interface WasiFiles {
   /** Removes the inputs below a folder. */
   unmount(folder: string): void;
   makeFolder(path: string): void;
-  /** Removes a folder; returns false where there is none, or something in it. */
+  /** Removes a folder; returns false when it does not exist or is not empty. */
   removeFolder(path: string): boolean;
   /** Returns the names in a folder; null where there is none. */
   list(folder: string): string[] | null;
-  /** Creates an output, or returns the one that is there; null where its folder does not exist. */
+  /** Creates an output, or returns the existing one; null when its folder does not exist. */
   create(path: string): OutputFile | null;
-  /** Passes the bytes of an output on as they are written, in place of keeping them. */
+  /** Passes the bytes of an output on as they are written instead of keeping them. */
   pour(path: string, onBytes: (bytes: Uint8Array) => void): void;
   rename(from: string, to: string): boolean;
   remove(path: string): boolean;
@@ -409,11 +408,11 @@ interface WasiFiles {
   take(folder: string): WrittenFile[];
 }
 
-/** Creates the files of a core; `charge` is called with the bytes that outputs take more, or less where negative. */
+/** Creates the files of a core; `charge` receives each change of the outputs' bytes in memory. */
 export function createWasiFiles(charge: (bytes: number) => void, spill: Spill | null = null): WasiFiles {
   const folders = new Set([""]);
   const inputs = new Map<string, SyncFile>();
-  const outputs = new Map<string, OutputFile & { release(): Released }>();
+  const outputs = new Map<string, OutputFile & { release(): OutputContents }>();
   const parent = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
   function makeFolder(path: string): void {
@@ -486,7 +485,7 @@ export function createWasiFiles(charge: (bytes: number) => void, spill: Spill | 
   };
 }
 
-// Playlists name files of other folders through "..".
+// Playlists refer to other folders with "..".
 function normalize(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {

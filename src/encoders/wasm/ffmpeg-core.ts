@@ -3,7 +3,7 @@ import { MIB } from "../../util/bytes.ts";
 import { createBlobFile } from "./blob-file.ts";
 import { createFastCore, Exit } from "./fast-core.ts";
 
-/** What `@ffmpeg/ffmpeg` passes to a core: the URL of its script, and behind `#` that of its wasm. */
+/** Options that `@ffmpeg/ffmpeg` passes to a core: the URL of its script, with the URL of its wasm encoded after `#`. */
 export interface FfmpegCoreOptions {
   mainScriptUrlOrBlob: string;
 }
@@ -14,13 +14,13 @@ export interface MountedFiles {
   blobs?: readonly { name: string; data: Blob }[];
 }
 
-// As much as the stock core has.
+// The stock core's maximum.
 const MEMORY = 2048 * MIB;
 const FOLDER_MODE = 0o040_000;
 
 /**
  * Creates the fast core for plain `@ffmpeg/ffmpeg`, which imports this module in its worker as `coreURL`, with the core itself as
- * `wasmURL`. It runs ffmpeg as often as wanted; ffprobe throws, because the core has none.
+ * `wasmURL`. It can run ffmpeg repeatedly; ffprobe throws, because the core has none.
  */
 // biome-ignore lint/style/noDefaultExport: it is what @ffmpeg/ffmpeg imports
 export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCoreOptions) {
@@ -46,7 +46,7 @@ export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCo
       time = seconds * 1e6;
       progress({ progress: duration ? Math.min(1, seconds / duration) : 0, time });
     },
-    // ffmpeg reads the clock for every packet.
+    // ffmpeg reads the clock for every packet, which enforces the timeout.
     guard({ wasi_snapshot_preview1: wasi = {} }) {
       const readClock = wasi.clock_time_get as (...args: unknown[]) => number;
       wasi.clock_time_get = (...args: unknown[]) => {

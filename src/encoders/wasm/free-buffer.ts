@@ -1,11 +1,10 @@
-// A message to a closed port frees its transferred memory at once; transferring to this realm would leave that to the garbage
-// collector.
+// A message to a closed port frees its transferred memory at once; other transfers leave it to the garbage collector.
 const { port1: nowhere, port2 } = new MessageChannel();
 port2.close();
 
 /**
- * Frees the memory of `bytes` at once; nothing may use them afterwards. Garbage collection would leave some 64 MB in each
- * worker for as long as wasm runs there.
+ * Frees the memory of `bytes` at once; they must not be used afterwards. The garbage collector would leave some 64 MB in each worker
+ * for as long as wasm runs there.
  */
 export function freeBuffer({ buffer }: Uint8Array<ArrayBuffer>): void {
   // A detached buffer cannot be transferred again.

@@ -11,7 +11,7 @@ export interface LoadedCore {
   module: WebAssembly.Module;
   /** The stock core's JavaScript glue, an ES module; the fast core has none. */
   glue?: Blob;
-  /** The script that each thread loads; the threaded core alone has one. */
+  /** The script that each thread loads; only the threaded core has one. */
   threads?: Blob;
 }
 
@@ -23,7 +23,7 @@ export interface CoreProgress {
 
 /** Options common to all cores. */
 interface LoadOptions {
-  /** Called with the progress, from 0 bytes to all of them. */
+  /** Called with the progress, from 0 bytes to the total. */
   onProgress?: ((progress: CoreProgress) => void) | undefined;
   /**
    * Name of the cache that keeps the files for the next visit; null disables caching.
@@ -86,12 +86,11 @@ export interface MtCoreLoadOptions extends LoadOptions {
 
 /** Name of the default cache. */
 export const CORE_CACHE = "framewright-core";
-/** Default of `stallSeconds`. */
 const STALL_SECONDS = 30;
 
 /**
- * Loads the stock core from the cache or the network, verifies that it is the exact build this package drives, and compiles
- * it. Rejects with `encoder_unavailable` when a file cannot be fetched (retryable), is truncated or has other contents.
+ * Loads the stock core from the cache or the network, verifies its hash, and compiles it. Rejects with `encoder_unavailable` when a file
+ * cannot be fetched (retryable), is truncated or has other contents.
  */
 export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCore & { glue: Blob }> {
   const wasm = options.wasm ?? new URL("../../../dist/core/ffmpeg-core.wasm.gz", import.meta.url);
@@ -100,7 +99,7 @@ export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCor
   return { module: await compile(loaded.wasm), glue: script(loaded.glue) };
 }
 
-/** Loads the fast core; otherwise like {@link loadCore}. A package built without that core ships an empty file in its place. */
+/** Loads the fast core; otherwise like {@link loadCore}. A package built without that core ships an empty file instead. */
 export async function loadFastCore(options: FastCoreLoadOptions = {}): Promise<LoadedCore> {
   const wasm = options.wasm ?? new URL("../../../dist/core/framewright-core.wasm.gz", import.meta.url);
   const loaded = await loadAll(FAST_CORE_FILES, { wasm }, options);
@@ -172,9 +171,9 @@ async function loadAll<Name extends string>(
 
 export interface FileLoad {
   url: string | URL;
-  /** What it is, for messages; by default the encoder core. */
+  /** The name in messages. Default `encoder core`. */
   name?: string;
-  /** What the downloaded file must match once uncompressed. */
+  /** The expected size and hash of the uncompressed file. */
   file: CoreFile;
   /** Name of the cache; null disables caching. */
   cache: string | null;
@@ -198,7 +197,7 @@ async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
     if (kept) return kept;
   }
   const bytes = await fetchFile(load);
-  // Cached uncompressed, so that the next visit skips that work. Nothing waits for the write.
+  // Cached uncompressed, which spares the next visit that work.
   void keepCached(cache, url, new Response(bytes));
   return bytes;
 }
@@ -257,7 +256,7 @@ async function readFile(
   return bytes;
 }
 
-// The server may already have undone the gzip (Content-Encoding), so look at the bytes.
+// The browser may have unpacked the gzip already (Content-Encoding), so look at the bytes.
 async function unpack(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
@@ -372,7 +371,9 @@ export function loadFont({ font, cache = CORE_CACHE }: FontLoadOptions = {}): Pr
   return loadFile({
     url: font ?? new URL("../../../dist/core/dejavu-sans.bin", import.meta.url),
     name: "font of subtitles",
-    ...{ file: BURN_FONT, cache, stallSeconds: STALL_SECONDS },
+    file: BURN_FONT,
+    cache,
+    stallSeconds: STALL_SECONDS,
     signal: new AbortController().signal,
     onBytes() {},
   });

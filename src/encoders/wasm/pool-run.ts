@@ -30,7 +30,7 @@ export interface PoolJob<Core extends string> {
   input: ByteReader;
   extra?: readonly ByteReader[] | undefined;
   signal: AbortSignal;
-  /** Estimated bytes that it takes. */
+  /** Estimated memory in bytes. */
   bytes: number;
   /** Seconds without a sign of life after which its worker counts as hung. */
   silenceSeconds: number;
@@ -50,7 +50,7 @@ export interface PoolRun<Core extends string> {
 const WAIT_MS = 1000;
 const TRIES = 2;
 // A heap never shrinks, so a worker whose heap exceeds this many bytes is not reused.
-const WORN = 256 * MIB;
+const MAX_REUSED_HEAP = 256 * MIB;
 
 export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>): PoolRun<Core> {
   const { workers, budget, cores, createWorker } = options;
@@ -63,7 +63,6 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
     const known = loading.get(core);
     if (known) return known;
     const loaded = cores[core]().catch((thrown: unknown) => {
-      // So that the next job tries again.
       loading.delete(core);
       throw thrown;
     });
@@ -75,7 +74,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
     const place = idle.findIndex((each) => each.core === name);
     const [found] = place < 0 ? [] : idle.splice(place, 1);
     if (found) return found.worker;
-    // Workers with another core make room.
+    // A worker with another core makes room.
     if (idle.length >= workers) idle.shift()?.worker.close();
     return createPoolWorker(createWorker, core);
   }
@@ -104,7 +103,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
           const { silenceSeconds, onSeconds } = job;
           const ended = await worker.run(job.work, files, { signal, silenceSeconds, onSeconds });
           if ("done" in ended) {
-            if (ended.done.heap > WORN) worker.close();
+            if (ended.done.heap > MAX_REUSED_HEAP) worker.close();
             else idle.push({ core: job.core, worker });
             return ended.done;
           }
@@ -121,7 +120,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
   };
 }
 
-/** Returns the callbacks that turn output times into the chunk's share, which never falls. */
+/** Returns the part of a pool job that turns output times into the chunk's share, which never falls. */
 export function followChunk({ plan, chunk, input, extra, signal, onWait = () => {}, onProgress }: ChunkJob) {
   const length = outputSeconds(plan, chunk);
   let best = 0;
@@ -134,7 +133,7 @@ export function followChunk({ plan, chunk, input, extra, signal, onWait = () => 
   };
 }
 
-/** Starts an encoder worker; the URL is spelled out so that bundlers find it. */
+/** Starts an encoder worker. Bundlers look for exactly this expression. */
 export function startEncoderWorker(): Worker {
   return new Worker(new URL("./encoder-worker.ts", import.meta.url), { type: "module" });
 }
@@ -157,11 +156,11 @@ interface PoolWorker {
   close(): void;
 }
 
-// Silence is counted in steps, so that a computer that slept does not make the worker look hung.
+// Counting silence in steps keeps a computer's sleep from looking like a hung worker.
 const STEPS = 10;
-// How much longer a slow machine may take to start a worker than a working one may be silent.
+// A worker may take this many times longer to start.
 const STARTING = 4;
-// How long a worker with threads may take to end them and itself.
+// Time limit for a worker to end its threads and itself.
 const THREADS_MS = 30_000;
 
 function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
@@ -171,7 +170,6 @@ function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
     worker.postMessage({ core, life } satisfies ToEncoderWorker);
     return worker;
   });
-  // A worker with threads ends them first, then itself; the page ends it only if it does not.
   function close(): void {
     if (core.threads) worker.postMessage({ end: true } satisfies ToEncoderWorker);
     end(core.threads ? THREADS_MS : 0);

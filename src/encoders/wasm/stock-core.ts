@@ -20,7 +20,7 @@ export interface WasmCoreOptions {
   memory: number;
   /** Receives each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
-  /** Receives memory that is no longer used; by default the garbage collector reclaims it. */
+  /** Receives unused memory; by default the garbage collector reclaims it. */
   freeBuffer?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
@@ -35,7 +35,7 @@ export interface WrittenFile {
   /** Path relative to the folder passed to `take`. */
   name: string;
   bytes: Uint8Array;
-  /** What comes before `bytes`, where the file was too large to stay in memory. */
+  /** Precedes `bytes` if the file was too large to stay in memory. */
   front?: Blob;
 }
 
@@ -53,20 +53,20 @@ export interface WasmCore {
   /** Runs ffprobe and returns its JSON report, or null when it cannot read the file. Throws as `exec` does. */
   ffprobe(args: readonly string[]): { report: Record<string, unknown> | null; log: readonly string[] };
   makeFolder(path: string): void;
-  /** Passes a file's bytes on as they are written, in place of keeping them; absent where a core keeps all that it writes. */
+  /** Passes a file's bytes on as they are written; absent when the core keeps all output. */
   pour?(path: string, onBytes: (bytes: Uint8Array) => void): void;
   /** Removes the files below a folder from the core and returns them. */
   take(folder: string): WrittenFile[];
 }
 
-// The stock core's stack has 64 KiB; the MJPEG and VP9 encoders need 80 to 95 (measured by painting it) and would overwrite what
-// lies below. So every run gets this one, ten times the most that any codec was seen to use.
+// The stock core's stack has 64 KiB; the MJPEG and VP9 encoders need 80 to 95 (measured by painting it) and would overwrite other data.
+// So every run gets this stack, ten times the maximum measured.
 const STACK = MIB;
 const CANARY = 1024;
 const PAINT = 0xa5;
 const REPORT = "/probe.json";
 
-/** Starts a fresh core: the unmodified npm package with a stack of its own, no network, and a limit on its memory. */
+/** Starts a fresh core: the unmodified npm package with its own stack, a memory limit and no network. */
 export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore> {
   const bound = createMemoryBound(options.memory);
   const { core, exports } = await startCore(options.createCore, (imports) => {
@@ -139,7 +139,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
   };
 }
 
-// Playlists and scripts among the inputs may name hosts; without sockets none is reachable.
+// Inputs such as playlists may name hosts; without sockets none is reachable.
 function closeNetwork(imports: Parameters<Instantiate>[0]): void {
   const EACCES = 2;
   for (const group of Object.values(imports)) {
@@ -168,13 +168,13 @@ export interface TakenFile {
   capacity: number;
 }
 
-/** Mounts a file under a path such as `/in/input`, in a folder of its own, without copying it. */
+/** Mounts a file under a path such as `/in/input`, whose folder must be new, without copying it. */
 export function mountFile(files: CoreFileSystem, path: string, file: SyncFile): void {
   const cut = path.lastIndexOf("/");
   const [folder, name] = [path.slice(0, cut), path.slice(cut + 1)];
   const { WORKERFS } = files.filesystems;
   WORKERFS.reader = { readAsArrayBuffer: (slice: { read(): ArrayBuffer }) => slice.read() };
-  // The core would allocate a buffer for every read. One shared buffer is safe: the core copies each read before the next.
+  // One shared buffer instead of one per read: the core copies each read before the next.
   let scratch = new ArrayBuffer(0);
   const read = (start: number, stop: number) => {
     const bytes = file.read(start, stop);
@@ -225,7 +225,7 @@ function listFiles(files: CoreFileSystem, folder: string): string[] {
     });
 }
 
-/** A limit in bytes on everything that a job holds: the wasm heap, the input pages and the files it writes. */
+/** A limit in bytes on a job's wasm heap, input pages and output files together. */
 export interface MemoryBound {
   /** Bytes of the wasm heap, which never shrinks. */
   readonly heap: number;
@@ -245,7 +245,7 @@ const STEP = MIB;
 /** Creates a limit of `limit` bytes. A job that would exceed it fails with `out_of_memory` before it allocates. */
 function createMemoryBound(limit: number): MemoryBound {
   let charged = 0;
-  let wanted = 0;
+  let requestedHeap = 0;
   let memory: WebAssembly.Memory | undefined;
   const heap = () => memory?.buffer.byteLength ?? 0;
 
@@ -268,20 +268,20 @@ function createMemoryBound(limit: number): MemoryBound {
       for (const group of Object.values(imports)) {
         const resize = group[name];
         if (!resize) continue;
-        // Throw, because much of the C code does not survive a failed malloc.
+        // Throw, because much C code does not survive a failed malloc.
         group[name] = (requested = 0) => {
-          wanted = requested >>> 0;
-          check(wanted);
+          requestedHeap = requested >>> 0;
+          check(requestedHeap);
           return resize(requested);
         };
       }
     },
     guardMemory(wasmMemory) {
       memory = wasmMemory;
-      // The glue asks for a fifth more than it needs each time, which would go to waste here.
+      // The glue requests a fifth more than it needs, which would be wasted here.
       const grow = WebAssembly.Memory.prototype.grow.bind(wasmMemory);
       wasmMemory.grow = (pages) => {
-        const step = Math.min(wanted + STEP, limit - charged) - heap();
+        const step = Math.min(requestedHeap + STEP, limit - charged) - heap();
         return grow(Math.min(pages, Math.max(1, Math.ceil(step / PAGE))));
       };
     },
@@ -301,20 +301,20 @@ function createMemoryBound(limit: number): MemoryBound {
   };
 }
 
-// How the core's memory file system grows a file: it doubles up to 1 MiB, then adds an eighth.
+// The core's memory file system doubles a file's buffer up to 1 MiB, then adds an eighth.
 function grownTo(capacity: number, needed: number): number {
   return Math.max(needed, Math.floor(capacity * (capacity < MIB ? 2 : 1.125)));
 }
 
-const KEPT = 20;
+const MAX_LINES = 20;
 
-// Printed at every exit, or by the option parser before it has read -loglevel.
+// Printed at every exit, or by the option parser before it reads -loglevel.
 const NOISE =
   /^(Aborted\(|Splitting the commandline|Finished splitting|Reading option |Parsing a group|Successfully parsed|Applying option |Opening an (input|output) file|Successfully opened the file| *Last message repeated| *$)/;
 
 const STATUS = /^(frame|size)=/;
 
-/** The last lines that ffmpeg printed. */
+/** ffmpeg's last lines. */
 export interface RunLog {
   add(line: string): void;
   /** Up to 20 lines, oldest first, without URLs. */
@@ -327,12 +327,11 @@ export function createRunLog(): RunLog {
   const lines: string[] = [];
   return {
     add(given) {
-      // ffmpeg overwrites its status line; the last state counts.
       const line = given.split("\r").findLast((state) => state !== "") ?? "";
       if (NOISE.test(line)) return;
       if (STATUS.test(line) && STATUS.test(lines.at(-1) ?? "")) lines.pop();
       lines.push(clean(line));
-      if (lines.length > KEPT) lines.shift();
+      if (lines.length > MAX_LINES) lines.shift();
     },
     lines,
     summary() {

@@ -11,21 +11,20 @@ export interface MtCoreOptions {
   threads: string;
   /** Bytes of its memory, which is fixed and shared by its threads. */
   memory: number;
-  /** Modifies the glue functions that the core imports, before it is instantiated; `isRunning` is false until its run starts. */
+  /** Modifies the core's imports before it is instantiated; `isRunning` returns false until the run starts. */
   guard?: (imports: CoreImports, isRunning: () => boolean) => void;
   /** Called with each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
-  /** Called while the core starts, with each of its threads that has loaded. */
+  /** Called once for each thread that has loaded. */
   onThread?: () => void;
-  /** Called before the core starts; `end` terminates its threads, and those that it starts later. */
+  /** Called before the core starts; `end` terminates its threads, including those that start later. */
   onThreads?: (end: () => void) => void;
 }
 
 const PAGE = 65_536;
 
 /**
- * Starts a threaded core for one job. It keeps its own stack and its memory does not grow, so it cannot run twice. It has no
- * ffprobe.
+ * Starts a threaded core for one job; it cannot run twice, and has no ffprobe.
  */
 export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
   const { createCore, module, glue, threads, memory, guard = () => {}, onThread = () => {} } = options;
@@ -72,7 +71,8 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
   };
 }
 
-// The glue starts 32 threads, which takes a slow machine a minute, and reports nothing meanwhile. The worker runs nothing else.
+// The glue starts 32 threads, which takes a slow machine a minute, without any report. The worker starts no other workers, so replacing
+// the constructor is safe.
 function watchThreads(onThread: () => void): () => void {
   const started = new Set<Worker>();
   let isOver = false;

@@ -35,20 +35,19 @@ export interface WasmMt extends Encoder {
 }
 
 const SILENCE_SECONDS = 30;
-// The size that the threaded core was built with.
+// Fixed by the build of the threaded core.
 const MEMORY = 1024 * MIB;
 // Estimated MiB per million pixels, on top of the base.
 const HEAP = { decode: 20, encode: 200, base: 100 } as const;
-// With six or more threads the core fails.
-const MOST_THREADS = 4;
+// The core fails with six or more threads.
+const MAX_THREADS = 4;
 
 /**
- * Creates the encoder that handles H.265 on cross-origin isolated pages, one job at a time because every job starts its own
- * threads.
+ * Creates the encoder for H.265 on cross-origin isolated pages; it runs one job at a time, because every job starts its own threads.
  */
 export function createWasmMt(options: WasmMtOptions): WasmMt {
   const { core, createWorker = startEncoderWorker, silenceSeconds = SILENCE_SECONDS } = options;
-  const threads = Math.max(1, Math.min(MOST_THREADS, navigator.hardwareConcurrency ?? 1));
+  const threads = Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency ?? 1));
   const tools = mtTools(threads);
   const load = () => {
     if (!core) throw new RangeError("There is no threaded core.");
@@ -70,7 +69,8 @@ export function createWasmMt(options: WasmMtOptions): WasmMt {
         ...followChunk(job),
         core: "threaded",
         work: { kind: "encode", plan, chunk, source, tools, memory: MEMORY },
-        ...{ bytes: MEMORY, silenceSeconds },
+        bytes: MEMORY,
+        silenceSeconds,
       });
       job.onTally?.(tally);
       return files;
@@ -81,13 +81,13 @@ export function createWasmMt(options: WasmMtOptions): WasmMt {
 
 function mtTools(threads: number): Toolset {
   const args = (params: string) => ["-preset", "veryfast", "-x265-params", params, "-tag:v", "hvc1"];
-  const usual = `open-gop=0:log-level=error:frame-threads=1:pools=${threads}`;
+  const defaults = `open-gop=0:log-level=error:frame-threads=1:pools=${threads}`;
   return {
     ...WASM_TOOLS,
     name: "the threaded wasm core",
-    video: { h265: { encoder: "libx265", args: args(usual) } },
-    // With cutree, its look-ahead writes out of bounds on small pictures.
-    small: { h265: { encoder: "libx265", args: args(`${usual}:cutree=0`) } },
+    video: { h265: { encoder: "libx265", args: args(defaults) } },
+    // cutree's look-ahead writes out of bounds on small pictures.
+    small: { h265: { encoder: "libx265", args: args(`${defaults}:cutree=0`) } },
     minSide: { h265: 16 },
     input: ["-threads", "1", "-filter_complex_threads", "1"],
     output: ["-threads", String(threads)],

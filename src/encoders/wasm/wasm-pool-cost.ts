@@ -17,21 +17,21 @@ import { outputBytes } from "../light/light-estimate.ts";
 /** Limit in bytes on the heap and output of one encoder worker: wasm's 2 GiB, less a margin for wrong estimates. */
 export const WORKER_MEMORY = 1792 * MIB;
 
-/** Bytes of an encoder worker besides heap and output: code, glue and input blocks. */
+// Code, glue and input blocks of an encoder worker.
 const WORKER_BASE = 48 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];
-// MiB of heap, enough for 3.5 Mpx: looking further ahead at larger pictures would leave no room for other workers.
+// MiB of heap, enough for 3.5 Mpx; a longer look-ahead at larger pictures would leave no room for other workers.
 const AMPLE = 448;
 
-/** What one worker has for a job. */
+/** Memory of one worker for a job. */
 export interface WorkerRoom {
   /** Bytes of heap and output together. */
   memory: number;
-  /** Most bytes of an output that its core holds in memory. */
+  /** Maximum bytes of an output that the core keeps in memory. */
   held: number;
 }
 
-/** Returns why a plan does not fit a worker, on a core with these tools; null when it does. */
+/** Returns the reason why a plan does not fit a worker whose core has these tools; null when it fits. */
 export function refusePool(
   plan: Plan,
   source: Source,
@@ -46,8 +46,7 @@ export function refusePool(
 }
 
 /**
- * Returns a core's tools for a plan: x264 at its best quality, with its look-ahead shortened only as far as `memory` bytes
- * demand.
+ * Returns a core's tools for a plan: x264 at its best quality, with its look-ahead shortened only as far as `memory` bytes require.
  */
 export function poolTools(plan: Plan, source: Source, memory: number, tools = WASM_TOOLS): Toolset {
   const { args } = levelOf(plan, source, memory);
@@ -70,14 +69,14 @@ function inputBytes(plan: Plan, { filesize = 0, duration }: Source, chunk: Chunk
   return filesize * Math.min(1, Math.max(0, last - chunk.start) / duration);
 }
 
-// The same for all chunks of a plan, because they are stitched together.
+// The same for all chunks of a plan, because they are stitched.
 function levelOf(plan: Plan, source: Source, memory: number): X264Level {
   const room = (memory - WORKER_BASE) / MIB;
   if (heapOf(plan, source, X264_AMPLE) <= Math.min(room, AMPLE)) return X264_AMPLE;
   return X264_LEVELS.find((level) => heapOf(plan, source, level) <= room) ?? LOWEST;
 }
 
-/** Seconds that a job may go without a sign of life, on top of a core's usual limit: one picture is encoded in a single call. */
+/** Extra seconds that a job may go without a sign of life: a picture is encoded in a single call. */
 export function silentSeconds(plan: Plan, source: Source): number {
   const slow = 10;
   return plan.image ? slow * (secondsOf(plan, source, LOWEST)?.pictures ?? 0) : 0;
@@ -86,14 +85,14 @@ export function silentSeconds(plan: Plan, source: Source): number {
 const CHUNK = { least: 4, most: 20, whole: 4 } as const;
 
 /**
- * Returns how many seconds of source a chunk should span to keep `workers` busy, 4 to 20, or fewer where some worker would
- * get no chunk; null when the plan is better left whole. A hint for `createPlan`.
+ * Returns the seconds of source that a chunk should span to keep `workers` busy: 4 to 20, or fewer if a worker would otherwise get no
+ * chunk; null when the plan is better left whole. A hint for `createPlan`.
  */
 export function poolChunkSeconds(plan: Plan, workers: number): number | null {
   const { video } = plan;
   const duration = sourceSeconds(plan);
   if (video?.mode !== "encode" || duration === null || workers < 2 || duration < CHUNK.whole) return null;
-  const wanted = Math.min(CHUNK.most, Math.max(CHUNK.least, duration / (2 * workers)), duration / workers);
-  if (plan.kind !== "adaptive_video") return wanted;
-  return duration < 2 * SEGMENT_SECONDS ? null : Math.max(SEGMENT_SECONDS, wanted);
+  const seconds = Math.min(CHUNK.most, Math.max(CHUNK.least, duration / (2 * workers)), duration / workers);
+  if (plan.kind !== "adaptive_video") return seconds;
+  return duration < 2 * SEGMENT_SECONDS ? null : Math.max(SEGMENT_SECONDS, seconds);
 }

@@ -23,7 +23,7 @@ import type { PoolFile } from "./worker-protocol.ts";
 /** Options of {@link createWasmPool}. */
 export interface WasmPoolOptions {
   /**
-   * Most encoder workers to run.
+   * Maximum number of encoder workers.
    *
    * @default the number of processors
    */
@@ -68,13 +68,13 @@ export interface WasmPoolOptions {
 
 /** An encoder on the pool's workers. */
 export interface PoolEncoder extends Encoder {
-  /** Most encoder workers that run at once, and so the number of jobs worth queueing in parallel. */
+  /** Maximum number of encoder workers, and so the number of jobs worth running in parallel. */
   readonly workers: number;
-  /** Encodes one chunk into files in memory, or streams one that is too large for it; rejects with a MediaError. */
+  /** Encodes one chunk into files in memory, or into a stream if the file is too large; rejects with a MediaError. */
   encode(job: ChunkJob): Promise<EncodedFile[] | ReadableStream<Uint8Array>>;
   /**
-   * Returns how many seconds of source a chunk of a plan should span to occupy all workers; null when the plan is better
-   * left whole. A hint for `createPlan`.
+   * Returns the seconds of source that a chunk of a plan should span to occupy all workers; null when the plan is better left whole.
+   * A hint for `createPlan`.
    */
   chunkSeconds(plan: Plan, source: Source): number | null;
 }
@@ -84,13 +84,13 @@ export interface PoolEncoder extends Encoder {
  * stock core. A package built without them refuses all plans.
  */
 export interface FastEncoder extends PoolEncoder {
-  /** Loads the core that a plan is for, so that `refuse` knows whether it is there. Never rejects. */
+  /** Loads the core for a plan, so that `refuse` knows whether it is available. Never rejects. */
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
-/** A pool of encoder workers, each with one core. It is the encoder "wasm", on the stock core, and can also probe files. */
+/** A pool of encoder workers, each with one core: the encoder "wasm", on the stock core, which can also probe files. */
 export interface WasmPool extends PoolEncoder {
-  /** The same workers with the fast cores; all take their turns in one queue. */
+  /** The same workers with the fast cores; all jobs share one queue. */
   readonly fast: FastEncoder;
   /** Returns ffprobe's report on a file; rejects with `input_unsupported` when it is not media. */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
@@ -101,9 +101,13 @@ export interface WasmPool extends PoolEncoder {
 }
 
 const TOOLS = { stock: WASM_TOOLS, fast: FAST_TOOLS, vp9: VP9_TOOLS } as const;
-// Bytes of an output that a core holds in memory.
-const HELD = { stock: Number.POSITIVE_INFINITY, fast: SPILLED_OUTPUT, vp9: SPILLED_OUTPUT } as const;
-// Which fast core encodes a codec; the first does everything else.
+// Maximum bytes of an output in a core's memory.
+const MAX_OUTPUT_MEMORY = {
+  stock: Number.POSITIVE_INFINITY,
+  fast: SPILLED_OUTPUT,
+  vp9: SPILLED_OUTPUT,
+} as const;
+// The fast core of a codec; `fast` encodes everything else.
 const FAST_CORES: Partial<Record<VideoCodec, keyof typeof TOOLS>> = { vp9: "vp9" };
 const SILENCE_SECONDS = 30;
 const PROBE_MEMORY = 256 * MIB;
@@ -129,11 +133,13 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
       workers,
       refuse(plan, source) {
         const core = coreOf(plan);
-        return refusePool(plan, source, { memory, tools: TOOLS[core], held: HELD[core] });
+        return refusePool(plan, source, { memory, tools: TOOLS[core], held: MAX_OUTPUT_MEMORY[core] });
       },
       chunkSeconds(plan, source) {
         const [chunk] = plan.chunks;
-        const each = chunk ? memoryOf(plan, source, chunk, { memory, held: HELD[coreOf(plan)] }) : memory;
+        const each = chunk
+          ? memoryOf(plan, source, chunk, { memory, held: MAX_OUTPUT_MEMORY[coreOf(plan)] })
+          : memory;
         return poolChunkSeconds(plan, Math.max(1, Math.min(workers, Math.floor(budget / each))));
       },
       async encode(job) {
@@ -144,7 +150,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
           ...followChunk(job),
           core,
           work: { kind: "encode", plan, chunk, source, tools, memory },
-          bytes: memoryOf(plan, source, chunk, { memory, held: HELD[core] }),
+          bytes: memoryOf(plan, source, chunk, { memory, held: MAX_OUTPUT_MEMORY[core] }),
           silenceSeconds: silence + silentSeconds(plan, source),
         });
         job.onTally?.(tally);
@@ -171,7 +177,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
       },
       refuse(plan, source) {
         const refusal = refuse(plan, source);
-        // What it was not made for is nothing to explain.
+        // These plans are not meant for this encoder, so no reason is worth reporting.
         if (plan.image || refusal?.code === "output_codec") return { code: "other_work" };
         return refusal ?? (loaded.has(fastCoreOf(plan)) ? null : { code: "not_loaded" });
       },
@@ -194,7 +200,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   };
 }
 
-// Of several files, each is a segment, which fits.
+// Several files are segments, which fit into memory.
 async function joinFiles(files: readonly PoolFile[]): Promise<EncodedFile[] | ReadableStream<Uint8Array>> {
   const [first] = files;
   if (first?.front && files.length === 1) return wholeOf(first).stream();

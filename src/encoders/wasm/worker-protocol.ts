@@ -21,15 +21,15 @@ export type EncoderWork =
   | { kind: "probe"; memory: number };
 
 /**
- * Messages to an encoder worker: first the core, then jobs, one at a time. `life` is a URL that resolves for as long as the
- * worker is needed, because a running core blocks messages. `end` terminates the threads of its core, then the worker.
+ * Messages to an encoder worker: first the core, then jobs, one at a time. `life` is a URL that resolves as long as the worker is
+ * needed, because a running core blocks messages. `end` terminates the core's threads, then the worker.
  */
 export type ToEncoderWorker =
   | { core: LoadedCore; life: string }
   | { work: EncoderWork; files: readonly [Blob, ...Blob[]] }
   | { end: true };
 
-/** A file that a core wrote; `front` comes before its bytes, where it was too large to stay in memory. */
+/** A file that a core wrote; `front` precedes its bytes if it was too large to stay in memory. */
 export type PoolFile = EncodedFile & { front?: Blob };
 
 export interface WorkDone {
@@ -41,8 +41,7 @@ export interface WorkDone {
 }
 
 /**
- * Messages from an encoder worker: signs of life, with the output time in seconds where ffmpeg reported one, and finally the
- * result.
+ * Messages from an encoder worker: signs of life, with the output time in seconds if ffmpeg reported one, and finally the result.
  */
 export type FromEncoderWorker =
   | { state: "alive"; seconds: number | null }
@@ -59,11 +58,11 @@ export type FromEncoderWorker =
 /** Functions that a wasm imports from its glue, grouped by module. */
 type Imports = Record<string, Record<string, unknown>>;
 
-// A request takes one or two milliseconds, and reading the clock as long as many a call.
+// A request takes one or two milliseconds, and reading the clock takes as long as many imports.
 const EVERY_MS = 200;
 const EVERY_CALLS = 8;
 
-/** A worker whose running wasm ends with it; terminated alone, Chromium lets the wasm run on for 2 seconds. */
+/** A worker whose running wasm ends with it; after terminate() alone, Chromium lets the wasm run for 2 more seconds. */
 export interface LivingWorker {
   worker: Worker;
   /** Ends the wasm at once, and the worker after `graceMs` milliseconds. Default 0. */
@@ -87,7 +86,7 @@ export function startLiving(start: (life: string) => Worker): LivingWorker {
 /** Lets wasm in a worker stop soon after the worker is abandoned. */
 export interface WorkerLife {
   /**
-   * Wraps the imports so that they throw once the worker is abandoned, unless the wasm only starts; a busy worker receives no
+   * Wraps the imports so that they throw once the worker is abandoned, except while the wasm starts; a busy worker receives no
    * messages.
    */
   guard(imports: Imports, isRunning?: () => boolean): void;
@@ -95,32 +94,32 @@ export interface WorkerLife {
 
 /** Polls `url`, which resolves until the worker is abandoned. Call before the first await. */
 export function followLife(url: string): WorkerLife {
-  // The page's policy may forbid such requests.
+  // A content security policy may forbid these requests.
   const own = URL.createObjectURL(new Blob(["allowed"]));
-  const allowed = answers(own);
+  const allowed = resolves(own);
   URL.revokeObjectURL(own);
   let last = Number.NEGATIVE_INFINITY;
   let calls = 0;
-  let wanted = true;
+  let isNeeded = true;
 
   function check(): void {
     if (calls++ % EVERY_CALLS !== 0) return;
     const now = performance.now();
     if (now - last < EVERY_MS) return;
     last = now;
-    wanted &&= answers(url);
-    if (!wanted) throw new MediaError("worker_lost", "The worker is no longer needed.");
+    isNeeded &&= resolves(url);
+    if (!isNeeded) throw new MediaError("worker_lost", "The worker is no longer needed.");
   }
 
   return {
     guard(imports, isRunning = () => true) {
       if (!allowed) return;
-      // While it encodes a picture, an encoder reads the clock, reads, writes, copies or catches a C++ exception many times.
+      // Encoders call some import many times per picture.
       for (const group of Object.values(imports)) {
         for (const [name, call] of Object.entries(group)) {
           if (typeof call !== "function") continue;
           group[name] = (...args: unknown[]) => {
-            // What it throws while the wasm starts, nothing would catch.
+            // Errors during startup would go unhandled.
             if (isRunning()) check();
             return call(...args);
           };
@@ -130,7 +129,7 @@ export function followLife(url: string): WorkerLife {
   };
 }
 
-function answers(url: string): boolean {
+function resolves(url: string): boolean {
   try {
     const request = new XMLHttpRequest();
     request.open("GET", url, false);

@@ -3,15 +3,15 @@ import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { MAX_POINTS, samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 
-/** Measures the peaks of a WAV as it is written. */
+/** Measures the peaks of a WAV while it is written. */
 export interface PeakMeter {
   /** Takes the next bytes of the file. */
   add(bytes: Uint8Array): void;
-  /** Returns the peaks as {@link readPeaks} reads them; null where there was no sound. */
+  /** Returns a file of peaks, with a {@link PeaksHeader}; null when there was no sound. */
   end(): Uint8Array<ArrayBuffer> | null;
 }
 
-/** The header of a file of peaks, whose numbers come in this order. */
+/** The header of a file of peaks; its numbers are in this order. */
 export interface PeaksHeader {
   channels: number;
   /** Hertz. */
@@ -28,8 +28,8 @@ const FIELDS = ["channels", "sample_rate", "samples_per_pixel", "samples", "leng
 /** Bytes before the peaks: a minimum and a maximum of 16 bits for each channel of each point. */
 export const PEAKS_HEADER = FIELDS.length * Float64Array.BYTES_PER_ELEMENT;
 
-// In a file by ffmpeg, the samples start after about a hundred bytes.
-const MOST_HEADER = 65_536;
+// ffmpeg's samples start after about a hundred bytes.
+const MAX_HEADER_BYTES = 65_536;
 const FIRST_VALUES = 65_536;
 
 /** Reads the header of a file of peaks. */
@@ -44,7 +44,7 @@ function writeHeader(header: PeaksHeader): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new Float64Array(FIELDS.map((name) => header[name])).buffer);
 }
 
-/** Joins the files of peaks of one sound's stretches, which are in order and of the same channels and rate. */
+/** Joins the files of peaks of consecutive parts of a sound, which have the same channels and rate. */
 export function joinPeaks(files: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const [first, ...others] = files.map(readPeaksHeader);
   if (!first) throw new RangeError("There are no peaks to join.");
@@ -56,7 +56,7 @@ export function joinPeaks(files: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   return concatBytes([writeHeader(header), ...files.map((file) => file.subarray(PEAKS_HEADER))]);
 }
 
-/** Creates a meter for one file, or for the rest of a sound after so many points; it holds no more than the peaks. */
+/** Creates a meter for one file, or for the rest of a sound after `points_before` points; it stores only the peaks. */
 export function createPeakMeter(plan: WaveformPlan, points_before = 0): PeakMeter {
   let rest: Uint8Array<ArrayBufferLike> = new Uint8Array();
   let format: WaveFormat | null = null;
@@ -68,7 +68,7 @@ export function createPeakMeter(plan: WaveformPlan, points_before = 0): PeakMete
       rest = new Uint8Array();
       if (!format || !scanner) {
         format = readWaveHeader(data);
-        if (!format && data.length > MOST_HEADER) throw notWave();
+        if (!format && data.length > MAX_HEADER_BYTES) throw notWave();
         if (!format) {
           rest = data.slice();
           return;
@@ -85,7 +85,7 @@ export function createPeakMeter(plan: WaveformPlan, points_before = 0): PeakMete
   };
 }
 
-// A view needs an even offset.
+// An Int16Array needs an even offset.
 function samplesOf(bytes: Uint8Array): Int16Array {
   const { buffer, byteOffset, byteLength } = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
   return new Int16Array(buffer, byteOffset, byteLength / 2);
@@ -96,13 +96,13 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   const samples_per_pixel = samplesPerPixel(zoom, sample_rate);
   const rows = plan.split ? channels : 1;
   const fits = "points" in zoom;
-  // A duration may be a little off, so the last point takes the samples beyond it. A zoomed picture ends at its edge.
+  // A duration may be a little short, so the last point takes the samples beyond it. A zoomed picture ends at its edge.
   const most = (fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
-  // The last point in it is open: an hour has so many that each is measured where it is kept.
+  // The last point is open and measured in place.
   let values = new Int16Array(FIRST_VALUES);
   let samples = 0;
   let length = 0;
-  // Samples in the open point, and how many it takes.
+  // Samples in the open point, and its capacity.
   let count = 0;
   let room = 0;
   open();
@@ -157,7 +157,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   };
 }
 
-// The mean, toward zero, as audiowaveform computes it. The sums in between have the same order.
+// The mean, rounded toward zero, as audiowaveform computes it; sums order like means, so only the extremes are divided.
 function scanMean(
   data: Int16Array,
   from: number,
@@ -178,7 +178,7 @@ function scanMean(
   values[point + 1] = Math.max(values[point + 1] as number, Math.trunc(most / channels));
 }
 
-// Without branches, which a processor cannot predict for sound: the sign of a difference selects it or nothing. Takes two thirds of the time.
+// Branchless, because processors cannot predict sound: the sign of a difference selects it or 0. A third faster.
 function scanEach(
   data: Int16Array,
   from: number,
@@ -211,7 +211,7 @@ function tooMany(): MediaError {
   return new MediaError("encode_failed", message);
 }
 
-/** The format and the place of the samples in a WAV. */
+/** The format of a WAV, and the position of its samples. */
 interface WaveFormat {
   channels: number;
   /** Hertz. */
@@ -226,8 +226,8 @@ const FMT = 0x666d7420;
 const DATA = 0x64617461;
 
 /**
- * Reads a WAV or RF64 up to its first sample; null until there are enough bytes. Ignores the sizes, which are unknown while the file is
- * still being written.
+ * Reads a WAV or RF64 up to its first sample; null until there are enough bytes. Ignores the size of the data, which is unknown while the
+ * file is written.
  */
 function readWaveHeader(bytes: Uint8Array): WaveFormat | null {
   const view = viewOf(bytes);
@@ -246,13 +246,13 @@ function readWaveHeader(bytes: Uint8Array): WaveFormat | null {
   return null;
 }
 
-/** The extremes of samples, eight at a time. */
+/** Finds the extremes of samples, eight at a time. */
 export interface Lanes {
-  /** Takes the samples that the next scans are of. */
+  /** Loads the samples for the next scans. */
   load(samples: Int16Array): void;
   /**
-   * Widens the extremes at a place in `values`, a minimum and a maximum for each channel, to those of a stretch of the samples. Returns where
-   * it stopped: up to seven are left.
+   * Widens the extremes at `at` in `values`, a minimum and a maximum per channel, by the samples from `from` to `to`. Returns the index
+   * where it stopped, up to seven samples before `to`.
    */
   scan(from: number, to: number, values: Int16Array, at: number): number;
 }
@@ -262,20 +262,28 @@ const I32 = 0x7f;
 const V128 = 0x7b;
 const NONE = 0x40;
 const OP = {
-  ...{ loop: 0x03, if: 0x04, end: 0x0b, branch: 0x0c },
-  ...{ get: 0x20, set: 0x21, tee: 0x22, constant: 0x41, less: 0x48, add: 0x6a },
+  loop: 0x03,
+  if: 0x04,
+  end: 0x0b,
+  branch: 0x0c,
+  get: 0x20,
+  set: 0x21,
+  tee: 0x22,
+  constant: 0x41,
+  less: 0x48,
+  add: 0x6a,
 } as const;
 // Aligned to two bytes.
 const LOAD = [0xfd, 0x00, 1, 0];
 const storeAt = (offset: number) => [0xfd, 0x0b, 1, offset];
-const LEAST = [0xfd, 0x96, 0x01];
-const MOST = [0xfd, 0x98, 0x01];
+const MIN = [0xfd, 0x96, 0x01];
+const MAX = [0xfd, 0x98, 0x01];
 const [AT, END, LOW, HIGH] = [0, 1, 2, 3] as const;
 
 const LANES = 8;
 const BLOCK = 2 * LANES;
 const PAGE = 65_536;
-// The minima of the lanes, then their maxima; the samples come after them.
+// Memory starts with the lanes' minima and maxima; the samples follow.
 const BASE = 2 * BLOCK;
 
 const widen = (into: number, by: readonly number[]) => [
@@ -284,7 +292,7 @@ const widen = (into: number, by: readonly number[]) => [
 // do { low = min(low, *at); high = max(high, *at); } while ((at += 16) < end)
 const BODY = [
   ...[OP.get, AT, ...LOAD, OP.tee, LOW, OP.set, HIGH],
-  ...[OP.loop, NONE, ...widen(LOW, LEAST), ...widen(HIGH, MOST)],
+  ...[OP.loop, NONE, ...widen(LOW, MIN), ...widen(HIGH, MAX)],
   ...[OP.get, AT, OP.constant, BLOCK, OP.add, OP.tee, AT, OP.get, END, OP.less],
   ...[OP.if, NONE, OP.branch, 1, OP.end, OP.end],
   ...[OP.constant, 0, OP.get, LOW, ...storeAt(0), OP.constant, 0, OP.get, HIGH, ...storeAt(BLOCK), OP.end],
@@ -308,7 +316,7 @@ interface Exports {
 }
 
 function compile(): Exports | null {
-  // In the types of Workers it is abstract, because it throws there.
+  // Workers' types declare it abstract, because it throws there.
   const Module = WebAssembly.Module as unknown as new (bytes: Uint8Array) => WebAssembly.Module;
   try {
     return new WebAssembly.Instance(new Module(MODULE)).exports as unknown as Exports;
@@ -317,7 +325,7 @@ function compile(): Exports | null {
   }
 }
 
-/** Creates the lanes for so many channels; null where they do not divide among them, or where nothing can be compiled, as in a Worker. */
+/** Creates the lanes for a number of channels; null if it does not divide eight, or if wasm cannot be compiled, as in a Worker. */
 export function createLanes(channels: number): Lanes | null {
   if (LANES % channels !== 0) return null;
   const exports = compile();

@@ -7,22 +7,22 @@ import { concatBytes } from "../../util/bytes.ts";
 import { PNG_SIGNATURE, pngChunk, u32 } from "../images/png.ts";
 import { PEAKS_HEADER, type PeaksHeader, readPeaksHeader } from "./peak-meter.ts";
 
-/** Turns a file of peaks into the output, as a stream. */
+/** Converts a file of peaks to the output, as a stream. */
 export interface WaveformEnd {
   stream: TransformStream<Uint8Array, Uint8Array>;
   /** The facts of the output, once the stream has ended. */
   facts(): WaveformFacts;
-  /** Seconds of sound that were measured. */
+  /** Seconds of sound measured. */
   seconds(): number;
 }
 
-/** Creates the end of an encode in a format of the kind `waveform`. */
+/** Creates the writer of a format of the kind `waveform`. */
 export function writeWaveform(format: WaveformFormat, plan: WaveformPlan): WaveformEnd {
   const writer = WRITERS[format](plan);
   let header: PeaksHeader | null = null;
   let rest: Uint8Array<ArrayBufferLike> = new Uint8Array();
   let values = 0;
-  const known = (): PeaksHeader => {
+  const requireHeader = (): PeaksHeader => {
     if (header) return header;
     throw broken();
   };
@@ -44,13 +44,13 @@ export function writeWaveform(format: WaveformFormat, plan: WaveformPlan): Wavef
         send(controller, writer.body(peaks));
       },
       flush(controller) {
-        const { length, channels } = known();
+        const { length, channels } = requireHeader();
         if (values !== length * channels * 2) throw broken();
         send(controller, writer.tail());
       },
     }),
-    facts: () => factsOf(known(), plan),
-    seconds: () => known().samples / known().sample_rate,
+    facts: () => factsOf(requireHeader(), plan),
+    seconds: () => requireHeader().samples / requireHeader().sample_rate,
   };
 }
 
@@ -114,10 +114,10 @@ const WRITERS: Readonly<Record<WaveformFormat, (plan: WaveformPlan) => Writer>> 
 };
 
 const ASCII = { comma: 44, minus: 45, zero: 48 } as const;
-// A comma, a sign and five digits.
+// Bytes of a comma, a sign and five digits.
 const WIDEST = 7;
 
-// Each after a comma. An hour of sound has over a million numbers, which `join` takes ten times as long to write.
+// Writes a comma before each number. An hour of sound has over a million numbers, for which `join` takes ten times as long.
 function writeNumbers(values: Int16Array | Int8Array): Uint8Array {
   const text = new Uint8Array(values.length * WIDEST);
   let end = 0;
@@ -139,7 +139,7 @@ function unitOf(value: number): number {
   return value < 10 ? 1 : value < 100 ? 10 : value < 1000 ? 100 : value < 10_000 ? 1000 : 10_000;
 }
 
-// An array of bytes keeps the whole part, toward zero, as audiowaveform divides. `from` takes twenty times as long for each number.
+// Int8Array truncates toward zero, as audiowaveform does; Int8Array.from takes twenty times as long.
 function inEight(peaks: Int16Array): Int8Array<ArrayBuffer> {
   const eight = new Int8Array(peaks.length);
   for (let at = 0; at < peaks.length; at++) eight[at] = (peaks[at] as number) / 256;
@@ -157,15 +157,15 @@ function broken(): MediaError {
 const LEVELS = 65_536;
 
 /**
- * Draws peaks as a PNG of two colors: in each column of pixels a line from the least sample to the greatest, channels below one
- * another. `peaks` has a minimum and a maximum for each channel of each point.
+ * Draws peaks as a PNG of two colors: each column is a line from the minimum to the maximum, with the channels below one another. `peaks`
+ * has a minimum and a maximum for each channel of each point.
  */
 function drawWaveform(
   peaks: Int16Array,
   channels: number,
   { width, height, color, background }: WaveformPicture,
 ): Uint8Array<ArrayBuffer> {
-  // A line of one bit a pixel, after a byte that names its filter: none.
+  // A line has one bit a pixel, after a byte with its filter: none.
   const stride = 1 + Math.ceil(width / 8);
   const lines = new Uint8Array(stride * height);
   const columns = Math.min(width, peaks.length / (2 * channels));
@@ -194,13 +194,13 @@ export interface TwoColors {
   height: number;
   /** Colors of a clear and of a set bit, `0xRRGGBB` or `0xRRGGBBAA`. */
   colors: readonly [string, string];
-  /** Lines of pixels, each after the byte of its filter. */
+  /** Lines of pixels, each after its filter byte. */
   lines: Uint8Array;
 }
 
 const PALETTE = 3;
 
-/** Encodes a picture as PNG (ISO/IEC 15948); the same picture always has the same bytes, which `CompressionStream` does not promise. */
+/** Encodes a picture as PNG (ISO/IEC 15948), always with the same bytes, which `CompressionStream` does not guarantee. */
 function encodePng({ width, height, colors, lines }: TwoColors): Uint8Array<ArrayBuffer> {
   const parts = colors.map((color) => {
     const digits = color.slice(2).padEnd(8, "f");

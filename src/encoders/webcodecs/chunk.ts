@@ -35,7 +35,7 @@ import {
 } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 
-/** Longest distance between keyframes in seconds, so that players can seek. */
+// Players seek to keyframes.
 const KEYFRAME_SECONDS = 5;
 // Seconds; containers round times to milliseconds.
 const ROUNDING = 0.001;
@@ -44,7 +44,7 @@ const ROUNDING = 0.001;
 export interface PictureOutput {
   video: VideoEncode;
   ability: Ability;
-  /** Overrides the rate control that the plan asks for. */
+  /** Overrides the plan's rate control. */
   hold?: Hold | undefined;
   /** Seconds between keyframes, counted from the first picture. */
   key_seconds: number;
@@ -53,8 +53,8 @@ export interface PictureOutput {
 }
 
 /**
- * Encodes the pictures of a chunk into a file of the plan's format in memory, with times relative to the chunk's start.
- * `hold` overrides the rate control that the plan asks for. Rejects as {@link encodeOutputs} does.
+ * Encodes the pictures of a chunk into a file of the plan's format in memory, with times relative to the chunk's start. `hold` overrides
+ * the plan's rate control. Rejects as {@link encodeOutputs} does.
  */
 export async function encodePictures(
   job: ChunkJob,
@@ -67,7 +67,7 @@ export async function encodePictures(
   const { write } = file;
   try {
     await encodeOutputs(job, [{ video, ability, hold, key_seconds: KEYFRAME_SECONDS, write }]);
-    // A picture may outlast its chunk; only sound follows the last one.
+    // A picture may outlast its chunk and leave the next one empty.
     return await file.finish(job.chunk.track === "video");
   } finally {
     await file.cancel();
@@ -75,9 +75,8 @@ export async function encodePictures(
 }
 
 /**
- * Decodes the pictures of a chunk once and encodes them for each output; resolves when all packets are written. An abort
- * stops decoder and encoders at once, and every frame is closed. Rejects with `encode_failed` when the pictures cannot be
- * decoded.
+ * Decodes the pictures of a chunk once and encodes them for each output; resolves when all packets are written. An abort stops the
+ * decoder and encoders at once and closes every frame. Rejects with `encode_failed` when the pictures cannot be decoded.
  */
 export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutput[]): Promise<void> {
   const { plan, source, signal } = job;
@@ -119,7 +118,7 @@ function fpsOf(video: VideoEncode, source: Source, { speed = 1 }: Pick<Plan, "sp
   return video.fps ?? (source.fps ?? DEFAULT_FPS) * speed;
 }
 
-/** Returns the rate control for a plan, without a quantizer where the encoder supports none. */
+/** Returns the rate control for a plan: a bitrate if the encoder supports no quantizer. */
 export function holdOf(
   video: VideoEncode,
   source: Source,
@@ -151,7 +150,9 @@ async function feed(
   const decoded: number[] = [];
   const { fps } = first.video;
   const span = {
-    ...{ start: origin + chunk.start, fps, speed },
+    start: origin + chunk.start,
+    fps,
+    speed,
     shown: (chunk.shown_from ?? chunk.start) - chunk.start,
     length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
     decode_from: origin + (chunk.decode_from ?? chunk.start),
@@ -165,7 +166,7 @@ async function feed(
     for (const [index, { key_seconds }] of outputs.entries()) {
       const frame = await painters[index]?.(sample, time);
       const due = dues[index] ?? 0;
-      // Rounding must not delay a keyframe by a picture; one due at the end is the next chunk's first.
+      // Rounding must not delay a keyframe by a picture; a keyframe due at the end belongs to the next chunk.
       const isKey = at + duration / 2 >= due && (length === null || due < length / speed - ROUNDING);
       if (isKey) dues[index] = nextKey(due, at, at + duration / 2, key_seconds);
       if (frame) await encoders[index]?.add(frame, isKey);
@@ -176,7 +177,7 @@ async function feed(
   onTally?.({ pictures: countPictures({ times, timed: true }, decoded, countRules(chunk, source)) });
 }
 
-// Keyframes stay on a grid from the first picture, so that they do not drift.
+// A grid from the first picture keeps keyframes from drifting.
 function nextKey(due: number, at: number, by: number, seconds: number): number {
   if (due === Number.NEGATIVE_INFINITY) return at + seconds;
   return due + (Math.floor((by - due) / seconds) + 1) * seconds;
@@ -192,7 +193,7 @@ function isUntold(source: Source): boolean {
 /** A video file assembled in memory. */
 export interface ChunkFile {
   write(packet: EncodedPacket, metadata: EncodedVideoChunkMetadata | undefined): Promise<void>;
-  /** Resolves to the file. Rejects with `encode_failed` when nothing was written, unless it is a `part` of the output. */
+  /** Resolves to the file. Rejects with `encode_failed` when it is empty, unless it is a `part` of the output. */
   finish(part: boolean): Promise<Uint8Array>;
   cancel(): Promise<void>;
 }

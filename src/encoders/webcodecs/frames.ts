@@ -3,11 +3,11 @@ import { EPSILON_SECONDS } from "../../media/clock.ts";
 import { isShown } from "../../probe/codec-headers.ts";
 
 export interface FrameSpan {
-  /** Start of the stretch in seconds on the track's clock. */
+  /** Start of the span in seconds on the track's clock. */
   start: number;
   /** Length in seconds; null up to the end of the track. */
   length: number | null;
-  /** Start of the picture visible at the beginning, in seconds relative to the stretch: 0 or less. */
+  /** Start of the first visible picture, in seconds relative to the span: 0 or less. */
   shown: number;
   /** Seconds of source in a second of output. */
   speed: number;
@@ -15,35 +15,36 @@ export interface FrameSpan {
   fps: number | null;
   /** Latest point at which decoding may start, in seconds on the track's clock. */
   decode_from: number;
-  /** Where the source's times are kept: how often the last picture is repeated, from when, and how far apart; in seconds relative to the stretch. */
+  /**
+   * Repeats of the last picture when the source's times stay: their number, the first one's time in seconds relative to the span, and the
+   * seconds between them.
+   */
   freeze?: { count: number; from: number; seconds: number };
-  /** Called with the time of every decoded picture, in seconds relative to the stretch. */
+  /** Called with the time of every decoded picture, in seconds relative to the span. */
   onDecoded(at: number): void;
 }
 
-/** A picture of the output. It belongs to the iteration, which closes it before the next one. */
+/** A picture of the output; the iteration closes it before the next one. */
 export interface TimedSample {
   sample: VideoSample;
-  /** Seconds of output, relative to the stretch. */
+  /** Seconds of output, relative to the span. */
   at: number;
   /** Seconds. */
   duration: number;
 }
 
-// Times are sums of fractions: a frame halfway between two of the output must go to the same one in every chunk.
+// Tolerance of summed fractions: a frame halfway between two output frames must go to the same one in every chunk.
 const ROUNDING = 0.001;
 
 /**
- * Decodes the pictures of a stretch and assigns their output times. At a constant rate, picture k is the one nearest to
- * k/fps or the last before it, and the last is held to the end; otherwise each keeps its time. Decoding stops with the
- * iteration.
+ * Decodes the pictures of a span and assigns their output times. At a constant rate, picture k is the one nearest to k/fps or the last
+ * before it, and the last is repeated to the end; otherwise each keeps its time. Decoding stops with the iteration.
  */
 export function timedSamples(track: InputVideoTrack, span: FrameSpan): AsyncGenerator<TimedSample, void> {
   return span.fps === null ? atSourceTimes(track, span) : atConstantRate(track, span, span.fps);
 }
 
-// A stretch that starts at a keyframe, allowing for rounding, needs nothing before it; without this check decoding would start at
-// the previous keyframe.
+// Rounding would make a span that starts at a keyframe decode from the previous keyframe.
 async function readFrom(
   track: InputVideoTrack,
   { start, decode_from }: FrameSpan,
@@ -56,11 +57,11 @@ async function readFrom(
   return Math.min(from, decode_from);
 }
 
-/** Lists the presentation times of a stretch's packets, in seconds relative to its start, without hidden pictures. */
+/** Lists the presentation times of a span's packets, in seconds relative to its start, without hidden pictures. */
 export async function listTimes(track: InputVideoTrack, { start, length }: FrameSpan): Promise<number[]> {
   const sink = new EncodedPacketSink(track);
   const times: number[] = [];
-  const end = length === null ? Number.POSITIVE_INFINITY : length + REORDERED;
+  const end = length === null ? Number.POSITIVE_INFINITY : length + MAX_REORDER_SECONDS;
   const isVp8 = (await track.getCodec()) === "vp8";
   const options = { metadataOnly: !isVp8 };
   let packet = (await sink.getKeyPacket(start, options)) ?? (await sink.getFirstPacket(options));
@@ -71,8 +72,8 @@ export async function listTimes(track: InputVideoTrack, { start, length }: Frame
   return times;
 }
 
-// Most seconds by which packets may be out of presentation order.
-const REORDERED = 2;
+// Maximum seconds by which packets are out of presentation order.
+const MAX_REORDER_SECONDS = 2;
 
 async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
   const { start, length, shown, speed, onDecoded } = span;
@@ -104,29 +105,29 @@ async function* atConstantRate(track: InputVideoTrack, span: FrameSpan, fps: num
   const count = length === null ? null : Math.max(1, Math.round((length / speed) * fps));
   const place = (time: number) => Math.floor(((time - start) / speed) * fps + 0.5 + ROUNDING);
   const timed = (sample: VideoSample, index: number) => ({ sample, at: index / fps, duration: 1 / fps });
-  let held: VideoSample | null = null;
+  let current: VideoSample | null = null;
   let next = 0;
   try {
     for await (const sample of samplesOf(track, await readFrom(track, span, 0))) {
       onDecoded(sample.timestamp - start);
       const until = Math.min(place(sample.timestamp), count ?? Number.POSITIVE_INFINITY);
       // When the first picture comes late, it fills the gap before it.
-      if (held) for (; next < until; next++) yield timed(held, next);
-      held?.close();
-      held = sample;
+      if (current) for (; next < until; next++) yield timed(current, next);
+      current?.close();
+      current = sample;
       if (next === count) return;
     }
-    if (!held) return;
-    const total = count ?? Math.max(1, place(held.timestamp + held.duration));
-    for (; next < total; next++) yield timed(held, next);
+    if (!current) return;
+    const total = count ?? Math.max(1, place(current.timestamp + current.duration));
+    for (; next < total; next++) yield timed(current, next);
   } finally {
-    held?.close();
+    current?.close();
   }
 }
 
 /**
- * Decodes the pictures of a track in order, from the one visible at `from` up to but excluding `until`, in seconds on the
- * track's clock. The caller closes each. Decoding stops with the iteration.
+ * Decodes the pictures of a track in order, from the one visible at `from` up to but excluding `until`, in seconds on the track's clock.
+ * The caller closes each. Decoding stops with the iteration.
  */
 async function* samplesOf(
   track: InputVideoTrack,
@@ -137,7 +138,7 @@ async function* samplesOf(
   yield* isOwn ? vp8Samples(track, from, until) : new VideoSampleSink(track).samples(from, until);
 }
 
-/** Decodes the picture visible at a time, or else the first one; null when there is none. The caller closes it. */
+/** Decodes the picture visible at a time, or the first one if none is; null when there are no pictures. The caller closes it. */
 export async function sampleAt(track: InputVideoTrack, at: number): Promise<VideoSample | null> {
   if (await hasHidden(track)) {
     for await (const sample of vp8Samples(track, at, Number.POSITIVE_INFINITY)) return sample;
@@ -151,8 +152,8 @@ async function hasHidden(track: InputVideoTrack): Promise<boolean> {
   return (await track.getCodec()) === "vp8" && !(await track.canBeTransparent());
 }
 
-// A VP8 packet may hold a picture that is never shown. mediabunny (1.61) counts every packet as a picture and would shift all
-// later times; VP8 never reorders pictures, so each keeps the time of its packet.
+// A VP8 packet may contain a hidden picture. mediabunny (1.61) counts every packet as a picture, which shifts all later times; VP8 never
+// reorders pictures, so each has the time of its packet.
 async function* vp8Samples(track: InputVideoTrack, from: number, until: number) {
   const ready: VideoSample[] = [];
   try {
@@ -171,8 +172,8 @@ async function* vp8Samples(track: InputVideoTrack, from: number, until: number) 
   }
 }
 
-// Most packets queued for decoding.
-const WAITING = 8;
+// Maximum packets queued for decoding.
+const MAX_QUEUED = 8;
 const WITH_KEYS = { verifyKeyPackets: true } as const;
 
 async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<VideoSample, void> {
@@ -182,7 +183,7 @@ async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<
   const sink = new EncodedPacketSink(track);
   const ready: VideoSample[] = [];
   const broken = Promise.withResolvers<never>();
-  // Observed where it is raced.
+  // The races below handle rejections.
   broken.promise.catch(() => {});
   const decoder = new VideoDecoder({
     output: (frame) => ready.push(toSample(frame, facts)),
@@ -194,7 +195,7 @@ async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<
     while (packet) {
       // An empty packet repeats the previous picture.
       if (packet.byteLength > 0) decoder.decode(packet.toEncodedVideoChunk());
-      while (decoder.decodeQueueSize > WAITING) await Promise.race([dequeued(decoder), broken.promise]);
+      while (decoder.decodeQueueSize > MAX_QUEUED) await Promise.race([dequeued(decoder), broken.promise]);
       yield* drain(ready);
       packet = await sink.getNextPacket(packet);
     }
@@ -212,12 +213,11 @@ function dequeued(decoder: VideoDecoder): Promise<void> {
   return promise;
 }
 
-// The consumer closes each sample.
 function* drain(ready: VideoSample[]): Generator<VideoSample, void> {
   for (let sample = ready.shift(); sample; sample = ready.shift()) yield sample;
 }
 
-// Frames count in microseconds, the file in its own ticks.
+// Frames have microseconds, the file its own ticks.
 function toSample(frame: VideoFrame, { ticks, rotation }: { ticks: number; rotation: 0 | 90 | 180 | 270 }) {
   const onTicks = (microseconds: number) => Math.round((microseconds * ticks) / 1e6) / ticks;
   const sample = new VideoSample(frame, { rotation });
@@ -226,7 +226,7 @@ function toSample(frame: VideoFrame, { ticks, rotation }: { ticks: number; rotat
   return sample;
 }
 
-// Unspecified colors count as BT.709, as mediabunny does for the other codecs.
+// mediabunny takes unspecified colors for BT.709 too.
 function withDefaults(colors: VideoColorSpaceInit = {}): VideoColorSpaceInit {
   const { primaries, transfer, matrix, fullRange } = colors;
   return {

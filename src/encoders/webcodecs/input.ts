@@ -12,12 +12,11 @@ export interface OpenPictures {
 }
 
 /**
- * Opens a source in mediabunny: its Blob where the reader has one, otherwise by ranges. Disposing of the input ends all
- * reading.
+ * Opens a source in mediabunny: the reader's Blob if it has one, otherwise by ranges. Disposing of the input ends all reading.
  */
 export function openInput(reader: ByteReader, signal: AbortSignal): Input {
   const { blob } = reader as Partial<{ blob: unknown }>;
-  // Failures are observed where they are awaited.
+  // Whoever awaits a read handles its failure.
   const handleUnhandledError = () => {};
   const source =
     blob instanceof Blob
@@ -32,8 +31,7 @@ export function openInput(reader: ByteReader, signal: AbortSignal): Input {
 }
 
 /**
- * Finds the pictures of a source. Rejects with `input_no_video` or `input_unsupported` when it has none that can be decoded
- * here.
+ * Opens the pictures of a source. Rejects with `input_no_video` or `input_unsupported` when it has none that this browser can decode.
  */
 export async function openPicturesOf(input: Input): Promise<OpenPictures> {
   const track = await input.getPrimaryVideoTrack();
@@ -45,7 +43,7 @@ export async function openPicturesOf(input: Input): Promise<OpenPictures> {
   return { track, origin: Math.max(0, await input.getFirstTimestamp()) };
 }
 
-/** Rejects as the reader does when the source is no longer readable; a browser's own read errors do not say why. */
+/** Rejects as the reader does when the source is no longer readable; the browser's own read errors lack the reason. */
 export async function checkReadable(reader: ByteReader): Promise<void> {
   try {
     await reader.read({ start: 0, end: 1 });
@@ -57,11 +55,11 @@ export async function checkReadable(reader: ByteReader): Promise<void> {
 export interface Decoders {
   /** Queries the browser's support for a source, once per codec; never rejects. */
   prepare(source: Source): Promise<void>;
-  /** Returns why the source cannot be read and decoded; null when it can. */
+  /** Returns the reason why the source cannot be read or decoded; null when it can. */
   refuse(source: Source): RefusalReason | null;
 }
 
-// The highest level of each codec, so that no size is ruled out.
+// The highest level of each codec, so that any size is supported.
 const STRINGS: Readonly<Record<string, (deep: boolean, full: boolean) => string>> = {
   h264: (deep, full) => (full ? "avc1.f40034" : deep ? "avc1.6e0034" : "avc1.640034"),
   h265: (deep, full) => (full ? "hvc1.4.10.L153.B0" : deep ? "hvc1.2.4.L153.B0" : "hvc1.1.6.L153.B0"),
@@ -72,20 +70,20 @@ const STRINGS: Readonly<Record<string, (deep: boolean, full: boolean) => string>
 
 /** Creates a cache of the browser's answers about decoders. */
 export function createDecoders(): Decoders {
-  const asked = new Map<string, Promise<boolean>>();
-  const known = new Map<string, boolean>();
+  const queries = new Map<string, Promise<boolean>>();
+  const results = new Map<string, boolean>();
   return {
     async prepare(source) {
       const codec = codecString(source);
       if (codec === null) return;
-      const answer = asked.get(codec) ?? canDecode(codec);
-      asked.set(codec, answer);
-      known.set(codec, await answer);
+      const answer = queries.get(codec) ?? canDecode(codec);
+      queries.set(codec, answer);
+      results.set(codec, await answer);
     },
     refuse(source) {
       if (containerOf(source).entries === null) return { code: "input_format", format: source.format };
       const codec = codecString(source);
-      if (codec !== null && known.get(codec)) return null;
+      if (codec !== null && results.get(codec)) return null;
       return { code: "input_codec", codec: source.codecs?.video ?? "unknown" };
     },
   };

@@ -2,7 +2,7 @@ import type { VideoSample } from "mediabunny";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { Geometry } from "../../media/plan.ts";
 
-/** How to bring pictures to the output's size. */
+/** Parameters of a {@link Painter}. */
 export interface PictureNeeds {
   geometry: Geometry;
   /** Background for transparent pictures as `0xRRGGBB`; null when there are none. */
@@ -19,15 +19,15 @@ export interface FrameTime {
   duration: number;
 }
 
-/** Turns decoded samples into pictures of the output; the caller closes each frame. */
+/** Converts decoded samples to pictures of the output; the caller closes each frame. */
 export type Painter = (sample: VideoSample, time: FrameTime) => Promise<VideoFrame>;
 
 // Formats that every encoder accepts unconverted: 8 bits, 4:2:0, no transparency.
 const PLAIN: ReadonlySet<string | null> = new Set(["I420", "NV12"]);
 
 /**
- * Creates a painter that turns, crops, scales and pads decoded pictures as a geometry says. When only a crop and a scale are
- * needed, the encoder scales the decoded frame itself: that is faster and converts no colors.
+ * Creates a painter that rotates, crops, scales and pads decoded pictures to a geometry. For only a crop and a scale, the encoder scales
+ * the decoded frame itself, which is faster and converts no colors.
  */
 export function createPainter(needs: PictureNeeds): Painter {
   const paint = createCanvasPainter(needs);
@@ -45,7 +45,7 @@ export function createPainter(needs: PictureNeeds): Painter {
 
 const BT601 = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" } as const;
 
-// For unspecified colors, mediabunny makes Chromium decode BT.709, which would end up in the output.
+// mediabunny makes Chromium decode unspecified colors as BT.709, which would end up in the output.
 async function relabel(sample: VideoSample): Promise<VideoFrame> {
   const frame = sample.toVideoFrame();
   const { format, visibleRect, displayWidth, displayHeight, timestamp, colorSpace } = frame;
@@ -79,7 +79,7 @@ function partOf(frame: VideoFrame, visible: DOMRectReadOnly, { geometry, matte, 
   return { visibleRect: { x, y, width, height }, displayWidth: width, displayHeight: height };
 }
 
-/** Draws a picture, of stored pixels in any aspect ratio, on a canvas of the output's size, where the geometry puts it. */
+/** Draws a picture, whose stored pixels may have any aspect ratio, on a canvas of the output's size according to the geometry. */
 export function drawPicture(
   context: OffscreenCanvasRenderingContext2D,
   picture: CanvasImageSource,
@@ -89,15 +89,15 @@ export function drawPicture(
 ): void {
   const sideways = rotate % 180 !== 0;
   const turned = sideways ? { width: stored.height, height: stored.width } : stored;
-  const kept = crop ?? { x: 0, y: 0, width: turned.width, height: turned.height };
-  const inner = scale ?? { width: kept.width, height: kept.height };
+  const area = crop ?? { x: 0, y: 0, width: turned.width, height: turned.height };
+  const inner = scale ?? { width: area.width, height: area.height };
   const [left, top] = [pad?.x ?? 0, pad?.y ?? 0];
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, width, height);
   if (pad) fill(context, pad.color, 0, 0, width, height);
   if (pad && pad.color.length === 8) context.clearRect(left, top, inner.width, inner.height);
   if (matte !== null) fill(context, matte, left, top, inner.width, inner.height);
-  const unmirrored = mirror ? { ...kept, x: turned.width - kept.x - kept.width } : kept;
+  const unmirrored = mirror ? { ...area, x: turned.width - area.x - area.width } : area;
   const source = unturn(unmirrored, rotate, stored);
   const [across, down] = [stored.shown_width / stored.width, stored.shown_height / stored.height];
   const drawn = sideways ? { width: inner.height, height: inner.width } : inner;
@@ -121,8 +121,10 @@ function createCanvasPainter({ geometry, matte }: PictureNeeds) {
       height: frame.displayHeight,
     };
     const stored = {
-      ...{ width: across, height: down },
-      ...{ shown_width: frame.displayWidth, shown_height: frame.displayHeight },
+      width: across,
+      height: down,
+      shown_width: frame.displayWidth,
+      shown_height: frame.displayHeight,
     };
     context ??= new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
     if (!context) throw new RangeError("This browser has no canvas to draw on.");
@@ -160,7 +162,7 @@ interface Rect {
   height: number;
 }
 
-// Maps a part of the turned picture to the stored one.
+// Maps a part of the rotated picture to the stored one.
 function unturn(part: Rect, rotate: Geometry["rotate"], stored: { width: number; height: number }): Rect {
   const { x, y, width, height } = part;
   switch (rotate) {
@@ -184,7 +186,7 @@ function fill(
   context.fillRect(x, y, width, height);
 }
 
-/** The YUV matrices that pictures are written with. */
+/** The YUV matrices of the output. */
 type Matrix = "bt709" | "smpte170m";
 
 // Weights of red and blue in luma: ITU-R BT.709 and BT.601.

@@ -23,21 +23,21 @@ export interface PictureEncoder {
   close(): void;
 }
 
-// Measured on noise, where VP9 and AV1 with a variable rate undershoot an average by a fifth.
-const STEADY = {
+// Measured on noise: with a variable rate, VP9 and AV1 undershoot the average by a fifth.
+const BITRATE_MODES = {
   h264: "variable",
   h265: "variable",
   vp9: "constant",
   av1: "constant",
 } as const satisfies Record<VideoCodec, VideoEncoderBitrateMode>;
 
-// Limits on queued pictures: their bytes, and their number.
-const WAITING = 64 * MIB;
-const MOST_WAITING = 12;
+// Limits on the bytes and the number of queued pictures.
+const MAX_QUEUED_BYTES = 64 * MIB;
+const MAX_QUEUED = 12;
 
 export function startPictureEncoder({ codec, config, hold, write }: PictureEncoding): PictureEncoder {
   const broken = Promise.withResolvers<never>();
-  // Observed where it is raced.
+  // The races below handle rejections.
   broken.promise.catch(() => {});
   let written = Promise.resolve();
   const fail = (thrown: unknown) => {
@@ -59,13 +59,13 @@ export function startPictureEncoder({ codec, config, hold, write }: PictureEncod
     ...config,
     latencyMode: "quality",
     ...("bitrate" in hold
-      ? { bitrate: hold.bitrate, bitrateMode: STEADY[codec] }
+      ? { bitrate: hold.bitrate, bitrateMode: BITRATE_MODES[codec] }
       : { bitrateMode: "quantizer" }),
   });
   const options = "quantizer" in hold ? quantizerOptions(codec, hold.quantizer) : {};
   const room = Math.max(
     2,
-    Math.min(MOST_WAITING, Math.floor(WAITING / (config.width * config.height * 1.5))),
+    Math.min(MAX_QUEUED, Math.floor(MAX_QUEUED_BYTES / (config.width * config.height * 1.5))),
   );
   const hasRoom = async () => {
     while (encoder.state === "configured" && encoder.encodeQueueSize >= room) {
@@ -105,7 +105,7 @@ interface CodecConfig extends VideoEncoderConfig {
   hevc?: { format: "hevc" };
 }
 
-/** Encode options of one picture; partly missing from some type definitions. */
+/** Encode options of one picture; some are missing from type definitions. */
 export interface PictureOptions extends VideoEncoderEncodeOptions {
   hevc?: { quantizer: number };
   vp9?: { quantizer: number };
@@ -115,7 +115,7 @@ export interface PictureOptions extends VideoEncoderEncodeOptions {
 interface Level {
   /** The level as it appears in the codec string. */
   name: string;
-  /** Most units per picture and per second: 16x16 macroblocks for h264, pixels for the others. */
+  /** Maximum units per picture and per second: 16x16 macroblocks for h264, pixels for the others. */
   picture: number;
   second: number;
 }
@@ -170,8 +170,7 @@ const STRINGS: Readonly<Record<VideoCodec, (level: string) => string>> = {
 };
 
 /**
- * Returns the WebCodecs configuration of a codec: 8 bits, the lowest level that holds the pictures, parameter sets out of
- * band.
+ * Returns the WebCodecs configuration of a codec: 8 bits, the lowest level that fits the pictures, parameter sets out of band.
  */
 export function codecConfig(codec: VideoCodec, { width, height }: Size, fps: number): CodecConfig {
   const units = codec === "h264" ? Math.ceil(width / 16) * Math.ceil(height / 16) : width * height;
@@ -242,7 +241,7 @@ export interface HoldNeeds extends Size {
   source_bits: number | null;
 }
 
-/** Returns the rate control that comes closest to the rate of a plan. */
+/** Returns the rate control closest to the rate of a plan. */
 export function holdFor(needs: HoldNeeds): Hold {
   const { codec, rate, width, height, fps, coarsest, source_bits } = needs;
   if ("bitrate" in rate) return { bitrate: rate.bitrate };

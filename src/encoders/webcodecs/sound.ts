@@ -20,9 +20,9 @@ import { encodePictures } from "./chunk.ts";
 import { encodeRenditions } from "./stream.ts";
 import type { Ability } from "./trial.ts";
 
-/** An encoder of the sound beside the browser's own pictures. */
+/** An encoder of sound, which WebCodecs lacks. */
 export interface SoundEncoder extends Encoder {
-  /** Tries what a plan needs, so that `refuse` knows. Never rejects. */
+  /** Tests support for a plan, so that `refuse` knows. Never rejects. */
   prepare?(plan: Plan, source: Source): Promise<void>;
 }
 
@@ -34,18 +34,18 @@ export async function encodeStream(
   sound: Encoder | null,
 ): Promise<EncodedFile[]> {
   const { plan, chunk } = job;
-  const [pictures, sounds] = await together(job, [
+  const [pictures, sounds] = await encodeBoth(job, [
     (own) => encodeRenditions(own, video, abilities),
     (own) => (plan.audio && chunk.track === "all" ? soundOf(own, sound) : Promise.resolve([])),
   ]);
   if (sounds.length > 0) checkEnd(Math.max(...[...pictures, ...sounds].map(listedSeconds)), plan, job.source);
-  // Each has a master playlist; that of the pictures keeps the name.
+  // Both have a master playlist; that of the pictures keeps the name.
   const named = sounds.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
   return [...named, ...pictures];
 }
 
 // Runs pictures and sound in parallel; when one fails, stops the other.
-async function together<A, B>(
+async function encodeBoth<A, B>(
   job: ChunkJob,
   [pictures, sound]: readonly [(job: ChunkJob) => Promise<A>, (job: ChunkJob) => Promise<B>],
 ): Promise<[A, B]> {
@@ -57,7 +57,7 @@ async function together<A, B>(
   });
 }
 
-/** Encodes a video of one chunk, leaving the sound, if any, to another encoder, and stitches them. Rejects as either does. */
+/** Encodes a video of one chunk, leaving any sound to another encoder, and stitches both. Rejects as either does. */
 export async function encodeAll(
   job: ChunkJob,
   video: VideoEncode,
@@ -65,7 +65,7 @@ export async function encodeAll(
   sound: Encoder | null,
 ): Promise<ReadableStream<Uint8Array>> {
   const { plan } = job;
-  const [pictures, sounds] = await together(job, [
+  const [pictures, sounds] = await encodeBoth(job, [
     (own) => encodePictures(own, video, ability),
     async (own) => (plan.audio?.mode === "encode" ? (await soundOf(own, sound))[0]?.bytes : null),
   ]);
@@ -96,7 +96,7 @@ async function soundOf(job: ChunkJob, sound: Encoder | null): Promise<EncodedFil
   throw new MediaError("encode_failed", "The sound encoder returned no file.");
 }
 
-/** Encodes the sound of a chunk with another encoder; rejects as that does. */
+/** Encodes the sound of a chunk with another encoder; rejects as that encoder does. */
 export function encodeSound(job: ChunkJob, sound: Encoder | null): ReturnType<Encoder["encode"]> {
   if (!sound) {
     const refusals = [{ encoder: "webcodecs", code: "no_sound_encoder" as const }];
@@ -105,7 +105,7 @@ export function encodeSound(job: ChunkJob, sound: Encoder | null): ReturnType<En
   return sound.encode({ ...job, plan: soundPlan(job.plan, job.chunk) });
 }
 
-/** Returns why the sound of a plan cannot be encoded; null when it can, or needs no encoding. */
+/** Returns the reason why the sound of a plan cannot be encoded; null when it can, or needs no encoding. */
 export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): RefusalReason | null {
   const apart = plan.chunks.find(({ track }) => track === "audio");
   if (!apart && plan.audio?.mode !== "encode") return null;
@@ -113,19 +113,17 @@ export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): 
   return sound ? sound.refuse(soundPlan(plan, chunk), source) : { code: "no_sound_encoder" };
 }
 
-/** Lets the encoder of the sound try what it needs. Never rejects. */
+/** Lets the sound encoder test support for a plan. Never rejects. */
 export async function prepareSound(plan: Plan, source: Source, sound: SoundEncoder | null): Promise<void> {
   if (plan.audio?.mode !== "encode") return;
   const chunk: Chunk = { index: 0, track: "audio", start: plan.start, end: plan.end };
   await sound?.prepare?.(soundPlan(plan, chunk), source);
 }
 
-// The sound's encoder gets a plan without pictures.
 function soundPlan(plan: Plan, chunk: Chunk): Plan {
   return { ...plan, video: null, frames: null, chunks: [{ ...chunk, track: "audio" }] };
 }
 
-// Duration of the sound just encoded.
 async function secondsOf(bytes: Uint8Array): Promise<number> {
   const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
   try {

@@ -18,18 +18,18 @@ import { encodeOutputs, holdOf } from "./chunk.ts";
 import type { Hold, PictureEncoding } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 
-// The same as the other encoders' ffmpeg uses.
+// The same as in ffmpeg's arguments.
 const KEY_SECONDS = 2;
 
-/** Returns the parameters that encode a rendition of adaptive video like a video of its own. */
+/** Returns the parameters that encode a rendition of adaptive video as a separate video. */
 export function videoOf(video: VideoEncode, { geometry, rate, fps }: Rendition): VideoEncode {
   return { ...video, geometry, rate, fps };
 }
 
 /**
- * Encodes the pictures of a chunk of adaptive video, all renditions from one decode, into segments of fragmented MP4 with
- * their playlists and a master playlist that lists codecs and sizes. Returns nothing for a chunk beyond the last picture.
- * Rejects as `encodePictures` does.
+ * Encodes the pictures of a chunk of adaptive video, all renditions from one decode, into segments of fragmented MP4 with their playlists
+ * and a master playlist that lists codecs and sizes. Returns no files for a chunk beyond the last picture. Rejects as `encodePictures`
+ * does.
  */
 export async function encodeRenditions(
   job: ChunkJob,
@@ -48,33 +48,37 @@ export async function encodeRenditions(
     return {
       rendition,
       segments,
-      ...{ video: own, ability, hold, key_seconds: KEY_SECONDS, write: segments.write },
+      video: own,
+      ability,
+      hold,
+      key_seconds: KEY_SECONDS,
+      write: segments.write,
     };
   });
   try {
     await encodeOutputs(job, outputs);
-    const made: { rendition: Rendition; segments: Segments }[] = [];
+    const encoded: { rendition: Rendition; segments: Segments }[] = [];
     for (const { rendition, segments } of outputs) {
       const own = await segments.finish();
-      if (own) made.push({ rendition, segments: own });
+      if (own) encoded.push({ rendition, segments: own });
     }
-    if (made.length === 0 && chunk.track === "video") return [];
-    if (made.length < outputs.length)
+    if (encoded.length === 0 && chunk.track === "video") return [];
+    if (encoded.length < outputs.length)
       throw new MediaError("encode_failed", "There are no pictures in this stretch of the source.");
-    return [...made.flatMap(({ segments }) => segments.files), masterOf(made)];
+    return [...encoded.flatMap(({ segments }) => segments.files), masterOf(encoded)];
   } finally {
     for (const { segments } of outputs) await segments.cancel();
   }
 }
 
-// An average must stay below the rung's maximum.
+// An average must not exceed the rendition's maximum.
 function boundHold(hold: Hold, { rate }: VideoEncode): Hold {
   if (!("bitrate" in hold) || !("maxrate" in rate) || rate.maxrate === undefined) return hold;
   return { bitrate: Math.min(hold.bitrate, rate.maxrate) };
 }
 
-function masterOf(made: readonly { rendition: Rendition; segments: Segments }[]): EncodedFile {
-  const streams = made.map(({ rendition: { name, geometry }, segments: { run, files, codec } }) => {
+function masterOf(encoded: readonly { rendition: Rendition; segments: Segments }[]): EncodedFile {
+  const streams = encoded.map(({ rendition: { name, geometry }, segments: { run, files, codec } }) => {
     const sizes = new Map(files.map((file) => [file.name, file.bytes.length]));
     const rate = measureStream(
       run.segments.map((segment) => ({ seconds: segment.seconds, size: sizes.get(segment.name) ?? 0 })),
@@ -145,8 +149,8 @@ function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWrite
   output.addVideoTrack(source);
   let codec: string | null = null;
   let end = 0;
-  // The last packet lasts until the end, and only the end shows which one is last.
-  let held: Parameters<typeof add>[0] | null = null;
+  // The last packet lasts until the end, so each waits for the next one.
+  let pending: Parameters<typeof add>[0] | null = null;
 
   async function add(
     { packet, metadata }: { packet: EncodedPacket; metadata: EncodedVideoChunkMetadata | undefined },
@@ -164,12 +168,12 @@ function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWrite
         codec = metadata?.decoderConfig?.codec ?? "";
         await output.start();
       }
-      if (held) await add(held, null);
-      held = { packet, metadata };
+      if (pending) await add(pending, null);
+      pending = { packet, metadata };
     },
     async finish() {
-      if (codec === null || !held) return null;
-      await add(held, until);
+      if (codec === null || !pending) return null;
+      await add(pending, until);
       await output.finalize();
       const init = `${folder}/init_${index}.mp4`;
       const first = Math.round(at / SEGMENT_SECONDS);
@@ -194,14 +198,14 @@ function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWrite
   };
 }
 
-// The time of writing would be all that differs between the init segments of chunks.
+// Creation times would make identical init segments differ.
 function withoutTimes(moov: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = moov.slice();
   const view = viewOf(bytes);
   const whole = { kind: "", start: 0, end: bytes.length };
   for (const path of [["mvhd"], ["trak", "tkhd"], ["trak", "mdia", "mdhd"]]) {
     const box = findBox(view, whole, "moov", ...path);
-    // Both times follow the version and the flags, of 32 or 64 bits each.
+    // Two times of 32 or 64 bits follow the version and the flags.
     if (box) bytes.fill(0, box.start + 4, box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
   }
   return bytes;

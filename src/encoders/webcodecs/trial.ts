@@ -4,9 +4,9 @@ import type { RefusalReason } from "../../media/refusal.ts";
 import { within } from "../../util/async.ts";
 import { codecConfig, LAYERED, type PictureOptions, quantizerOptions } from "./picture-encoder.ts";
 
-/** What this machine's encoder of a codec can do at a size, as tried. */
+/** The abilities of this machine's encoder of a codec at a size, as tested. */
 export interface Ability {
-  /** The coarsest quantizer per picture; null when it accepts none. */
+  /** The coarsest quantizer; null when it accepts none. */
   quantizer: number | null;
   /** Whether it scales pictures of another size to its own. */
   scales: boolean;
@@ -20,8 +20,8 @@ const FPS = 30;
 const TRIAL_MS = 10_000;
 
 /**
- * Encodes a few pictures and decodes them again, because browsers claim support that they do not have. Returns what the
- * encoder can do, or why it cannot be used; never rejects.
+ * Encodes a few pictures and decodes them again, because browsers claim support that they lack. Returns the encoder's abilities, or the
+ * reason why it cannot be used; never rejects.
  */
 export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability | RefusalReason> {
   if (typeof VideoEncoder === "undefined" || typeof VideoDecoder === "undefined") {
@@ -35,9 +35,9 @@ export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability |
     if (!(await isSupported(config))) continue;
     const options = quantizer === null ? {} : quantizerOptions(codec, Math.round(quantizer / 2));
     for (const scales of [true, false]) {
-      const given = scales ? { width: 64, height: 64 } : size;
-      if (!(await attempt(config, given, options))) continue;
-      const layers = quantizer === null && (await gainsFromLayers(codec, config, given));
+      const inputSize = scales ? { width: 64, height: 64 } : size;
+      if (!(await attempt(config, inputSize, options))) continue;
+      const layers = quantizer === null && (await gainsFromLayers(codec, config, inputSize));
       return { quantizer, scales, layers };
     }
   }
@@ -46,13 +46,17 @@ export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability |
   return { code: "output_size", codec, width: size.width, height: size.height };
 }
 
-// Without hardware, browsers encode H.264 with OpenH264, whose files with layers are an eighth smaller at equal quality
+// Without hardware, browsers encode H.264 with OpenH264, whose files are an eighth smaller with layers at equal quality
 // (bench/constants/webcodecs-rate.ts). The effect on hardware encoders is unknown.
-async function gainsFromLayers(codec: VideoCodec, config: VideoEncoderConfig, given: Size): Promise<boolean> {
+async function gainsFromLayers(
+  codec: VideoCodec,
+  config: VideoEncoderConfig,
+  inputSize: Size,
+): Promise<boolean> {
   if (codec !== "h264" || (await isSupported({ ...config, hardwareAcceleration: "prefer-hardware" })))
     return false;
   const layered = { ...config, ...LAYERED };
-  return (await isSupported(layered)) && (await attempt(layered, given, {}));
+  return (await isSupported(layered)) && (await attempt(layered, inputSize, {}));
 }
 
 async function isSupported(config: VideoEncoderConfig): Promise<boolean> {
@@ -62,7 +66,7 @@ async function isSupported(config: VideoEncoderConfig): Promise<boolean> {
 
 const SMALL: Size = { width: 320, height: 180 };
 const COARSEST = { h264: 51, h265: 51, vp9: 63, av1: 255 } as const satisfies Record<VideoCodec, number>;
-// libvpx's own scale, which some browsers use for VP9 instead of the standard's.
+// libvpx's own scale, which some browsers use for VP9.
 const LIBVPX_COARSEST = 255;
 
 async function coarsest(codec: VideoCodec): Promise<number> {
@@ -102,10 +106,14 @@ async function noiseBytes(codec: VideoCodec, quantizer: number): Promise<number>
 }
 
 // Returns whether a test pattern (dark top left, light bottom right) survives the round trip in number, size and shading.
-async function attempt(config: VideoEncoderConfig, given: Size, options: PictureOptions): Promise<boolean> {
+async function attempt(
+  config: VideoEncoderConfig,
+  inputSize: Size,
+  options: PictureOptions,
+): Promise<boolean> {
   const closers: (() => void)[] = [];
   try {
-    return await within(roundTrip(closers, config, given, options), TRIAL_MS, () => false);
+    return await within(roundTrip(closers, config, inputSize, options), TRIAL_MS, () => false);
   } catch {
     return false;
   } finally {
@@ -116,19 +124,19 @@ async function attempt(config: VideoEncoderConfig, given: Size, options: Picture
 async function roundTrip(
   closers: (() => void)[],
   config: VideoEncoderConfig,
-  given: Size,
+  inputSize: Size,
   options: PictureOptions,
 ): Promise<boolean> {
   const chunks: EncodedVideoChunk[] = [];
   const frames: VideoFrame[] = [];
-  let found: VideoDecoderConfig | undefined;
+  let decoderConfig: VideoDecoderConfig | undefined;
   const broken = Promise.withResolvers<never>();
-  // Observed where it is raced.
+  // The races below handle rejections.
   broken.promise.catch(() => {});
   const encoder = new VideoEncoder({
     output: (chunk, metadata) => {
       chunks.push(chunk);
-      found ??= metadata?.decoderConfig;
+      decoderConfig ??= metadata?.decoderConfig;
     },
     error: broken.reject,
   });
@@ -139,13 +147,13 @@ async function roundTrip(
   });
   encoder.configure(config);
   for (let index = 0; index < PICTURES; index++) {
-    const frame = createPicture(given, index);
+    const frame = createPicture(inputSize, index);
     encoder.encode(frame, { ...options, keyFrame: index === 0 });
     frame.close();
   }
   await Promise.race([encoder.flush(), broken.promise]);
-  if (!found || chunks.length !== PICTURES || chunks[0]?.type !== "key") return false;
-  decoder.configure(found);
+  if (!decoderConfig || chunks.length !== PICTURES || chunks[0]?.type !== "key") return false;
+  decoder.configure(decoderConfig);
   for (const chunk of chunks) decoder.decode(chunk);
   await Promise.race([decoder.flush(), broken.promise]);
   const [last] = frames.slice(-1);
@@ -170,7 +178,7 @@ async function isShaded(frame: VideoFrame): Promise<boolean> {
   const { width, height } = frame.visibleRect ?? { width: 0, height: 0 };
   const pixels = new Uint8Array(frame.allocationSize());
   const [plane] = await frame.copyTo(pixels);
-  // The copy starts at the visible rectangle, whatever surrounds it.
+  // The copy starts at the visible rectangle.
   const at = (across: number, down: number) =>
     pixels[
       (plane?.offset ?? 0) + Math.floor(down * height) * (plane?.stride ?? width) + Math.floor(across * width)

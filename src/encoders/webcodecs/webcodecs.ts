@@ -24,33 +24,33 @@ import { type Ability, tryCodec } from "./trial.ts";
 /** Options of {@link createWebCodecsEncoder}. */
 export interface WebCodecsOptions {
   /**
-   * Encodes the sound of a plan, because WebCodecs has no encoders for the formats that Framewright writes; null refuses
-   * plans whose sound needs encoding.
+   * Encodes the sound of a plan, because WebCodecs lacks encoders for Framewright's formats; null refuses plans whose sound needs
+   * encoding.
    */
   sound: SoundEncoder | null;
 }
 
 /** The browser's own video encoders. */
 export interface WebCodecsEncoder extends Encoder {
-  /** Tries what a plan needs on this machine, once per codec and size; `refuse` answers from the result. Never rejects. */
+  /** Tests support for a plan on this machine, once per codec and size; `refuse` uses the result. Never rejects. */
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
 /**
- * Creates the encoder "webcodecs": video and adaptive video by the browser's own encoders, in a page or a dedicated worker.
- * Copied sound is remuxed as it is, other sound goes to the encoder in `sound`, in parallel with the pictures. `encode`
- * rejects with `encoder_unavailable` when the machine's encoder turns out not to work.
+ * Creates the encoder "webcodecs": video and adaptive video by the browser's own encoders, in a page or a dedicated worker. Copied sound is
+ * remuxed; other sound goes to the encoder in `sound`, in parallel with the pictures. `encode` rejects with `encoder_unavailable` when
+ * the machine's encoder does not work after all.
  */
 export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEncoder {
-  const tried = new Map<string, Promise<Ability | RefusalReason>>();
-  const known = new Map<string, Ability | RefusalReason>();
+  const trials = new Map<string, Promise<Ability | RefusalReason>>();
+  const results = new Map<string, Ability | RefusalReason>();
   const decoders = createDecoders();
 
   const attempt = async ({ codec, geometry: { width, height } }: VideoEncode) => {
     const name = `${codec} ${width}x${height}`;
-    const trial = tried.get(name) ?? tryCodec(codec, { width, height });
-    tried.set(name, trial);
-    known.set(name, await trial);
+    const trial = trials.get(name) ?? tryCodec(codec, { width, height });
+    trials.set(name, trial);
+    results.set(name, await trial);
     return trial;
   };
 
@@ -59,20 +59,20 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
     async prepare(plan, source) {
       const videos = videosOf(plan);
       if (videos.length > 0) await decoders.prepare(source);
-      // One by one, because a machine may have few hardware encoders.
+      // One at a time, because a machine may have few hardware encoders.
       for (const video of videos) await attempt(video);
       await prepareSound(plan, source, sound);
     },
     refuse(plan, source) {
       const { video } = plan;
       if (video?.mode !== "encode") return { code: "other_work" };
-      // Chromium's encoder of H.264 turns six seconds meant for 150 kB into 345.
+      // Chromium's H.264 encoder turned six seconds with a target of 150 kB into 345 kB.
       if (plan.target_size !== undefined) return { code: "output_bytes" };
       const undone = refuseFeatures(plannedOf(plan), filterContext(source, "webcodecs"));
       const refusal = undone ?? refuseDepth(video) ?? decoders.refuse(source) ?? refuseHidden(source);
       if (refusal !== null) return refusal;
       for (const { codec, geometry } of videosOf(plan)) {
-        const ability = known.get(`${codec} ${geometry.width}x${geometry.height}`);
+        const ability = results.get(`${codec} ${geometry.width}x${geometry.height}`);
         if (ability === undefined) return { code: "not_tried" };
         if ("code" in ability) return ability;
       }
@@ -102,13 +102,12 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
   };
 }
 
-// The videos to encode; each rendition of adaptive video is one.
 function videosOf({ video, renditions }: Plan): VideoEncode[] {
   if (video?.mode !== "encode") return [];
   return renditions.length > 0 ? renditions.map((rendition) => videoOf(video, rendition)) : [video];
 }
 
-// VP8 keeps transparency in separate packets, which mediabunny pairs up, but out of step with hidden pictures.
+// mediabunny pairs VP8's separate packets of transparency wrongly after a hidden picture.
 function refuseHidden({ codecs, has_alpha }: Source): RefusalReason | null {
   return codecs?.video === "vp8" && has_alpha ? { code: "picture_times", codec: "vp8" } : null;
 }
