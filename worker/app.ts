@@ -30,7 +30,7 @@ import type { Services } from "./services.ts";
 const OPEN =
   /^\/(health|openapi\.json|docs(\/.*)?|app\/.*|media\/.*|image\/.*|uploads\/[^/]+\/parts\/[^/]+)$/s;
 
-/** Creates the API over its services: all routes, headers and errors. */
+/** Creates the API with all its routes, headers and error handling. */
 export function createApp(services: Services): Api {
   const app: Api = Object.assign(new Hono<ApiEnv>(), { described: [] });
   app.use(requestId(services.id, services.now));

@@ -18,17 +18,17 @@ export function readEnv(bindings: Bindings): Env {
   return { ...bindings, settings: serviceSettings(bindings) };
 }
 
-// Drawn many at a time: an id takes sixteen, and each draw leaves the isolate.
-const drawn = new Uint32Array(256);
+// Drawn in bulk: an id takes 16 numbers, and each draw leaves the isolate.
+const numbers = new Uint32Array(256);
 let left = 0;
 
-/** Returns a random number in [0, 1), of the source that keys come from. */
+/** Returns a cryptographically random number in [0, 1). */
 export function random(): number {
-  if (left === 0) left = crypto.getRandomValues(drawn).length;
-  return (drawn[--left] ?? 0) / 2 ** 32;
+  if (left === 0) left = crypto.getRandomValues(numbers).length;
+  return (numbers[--left] ?? 0) / 2 ** 32;
 }
 
-/** Returns the bucket of media: R2, or the directory that the local service binds in its place. */
+/** Returns the bucket of media: R2, or the directory that the local service binds instead. */
 export function mediaBucket({ MEDIA, DISK }: Pick<Bindings, "MEDIA" | "DISK">): R2Bucket {
   return DISK ? createDiskBucket(DISK) : MEDIA;
 }
@@ -38,7 +38,7 @@ export function mediaStorage(bindings: Pick<Bindings, "MEDIA" | "DISK">): Storag
   return createR2Storage(mediaBucket(bindings));
 }
 
-/** Which hosts inputs, webhooks and connections may be on, beside the public ones. */
+/** Returns the rules for hosts of inputs, webhooks and connections beside public ones. */
 export function hostRules({ settings }: Pick<Env, "settings">): HostRules {
   return { allowPrivate: settings.ALLOW_PRIVATE_NETWORK, allowed_hosts: settings.ALLOWED_HOSTS ?? [] };
 }
@@ -48,10 +48,10 @@ export function createOutsideOf(env: Env): Outside {
   return createOutside(hostRules(env), { network: env.OUTSIDE, lookUp: lookUpOf(env) });
 }
 
-// Of this isolate, so that requests share the answers.
+// Shared by the requests of an isolate.
 const resolvers = new Map<string, LookUp>();
 
-// The host's own way comes first; a deployment has a resolver alone.
+// Prefers the local service's lookup; a deployment has only a resolver.
 function lookUpOf({ LOOKUP, settings: { DNS_RESOLVER: resolver } }: Env): LookUp | undefined {
   if (LOOKUP) {
     return async (hostname) => {
@@ -60,7 +60,7 @@ function lookUpOf({ LOOKUP, settings: { DNS_RESOLVER: resolver } }: Env): LookUp
     };
   }
   if (resolver === undefined) return undefined;
-  const known = resolvers.get(resolver) ?? createDnsOverHttps(resolver);
-  resolvers.set(resolver, known);
-  return known;
+  const lookUp = resolvers.get(resolver) ?? createDnsOverHttps(resolver);
+  resolvers.set(resolver, lookUp);
+  return lookUp;
 }

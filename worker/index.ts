@@ -1,6 +1,6 @@
 import { serveApi } from "./serve-api.ts";
 
-// What a container sends out comes to this entry of the library, and from there to NativeEncoder's rules.
+// The library routes a container's outbound requests through this export to NativeEncoder's rules.
 export { ContainerProxy } from "@cloudflare/containers";
 export { ImageObject } from "./images/image-object.ts";
 export { JobObject } from "./jobs/job-object.ts";
@@ -11,7 +11,7 @@ export { KeyObject, ProjectObject } from "./project-object.ts";
 export { TaskObject } from "./run/task-object.ts";
 export { TaskWorkflow } from "./run/workflow.ts";
 
-/** The service Worker: HTTP comes in here, and the engine, the records and the containers are its other exports. */
+/** The service Worker. This export handles HTTP; the Workflow, the Durable Objects and the containers are the other exports. */
 export default {
   fetch: (request, bindings) => serveApi(request, bindings),
 } satisfies ExportedHandler<Bindings>;

@@ -6,17 +6,16 @@ import { serveApi } from "./serve-api.ts";
 const TOKEN = "token";
 
 /**
- * A container with the native encoder, made of the Dockerfile beside this. It reaches nothing but the media routes of this
- * service, by the signed URLs of its jobs: it has no internet and no credentials. Every request keeps it awake, a client's poll
- * too.
+ * A container with the native encoder. It has no internet access and no credentials: it can reach only the media routes of this service,
+ * at the signed URLs of its jobs. Every request keeps it awake, including polls.
  */
 export class NativeEncoder extends Container<Bindings> {
   override defaultPort = 8080;
-  // Callers poll a job every few seconds; the encoder ends a job that has not been polled for two minutes.
+  // Outlasts the two minutes after which the encoder ends a job that is not polled.
   override sleepAfter = "5m";
   override enableInternet = false;
   override pingEndpoint = "localhost/health";
-  // Stored, because a container outlives the object in memory, and keeps the variables that it started with.
+  // Stored, because a container outlives this instance of the object and keeps the variables that it started with.
   readonly #token = this.ctx.storage.kv.get<string>(TOKEN) ?? this.#drawToken();
   override envVars = {
     HOST: "0.0.0.0",
@@ -25,7 +24,7 @@ export class NativeEncoder extends Container<Bindings> {
     NATIVE_ENCODER_TOKEN: this.#token,
   };
 
-  /** Passes a request on with the container's token, which only this object knows. */
+  /** Forwards a request with the container's token, which only this object knows. */
   override fetch(request: Request): Promise<Response> {
     const headers = new Headers(request.headers);
     headers.set("Authorization", `Bearer ${this.#token}`);
@@ -39,7 +38,7 @@ export class NativeEncoder extends Container<Bindings> {
   }
 }
 
-// Assigned, as a static field would hide the setter of the library, which then finds no handler.
+// Assigned, because a static field would shadow the library's setter.
 NativeEncoder.outboundByHost = {
   [new URL(SERVICE_IN_CONTAINER).hostname]: (request: Request, bindings: unknown) =>
     new URL(request.url).pathname.startsWith("/media/")

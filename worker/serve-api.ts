@@ -29,10 +29,10 @@ import { createWebhooks } from "./webhooks/webhooks.ts";
 
 const now = () => Date.now();
 
-// Built with the first request: a Worker's start may neither draw random numbers nor do I/O.
+// Created by the first request, because a Worker's startup may neither draw random numbers nor do I/O.
 let app: ReturnType<typeof createApp> | undefined;
 
-/** Answers a request to the API; 503 `service_unavailable` while a setting is missing or malformed. */
+/** Handles a request to the API; responds with 503 `service_unavailable` while a setting is missing or malformed. */
 export function serveApi(request: Request, bindings: Bindings): Response | Promise<Response> {
   try {
     app ??= createService(readEnv(bindings));
@@ -111,17 +111,17 @@ function createService(env: Env): ReturnType<typeof createApp> {
 function serviceHosts({ SERVICE_HOSTS, PUBLIC_URL }: ServiceSettings): string[] | undefined {
   if (!SERVICE_HOSTS) return undefined;
   const base = PUBLIC_URL === undefined ? [] : [PUBLIC_URL];
-  // Containers reach the service by a name that no other client can use.
+  // Containers reach the service at a host that no other client can use.
   return [...SERVICE_HOSTS, ...[...base, SERVICE_IN_CONTAINER].map((url) => new URL(url).host)];
 }
 
-// Anybody may read the answer: what was found is in the log alone.
+// Anybody may read the response, so only the log contains the values.
 function answerUnset({ message, summary }: SettingsError): Response {
   console.error(JSON.stringify({ level: "error", message: "not set up", error: message }));
   return Response.json({ kind: "service_unavailable", message: summary }, { status: 503 });
 }
 
-/** Creates the limits from the bindings and settings of the Worker. `goOn` keeps a promise alive after the request is answered. */
+/** Creates the limits from the Worker's bindings and settings. `goOn` keeps a promise alive after the response. */
 function createLimitsOf(env: Env, goOn: (promise: Promise<unknown>) => void, now: () => number): Limits {
   const { MAX_REQUESTS: requests, MAX_CREATIONS: creations, MAX_WAITING } = env.settings;
   return {

@@ -20,40 +20,40 @@ import type { MetricsReport } from "./observability/metrics.ts";
 import type { FindStep, Runs } from "./run/runs.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 
-/** Everything that the API is built on; the composition root provides it. */
+/** The dependencies of the API, which the composition root provides. */
 export interface Services {
   tasks: Runs<Task>;
   jobs: Jobs;
   /** Standalone steps. */
   steps: Runs<Step>;
-  /** Finds a step standing alone or inside a task. */
+  /** Finds a standalone step or a step of a task. */
   findStep: FindStep;
-  /** Opens the bytes behind the media URLs, for one request. */
+  /** Returns the reader of media, for one request. */
   openMedia(): MediaReader;
-  /** Takes the files that encoders elsewhere put. */
+  /** Stores the files that remote encoders upload. */
   uploads: Uploads;
-  /** Uploads of pages straight to storage. */
+  /** Uploads from pages straight to storage. */
   page_uploads: PageUploads;
-  /** True while the run exists and is not finished. */
+  /** Whether the run exists and is not finished. */
   goesOn(run_id: string): Promise<boolean>;
   connections: Connections;
   webhooks: Webhooks;
   /** Encrypts stored secrets. */
   seal: Seal;
-  /** The way to hosts that callers name. */
+  /** Access to hosts that callers name. */
   outside: Outside;
   idempotency: Idempotency;
-  /** Returns what was measured of a project. */
+  /** Returns the metrics of a project. */
   metrics(project: string): Promise<MetricsReport>;
   log: Log;
-  /** Knows the owners of keys. */
+  /** Authenticates keys. */
   keys: KeyRing;
   /** Creates and revokes keys. */
   managed_keys: Keys;
   limits: Limits;
   signer: Signer;
   image_signer: ImageSigner;
-  /** Finds or makes the pictures of image URLs. */
+  /** Returns the pictures of image URLs. */
   images: Images;
   /** The files of the reference page, which `worker/local/build/build-assets.ts` writes. */
   assets: { fetch(request: Request): Promise<Response> };

@@ -9,21 +9,18 @@ export interface Sql {
   ): Iterable<T>;
 }
 
-/** A text as a column holds it: as it is, or packed by {@link pack}. */
+/** The text of a column, plain or packed by {@link pack}. */
 export type Packed = string | ArrayBuffer;
 
-/**
- * Compresses a text by what it has in common with another: a record of 5 KB that resembles the other takes 300 bytes. SQLite
- * stores it as a blob.
- */
+/** Compresses a text with a similar one as the dictionary: a record of 5 KB takes about 300 bytes. SQLite stores the result as a blob. */
 export function pack(text: string, like: string): Uint8Array {
   return deflateSync(encode(text), { level: 6, dictionary: encode(like) });
 }
 
-// Where fflate has to grow its own buffer, it takes ten times as long.
+// fflate takes ten times as long when it has to grow its own buffer.
 const SCRATCH = new Uint8Array(65_536);
 
-/** Returns the text of a column; `like` is what it was packed with. */
+/** Returns the text of a column; `like` returns the dictionary that it was packed with. */
 export function unpack(packed: Packed, like: () => string): string {
   if (typeof packed === "string") return packed;
   return new TextDecoder().decode(inflate(new Uint8Array(packed), encode(like())));
@@ -31,12 +28,12 @@ export function unpack(packed: Packed, like: () => string): string {
 
 function inflate(bytes: Uint8Array, dictionary: Uint8Array): Uint8Array {
   try {
-    const found = inflateSync(bytes, { dictionary, out: SCRATCH });
-    if (found.length < SCRATCH.length) return found;
+    const text = inflateSync(bytes, { dictionary, out: SCRATCH });
+    if (text.length < SCRATCH.length) return text;
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
   }
-  // A longer one is cut off there, or begins a block beyond.
+  // A text that fills the scratch buffer is truncated, or throws a RangeError.
   return inflateSync(bytes, { dictionary });
 }
 
@@ -44,12 +41,14 @@ function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** What a list's query is in SQL: conditions with their values, the order to read in, and what makes a page of the rows read. */
+/** A list query in SQL. */
 export interface ListSql {
+  /** Conditions, with a placeholder for each of `values`. */
   where: string[];
   values: (string | number)[];
+  /** The order in which to read. */
   ascending: boolean;
-  /** Makes the page; `rows` has one more than the limit, or than `most`, when more follow. */
+  /** Turns the rows into a page. `rows` has one more than the limit, or than `most`, when more follow. */
   turn<T>(rows: readonly T[], most?: number): ListPage<T>;
 }
 
@@ -66,10 +65,11 @@ export function whereOf({ limit, order, after, before, status, kind }: ListQuery
   add("kind = ?", kind);
   add(order === "desc" ? "id < ?" : "id > ?", after);
   add(order === "desc" ? "id > ?" : "id < ?", before);
-  // A page before a cursor is the one that touches it, so it is read away from the cursor and turned round.
+  // A page before a cursor is adjacent to it, so it is read backwards from the cursor and then reversed.
   const backwards = before !== undefined && after === undefined;
   return {
-    ...{ where, values },
+    where,
+    values,
     ascending: (order === "asc") !== backwards,
     turn(rows, most = limit) {
       const page = rows.slice(0, most);

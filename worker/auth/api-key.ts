@@ -10,14 +10,14 @@ const KEY = new RegExp(
   `^${PREFIX}(([0-9A-Za-z]{${LOCATOR_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 );
 
-/** Returns the name of the object that keeps a project's keys: a hash of the project, which the keys carry so that they are found. */
+/** Returns the name of the object that stores a project's keys: a hash of the project, which each key contains. */
 export async function locatorOf(project: string): Promise<string> {
   return toBase62((await digest(`keys of ${project}`)).subarray(0, 12), LOCATOR_LENGTH);
 }
 
 /**
- * Makes an API key: `fw_live_`, the locator of its project, 256 random bits and a checksum in base 62, so that a mistyped key is
- * known without a look-up.
+ * Creates an API key: `fw_live_`, then in base 62 the locator of its project, 256 random bits and a checksum, which detects a mistyped
+ * key without a lookup.
  */
 export async function createKey(
   locator: string,
@@ -27,13 +27,13 @@ export async function createKey(
   return PREFIX + secret + (await checksum(secret));
 }
 
-/** Returns the locator in a key; null for a text that is no key of ours or is mistyped. */
+/** Returns the locator in a key; null for a text that is not one of our keys or is mistyped. */
 export async function readLocator(key: string): Promise<string | null> {
   const [, secret = "", locator = "", sum] = KEY.exec(key) ?? [];
   return sum !== undefined && sum === (await checksum(secret)) ? locator : null;
 }
 
-/** Returns the SHA-256 of a key in hex, which is stored in its place. */
+/** Returns the SHA-256 of a key in hex, which is stored instead of the key. */
 export async function hashKey(key: string): Promise<string> {
   return toHex(await digest(key));
 }
@@ -43,7 +43,7 @@ export async function digest(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
-/** Compares two digests in a time that does not depend on where they differ. */
+/** Compares two digests in constant time. */
 export function equalDigests(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.length ^ b.length;
   for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);

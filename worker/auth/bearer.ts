@@ -5,13 +5,13 @@ import type { ApiEnv } from "../http/context.ts";
 import { countRequest, type Limits } from "../limits/limits.ts";
 import { type KeyRing, OPERATOR, type Principal } from "./key-ring.ts";
 
-/** What requests are checked by before a route gets them. */
+/** Dependencies of {@link bearer}. */
 export interface BearerTools {
   keys: KeyRing;
   limits: Limits;
 }
 
-/** Lets only requests with a known API key through that has not asked too often and is allowed what they want, and sets whose they are. Open paths pass without. */
+/** Authenticates the request, applies its rate limit, checks the scope, and sets `principal` and `project`. Open paths pass without a key. */
 export function bearer(
   { keys, limits }: BearerTools,
   isOpen: (path: string) => boolean,
@@ -34,14 +34,14 @@ async function authenticate(c: Context<ApiEnv>, keys: KeyRing): Promise<Principa
   }
   // https://www.rfc-editor.org/rfc/rfc6750#section-2.1, with any printable character in the key
   const key = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
-  const found = key === undefined ? null : await keys.find(key);
-  if (found) return found === OPERATOR ? operatorOf(c) : found;
+  const owner = key === undefined ? null : await keys.find(key);
+  if (owner) return owner === OPERATOR ? operatorOf(c) : owner;
   throw key === undefined ? errors.tokenMalformed() : errors.tokenUnknown();
 }
 
-/** The header in which an operator names the project whose keys a request is about. */
+/** The header in which an operator names the project whose keys a request concerns. */
 export const PROJECT_HEADER = "Framewright-Project";
-/** Lists the names of all projects, for operators alone. */
+/** The path that lists the names of all projects, for operators only. */
 export const PROJECTS_PATH = "/operator/projects";
 
 /** Returns the principal of an operator's request, which may concern only the keys of the named project; throws `forbidden` or `request_invalid`. */
@@ -60,8 +60,8 @@ const ADMIN = /^\/(keys|metrics)(\/|$)/;
 const CONNECTIONS = /^\/connections(\/|$)/;
 
 /**
- * Returns the permission that a request needs; the path may be a template, as in the document. A connection decides where outputs go
- * and what may be signed, so to change one takes more than `write`.
+ * Returns the scope that a request needs; the path may be a template of the OpenAPI document. A connection decides where outputs go and
+ * what may be signed, so changing one needs more than `write`.
  */
 export function scopeOf(method: string, path: string): Scope {
   if (ADMIN.test(path)) return "admin";
@@ -70,7 +70,7 @@ export function scopeOf(method: string, path: string): Scope {
   return path.endsWith("/sign") ? "connections.sign" : "connections.manage";
 }
 
-/** Throws `forbidden` for a request that its key is not allowed. */
+/** Throws `forbidden` when the key lacks the scope of a request. */
 function checkScope(c: Context<ApiEnv>, { scopes }: Principal): void {
   const needed = scopeOf(c.req.method, c.req.path);
   if (scopes.includes(needed)) return;

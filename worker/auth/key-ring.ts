@@ -9,27 +9,27 @@ import type { KeyTable } from "./key-table.ts";
 /** The id of an operator in logs. */
 export const OPERATOR = "operator";
 
-/** Whom a key belongs to. */
+/** The owner of an API key. */
 export interface Principal {
   /** Id of the key, for logs and limits: never the key itself. */
   id: string;
-  /** Everything that is made with the key belongs to this project. */
+  /** The project that owns everything created with the key. */
   project: string;
-  /** What the key is allowed. */
+  /** The permissions of the key. */
   scopes: readonly Scope[];
-  /** Hash of the secret, by which its project's object knows it; null for a key of the settings. */
+  /** Hash of the secret, which identifies it in its project's object; null for a key in the settings. */
   hash: string | null;
 }
 
-/** Knows the API keys. */
+/** Authenticates API keys. */
 export interface KeyRing {
-  /** Returns the owner of a key, `operator` for one that manages the keys of all projects; null for an unknown or expired key. */
+  /** Returns the owner of a key, {@link OPERATOR} for an operator's key, which manages the keys of all projects; null for an unknown or expired key. */
   find(key: string): Promise<Principal | typeof OPERATOR | null>;
   /** Drops a changed key from the cache. */
   forget(id: string): void;
 }
 
-/** What a key ring is built on. */
+/** Dependencies of {@link createKeyRing}. */
 export interface KeyRingTools {
   /** Returns the keys in the object of that name. */
   home(locator: string): Pick<Remote<KeyTable>, "find">;
@@ -47,7 +47,7 @@ export interface KeyRingTools {
 export const KEY_CACHE_MS = 5000;
 const CACHE_SIZE = 1000;
 
-/** Creates a key ring from the objects that keep keys, and the keys of the settings. */
+/** Creates a key ring from the objects that store keys, and from the keys in the settings. */
 export function createKeyRing({ home, listed, operators, now }: KeyRingTools): KeyRing {
   const settled = Promise.all(
     listed.map(async ({ key, project }) => {
@@ -82,7 +82,7 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
   return {
     async find(key) {
       const hash = await digest(key);
-      // No early exit, so that the time taken does not reveal which entry matched.
+      // Does not exit early, so that the timing does not reveal which entry matched.
       let match: Principal | typeof OPERATOR | null = null;
       for (const entry of await settled) if (equalDigests(entry.hash, hash)) match = entry.principal;
       for (const each of await operating) if (equalDigests(each, hash)) match = OPERATOR;
@@ -101,7 +101,7 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
   };
 }
 
-// Not part of the key's own digest, which stays private.
+// Independent of the key's own digest, which must stay private.
 async function ownProject(key: string): Promise<string> {
   return `proj_${toHex(await digest(`project:${key}`)).slice(0, 24)}`;
 }

@@ -1,7 +1,7 @@
 import { SCOPES, type Scope } from "../../src/runs/key.ts";
 import type { Sql } from "../sql.ts";
 
-/** What is stored of a key, beside the hashes of its secrets. */
+/** A stored key, without the hashes of its secrets. */
 export interface StoredKey {
   id: string;
   name: string;
@@ -9,21 +9,22 @@ export interface StoredKey {
   scopes: readonly Scope[];
   /** Milliseconds since the Unix epoch. */
   created_at: number;
-  /** The last use that was noted; null before the first. */
+  /** The last recorded use, in milliseconds since the Unix epoch; null before the first. */
   used_at: number | null;
 }
 
-/** The key that a secret belongs to, and until when the secret is valid; null for good. */
+/** The key that a secret belongs to. */
 export interface FoundKey extends StoredKey {
+  /** When the secret expires, in milliseconds since the Unix epoch; null for never. */
   expires_at: number | null;
 }
 
-/** Why a change was rejected: its maker was revoked, lacks a scope of the key, or the key is unknown or one too many. */
+/** Why a change was rejected: the requesting key was revoked, it lacks a scope of the key, the key is unknown, or there are too many. */
 export type KeyRefusal = "barred" | "exceeds" | "unknown" | "full";
 
 /**
- * The keys of one project. Each change is one transaction, which also checks `by`, the hash of the secret that requested it (null for
- * a key of the settings): a revoked key leaves no other one behind, however its requests and the revocation interleave.
+ * The keys of one project. Each change is one transaction, which also checks `by`, the hash of the requesting secret (null for a key in
+ * the settings): a revoked key cannot create another one, however its requests and the revocation interleave.
  */
 export interface KeyTable {
   /** Returns the key of a secret's hash; null for an unknown or expired one. */
@@ -35,7 +36,7 @@ export interface KeyTable {
   roll(id: string, hash: string, until: number, by: string | null, now: number): "done" | KeyRefusal;
   /** Removes a key with all its secrets. */
   revoke(id: string, by: string | null, now: number): "done" | KeyRefusal;
-  /** Notes when a key was last used. */
+  /** Records when a key was last used. */
   noteUse(id: string, at: number): void;
 }
 
@@ -48,8 +49,8 @@ const SCHEMA = `
   CREATE INDEX api_secret_of ON api_secret (key_id);
 `;
 
-/** How many replaced secrets of a key stay valid beside the current one; the first to expire are dropped. */
-const MOST_REPLACED = 4;
+/** Most replaced secrets of a key that stay valid beside the current one; the first to expire are removed. */
+const MAX_REPLACED = 4;
 
 type Row = {
   id: string;
@@ -60,7 +61,7 @@ type Row = {
   used_at: number | null;
 };
 
-/** Creates the table of a project's keys. It stores nothing before the first key, since forged keys cause look-ups too. */
+/** Creates the table of a project's keys. It stores nothing before the first key, because forged keys cause lookups too. */
 export function createKeyTable(sql: Sql): KeyTable {
   const one = "SELECT 1 FROM sqlite_master WHERE name = 'api_key'";
   let made = [...sql.exec(one)].length > 0;
@@ -78,7 +79,7 @@ export function createKeyTable(sql: Sql): KeyTable {
     return row ? { ...toKey(row), expires_at: row.expires_at } : null;
   }
 
-  // The scopes that the maker of a change may pass on; null if it may change no keys.
+  // The scopes that the requesting key may grant; null if it may not change keys.
   function scopesOf(by: string | null, now: number): readonly Scope[] | null {
     if (by === null) return SCOPES;
     const scopes = find(by, now)?.scopes;
@@ -99,7 +100,7 @@ export function createKeyTable(sql: Sql): KeyTable {
       if (!key.scopes.every((scope) => allowed.includes(scope))) return "exceeds";
       if (!made) sql.exec(SCHEMA);
       made = true;
-      // A repeated request: the first answer was lost, and the secret with it.
+      // In a repeated request, the first response was lost, and the secret with it.
       sql.exec("DELETE FROM api_secret WHERE key_id = ?", key.id);
       sql.exec("DELETE FROM api_key WHERE id = ?", key.id);
       if (rows("SELECT * FROM api_key LIMIT ?", most).length >= most) return "full";
@@ -119,7 +120,7 @@ export function createKeyTable(sql: Sql): KeyTable {
       const end = "UPDATE api_secret SET expires_at = MIN(COALESCE(expires_at, ?), ?) WHERE key_id = ?";
       sql.exec(end, until, until, id);
       const replaced = `SELECT hash FROM api_secret WHERE key_id = ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?`;
-      sql.exec(`DELETE FROM api_secret WHERE hash IN (${replaced})`, id, MOST_REPLACED);
+      sql.exec(`DELETE FROM api_secret WHERE hash IN (${replaced})`, id, MAX_REPLACED);
       addSecret(id, hash, now);
       return "done";
     },
@@ -142,7 +143,7 @@ export interface ProjectDirectory {
   list(): string[];
 }
 
-/** Name of the object with the directory; no locator of a project is like it. */
+/** Name of the object with the directory; locators of projects are longer. */
 export const DIRECTORY = "projects";
 
 /** Creates the directory; only the first addition stores anything. */

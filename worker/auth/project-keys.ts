@@ -13,15 +13,15 @@ import { createKey, hashKey, locatorOf } from "./api-key.ts";
 import type { Principal } from "./key-ring.ts";
 import type { KeyRefusal, KeyTable, ProjectDirectory, StoredKey } from "./key-table.ts";
 
-/** The key that requests a change; it can pass on only its own scopes. */
+/** The key that requests a change; it can grant only its own scopes. */
 export type KeyMaker = Pick<Principal, "project" | "scopes" | "hash">;
 
 /**
- * The keys of projects; those of the setting `API_KEYS` are not among them. Ids of other projects are unknown. Changes reject with
- * `token_invalid` if the requesting key was revoked in the meantime, and with `forbidden` if it lacks a scope of the key.
+ * The keys of projects, without those in the setting `API_KEYS`. Ids of other projects are unknown. Changes reject with `token_invalid`
+ * if the requesting key was revoked meanwhile, and with `forbidden` if it lacks a scope of the key.
  */
 export interface Keys {
-  /** Creates a key with that id; only this answer has its secret. Rejects with `forbidden` where there are too many. */
+  /** Creates a key with that id; only this response contains its secret. Rejects with `forbidden` when the project has the maximum. */
   create(maker: KeyMaker, id: string, request: KeyRequest): Promise<NewApiKey>;
   /** Returns the keys, in any order. */
   list(project: string): Promise<ApiKey[]>;
@@ -35,19 +35,19 @@ export interface Keys {
   projects(): Promise<string[]>;
 }
 
-/** What keys are managed with. */
+/** Dependencies of {@link createKeys}. */
 export interface KeyTools {
   /** Returns the keys in the object of that name. */
   home(locator: string): Remote<KeyTable>;
   directory(): Remote<ProjectDirectory>;
   /** Returns recent uses, which may not be stored yet. */
   live(project: string): Promise<ReadonlyMap<string, number>>;
-  /** Keys that a project may have. */
+  /** Most keys of a project. */
   most: number;
   now(): number;
 }
 
-/** Creates the keys over the objects that keep them. */
+/** Creates the access to keys through the objects that store them. */
 export function createKeys({ home, directory, live, most, now }: KeyTools): Keys {
   const named = new Set<string>();
   const tableOf = async (project: string) => home(await locatorOf(project));
@@ -109,14 +109,14 @@ function toApiKey({ id, name, scopes, created_at, used_at }: StoredKey, latest =
   return { id, object: "key", name, scopes: [...scopes], created_at, last_used_at: latest };
 }
 
-/** Milliseconds between two notes of a key's last use. */
+/** Milliseconds between two records of a key's last use. */
 export const NOTE_MS = 300_000;
 
-/** Creates notes of the last use of keys, stored on first use here and then rarely. */
+/** Records the last use of keys: at once on the first use in this object, then rarely. */
 export function createUseNotes(store: (key_id: string, at: number) => Promise<void>) {
   const noted = new Map<string, number>();
   return {
-    /** Notes a use, unless one was noted a short while ago or the key is one of the settings. */
+    /** Records a use, unless one was recorded recently or the key is in the settings. */
     async note(key_id: string, now: number): Promise<void> {
       if (!isId("key", key_id) || now < (noted.get(key_id) ?? 0) + NOTE_MS) return;
       noted.set(key_id, now);

@@ -25,7 +25,7 @@ export interface Connections {
   /** Seals every secret with the newest key, so that older keys can be removed. */
   reencrypt(project: string): Promise<Omit<Reencryption, "webhook_secrets">>;
   /** Reserves a connection, by default the default one, for a run about to be created; false when there is none. */
-  reserve(project: string, run_id: string, wanted?: string): Promise<boolean>;
+  reserve(project: string, run_id: string, id?: string): Promise<boolean>;
   /** Returns a connection with its secret, to reach its storage; rejects with `connection_not_found`. */
   open(project: string, id: string): Promise<OpenConnection>;
   /** Returns the connection reserved for a run, with its secret; null when it was removed. */
@@ -37,12 +37,12 @@ export interface OpenConnection extends Connection {
   secret_access_key: string;
 }
 
-/** The object of a project, as far as it keeps connections. */
+/** The connection methods of a project's object. */
 export interface ConnectionHome {
   readonly connections: Remote<ConnectionTable>;
 }
 
-/** Creates the connections over the objects of their projects; each secret is sealed here, for its own record alone. */
+/** Creates the access to connections through the objects of their projects. Seals each secret for its own record. */
 export function createConnections(home: (project: string) => ConnectionHome, seal: Seal): Connections {
   const table = (project: string) => home(project).connections;
   const owner = (project: string, id: string) => `${project}/${id}`;
@@ -51,7 +51,6 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
     const secret = await seal.open(sealed, owner(project, connection.id)).catch((cause: unknown) => {
       throw errors.connectionUnreadable({ cause });
     });
-    // A secret sealed with an older key is resealed with the newest on its next use.
     if (!(await seal.isCurrent(sealed))) {
       const resealed = await seal.seal(secret, owner(project, connection.id));
       await table(project).reseal(connection.id, sealed, resealed);
@@ -99,7 +98,10 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
     },
     async reencrypt(project) {
       const result: Omit<Reencryption, "webhook_secrets"> = {
-        ...{ object: "reencryption", connections: 0, reencrypted: 0, failed: [] },
+        object: "reencryption",
+        connections: 0,
+        reencrypted: 0,
+        failed: [],
       };
       for await (const { id } of all(project)) {
         const found = await table(project).get(id);
@@ -115,8 +117,8 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
       }
       return result;
     },
-    async reserve(project, run_id, wanted) {
-      return (await table(project).reserve(run_id, wanted ?? null)) !== null;
+    async reserve(project, run_id, id) {
+      return (await table(project).reserve(run_id, id ?? null)) !== null;
     },
     open: async (project, id) => unseal(project, await find(project, id)),
     async openOf(project, run_id) {
@@ -134,20 +136,20 @@ interface SealedConnection {
 
 /** The connections of one project, and which runs use them. */
 export interface ConnectionTable {
-  /** Adds one; the first is the default. */
+  /** Adds a connection; the first is the default. */
   add(entry: SealedConnection): Connection;
   get(id: string): SealedConnection | null;
-  /** Returns the default one; null when there are none. */
+  /** Returns the default connection; null when there are none. */
   getDefault(): SealedConnection | null;
   list(query: ListQuery): ListPage<Connection>;
-  /** Changes one, and its secret when a new one is given; null when there is none. */
+  /** Changes a connection, and its secret unless `sealed` is null; null when there is none. */
   change(id: string, change: ConnectionChange, sealed: string | null, now?: number): Connection | null;
   /** Replaces a sealed secret, unless it has changed since. */
   reseal(id: string, before: string, after: string): void;
-  /** Removes one with its secret; the oldest remaining one replaces a default. */
+  /** Removes a connection with its secret; the oldest remaining one replaces a default. */
   remove(id: string, now?: number): "removed" | "unknown" | "in_use";
-  /** Reserves a connection, the default one unless another is wanted, for a run and returns its id; null when there is none. */
-  reserve(run_id: string, wanted: string | null, now?: number): string | null;
+  /** Reserves a connection for a run, the default one when `id` is null, and returns its id; null when there is none. */
+  reserve(run_id: string, id: string | null, now?: number): string | null;
   /** Returns the connection reserved for a run. */
   of(run_id: string): SealedConnection | null;
   /** Ends the reservation of a finished run. */
@@ -164,18 +166,18 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS connection_use_of ON connection_use (connection_id);
 `;
 
-// A run may be created this long after its reservation; one that never was uses nothing.
+// A reservation without a run expires after this time.
 const CREATION_MS = 60_000;
 
 type Row = { record: string; sealed: string; is_default: number };
 
-/** Creates the table of connections beside the index of runs, whose table `run` knows which are unfinished. */
+/** Creates the table of connections beside the index of runs, whose table `run` has their status. */
 export function createConnectionTable(sql: Sql): ConnectionTable {
   sql.exec(SCHEMA);
 
   const rows = (text: string, ...values: (string | number)[]) => [...sql.exec<Row>(text, ...values)];
   const toConnection = ({ record, is_default }: Row): Connection => ({
-    // A record of a time before these rules has none.
+    // Records of an earlier version lack it.
     signing: [],
     ...(JSON.parse(record) as Omit<Connection, "signing">),
     is_default: is_default === 1,
@@ -202,7 +204,6 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
     },
     get,
     getDefault,
-    // All are of one kind.
     list({ kind: _, ...query }) {
       const { where, values, ascending, turn } = whereOf(query);
       const order = ascending ? "ASC" : "DESC";
@@ -229,12 +230,11 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
         sql.exec(`UPDATE connection SET is_default = 1 WHERE id = (${oldest})`);
       return "removed";
     },
-    reserve(run_id, wanted, now = Date.now()) {
-      const found = wanted === null ? getDefault() : get(wanted);
-      if (!found) return null;
-      const { id } = found.connection;
-      sql.exec("INSERT OR REPLACE INTO connection_use VALUES (?, ?, ?)", run_id, id, now);
-      return id;
+    reserve(run_id, id, now = Date.now()) {
+      const entry = id === null ? getDefault() : get(id);
+      if (!entry) return null;
+      sql.exec("INSERT OR REPLACE INTO connection_use VALUES (?, ?, ?)", run_id, entry.connection.id, now);
+      return entry.connection.id;
     },
     of(run_id) {
       const join =

@@ -17,14 +17,17 @@ import { errors } from "../errors.ts";
 import type { Outside } from "../network/outside.ts";
 import type { OpenConnection } from "./connections.ts";
 
-/** How the storage of a connection is reached: by its keys, and only where the host is allowed at the time. */
+/** Returns the options to access a connection's storage: its keys, and a fetch that checks the host on each request. */
 export function s3Options(
   connection: OpenConnection,
   outside: Outside,
 ): S3Connection & { fetch(url: string, init: RequestInit): Promise<Response> } {
   const { endpoint, region, access_key_id, secret_access_key, force_path_style } = connection;
   return {
-    ...{ endpoint, region, access_key_id, secret_access_key },
+    endpoint,
+    region,
+    access_key_id,
+    secret_access_key,
     ...(force_path_style !== null && { force_path_style }),
     fetch: outside.fetch,
   };
@@ -39,13 +42,13 @@ export function checkSigning({ signing }: Connection, request: SignRequest): voi
   throw errors.signingForbidden({ method: need });
 }
 
-// Parts are a way to write: begun and completed by POST, listed by GET, aborted by DELETE.
+// All requests of a multipart upload count as writing: POST begins and completes it, GET lists the parts, DELETE aborts it.
 function needOf({ method, query }: SignRequest): SigningRule["methods"][number] {
   if (method === "PUT" || method === "POST" || query?.uploadId) return "PUT";
   return method === "DELETE" ? "DELETE" : "GET";
 }
 
-/** Signs a request to the storage of a connection in its URL; its type and length are bound where they are given. */
+/** Presigns a request to a connection's storage; the signature covers the content type and length if stated. */
 export async function signRequest(
   { force_path_style, ...connection }: OpenConnection,
   {
@@ -61,7 +64,7 @@ export async function signRequest(
 ): Promise<SignedRequest> {
   const named = Object.entries(query).filter((each): each is [string, string] => each[1] !== undefined);
   const keys = { ...connection, ...(force_path_style !== null && { force_path_style }) };
-  // Headers that a page sends automatically are bound too, but not listed among those to send.
+  // The signature also covers the length, which browsers send automatically, so it is not listed among the headers to send.
   const headers: Record<string, string> = content_type ? { "content-type": content_type } : {};
   const bound = {
     ...headers,
@@ -76,8 +79,8 @@ export async function signRequest(
   return { object: "signed_request", url, headers, expires_at: now + seconds * 1000 };
 }
 
-// The caller waits for the answer.
-const PATIENCE = { tries: 2, timeoutMs: 10_000 };
+// Few attempts, because the caller waits for the response.
+const RETRY = { tries: 2, timeoutMs: 10_000 };
 
 /** Writes a small object, reads it back and deletes it; never rejects. */
 export async function testConnection(
@@ -86,13 +89,13 @@ export async function testConnection(
   key: string,
   outside: Outside,
 ): Promise<ConnectionTest> {
-  const options = { ...s3Options(connection, outside), ...PATIENCE };
+  const options = { ...s3Options(connection, outside), ...RETRY };
   const s3 = createS3Bucket(createS3Signer(options, bucket), options);
   const storage = storageOf(s3);
   try {
     await outside.guard(connection.endpoint);
     await storage.write(key, new TextEncoder().encode(key), "text/plain");
-    // By its key alone: not every key that may store may list.
+    // Deletes by key, because the credentials may not allow listing.
     const remove = () => s3.ask({ method: "DELETE", key }, { purpose: "write", expected: [404] });
     const same = await isKept(storage, key).finally(remove);
     if (!same) throw errors.testObjectChanged();
@@ -106,7 +109,7 @@ export async function testConnection(
 async function isKept(storage: Storage, key: string): Promise<boolean> {
   const stored = await storage.read(key);
   if (!stored) return false;
-  const most = new TextEncoder().encode(key).length;
-  const bytes = await readSome(stored.body, most, AbortSignal.timeout(PATIENCE.timeoutMs));
+  const { length } = new TextEncoder().encode(key);
+  const bytes = await readSome(stored.body, length, AbortSignal.timeout(RETRY.timeoutMs));
   return new TextDecoder().decode(bytes) === key;
 }

@@ -2,16 +2,13 @@ import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 
-/** Encrypts texts that are kept, under keys that may change. */
+/** Encrypts stored texts with keys that may be rotated. */
 export interface Seal {
-  /** Encrypts a text under the newest key; it opens again only for the same `owner`, such as the id of its record. */
+  /** Encrypts a text with the newest key. Only the same `owner`, such as the id of its record, can open it. */
   seal(text: string, owner: string): Promise<string>;
-  /**
-   * Decrypts under whichever key it was sealed by; rejects with an Error that holds neither when that key is gone or the text was
-   * altered.
-   */
+  /** Decrypts a text with the key that sealed it. Rejects when that key is gone or the text was altered; the error contains neither. */
   open(sealed: string, owner: string): Promise<string>;
-  /** False for a secret sealed with an older key, which must be sealed again before that key is removed. */
+  /** Whether the newest key sealed a text; any other must be sealed again before its key is removed. */
   isCurrent(sealed: string): Promise<boolean>;
 }
 
@@ -20,10 +17,10 @@ interface SealKey {
   key: CryptoKey;
 }
 
-// https://csrc.nist.gov/pubs/sp/800/38/d/final: 96 bits, drawn at random for every text
+// https://csrc.nist.gov/pubs/sp/800/38/d/final: 96 bits, random for every text
 const IV_BYTES = 12;
 
-/** Builds a {@link Seal} by AES-256-GCM over secrets, the newest first; the keys come from them by HKDF-SHA-256 (RFC 5869). */
+/** Creates a {@link Seal} with AES-256-GCM. Derives its keys from `secrets`, newest first, with HKDF-SHA-256 (RFC 5869). */
 export function createSeal(secrets: readonly string[]): Seal {
   let derived: Promise<SealKey[]> | undefined;
   const keys = () => {
@@ -57,8 +54,10 @@ async function derive(secret: string): Promise<SealKey> {
     "deriveBits",
   ]);
   const hkdf = (info: string) => ({
-    ...{ name: "HKDF", hash: "SHA-256" },
-    ...{ salt: encode("framewright"), info: encode(info) },
+    name: "HKDF",
+    hash: "SHA-256",
+    salt: encode("framewright"),
+    info: encode(info),
   });
   const key = await crypto.subtle.deriveKey(
     hkdf("connections"),
@@ -67,7 +66,7 @@ async function derive(secret: string): Promise<SealKey> {
     false,
     ["encrypt", "decrypt"],
   );
-  // A name for the key that reveals nothing about it.
+  // The key's name reveals nothing about it.
   const name = new Uint8Array(await crypto.subtle.deriveBits(hkdf("connections, name of the key"), root, 48));
   return { id: toBase64Url(name), key };
 }
@@ -84,7 +83,7 @@ interface Deployment {
   settings: Pick<ServiceSettings, "CONNECTION_KEYS">;
 }
 
-/** Builds the seal of a deployment; without CONNECTION_KEYS each use rejects with `service_unavailable`. */
+/** Creates the seal of a deployment. Without CONNECTION_KEYS, every use rejects with `service_unavailable`. */
 export function createSealOf({ settings: { CONNECTION_KEYS } }: Deployment): Seal {
   if (CONNECTION_KEYS) return createSeal(CONNECTION_KEYS);
   const refuse = async (): Promise<never> => {
@@ -93,7 +92,7 @@ export function createSealOf({ settings: { CONNECTION_KEYS } }: Deployment): Sea
   return { seal: refuse, open: refuse, isCurrent: refuse };
 }
 
-/** Unseals a run's encryption key; null when the service no longer has the key that sealed it. */
+/** Opens a run's sealed encryption key; null when the service no longer has the key that sealed it. */
 export function openKey(seal: Seal, sealed: string, run_id: string): Promise<string | null> {
   return seal.open(sealed, run_id).catch(() => null);
 }

@@ -33,7 +33,7 @@ export interface BatchMembership {
   encode(member: Member, run: RunBatch, alone: () => Promise<void>): Promise<void>;
 }
 
-/** The batches of a machine: jobs that decode the same pictures, encoded by one ffmpeg. */
+/** The batches of a machine: jobs that decode the same pictures and share one ffmpeg. */
 export interface Batches {
   /** Returns whether a batch that has not started waits for such a job. */
   awaits(job: NativeJob): boolean;
@@ -114,7 +114,7 @@ async function encodeIn(
   await encodeInTurn(batch, signal, alone);
 }
 
-// A job that is ended while it waits leaves the line at once.
+// A job that ends while it waits leaves the line at once.
 async function encodeInTurn(batch: Batch, signal: AbortSignal, alone: () => Promise<void>): Promise<void> {
   const before = batch.line;
   const [over, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -131,7 +131,7 @@ async function encodeInTurn(batch: Batch, signal: AbortSignal, alone: () => Prom
   }
 }
 
-// A run continues without a job that was ended. The last one kills the run, and waits until its processes and files are gone.
+// A run continues without its ended jobs. The last one kills the run, and waits until its processes and files are gone.
 async function joinRun(batch: Batch, member: Member): Promise<boolean> {
   const { signal } = member;
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -143,7 +143,6 @@ async function joinRun(batch: Batch, member: Member): Promise<boolean> {
   signal.addEventListener("abort", stop);
   if (signal.aborted) stop();
   try {
-    // A job that came too late is not part of the run.
     const done = await Promise.race([batch.end, promise]);
     signal.throwIfAborted();
     return done && batch.running.includes(member);
@@ -168,11 +167,11 @@ async function encodeBatch(batch: Batch, scratch: Pick<Scratch, "create">): Prom
       });
     return true;
   } catch {
-    // Encoding each alone shows which one fails. Until then they use no memory.
+    // Encoding each job alone shows which one fails.
     for (const { fits } of members) fits(0);
     return false;
   } finally {
-    // The folder of the server is removed at its end, so a failure here is none of these jobs.
+    // A failure here is not the jobs' fault: the server removes its whole folder when it ends.
     if (home !== null) await removeFolder(home).catch(() => {});
   }
 }
@@ -211,7 +210,10 @@ export function createRunBatch({ settings, installed, proxy }: JobContext, tools
     let watchdog: Watchdog | undefined;
     try {
       const end = await runFfmpeg({
-        ...{ cwd: home, installed, limits: settings, args: batchArgs(outputs, input.url, tools) },
+        cwd: home,
+        installed,
+        limits: settings,
+        args: batchArgs(outputs, input.url, tools),
         signal: AbortSignal.any([signal, failed.signal]),
         onProgress(line) {
           const [, name, value] = /^(speed|out_time_us)=\s*([\d.]+)/.exec(line) ?? [];
@@ -223,10 +225,11 @@ export function createRunBatch({ settings, installed, proxy }: JobContext, tools
         },
         onStart(ffmpeg) {
           watchdog = watch({
-            ...{ ffmpeg, folder: home, stall_seconds: settings.stall_seconds },
+            ffmpeg,
+            folder: home,
+            stall_seconds: settings.stall_seconds,
             progress: () => done + input.sent(),
             isWaiting: () => input.isWaiting(),
-            // A job that was ended holds no memory.
             fits: (bytes) =>
               members
                 .filter((member) => !member.signal.aborted)
@@ -268,7 +271,9 @@ export async function measureInParallel(
     const folder = join(member.folder, `segment-${at}`);
     await mkdir(join(folder, "out"), { recursive: true });
     const own: Member = {
-      ...{ job: { ...member.job, chunk }, folder, signal },
+      job: { ...member.job, chunk },
+      folder,
+      signal,
       onProgress(share, speed) {
         shares[at] = share / segments.length;
         speeds[at] = speed ?? 0;

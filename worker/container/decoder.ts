@@ -139,7 +139,11 @@ async function runDecoder(
   const { folder, installed, limits, signal, fits } = run;
   let watchdog: Watchdog | undefined;
   const end = await runProgram(name, {
-    ...{ args, cwd: folder, installed, limits, signal },
+    args,
+    cwd: folder,
+    installed,
+    limits,
+    signal,
     onProgress: onLine,
     onStart(ffmpeg) {
       const { stall_seconds } = limits;

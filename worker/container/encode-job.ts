@@ -61,7 +61,9 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
   const inputs = [input, ...extraInputs];
   const report = createReport(outputSeconds(plan, chunk), onProgress);
   const watched = {
-    ...{ fits, stall_seconds: settings.stall_seconds, folder: join(folder, "out") },
+    fits,
+    stall_seconds: settings.stall_seconds,
+    folder: join(folder, "out"),
     progress: () => inputs.reduce((sum, each) => sum + each.sent(), report.total()),
     isWaiting: () => inputs.some((each) => each.isWaiting()),
   };
@@ -70,7 +72,13 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
     let watchdog: Watchdog | undefined;
     try {
       const end = await runFfmpeg({
-        ...{ args, cwd: folder, installed, limits: settings, fonts, signal: stop, onProgress() {} },
+        args,
+        cwd: folder,
+        installed,
+        limits: settings,
+        fonts,
+        signal: stop,
+        onProgress() {},
         onStart(ffmpeg) {
           watchdog = watch({ ffmpeg, ...watched });
         },

@@ -21,7 +21,7 @@ import { createBlocks, type ReadBlock, type ReadBlocks } from "./input-blocks.ts
 /** Attempts to read a range, and the first pause between them, which doubles each time. */
 export const READ_TRIES = { max: 5, pauseMs: 200 } as const;
 
-// The service responds at once; a request without a response for this long is repeated.
+// The service responds at once, so a silent request is repeated early.
 const TIMEOUTS = { headersMs: 15_000, idleMs: 15_000 } as const;
 
 /**
@@ -55,8 +55,7 @@ async function readRest(
   signal: AbortSignal,
 ): Promise<void> {
   const strong = etag !== "" && !etag.startsWith("W/");
-  // Only a strong ETag proves that the rest is of the same version. With one, the response starts at bytes that the service has yet to
-  // fetch, so its status can still report an error.
+  // Only a strong ETag proves that the rest belongs to the same version; without one, read from the start.
   if (!strong) filling.filled = 0;
   const start = range.start + filling.filled;
   const { end } = range;
@@ -76,7 +75,7 @@ async function readRest(
     const received = parseContentRange(response.headers.get("content-range"));
     const current = response.headers.get("etag");
     const same = current === null || etag === "" || bare(current) === bare(etag);
-    // In response to If-Range, a complete file is another version.
+    // A complete file in response to If-Range is another version.
     const total = response.status === 206 ? received?.total : contentLength(response);
     if (!same || (total != null && total !== size)) throw errors.inputChanged();
     if (response.status !== 206) {

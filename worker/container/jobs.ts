@@ -161,7 +161,6 @@ export function createJobs({ slots, lease_seconds, memory, batches, run }: JobsO
     queue.end(id);
     const entry = entries.get(id);
     if (entry) {
-      // Clients no longer see it, though its removal may take a moment.
       entries.delete(id);
       entry.abort.abort(errors.jobEnded());
       const { over } = entry;
@@ -336,7 +335,8 @@ export function createJobQueue<J extends WaitingJob, R>(options: JobQueueOptions
       const { promise, resolve } = Promise.withResolvers<R | null>();
       const arrival = arrivals.get(job.id)?.arrival ?? ++clock;
       const waiter: Waiter<J, R> = {
-        ...{ job, arrival },
+        job,
+        arrival,
         done(result) {
           waiters.delete(waiter);
           resolve(result);

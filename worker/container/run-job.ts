@@ -42,7 +42,7 @@ export async function runJob(
   // Several threads read keyframes faster.
   const threads = isShort(job) && !job.plan.image?.sheet ? 1 : settings.threads;
   const { lacks, endless } = installed;
-  // A job of a batch that failed must give the same output by itself.
+  // A job of a failed batch must give the same output alone.
   const isRendition = job.together !== undefined;
   const toolsFor = (format: string, protocol: InputProtocol) =>
     jobTools(threads, { lacks, endless, demuxers: demuxersFor(format), protocol, isRendition });
@@ -59,7 +59,11 @@ export async function runJob(
     const out = join(folder, "out");
     await mkdir(out, { recursive: true });
     const decoded = await decodeInput(job, {
-      ...{ folder, installed, limits: settings, signal, fits },
+      folder,
+      installed,
+      limits: settings,
+      signal,
+      fits,
       onProgress: (share) => onProgress(share * DECODE_SHARE, null),
     });
     const { job: encodeJob, path } = decoded ?? { job, path: null };

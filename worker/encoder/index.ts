@@ -5,18 +5,18 @@ import { fastLightCore, stockLightCore } from "../../src/encoders/light/light-co
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-estimate.ts";
 import type { LightHealth } from "../../src/encoders/light/light-wire.ts";
 import type { CreateCore } from "../../src/encoders/wasm/core-module.ts";
-import { createTurns, serveJob } from "./job-server.ts";
+import { createJobQueue, serveJob } from "./job-server.ts";
 
 const WAITING = 64;
 
-// The glue of the core reads the address of its page when it starts; a Worker has none.
+// The core's glue code reads the page's address when it starts; a Worker has none.
 const page = globalThis as { location?: unknown };
 const createCore: CreateCore = (options) => {
   page.location ??= { href: "https://framewright.invalid/" };
   return stockCore(options);
 };
 
-const turns = createTurns(WAITING);
+const queue = createJobQueue(WAITING);
 const host = {
   stock: stockLightCore(
     createCore,
@@ -27,16 +27,16 @@ const host = {
   now: () => performance.now(),
 };
 
-/** The encoder Worker: one job at a time, reached through the service binding alone. */
+/** The encoder Worker, which runs one job at a time and is reached only through its service binding. */
 export default {
   fetch(request: Request): Response | Promise<Response> {
-    // On a developer's machine it listens on a port too, which pages in the browser reach.
+    // On a developer's machine it also listens on a port, which pages in the browser can reach.
     if (request.headers.has("Origin")) return new Response("Forbidden", { status: 403 });
     const { pathname } = new URL(request.url);
     if (request.method === "GET" && pathname === "/health") {
       return Response.json({ status: "ok", fast: host.fast !== null } satisfies LightHealth);
     }
-    if (request.method === "POST" && pathname === "/") return serveJob(request, turns, host);
+    if (request.method === "POST" && pathname === "/") return serveJob(request, queue, host);
     return new Response("Not found", { status: 404 });
   },
 };

@@ -13,21 +13,21 @@ import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import { sleep, within } from "../../src/util/async.ts";
 import { errors } from "./errors.ts";
 
-// Milliseconds that a caller may take to send its bytes, or to take those of the answer, while others wait.
-const TRANSFER = 60_000;
+// Time limit of a transfer from or to the caller, which keeps others waiting.
+const TRANSFER_MS = 60_000;
 
-/** Answers a job with a stream of frames: waits for its turn, runs it, and reports the outcome. */
-export async function serveJob(given: Request, turns: Turns, host: LightHost): Promise<Response> {
-  const { body } = given;
-  if (!body || given.headers.get("Content-Type") !== FRAME_MIME) {
+/** Responds to a job with a stream of frames: waits for a slot, runs the job, and reports the outcome. */
+export async function serveJob(httpRequest: Request, queue: JobQueue, host: LightHost): Promise<Response> {
+  const { body } = httpRequest;
+  if (!body || httpRequest.headers.get("Content-Type") !== FRAME_MIME) {
     return answer(messageHead(errorMessage(errors.typeInvalid({ mime: FRAME_MIME }))), 400);
   }
   const frames = readFrames(body);
-  // Begun before the response: the runtime discards a body that is still untouched by then.
+  // Begins before the response, because the runtime then discards an unread body.
   const request = readLightRequest(frames, LIGHT_INPUT.most);
   let place: Place;
   try {
-    place = turns.enter();
+    place = queue.enter();
   } catch (thrown) {
     await drain(request, frames);
     return answer(messageHead(errorMessage(toMediaError(thrown))), 503, { "Retry-After": "1" });
@@ -58,12 +58,12 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
       place.leave();
     }
   };
-  // The caller may be gone.
+  // Fails when the caller has disconnected.
   serve().catch(() => {});
   return answer(readable, 200);
 }
 
-// An answer that ends before the request does would break the connection.
+// A response that ends before the request would break the connection.
 async function drain(request: Promise<unknown>, frames: FrameReader): Promise<void> {
   await request.catch(() => {});
   await inTime(frames.drain(), errors.requestLate).catch(() => {});
@@ -74,7 +74,7 @@ async function write(writer: WritableStreamDefaultWriter<Uint8Array>, parts: rea
 }
 
 function inTime<T>(work: Promise<T>, late: () => MediaError): Promise<T> {
-  return within(work, TRANSFER, () => {
+  return within(work, TRANSFER_MS, () => {
     throw late();
   });
 }
@@ -88,19 +88,19 @@ function logFault({ kind, stack, cause }: MediaError): void {
   console.error(JSON.stringify({ level: "error", message: "job failed", kind, error: stack, cause: why }));
 }
 
-/** A place in the line; the first in it works. */
+/** The position of a job in the queue; the first one runs. */
 interface Place {
-  /** How many are before it. */
+  /** Number of jobs ahead of it. */
   readonly ahead: number;
-  /** Ends when it is the first. Calls `onWait` about once a second until then. */
+  /** Resolves when it is the first, and calls `onWait` about once a second until then. */
   turn(onWait: () => Promise<void>): Promise<void>;
-  /** Releases the place. */
+  /** Leaves the queue. */
   leave(): void;
 }
 
-/** A line of jobs of which one works at a time, in the order in which they came. */
-interface Turns {
-  /** Takes a place at the end; throws `service_unavailable` when too many wait. */
+/** A queue of jobs that run one at a time, in the order of their arrival. */
+interface JobQueue {
+  /** Adds a job at the end; throws `service_unavailable` when too many wait. */
   enter(): Place;
 }
 
@@ -111,8 +111,8 @@ interface Entry {
   beats: number;
 }
 
-/** Creates a line in which up to `waiting` jobs wait. */
-export function createTurns(waiting: number): Turns {
+/** Creates a queue in which up to `waiting` jobs wait. */
+export function createJobQueue(waiting: number): JobQueue {
   const line: Entry[] = [];
 
   function remove(entry: Entry): void {
@@ -127,9 +127,8 @@ export function createTurns(waiting: number): Turns {
       }
       const own: Entry = { beats: 0 };
       line.push(own);
-      // When a caller goes away the runtime stops all that was done for it, without a word. A job that is gone is
-      // known by its heart: it no longer beats while others do. Beats are counted, as the clock stands still while
-      // another job has the processor.
+      // When a caller disconnects, the runtime silently stops its job, whose heartbeat then stops while others go on. Counts beats
+      // instead of time, because the clock stands still while another job has the processor.
       const heart = setInterval(() => own.beats++, BEAT);
       return {
         get ahead() {

@@ -1,10 +1,10 @@
 import { KIB, MIB } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 
-/** Bytes that the body of a request may have. */
+/** Most bytes of a request body. */
 export const MAX_BODY_BYTES = 256 * KIB;
 const DROPPED_BYTES = 8 * MIB;
-/** Levels of objects and arrays that the body of a request may have. */
+/** Most nested levels of objects and arrays in a request body. */
 export const MAX_BODY_DEPTH = 32;
 
 /** Reads the JSON body of a request; throws `request_invalid` when it is not JSON, `payload_too_large` when it is too long. */
@@ -29,10 +29,7 @@ function checkContentType(header: string | null): void {
   }
 }
 
-/**
- * Reads the body of a request, empty when it has none; throws `payload_too_large` when it is too long, counted while reading, as
- * Content-Length may be absent.
- */
+/** Reads the body of a request, empty when it has none. Throws `payload_too_large` when it is too long, even without a Content-Length. */
 export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(request.headers.get("Content-Length")) > MAX_BODY_BYTES)
     throw errors.largeBody({ max_bytes: MAX_BODY_BYTES });
@@ -40,7 +37,7 @@ export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffe
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.length;
-    // A client does not read the response while it still sends, so a little more is read and discarded.
+    // Reads and discards a little more, because clients do not read the response while they still send.
     if (length > MAX_BODY_BYTES + DROPPED_BYTES) break;
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }

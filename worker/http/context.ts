@@ -6,7 +6,7 @@ import type { Principal } from "../auth/key-ring.ts";
 import { errors } from "../errors.ts";
 import type { Limited } from "../limits/rate-limiter.ts";
 
-/** Settings of the API, among them which hosts may serve inputs. */
+/** Settings of the API, including the rules for hosts of inputs. */
 export interface ApiSettings extends HostRules {
   /** Base of the service's own URLs, such as `https://media.example`; default the origin of the request. */
   base_url?: string | undefined;
@@ -25,15 +25,15 @@ export interface ApiEnv {
     subject?: string;
     principal: Principal;
     project: string;
-    /** How its key stands with each limit that was counted, as a header names it. */
+    /** The state of each counted limit of its key, as a header value. */
     standings?: Partial<Record<Limited, string>>;
   };
 }
 
-/** A route as the document describes it. */
+/** A route with its description in the OpenAPI document. */
 export interface Route {
   method: "get" | "post" | "patch" | "delete";
-  /** With parameters in braces, as OpenAPI has them. */
+  /** With parameters in braces, as in OpenAPI. */
   path: string;
   /** The Operation Object of OpenAPI. */
   operation: object;
@@ -60,7 +60,7 @@ export function idInPath(c: Context, sort: ListSort): string {
   throw errors.notFound(sort);
 }
 
-/** Returns the base of the URLs in an answer, without a trailing slash. */
+/** Returns the base of the URLs in a response, without a trailing slash. */
 export function baseUrl(c: Context, settings: ApiSettings): string {
   return (settings.base_url ?? new URL(c.req.url).origin).replace(/\/+$/, "");
 }

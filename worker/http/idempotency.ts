@@ -2,31 +2,31 @@ import type { Sql } from "../sql.ts";
 
 /** The state of a request with an `Idempotency-Key`. */
 export type Begun =
-  /** The first one, which creates the record of this id; `again` when an earlier attempt was lost, so the record may exist. */
+  /** The first request, which creates the record with this id; `again` after a lost attempt, whose record may exist. */
   | { state: "new" | "again"; id: string }
-  /** The first one is still being answered. */
+  /** The first request is in progress. */
   | { state: "running" }
   /** The key was used with another request. */
   | { state: "other" }
-  /** The first one was answered, as JSON. */
+  /** The first request has ended, with this response as JSON. */
   | { state: "done"; answer: string };
 
 /**
- * How a request ended: with an answer, as JSON; refused, so nothing was created and the key is free again; or lost, so its record may or may
- * not exist, and the same request may be retried at once.
+ * The end of a request: a response as JSON; `refused` when nothing was created, which frees the key; or `lost` when its record may or may
+ * not exist, so that the same request can be retried at once.
  */
 export type Ended = { answer: string } | "refused" | "lost";
 
-/** Requests by their `Idempotency-Key`, for a day. */
+/** Requests by their `Idempotency-Key`, stored for a day. */
 export interface IdempotencyTable {
   /** Begins a request with the digest of its content and the id for its record, which identifies a repeated call. */
   begin(key: string, digest: string, id: string, now?: number): Begun;
-  /** Stores how a request ended; an answer is final. */
+  /** Stores the end of a request; a response is final. */
   end(key: string, ended: Ended): void;
 }
 
 const DAY_MS = 86_400_000;
-// After this long the Worker that was answering is gone.
+// After this time, the Worker that handled the request counts as gone.
 const LOST_MS = 60_000;
 
 const SCHEMA = `
@@ -50,17 +50,17 @@ export function createIdempotencyTable(sql: Sql): IdempotencyTable {
   return {
     begin(key, digest, id, now = Date.now()) {
       sql.exec("DELETE FROM idempotency WHERE begun_at <= ?", now - DAY_MS);
-      const [found] = [...sql.exec<Row>("SELECT * FROM idempotency WHERE key = ?", key)];
-      if (!found) {
+      const [row] = [...sql.exec<Row>("SELECT * FROM idempotency WHERE key = ?", key)];
+      if (!row) {
         sql.exec("INSERT INTO idempotency VALUES (?, ?, ?, NULL, ?, ?)", key, digest, id, now, now);
         return { state: "new", id };
       }
-      if (found.digest !== digest) return { state: "other" };
-      if (found.answer !== null) return { state: "done", answer: found.answer };
-      if (found.id === id) return { state: "new", id };
-      if (now - found.tried_at < LOST_MS) return { state: "running" };
+      if (row.digest !== digest) return { state: "other" };
+      if (row.answer !== null) return { state: "done", answer: row.answer };
+      if (row.id === id) return { state: "new", id };
+      if (now - row.tried_at < LOST_MS) return { state: "running" };
       sql.exec("UPDATE idempotency SET tried_at = ? WHERE key = ?", now, key);
-      return { state: "again", id: found.id };
+      return { state: "again", id: row.id };
     },
     end(key, ended) {
       const open = "key = ? AND answer IS NULL";

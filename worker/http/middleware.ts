@@ -6,10 +6,9 @@ import { isLoopback } from "../../src/util/loopback.ts";
 import { errors } from "../errors.ts";
 import type { ApiEnv } from "./context.ts";
 
-// What is set for every answer is set in its own headers, once it is there. With `c.header` Hono makes a new answer each time, whose body is a
-// stream of no known length.
+// These middlewares set headers on the finished response. `c.header` would make Hono create a new one, whose body is a stream of unknown length.
 
-/** Assigns every request an id, which its answer carries as `Request-Id`. */
+/** Assigns every request an id and returns it as `Request-Id`. */
 export function requestId(id: CreateId, now: () => number): MiddlewareHandler<ApiEnv> {
   return async function requestId(c, next) {
     c.set("request_id", id("request", now()));
@@ -18,7 +17,7 @@ export function requestId(id: CreateId, now: () => number): MiddlewareHandler<Ap
   };
 }
 
-/** Headers that keep a browser from misusing an answer; a route that serves pages or media sets its own policy first. */
+/** Sets security headers for browsers; routes that serve pages or media set their own policy first. */
 export const securityHeaders: MiddlewareHandler = secureHeaders({
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   strictTransportSecurity: "max-age=15552000",
@@ -31,20 +30,20 @@ export const securityHeaders: MiddlewareHandler = secureHeaders({
   overwrite: false,
 });
 
-/** Keeps answers out of caches, but for those that say how long they may be kept. */
+/** Keeps responses without a `Cache-Control` of their own out of caches. */
 export const noStore: MiddlewareHandler = async function noStore(c, next) {
   await next();
   if (!c.res.headers.has("Cache-Control")) c.res.headers.set("Cache-Control", "no-store");
 };
 
-/** Answers a browser's automatic requests, even from a tab that shows a stored file and has an opaque origin. */
+/** Responds to a browser's automatic requests for an icon, even from a tab that shows a stored file and has an opaque origin. */
 export const noIcon: MiddlewareHandler = async function noIcon(c) {
   c.header("Cross-Origin-Resource-Policy", "cross-origin");
   c.header("Cache-Control", "public, max-age=86400");
   return c.body(null, 204);
 };
 
-// In the settings, it stands for every name and address of this machine.
+// Stands in the settings for every name and address of this machine.
 const LOOPBACK = "loopback";
 
 const EXPOSED = [
@@ -60,7 +59,7 @@ const EXPOSED = [
   "ETag",
 ];
 
-/** Lets pages of some origins, `*` for any, call the API with a bearer key and play media; answers preflights before any authentication. */
+/** Lets pages of some origins, `*` for any, call the API with a bearer key and play media; answers preflights before authentication. */
 export function crossOrigin(origins: readonly string[]): MiddlewareHandler {
   const any = origins.includes("*");
   const allowed = (origin: string) => (any ? "*" : isTrusted(origins, origin) ? origin : null);
@@ -92,8 +91,8 @@ export function crossOrigin(origins: readonly string[]): MiddlewareHandler {
 }
 
 /**
- * Throws `forbidden` for a request of a page that is neither of these origins nor the service's own at `base_url`. Without the
- * headers of CORS such a page reads no answer, but a simple request would still be carried out.
+ * Throws `forbidden` for requests from pages other than the service's own, at `base_url`, and those of these origins. CORS alone would
+ * only keep such a page from reading the response: a simple request would still take effect.
  */
 export function ownPages(origins: readonly string[], base_url: string | undefined): MiddlewareHandler {
   const base = URL.parse(base_url ?? "")?.origin;
@@ -108,8 +107,8 @@ export function ownPages(origins: readonly string[], base_url: string | undefine
 }
 
 /**
- * Throws `forbidden` for a request that names a host other than these. A page can make its own host name mean the address of this
- * service (DNS rebinding), and is then of the same origin for the browser; the name in its requests gives it away.
+ * Throws `forbidden` for a request to any other host name. This prevents DNS rebinding, in which a page points its own host name at this
+ * service to be of the same origin.
  */
 export function ownHosts(hosts: readonly string[]): MiddlewareHandler {
   return async function ownHosts(c, next) {
@@ -129,8 +128,8 @@ function isTrusted(origins: readonly string[], origin: string): boolean {
 
 function isOwn(hosts: readonly string[], host: string): boolean {
   const hostname = hostnameOf(`http://${host}`);
-  const found = hosts.includes(host.toLowerCase()) || hosts.includes(hostname);
-  return found || (hosts.includes(LOOPBACK) && isLoopback(hostname));
+  const isListed = hosts.includes(host.toLowerCase()) || hosts.includes(hostname);
+  return isListed || (hosts.includes(LOOPBACK) && isLoopback(hostname));
 }
 
 function hostnameOf(url: string): string {

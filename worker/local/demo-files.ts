@@ -15,14 +15,13 @@ export interface ServedFile {
 }
 
 /**
- * Serves one file on loopback, with range requests (RFC 9110, section 14), but not to a page that DNS rebinding made one of this
- * machine; throws a MediaError when the file does not
- * exist.
+ * Serves one file on loopback, with range requests (RFC 9110, section 14), and checks the Host header against DNS rebinding. Throws a
+ * MediaError when the file does not exist.
  */
 export async function serveFile(path: string): Promise<ServedFile> {
-  const found = await stat(path).catch(() => null);
-  if (!found?.isFile()) throw errors.fileNotFound({ path });
-  const { size, mtimeMs } = found;
+  const stats = await stat(path).catch(() => null);
+  if (!stats?.isFile()) throw errors.fileNotFound({ path });
+  const { size, mtimeMs } = stats;
   const server = createServer((request, response) => {
     if (request.headers.host !== `127.0.0.1:${request.socket.localPort}`) {
       response.writeHead(403).end();
@@ -68,7 +67,7 @@ function parseRange(header: string | undefined, size: number) {
   return start < end ? { start, end, partial: true } : null;
 }
 
-/** Downloads a URL to a file, which appears whole or not at all; returns its size in bytes. */
+/** Downloads a URL to a file, atomically, and returns its size in bytes. */
 export async function download(url: string, path: string): Promise<number> {
   const response = await fetch(url);
   if (!response.ok || !response.body) {
@@ -76,7 +75,7 @@ export async function download(url: string, path: string): Promise<number> {
   }
   await mkdir(dirname(path), { recursive: true });
   const part = `${path}.part`;
-  // Opened before anything can fail: a stream that opens its file after `rm` would leave it behind.
+  // Opens the file now: a stream that opened it after `rm` would leave it behind.
   const file = (await open(part, "w")).createWriteStream();
   try {
     await streamPipeline(response.body, file);

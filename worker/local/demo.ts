@@ -24,7 +24,7 @@ export interface TaskWish {
   options: Record<string, unknown>;
 }
 
-/** The few calls of the service's API that the demo makes. */
+/** The API calls that the demo makes. */
 export interface Api {
   /** Creates a task; rejects with the service's {@link MediaError}. */
   create(wish: TaskWish): Promise<Task>;
@@ -34,7 +34,7 @@ export interface Api {
 }
 
 const POLL_MS = 200;
-// A Worker that restarts is back within this time.
+// Outlasts a restart of the Worker.
 const PATIENCE_MS = 30_000;
 
 /** Creates the calls for a service's base URL and an API key. */
@@ -43,7 +43,9 @@ function createApi(url: string, key: string): Api {
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const response = await fetch(url + path, {
-      ...{ method, headers, signal },
+      method,
+      headers,
+      signal,
       body: body === undefined ? null : JSON.stringify(body),
     });
     const answer = await response.json();
@@ -96,9 +98,9 @@ runMain(async () => {
 async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Promise<void> {
   // npm runs scripts in the package's folder, but paths are relative to the user's.
   const here = process.env.INIT_CWD ?? process.cwd();
-  const { input: given, kind, options } = wish;
-  const remote = given !== null && /^[a-z0-9]+:\/\//i.test(given);
-  const file = remote ? null : await serveFile(given ? resolve(here, given) : await makeSample(folder));
+  const { input, kind, options } = wish;
+  const remote = input !== null && /^[a-z0-9]+:\/\//i.test(input);
+  const file = remote ? null : await serveFile(input ? resolve(here, input) : await makeSample(folder));
   const key = randomBytes(24).toString("base64url");
   const settings = parseSettings({
     ...process.env,
@@ -111,10 +113,10 @@ async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Pro
   const progress = createProgress();
   let service: Service | undefined;
   try {
-    console.log(`starting the service for ${given ?? "a sample clip"} …`);
+    console.log(`starting the service for ${input ?? "a sample clip"} …`);
     service = await startService({ ...settings, signal });
     const api = createApi(service.url, key);
-    const created = await api.create({ input: file?.url ?? given ?? "", kind, options });
+    const created = await api.create({ input: file?.url ?? input ?? "", kind, options });
     const task = await api.finish(created.id, progress.show, signal);
     progress.end();
     if (task.error) throw errors.taskFailed(task.error);
@@ -130,10 +132,10 @@ async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Pro
 async function save(task: Task, here: string, out: string | null): Promise<string[]> {
   const output = task.steps.at(-1)?.output;
   if (!output) throw errors.outputMissing();
-  const own = `demo-output${extensionOf(output)}`;
-  const given = resolve(here, out ?? own);
-  const inFolder = (await stat(given).catch(() => null))?.isDirectory() && !isFolder(output);
-  const path = inFolder ? join(given, own) : given;
+  const name = `demo-output${extensionOf(output)}`;
+  const target = resolve(here, out ?? name);
+  const inFolder = (await stat(target).catch(() => null))?.isDirectory() && !isFolder(output);
+  const path = inFolder ? join(target, name) : target;
   if (!isFolder(output)) return describeTask(task, path, 1, await download(output.url, path));
   const { files, bytes } = output.files
     ? await downloadFiles(output.files, path)
@@ -151,16 +153,12 @@ function isFolder({ kind, files }: Source): boolean {
   return kind === "adaptive_video" || files !== undefined;
 }
 
-// A folder of files has no extension.
 function extensionOf(output: Source): string {
   if (isFolder(output)) return "";
   return extname(new URL(output.url).pathname);
 }
 
-/**
- * Makes a sample clip with native ffmpeg, ten seconds of a moving test picture and a tone (H.264 and AAC in MP4); returns its
- * path.
- */
+/** Creates a sample clip with native ffmpeg, ten seconds of a test pattern and a tone (H.264 and AAC in MP4), and returns its path. */
 async function makeSample(folder: string): Promise<string> {
   requireTools(["ffmpeg"]);
   const path = join(folder, "sample.mp4");

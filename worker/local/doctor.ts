@@ -11,7 +11,7 @@ import { WORKERS } from "./service.ts";
 import { ROOT } from "./settings.ts";
 import { runWrangler } from "./wrangler.ts";
 
-/** The parts of wrangler's configuration that are looked at. */
+/** The checked parts of wrangler's configuration. */
 export interface Config {
   kv_namespaces: { binding: string; id?: string }[];
   r2_buckets: { binding: string; bucket_name?: string }[];
@@ -24,7 +24,7 @@ export interface Config {
 
 // The id in the repository's wrangler.toml, which no account has.
 const PLACEHOLDER = /^0+$/;
-/** The bindings that the service asks for. */
+/** The bindings that the service needs. */
 const BINDINGS = [
   ...["KV", "MEDIA", "ASSETS", "ENCODER", "RUN", "RUN_2", "RUN_3"],
   ...["TASK", "JOB", "PROJECT", "KEYS", "QUEUE", "UPLOAD", "IMAGE", "NATIVE"],
@@ -34,7 +34,7 @@ const SECRETS = {
   CONNECTION_KEYS: "without it there are no connections, webhooks or encrypted streams",
 } as const;
 
-/** Checks what `wrangler.toml` names against the account that wrangler is logged in to. Changes nothing. */
+/** Checks the account that wrangler is logged in to against `wrangler.toml`. Changes nothing. */
 async function checkAccount(): Promise<Finding[]> {
   const config: Config = readConfig({ config: join(ROOT, WORKERS.framewright) });
   const account = await asks(["whoami", "--json"]);
@@ -54,7 +54,7 @@ async function checkAccount(): Promise<Finding[]> {
   return [...checkConfig(config), login, ...found.flat()];
 }
 
-/** Checks that a configuration has what the service asks for. */
+/** Checks that a configuration has the bindings and ids that the service needs. */
 export function checkConfig(config: Config): Finding[] {
   const { kv_namespaces, r2_buckets, durable_objects, workflows, services = [], assets = {} } = config;
   const bound = [kv_namespaces, r2_buckets, durable_objects.bindings, workflows, services, assets].flat();
@@ -70,7 +70,8 @@ export function checkConfig(config: Config): Finding[] {
     ...(placeholder
       ? [
           {
-            ...{ what: "KV id", state: "missing" as const },
+            what: "KV id",
+            state: "missing" as const,
             words:
               "run npx wrangler kv namespace create KV, and put the id that it prints into wrangler.toml",
           },
@@ -165,13 +166,13 @@ function asks(args: readonly string[]): Promise<string | null> {
   return runWrangler(args).catch(() => null);
 }
 
-/** What each encoder is tried with: a picture of which only that encoder makes the format. */
+/** The trial of each encoder: a picture in a format that only this encoder writes. */
 const TRIALS = {
   light: { format: "jpeg", begins: /^\xff\xd8\xff/ },
   native: { format: "avif", begins: /^....ftypavif/s },
 } as const;
 
-/** Uploads a picture to a deployed service, encodes it on each encoder and checks what comes out; deletes what it made. */
+/** Uploads a picture to a deployed service, encodes it on each encoder and checks the outputs; deletes everything that it created. */
 async function checkService(baseUrl: string, apiKey: string): Promise<Finding[]> {
   const client = createRemoteClient({ baseUrl, apiKey });
   const findings: Finding[] = [];
@@ -249,13 +250,13 @@ function chunk(type: string, data: Buffer): Buffer {
   return whole;
 }
 
-/** What one check of a deployment found. */
+/** The result of one check of a deployment. */
 interface Finding {
-  /** What was looked at, such as `R2 bucket`. */
+  /** The subject of the check, such as `R2 bucket`. */
   what: string;
-  /** `unknown` where it cannot be seen from here; only `missing` makes the doctor fail. */
+  /** `unknown` when it cannot be checked from here; only `missing` makes the doctor fail. */
   state: "ok" | "missing" | "unknown";
-  /** What was found, and what to do where it is missing. */
+  /** The result, and what to do if something is missing. */
   words: string;
 }
 

@@ -8,7 +8,7 @@ import { within } from "../../src/util/async.ts";
 type Bindings = NonNullable<Parameters<typeof unstable_startWorker>[0]["bindings"]>;
 type Handler = Extract<Bindings[string], { type: "fetcher" }>["fetcher"];
 
-// Ranges that workerd counts, or may count, as "public" although they are not: this network, translations of IPv4, ranges for
+// Ranges that are not public although workerd counts, or may count, them as "public": this network, IPv4 translations, ranges for
 // documentation and benchmarks, multicast, reserved ranges, and Azure's wire server.
 const DENIED = [
   ...["0.0.0.0/8", "168.63.129.16/32", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15"],
@@ -35,7 +35,7 @@ export function outsideBindings(dns: readonly string[] | null): Bindings {
   };
 }
 
-/** Returns the binding through which the local service Worker keeps its media in a folder, which is created. */
+/** Creates a folder and returns the binding through which the local service Worker stores its media there. */
 export function diskBinding(path: string): Bindings {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   tidy(path);
@@ -70,21 +70,19 @@ function runs(pid: number): boolean {
 
 const LOOKUP_MS = 5000;
 
-/**
- * Resolves names with the system's resolver or the given name servers, `address:port`; a lookup that takes over 5 s finds none.
- */
+/** Resolves names with the system's resolver or with name servers, `address:port`. A lookup that fails or takes over 5 s returns no addresses. */
 export function createLookUp(dns: readonly string[] | null): LookUp {
   if (!dns) {
     return async (hostname) => {
-      const asked = lookup(hostname, { all: true }).catch(() => []);
-      const found = await within(asked, LOOKUP_MS, () => []);
-      return found.map(({ address }) => address);
+      const pending = lookup(hostname, { all: true }).catch(() => []);
+      const addresses = await within(pending, LOOKUP_MS, () => []);
+      return addresses.map(({ address }) => address);
     };
   }
   const resolver = new Resolver({ timeout: LOOKUP_MS, tries: 1 });
   resolver.setServers(dns);
   return async (hostname) => {
-    const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    return found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    return answers.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
   };
 }

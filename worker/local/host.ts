@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { unstable_DevEnv } from "wrangler";
 import { diskBinding, outsideBindings } from "./host-bindings.ts";
 
-/** The Worker that a host process runs, and how. */
+/** The order to a host process: the Worker to run, and its configuration. */
 export interface HostOrder {
   /** Path of the Worker's wrangler.toml. */
   config: string;
@@ -10,11 +10,11 @@ export interface HostOrder {
   port: number;
   /** Folder of the Worker's storage. */
   data: string;
-  /** Folder of its media; null for a Worker that has none. */
+  /** Folder of its media; null for a Worker without media. */
   media: string | null;
   /** Folder through which the Workers of one service find each other. */
   registry: string;
-  /** Folder of its static files; null if it has none. */
+  /** Folder of its static files; null for none. */
   assets: string | null;
   /** Rebuilds and reloads the Worker when its code changes. */
   watch: boolean;
@@ -31,8 +31,8 @@ export interface HostOrder {
 /** A host process's reply to its order. */
 export type HostReply = { type: "ready"; url: string } | { type: "failed"; message: string };
 
-// This process runs a single Worker, so that a busy one blocks only itself. service.ts starts it as the leader of a process
-// group and sends its order, secrets included, over the IPC channel.
+// This process runs a single Worker, so that a busy one blocks only itself. service.ts starts it as the leader of a process group and
+// sends its order over the IPC channel.
 const environment = new unstable_DevEnv();
 let worker: Awaited<ReturnType<typeof environment.startWorker>> | undefined;
 let loaded = false;

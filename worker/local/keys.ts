@@ -23,12 +23,12 @@ interface Operator {
   list(): Promise<{ project: string; key: ApiKey }[]>;
   roll(project: string, id: string, request: RollRequest): Promise<NewApiKey>;
   revoke(project: string, id: string): Promise<void>;
-  /** Returns the project of a key; throws where no project has it. */
+  /** Returns the project of a key; rejects when no project has it. */
   projectOf(id: string): Promise<string>;
 }
 
 const PAGE = 100;
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Creates the calls to a service with its operator's key; each rejects with the service's {@link MediaError}. */
 function createOperator(url: string, key: string): Operator {
@@ -42,7 +42,7 @@ function createOperator(url: string, key: string): Operator {
       },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: "error",
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((cause: unknown) => {
       throw errors.unreachable({ url, cause });
     });
@@ -63,10 +63,10 @@ function createOperator(url: string, key: string): Operator {
   }
 
   async function list(): Promise<{ project: string; key: ApiKey }[]> {
-    const found: { project: string; key: ApiKey }[] = [];
+    const keys: { project: string; key: ApiKey }[] = [];
     for (const project of await call<string[]>("GET", PROJECTS_PATH))
-      for (const key of await keysOf(project)) found.push({ project, key });
-    return found;
+      for (const key of await keysOf(project)) keys.push({ project, key });
+    return keys;
   }
 
   return {
@@ -75,9 +75,9 @@ function createOperator(url: string, key: string): Operator {
     roll: (project, id, request) => call("POST", `/keys/${encodeURIComponent(id)}/roll`, project, request),
     revoke: (project, id) => call("DELETE", `/keys/${encodeURIComponent(id)}`, project),
     async projectOf(id) {
-      const found = (await list()).find(({ key: each }) => each.id === id);
-      if (!found) throw errors.keyNotFound({ id });
-      return found.project;
+      const entry = (await list()).find(({ key: each }) => each.id === id);
+      if (!entry) throw errors.keyNotFound({ id });
+      return entry.project;
     },
   };
 }
@@ -100,7 +100,7 @@ npm run keys -- revoke ID           revokes a key; it stops working within five 
 
 The keys are those of the local service (STATE_DIR) or, with --url URL, of the one deployed there, whose OPERATOR_KEY must be set here too.`;
 
-// npm run keys: asks the service, which alone keeps keys. A local one that does not run is started for it.
+// npm run keys: manages the keys that a service stores. Starts the local service for this if it is not running.
 runMain(async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -122,8 +122,8 @@ runMain(async () => {
       ...(scopes !== undefined && { scopes: scopes.split(",") }),
     });
     await using service = await reach(values.url);
-    const made = await service.operator.create(own, request);
-    show(made, `${made.id}, project ${own}.`);
+    const key = await service.operator.create(own, request);
+    show(key, `${key.id}, project ${own}.`);
   } else if (command === "list" && !argument) {
     await using service = await reach(values.url);
     await list(service.operator);
@@ -179,8 +179,8 @@ function numberOf(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function show({ secret }: NewApiKey, told: string): void {
-  console.error(`${told} Store the key now: it is not shown again.`);
+function show({ secret }: NewApiKey, message: string): void {
+  console.error(`${message} Store the key now: it is not shown again.`);
   console.log(secret);
 }
 

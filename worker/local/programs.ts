@@ -6,7 +6,7 @@ import { ROOT } from "./settings.ts";
 import type { State } from "./state.ts";
 import type { Program } from "./supervisor.ts";
 
-/** Where a native encoder listens. */
+/** The order to start a native encoder. */
 export interface NativeOrder {
   /** Port on 127.0.0.1; 0 for any free one. */
   port: number;
@@ -71,19 +71,18 @@ function envOf(state: State): NodeJS.ProcessEnv {
     CLOUDFLARE_DEV_REGISTRY_PATH: registryOf(state),
     X_LOCAL_EXPLORER: "false",
     X_LOCAL_OBSERVABILITY: "false",
-    // The simulated R2 reads bytes in pieces of 4 KB. Their garbage would otherwise make V8 enlarge its young generation,
-    // and the process grow by tens of MB with every large file.
+    // Miniflare's R2 reads chunks of 4 KB. Without this limit, their garbage makes V8 enlarge its young generation, and the process
+    // grows by tens of MB with every large file.
     MINIFLARE_WORKERD_V8_FLAGS: "--max-semi-space-size=4",
   };
 }
 
-/** The folder for `NODE_COMPILE_CACHE`, where Node caches compiled code: our processes start in two thirds of the time. */
+/** The folder for `NODE_COMPILE_CACHE`, where Node caches compiled code; it shortens the start of our processes by a third. */
 export const COMPILED = join(ROOT, "node_modules", ".cache", "node");
 
 /**
- * Starts one of our scripts as the leader of a new process group, with its output in the named log and an IPC channel; the
- * script exits when the channel closes. Of the user's environment it inherits only what programs need, so that no setting leaks
- * in.
+ * Starts one of our scripts as the leader of a new process group, with its output in a log and an IPC channel; the script exits when the
+ * channel closes. It inherits only the environment variables that programs need, so that no setting leaks in.
  */
 function spawnScript(path: string, log: string, state: State, env: NodeJS.ProcessEnv): ChildProcess {
   const { PATH, HOME, TMPDIR, LANG } = process.env;

@@ -25,7 +25,7 @@ export interface ServiceOptions extends Settings {
   dns?: readonly string[];
   /** Builds the page and serves it at `/`; default false. */
   page?: boolean;
-  /** Receives a line about something missing or a program that ended unexpectedly; default prints to standard error. */
+  /** Receives a line when something is missing or a program ended unexpectedly; default prints it to standard error. */
   tell?: (line: string) => void;
   /** Aborts the start, which then rejects. */
   signal?: AbortSignal;
@@ -35,11 +35,9 @@ export interface ServiceOptions extends Settings {
 export interface Service {
   /** Its base URL, without a trailing slash. */
   url: string;
-  /** The generated API key; null where the settings name keys. */
+  /** The generated API key; null when the settings name keys. */
   key: string | null;
-  /**
-   * Lists the running processes of the service, of one Worker, or of the native encoders, the parents of their ffmpeg processes.
-   */
+  /** Lists the running processes of the service, of one Worker, or of the native encoders. */
   pids(program?: WorkerName | "native"): number[];
   /** Signals every process of the service, to simulate a crash; resolves when all are gone. */
   kill(signal: NodeJS.Signals): Promise<void>;
@@ -55,7 +53,7 @@ export const WORKERS = {
 /** The name of a Worker of the service. */
 export type WorkerName = keyof typeof WORKERS;
 
-// The project of the generated key, which stays the same with another key.
+// The project of the generated key, which outlives the key.
 const PROJECT = "local";
 const HEALTH_MS = 30_000;
 
@@ -73,8 +71,8 @@ export function mediaOf({ state_dir }: Pick<Settings, "state_dir">): string {
 }
 
 /**
- * Starts the whole service on this machine, with separate processes for each Worker; throws a {@link MediaError} when it
- * cannot start. The processes end with the calling process, even when that is killed.
+ * Starts the whole service on this machine, with separate processes for each Worker. They end with the calling process, even when that is
+ * killed. Rejects with a {@link MediaError} when the service cannot start.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const state = await openState(options.state_dir);
@@ -106,7 +104,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     vars: {},
     secrets: {},
   });
-  // Not dist/: a running service's files must not change under it.
+  // Not dist/, which a build may change while the service runs.
   const assets = join(state.scratch, "assets");
   try {
     options.signal?.throwIfAborted();
@@ -120,7 +118,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...natives.map((native) => startNative(native, options, tell)),
     ]);
     const native_urls = started.filter((url) => url !== null);
-    // A starting Worker reads the registry once; it notices later entries only after a delay.
+    // A Worker reads the registry when it starts and notices later entries only after a delay.
     await until(
       () => existsSync(join(registryOf(state), "framewright-encoder")),
       errors.encoderNotRegistered,

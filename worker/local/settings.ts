@@ -27,13 +27,13 @@ export interface Settings {
 export function parseSettings(env: Variables): Settings {
   const { PORT, STATE_DIR } = readSettings(LocalSettings, env);
   // Passed as text, since the service Worker parses its variables itself.
-  const given = textsOf(LocalSettings, env);
+  const texts = textsOf(LocalSettings, env);
   const vars: Record<string, string> = {};
   for (const [name, field] of Object.entries(LocalSettings.shape)) {
-    const theirs: unknown = (ServiceSettings.shape as Record<string, unknown>)[name];
+    const serviceField: unknown = (ServiceSettings.shape as Record<string, unknown>)[name];
     // A local default overrides the Worker's.
-    const text = given[name] ?? (field === theirs ? undefined : defaultOf(field));
-    if (theirs !== undefined && text !== undefined) vars[name] = text;
+    const text = texts[name] ?? (field === serviceField ? undefined : defaultOf(field));
+    if (serviceField !== undefined && text !== undefined) vars[name] = text;
   }
   const { API_KEYS, OPERATOR_KEY, NATIVE_ENCODER_TOKEN, CONNECTION_KEYS, ...rest } = vars;
   return {

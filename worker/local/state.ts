@@ -24,7 +24,7 @@ interface Claim {
 /** The folder of everything that one local service stores. */
 export interface State {
   dir: string;
-  /** Folder for files that need not outlive the service. */
+  /** Folder for temporary files of the service. */
   scratch: string;
   /** Returns the API key of a service whose settings name none; created once. */
   apiKey(): string;
@@ -38,7 +38,7 @@ export interface State {
   log(name: string): string;
   /** Records a process group, which the next service ends if this process dies. */
   note(leader: number): void;
-  /** Records where the service is, for {@link findService}. */
+  /** Records the URL of the service for {@link findService}. */
   announce(url: string): void;
   /** Releases the folder for another service. */
   release(): void;
@@ -48,8 +48,8 @@ const LOG_BYTES = 10_000_000;
 const LOCK = "service.json";
 
 /**
- * Opens a state folder for one service and ends the processes that a killed one left running; throws a {@link MediaError}
- * when the folder cannot be written or is in use.
+ * Opens a state folder for one service, and ends the processes that a killed service left running there. Rejects with a
+ * {@link MediaError} when the folder cannot be written or is in use.
  */
 export async function openState(dir: string): Promise<State> {
   const logs = join(dir, "logs");
@@ -90,7 +90,7 @@ export async function openState(dir: string): Promise<State> {
   };
 }
 
-/** Returns where the service of a state folder runs and the key of its operator; null when none runs. */
+/** Returns the URL of the service that uses a state folder and its operator's key; null when none is running. */
 export function findService(dir: string): { url: string; operator_key: string } | null {
   const claim = readClaim(join(dir, LOCK));
   if (!claim?.url || !isRunning(claim.supervisor)) return null;
@@ -153,10 +153,10 @@ function attempt<T>(dir: string, work: () => T): T {
   }
 }
 
-/** Identifies one process for good; the system may reuse a pid. */
+/** Identifies a process uniquely, because the system may reuse its pid. */
 interface ProcessName {
   pid: number;
-  /** Start time in clock ticks since boot, of /proc/PID/stat (proc(5)); 0 where there is no /proc. */
+  /** Start time in clock ticks since boot, from /proc/PID/stat (proc(5)); 0 without /proc. */
   started: number;
 }
 
@@ -172,7 +172,7 @@ function isRunning(name: ProcessName): boolean {
   return nameProcess(name.pid)?.started === name.started;
 }
 
-/** Lists the running processes of a group; only its leader where there is no /proc. */
+/** Lists the running processes of a group; only its leader on systems without /proc. */
 export function groupMembers(group: number): number[] {
   if (!hasProc()) return canSignal(-group) ? [group] : [];
   return readdirSync("/proc")
@@ -203,7 +203,7 @@ export async function endGroup(group: number): Promise<void> {
 function readStat(pid: number): { state: string; group: number; started: number } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field, the name in brackets, may hold spaces and brackets of its own.
+    // The second field, the name in parentheses, may itself contain spaces and parentheses.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0] ?? "", group: Number(fields[2]), started: Number(fields[19]) };
   } catch {

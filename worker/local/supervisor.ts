@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { errors } from "./errors.ts";
 import { endGroup, groupMembers, type State, signalGroup } from "./state.ts";
 
-/** A program that serves HTTP, and how to run it; its order includes the port. */
+/** How to run a program that serves HTTP; its order includes the port. */
 export interface Program<Order extends { port: number }> {
   name: string;
   /**
-   * Starts the process with an IPC channel, as the leader of a group: signals for the group reach its children too, and
-   * Ctrl-C at a terminal reaches only us. `port` is 0 until it is known.
+   * Starts the process with an IPC channel as the leader of a group, so that signals reach its children and Ctrl-C at a terminal reaches
+   * only the supervisor. `port` is 0 until it is known.
    */
   spawn(port: number): ChildProcess;
   /** Sends the order; resolves to the program's URL once it responds, or rejects with a short reason. */
@@ -31,9 +31,9 @@ export interface Host<Order extends { port: number }> {
 const START_MS = 180_000;
 const STOP_MS = 4_000;
 const HEALTHY_MS = 30_000;
-const BACK_OFF_MS = { first: 250, most: 10_000 } as const;
+const BACK_OFF_MS = { first: 250, max: 10_000 } as const;
 
-/** Starts a program's process at once, since loading is slow; the process then waits for its order. */
+/** Creates a supervised program. Starts its process at once, because loading is slow; the process then waits for its order. */
 export function createHost<Order extends { port: number }>(
   program: Program<Order>,
   state: State,
@@ -67,7 +67,7 @@ export function createHost<Order extends { port: number }>(
       if (child.pid) await endGroup(child.pid);
       program.clear?.();
       await sleep(pause);
-      pause = Math.min(pause * 2, BACK_OFF_MS.most);
+      pause = Math.min(pause * 2, BACK_OFF_MS.max);
       if (ending) return;
       child = spawn(order.port);
       try {
@@ -108,7 +108,7 @@ async function begin<Order extends { port: number }>(
     timer = setTimeout(() => fail(`no answer in ${START_MS / 1000} s`), START_MS);
     child.once("exit", ended);
     child.once("error", (error) => fail(error.message));
-    // It may have exited before we listened.
+    // The process may have exited before the listeners were added.
     if (child.exitCode !== null || child.signalCode !== null) ended(child.exitCode, child.signalCode);
   });
   try {
@@ -119,7 +119,7 @@ async function begin<Order extends { port: number }>(
     throw errors.notStarted({ name: program.name, reason, log });
   } finally {
     clearTimeout(timer);
-    // Nothing awaits it from here on.
+    // A late rejection would otherwise go unhandled.
     failed.catch(() => {});
   }
 }

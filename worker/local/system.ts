@@ -4,9 +4,7 @@ import { delimiter, join } from "node:path";
 import { runMain } from "./cli.ts";
 import { errors } from "./errors.ts";
 
-/**
- * The system programs that the local host calls, and those of Ceph, AOM and Tesseract, which only tests call, each with its Debian package.
- */
+/** The system programs that the local service and the tests call, with their Debian packages. */
 export const TOOLS = {
   ffmpeg: "ffmpeg",
   ffprobe: "ffmpeg",
@@ -20,13 +18,10 @@ export const TOOLS = {
   "firefox-esr": "firefox-esr",
   tesseract: "tesseract-ocr",
 } as const;
-/** A system program that the local host or the tests call. */
+/** A system program that the local service or the tests call. */
 export type Tool = keyof typeof TOOLS;
 
-/**
- * Installs missing programs from Debian's packages where apt-get is allowed; throws a {@link MediaError} that names what is
- * missing.
- */
+/** Installs missing programs from Debian packages if apt-get is allowed; otherwise throws a {@link MediaError} that names them. */
 export function requireTools(tools: readonly Tool[], env: NodeJS.ProcessEnv = process.env): void {
   const missing = tools.filter((tool) => !findProgram(tool, env));
   if (missing.length === 0) return;

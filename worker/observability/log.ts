@@ -6,13 +6,10 @@ import type { ApiEnv } from "../http/context.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 import { encoderOf } from "./metrics.ts";
 
-/** How much a line of the log matters. */
+/** The severity of a log line. */
 export type LogLevel = ServiceSettings["LOG_LEVEL"];
 
-/**
- * One line of the log, as JSON. What is in it comes from this service: ids, names of routes, kinds and numbers, never a URL, a
- * header or a body.
- */
+/** A log line, as JSON. It contains only ids, route names, kinds and numbers, never a URL, a header or a body. */
 export interface LogLine {
   message: string;
   request_id?: string | undefined;
@@ -22,7 +19,7 @@ export interface LogLine {
   /** Id of the API key, never the key. */
   key_id?: string | undefined;
   method?: string | undefined;
-  /** The template of the path, as a path itself may hold a signature. */
+  /** The template of the path; the path itself may contain a signature. */
   route?: string | undefined;
   kind?: string | undefined;
   status?: number | string | undefined;
@@ -33,7 +30,7 @@ export interface LogLine {
   ms?: number | undefined;
 }
 
-/** Returns the id of a task or a standalone step as log lines name it; nothing for another id. */
+/** Returns the log field for the id of a task or a standalone step; none for any other id. */
 export function nameRun(id: string | undefined): Pick<LogLine, "task_id" | "step_id"> {
   if (id?.startsWith("task_")) return { task_id: id };
   return id?.startsWith("step_") ? { step_id: id } : {};
@@ -42,7 +39,7 @@ export function nameRun(id: string | undefined): Pick<LogLine, "task_id" | "step
 /** Writes a line of the log. */
 export type Log = (level: LogLevel, line: LogLine) => void;
 
-/** Builds a log that leaves out what is below a level. */
+/** Creates a log that omits lines below a level. */
 export function createLog(
   least: LogLevel,
   write: (level: LogLevel, text: string) => void = writeConsole,
@@ -58,17 +55,14 @@ function writeConsole(level: LogLevel, text: string): void {
   else console.log(text);
 }
 
-/** Fields of a log line that say where a fault happened; the service sets them itself. */
+/** Fields of a log line that locate a fault; they must not contain untrusted text. */
 export type FaultFields = Readonly<Record<string, string | number | undefined>>;
 
-/**
- * Writes a fault as a line of JSON, with the stack of what was thrown and of its cause. Of URLs in it only the origin is kept, as
- * the rest may be secret.
- */
+/** Logs a fault with the stacks of the error and its cause. Reduces URLs to their origins, because the rest may be secret. */
 export function logFault(message: string, thrown: unknown, fields: FaultFields = {}): void {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
-  const told = { level: "error", message, ...fields, error: textOf(thrown) };
-  console.error(JSON.stringify(cause === undefined ? told : { ...told, cause: textOf(cause) }));
+  const line = { level: "error", message, ...fields, error: textOf(thrown) };
+  console.error(JSON.stringify(cause === undefined ? line : { ...line, cause: textOf(cause) }));
 }
 
 function textOf(thrown: unknown): string {
@@ -81,7 +75,7 @@ function originOf(url: string): string {
   return `${protocol}//${host}/…`;
 }
 
-/** Writes the line of a task or a standalone step that has ended. */
+/** Logs the end of a task or a standalone step. */
 export function logEnd(log: Log, project: string, record: Task | Step): void {
   const { object, id, kind, status, error, created_at, finished_at } = record;
   const steps = object === "task" ? record.steps : [record];
@@ -89,14 +83,18 @@ export function logEnd(log: Log, project: string, record: Task | Step): void {
   log("info", {
     message: `${object} ended`,
     ...nameRun(id),
-    ...{ project, kind, status, encoder, error: error?.kind },
+    project,
+    kind,
+    status,
+    encoder,
+    error: error?.kind,
     ms: (finished_at ?? created_at) - created_at,
   });
 }
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Writes a line for every request once its answer begins: for a stream that is long before it ends. */
+/** Logs every request when its response begins, for a stream long before it ends. */
 export function logRequests(log: Log, now: () => number): MiddlewareHandler<ApiEnv> {
   return async function logRequests(c, next) {
     const began = now();
@@ -110,7 +108,7 @@ export function logRequests(log: Log, now: () => number): MiddlewareHandler<ApiE
       project: c.get("project"),
       key_id: c.get("principal")?.id,
       method: METHODS.has(c.req.method) ? c.req.method : "other",
-      // What no route takes is met by what is there for all of them.
+      // Requests that no route handles match the middlewares' wildcards.
       route: route.includes("*") && !route.startsWith("/media/") ? "none" : route,
       status,
       ms: now() - began,

@@ -2,15 +2,15 @@ import type { Sql } from "../sql.ts";
 import { logFault } from "./log.ts";
 import { BUCKETS, METRICS, type Measured, type MetricName, type Observation, type Open } from "./metrics.ts";
 
-/** What was measured of one project. */
+/** The metrics of one project. */
 export interface MetricTable {
   add(observations: readonly Observation[]): void;
   read(): Measured[];
-  /** Counts what has not ended, in the table `run` of the project's index. */
+  /** Counts unfinished records in the table `run` of the project's index. */
   open(): Open[];
 }
 
-// A row for the sum, in bucket -1, and one for each bucket that is not empty: two rows are written for a value.
+// One row for the sum, in bucket -1, and one for each nonempty bucket: a value writes two rows.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS metric (
     metric TEXT NOT NULL, labels TEXT NOT NULL, bucket INTEGER NOT NULL, value REAL NOT NULL,
@@ -23,10 +23,7 @@ const ADD = `INSERT INTO metric (metric, labels, bucket, value) VALUES (?, ?, ?,
 const OPEN = `SELECT object, status, COUNT(*) AS count FROM run
   WHERE object IN ('task', 'step') AND status IN ('queued', 'waiting', 'processing') GROUP BY object, status`;
 
-/**
- * Keeps what is measured beside the index of runs, and is written in the transaction that ends a run there: each end counts once, and what
- * was counted outlives the object's eviction. Requests are not counted here, so that none of them costs a write.
- */
+/** Creates the table of metrics beside the index of runs. It does not count requests, so that they cost no write. */
 export function createMetricTable(sql: Sql): MetricTable {
   sql.exec(SCHEMA);
   return {
@@ -70,14 +67,14 @@ function measuredOf({ metric, labels }: Row & { metric: MetricName }, group: rea
   };
 }
 
-/** A dataset of Analytics Engine, as far as it is used here. */
+/** The methods of an Analytics Engine dataset that are used here. */
 export interface Dataset {
   writeDataPoint(point: { indexes: string[]; blobs: string[]; doubles: number[] }): void;
 }
 
 /**
- * Writes what was measured to Analytics Engine, where a dataset is bound: the index is the project, the blobs are the metric and its labels
- * in their order, the double is the value. It is written without waiting, and a fault of it is not the run's.
+ * Writes observations to Analytics Engine if a dataset is bound: the index is the project, the blobs are the metric and its labels in
+ * order, the double is the value. Does not wait, and logs errors instead of throwing.
  */
 export function writePoints(
   dataset: Dataset | undefined,
@@ -87,7 +84,7 @@ export function writePoints(
   if (!dataset) return;
   try {
     for (const { metric, labels, value } of observations) {
-      // An index has at most 96 bytes, and the name of a project at most 64.
+      // An index may have 96 bytes; project names have at most 64.
       dataset.writeDataPoint({ indexes: [project], blobs: [metric, ...labels], doubles: [value] });
     }
   } catch (thrown) {

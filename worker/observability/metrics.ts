@@ -1,7 +1,7 @@
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 
-/** What is measured of a project's work. A histogram counts by how long something took, a counter adds up. */
+/** The metrics of a project's work. Histograms count durations, counters add up values. */
 export const METRICS = {
   framewright_task_seconds: {
     type: "histogram",
@@ -28,47 +28,47 @@ export const METRICS = {
   { type: "histogram" | "counter"; help: string; labels: readonly string[] }
 >;
 
-/** The name of something that is measured. */
+/** The name of a metric. */
 export type MetricName = keyof typeof METRICS;
 
-/** Upper bounds of a histogram's buckets, in seconds; what is longer still is in the last one, which has none. */
+/** Upper bounds of a histogram's buckets, in seconds; one more bucket has no bound. */
 export const BUCKETS = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000] as const;
 
-/** One thing that was measured. */
+/** One measurement. */
 export interface Observation {
   metric: MetricName;
-  /** In the order of the metric's names of labels. */
+  /** In the order of the metric's label names. */
   labels: readonly string[];
-  /** Seconds, or what a counter goes up by. */
+  /** Seconds, or the increment of a counter. */
   value: number;
 }
 
-/** What one metric has come to, for one set of labels. */
+/** The values of a metric for one set of labels. */
 export interface Measured {
   metric: MetricName;
   labels: readonly string[];
   /** The sum of all values. */
   sum: number;
-  /** Of a histogram, how many values lie in each bucket, the last without a bound; empty for a counter. */
+  /** The number of values in each bucket of a histogram, the last without a bound; empty for a counter. */
   counts: readonly number[];
 }
 
-/** How many tasks or standalone steps of a status there are that have not ended. */
+/** The number of unfinished tasks or standalone steps with a status. */
 export interface Open {
   object: string;
   status: string;
   count: number;
 }
 
-/** All that is measured of a project. */
+/** All metrics of a project. */
 export interface MetricsReport {
   measured: Measured[];
   open: Open[];
-  /** Bytes of the project's database: records, events, deliveries and all else. */
+  /** Bytes of the project's database. */
   database_bytes: number;
 }
 
-/** Returns the measurements of a finished task or standalone step, its steps included. */
+/** Returns the observations of a finished task, including its steps, or of a standalone step. */
 export function observeEnd(record: Task | Step): Observation[] {
   const { object, error } = record;
   const errors: Observation[] = error
@@ -96,7 +96,7 @@ function observeStep({ kind, status, output, started_at, finished_at }: Step): O
 
 /** Returns the name of the encoder that made a step's output; empty when none did. */
 export function encoderOf({ kind, output }: Pick<Step, "kind" | "output">): string {
-  // What a probe finds, and what an upload carries on, is not their own work.
+  // These steps copy the encoder from the source that they read.
   if (kind === "probe" || kind === "ingest" || kind === "upload") return "";
   const name = (output as { encoder?: unknown } | null)?.encoder;
   return typeof name === "string" ? name : "";
@@ -112,7 +112,7 @@ export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const OPEN = "framewright_open";
 const DATABASE = "framewright_database_bytes";
 
-/** Writes a report as Prometheus reads it: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+/** Writes a report in Prometheus's text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 export function writePrometheus({ measured, open, database_bytes }: MetricsReport): string {
   const names = Object.keys(METRICS) as MetricName[];
   const blocks = names.map((name) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What messages and the documentation say of a setting. */
+/** The facts of a setting for messages and documentation. */
 export interface SettingFacts {
   /** What it sets, in Markdown. */
   meaning: string;
@@ -14,7 +14,7 @@ export interface SettingFacts {
 /** The facts of each setting, kept for the schema inside `optional()` or `prefault()`. */
 export const FACTS = z.registry<SettingFacts>();
 
-/** In place of a default value, for a setting without one: what holds while it is not set. */
+/** Describes the behavior of a setting without a default while it is not set. */
 export const UNSET = z.registry<{ meaning: string }>();
 
 /** A whole number. */
@@ -153,10 +153,10 @@ export const secrets = (meaning: string, least: number) =>
       hidden: true,
     });
 
-/** An API key of the settings. */
+/** An API key in the settings. */
 export interface ListedKey {
   key: string;
-  /** Null for a project of its own. */
+  /** Null for a project derived from the key. */
   project: string | null;
 }
 
@@ -173,41 +173,41 @@ function list<T extends z.ZodType<unknown, string>>(entry: T) {
     .pipe(z.array(entry).min(1));
 }
 
-function split(given: string): string[] {
-  return given.split(",").map((each) => each.trim());
+function split(text: string): string[] {
+  return text.split(",").map((each) => each.trim());
 }
 
-function between(least: number, most: number): string {
-  return most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+function between(min: number, max: number): string {
+  return max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
 }
 
-// NaN for what is no size, which no bound lets through.
-function parseSize(given: string): number {
-  const [, digits, unit = ""] = /^(\d+(?:\.\d+)?) ?(b|[kmgt]i?b)?$/i.exec(given) ?? [];
+// Returns NaN for a malformed size, which fails every bound.
+function parseSize(text: string): number {
+  const [, digits, unit = ""] = /^(\d+(?:\.\d+)?) ?(b|[kmgt]i?b)?$/i.exec(text) ?? [];
   const power = " kmgt".indexOf(unit.toLowerCase().charAt(0) || " ");
   const bytes = Number(digits) * (/i/i.test(unit) ? 1024 : 1000) ** Math.max(0, power);
-  // 4.1 GB is a whole number of bytes, though not in floating point.
+  // Floating point makes 4.1 GB a fraction of bytes.
   return power > 0 ? Math.round(bytes) : bytes;
 }
 
-function parseBaseUrl(given: string): string | undefined {
-  const url = URL.parse(given);
+function parseBaseUrl(text: string): string | undefined {
+  const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined;
-  return /[?#]/.test(given) ? undefined : given.replace(/\/+$/, "");
+  return /[?#]/.test(text) ? undefined : text.replace(/\/+$/, "");
 }
 
-function isOrigin(given: string): boolean {
-  return /^https?:/.test(given) && URL.parse(given)?.origin === given;
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.parse(text)?.origin === text;
 }
 
-function parseHost(given: string): string | undefined {
-  const [, port = ""] = /(:\d+)$/.exec(given) ?? [];
-  const { hostname } = (/[/\\?#@*\s]/.test(given) ? null : URL.parse(`http://${given}`)) ?? {};
+function parseHost(text: string): string | undefined {
+  const [, port = ""] = /(:\d+)$/.exec(text) ?? [];
+  const { hostname } = (/[/\\?#@*\s]/.test(text) ? null : URL.parse(`http://${text}`)) ?? {};
   return hostname ? hostname + port : undefined;
 }
 
-function parseKey(given: string): ListedKey | undefined {
-  const [, project = null, key, alone] = /^(?:([\w-]{1,64}):([!-~]+)|([!-9;-~]+))$/.exec(given) ?? [];
-  const found = key ?? alone;
-  return found === undefined ? undefined : { key: found, project };
+function parseKey(text: string): ListedKey | undefined {
+  const [, project = null, key, alone] = /^(?:([\w-]{1,64}):([!-~]+)|([!-9;-~]+))$/.exec(text) ?? [];
+  const secret = key ?? alone;
+  return secret === undefined ? undefined : { key: secret, project };
 }

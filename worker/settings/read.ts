@@ -6,9 +6,9 @@ import { ServiceSettings } from "./schema.ts";
 /** The variables of a host: texts, though `wrangler.toml` also knows numbers and booleans. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** Thrown for settings that no host starts with; the message is one line and shows what was found, but for secrets. */
+/** Thrown for missing or malformed settings. The message is one line and shows the values, except those that may hold a secret. */
 export class SettingsError extends MediaError {
-  /** The same without what was found, for answers that anybody may read. */
+  /** The message without values, for responses that anybody may read. */
   readonly summary: string;
 
   constructor(problems: readonly Problem[]) {
@@ -18,7 +18,7 @@ export class SettingsError extends MediaError {
   }
 }
 
-/** Reads and checks all settings of a schema; throws a {@link SettingsError} that names every one that is missing or malformed. An empty text counts as not set. */
+/** Reads and checks all settings of a schema. An empty text counts as not set. Throws a {@link SettingsError} that names every missing or malformed setting. */
 export function readSettings<T extends z.ZodObject>(schema: T, variables: Variables): z.output<T> {
   const texts = textsOf(schema, variables);
   const { success, data, error } = schema.safeParse(texts);
@@ -27,18 +27,18 @@ export function readSettings<T extends z.ZodObject>(schema: T, variables: Variab
   for (const { path } of error.issues) {
     const [name = "", entry] = path.map(String);
     if (problems.has(name)) continue;
-    problems.set(name, { name, facts: factsOf(schema.shape[name]), found: texts[name], entry });
+    problems.set(name, { name, facts: factsOf(schema.shape[name]), value: texts[name], entry });
   }
   throw new SettingsError([...problems.values()]);
 }
 
-/** Returns the texts of those settings of a schema that are set. */
+/** Returns the texts of a schema's settings that are set. */
 export function textsOf(schema: z.ZodObject, variables: Variables): Record<string, string> {
   const texts = Object.keys(schema.shape).map((name) => [name, textOf(variables[name])] as const);
   return Object.fromEntries(texts.filter(([, text]) => text !== "")) as Record<string, string>;
 }
 
-/** Returns what is known of a setting. */
+/** Returns the facts of a setting. */
 export function factsOf(field: unknown): SettingFacts {
   const inner = field instanceof z.ZodPrefault || field instanceof z.ZodOptional ? field.unwrap() : field;
   const facts = FACTS.get(inner as z.ZodType);
@@ -46,7 +46,7 @@ export function factsOf(field: unknown): SettingFacts {
   return facts;
 }
 
-/** Returns the text of a setting's default; undefined where it has none. */
+/** Returns the text of a setting's default; undefined for none. */
 export function defaultOf(field: unknown): string | undefined {
   return field instanceof z.ZodPrefault ? String(field.def.defaultValue) : undefined;
 }
@@ -54,18 +54,18 @@ export function defaultOf(field: unknown): string | undefined {
 interface Problem {
   name: string;
   facts: SettingFacts;
-  /** Undefined where it is not set. */
-  found: string | undefined;
+  /** Its text; undefined when it is not set. */
+  value: string | undefined;
   /** Index in a list. */
   entry: string | undefined;
 }
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
-function explain({ name, facts, found, entry }: Problem, show: boolean): string {
-  if (found === undefined) return `${name} must be set to ${facts.accepts}.`;
+function explain({ name, facts, value, entry }: Problem, show: boolean): string {
+  if (value === undefined) return `${name} must be set to ${facts.accepts}.`;
   const rule = `${name} must be ${facts.accepts}`;
-  if (show && !facts.hidden) return `${rule}, not ${JSON.stringify(found.slice(0, MOST_SHOWN))}.`;
+  if (show && !facts.hidden) return `${rule}, not ${JSON.stringify(value.slice(0, MAX_SHOWN))}.`;
   return entry === undefined ? `${rule}.` : `${rule}; entry ${Number(entry) + 1} is not.`;
 }
 
@@ -76,14 +76,14 @@ function textOf(value: unknown): string {
 const parsed = new WeakMap<object, { settings: ServiceSettings } | { error: unknown }>();
 
 /**
- * Reads the settings of the service Worker, once for each `env`, of which an isolate has one; throws a {@link SettingsError}. An object whose
- * alarm must not be lost reads them when it needs them, not in its constructor: where that throws, the platform gives the alarm up.
+ * Reads the settings of the service Worker, once per isolate; throws a {@link SettingsError}. Durable Objects with alarms must not call it in
+ * their constructor, because the platform gives up an alarm whose object fails to start.
  */
 export function serviceSettings(env: object): ServiceSettings {
-  const found = parsed.get(env) ?? parse(env);
-  parsed.set(env, found);
-  if ("error" in found) throw found.error;
-  return found.settings;
+  const result = parsed.get(env) ?? parse(env);
+  parsed.set(env, result);
+  if ("error" in result) throw result.error;
+  return result.settings;
 }
 
 function parse(env: object): { settings: ServiceSettings } | { error: unknown } {

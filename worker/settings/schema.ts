@@ -21,11 +21,11 @@ import {
 
 const DAY = 86_400;
 const YEARS = 3650 * DAY;
-// Cloudflare runs 50,000 instances of Workflows of one account at once: half for each kind of work.
+// Cloudflare runs 50,000 Workflow instances per account at once: half of them for each kind of work.
 const MAX_INSTANCES = 50_000;
 const NONE = { meaning: "none" };
 
-/** From which level on lines are logged. */
+/** The lowest level that is logged. */
 const LOG_LEVELS = ["info", "error"] as const;
 
 /** Settings of the service Worker: variables of its `wrangler.toml`, or secrets. The encoder Worker has none. */
@@ -79,7 +79,7 @@ export const ServiceSettings = z.object({
     .optional()
     .register(UNSET, { meaning: "any" }),
   MEDIA_TTL: seconds("Lifetime of an output and its URL.", 1, YEARS).prefault("604800"),
-  // R2 takes 10,000 parts of one upload, and ours have 5 MiB.
+  // R2 allows 10,000 parts per upload, and ours have 5 MiB.
   MAX_INPUT_BYTES: size("Largest input.", "1 B", "50 GB").prefault("5 GB"),
   DAILY_FETCHED_BYTES: size(
     "Bytes that one project may fetch from other hosts in a day, which ends at midnight UTC.",
@@ -92,7 +92,7 @@ export const ServiceSettings = z.object({
     "1000 TB",
   ).prefault("500 GB"),
   MAX_INPUT_SECONDS: seconds("Longest input.", 1, 7 * DAY).prefault("21600"),
-  // A step of the Workflow ends after 6 hours.
+  // A step of the Workflow times out after 6 hours.
   INGEST_SECONDS: seconds("Time limit for fetching an input.", 1, 21_600).prefault("3600"),
   WATCH_SECONDS: seconds("Silence after which a run is checked and, if need be, woken.", 1, 3600).prefault(
     "30",
@@ -165,8 +165,8 @@ export type ServiceSettings = z.output<typeof ServiceSettings>;
 const { shape } = ServiceSettings;
 
 /**
- * Settings of the local service: environment variables of `npm run dev`, `demo` and `keys`. What the service Worker knows too is
- * passed on to it.
+ * Settings of the local service: environment variables of `npm run dev`, `demo` and `keys`. It passes those of the service Worker on to
+ * the Worker.
  */
 export const LocalSettings = ServiceSettings.omit({
   MEDIA_SIGNING_KEY: true,
@@ -188,13 +188,13 @@ export const LocalSettings = ServiceSettings.omit({
     .optional()
     .register(UNSET, { meaning: "generated once, kept in `STATE_DIR`" }),
   NATIVE_ENCODER_TOKEN: shape.NATIVE_ENCODER_TOKEN.unwrap().optional().register(UNSET, { meaning: "random" }),
-  // Any page in the visitor's browser reaches this machine.
+  // Any page in the user's browser can reach this machine.
   CORS_ORIGINS: shape.CORS_ORIGINS.unwrap().prefault("loopback"),
   SERVICE_HOSTS: shape.SERVICE_HOSTS.unwrap().prefault("loopback"),
   ALLOW_PRIVATE_NETWORK: shape.ALLOW_PRIVATE_NETWORK.unwrap().prefault("true"),
-  // The local engine sleeps through a restart until the watch wakes it, so the watch looks sooner than at the edge.
+  // After a restart, local Workflows sleep until the watch wakes them, so it checks more often than at the edge.
   WATCH_SECONDS: shape.WATCH_SECONDS.unwrap().prefault("5"),
-  // A line for every request only helps where logs are collected.
+  // Request lines help only where logs are collected.
   LOG_LEVEL: shape.LOG_LEVEL.unwrap().prefault("error"),
 });
 

@@ -424,7 +424,8 @@ function createDeliveryTable(sql: Sql): DeliveryTable {
     SAMPLE + kind + event_id + id;
   const read = (text: string, ...values: (string | number)[]): StoredDelivery[] =>
     [...sql.exec<DeliveryRow>(text, ...values)].map((row) => ({
-      ...{ run_id: row.run_id, delivery: JSON.parse(unpack(row.record, () => like(row))) as WebhookDelivery },
+      run_id: row.run_id,
+      delivery: JSON.parse(unpack(row.record, () => like(row))) as WebhookDelivery,
     }));
   return {
     put({ run_id, delivery }) {

@@ -38,7 +38,10 @@ async function buildInto(page: string): Promise<void> {
     const into = { outDir: making, emptyOutDir: true, reportCompressedSize: false };
     const licenses = pageLicenses();
     await build({
-      ...{ configFile, logLevel: "warn", build: into, plugins: [licenses.page] },
+      configFile,
+      logLevel: "warn",
+      build: into,
+      plugins: [licenses.page],
       worker: { plugins: () => [licenses.worker] },
     });
     await buildOffline(making);
