@@ -68,7 +68,7 @@ export default defineConfig({
           ...SLOW,
           name: "browser",
           include: [`${FOLDERS}/**/*.browser.test.ts`],
-          globalSetup: fixtures("build-assets", "lab-vite", "service-pool"),
+          globalSetup: fixtures("build-assets", "chromium", "lab-vite", "service-pool"),
         },
       },
       // Watches the clock, so each file has the machine for itself.
@@ -77,7 +77,7 @@ export default defineConfig({
           ...SLOW,
           name: "timed",
           include: [`${FOLDERS}/**/*.timed.test.ts`],
-          globalSetup: fixtures("build-assets", "lab-vite", "service-pool"),
+          globalSetup: fixtures("build-assets", "chromium", "lab-vite", "service-pool"),
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

@@ -1,5 +1,5 @@
 import { defineConfig } from "@playwright/test";
-import { LAUNCH } from "../worker/api/browser.ts";
+import { LAUNCH } from "../browser/chromium.ts";
 
 /** Visitor flows in the system's Chromium, on the page as the service serves it. */
 export default defineConfig({
