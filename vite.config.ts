@@ -32,6 +32,8 @@ export default defineConfig({
   cacheDir: join(tmpdir(), "framewright-vitest"),
   test: {
     sequence: { sequencer: SlowestFirst },
+    retry: Number(process.env.TEST_RETRIES ?? 0),
+    reporters: process.env.TEST_REPORT ? ["default", "./test/report.ts"] : ["default"],
     tags: [{ name: "smoke", description: "part of npm test although slow" }],
     projects: [
       {
