@@ -32,6 +32,8 @@ export default defineConfig({
   cacheDir: join(tmpdir(), "framewright-vitest"),
   test: {
     sequence: { sequencer: SlowestFirst },
+    retry: Number(process.env.TEST_RETRIES ?? 0),
+    reporters: process.env.TEST_REPORT ? ["default", "./test/report.ts"] : ["default"],
     tags: [{ name: "smoke", description: "part of npm test although slow" }],
     projects: [
       {
@@ -68,7 +70,7 @@ export default defineConfig({
           ...SLOW,
           name: "browser",
           include: [`${FOLDERS}/**/*.browser.test.ts`],
-          globalSetup: fixtures("build-assets", "lab-vite", "service-pool"),
+          globalSetup: fixtures("build-assets", "chromium", "lab-vite", "service-pool"),
         },
       },
       // Watches the clock, so each file has the machine for itself.
@@ -77,7 +79,7 @@ export default defineConfig({
           ...SLOW,
           name: "timed",
           include: [`${FOLDERS}/**/*.timed.test.ts`],
-          globalSetup: fixtures("build-assets", "lab-vite", "service-pool"),
+          globalSetup: fixtures("build-assets", "chromium", "lab-vite", "service-pool"),
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

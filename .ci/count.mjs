@@ -1,54 +1,33 @@
-// Prints how many tests passed and failed by the reports of Vitest and Playwright; names those that failed or passed at the second try,
-// and the files that took longest, as the gate has a limit of time. What failed goes into a file of its own too.
+// Counts the tests of a report (test/report.ts) as "passed failed skipped". Names those that failed, in a file of their own too, and those
+// that passed at the second try; lists the files that took longest, as the gate has a limit of time.
 import { appendFileSync, readFileSync } from "node:fs";
 
-const [vitestFile, flowsFile, code, failuresFile] = process.argv.slice(2);
-const read = (path) => {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    return null;
-  }
-};
-const late = (name, message) =>
-  console.error(`PASSED AT THE SECOND TRY: ${name}: ${String(message).split("\n")[0]}`);
-const failures = [];
+const [reportFile, failuresFile] = process.argv.slice(2);
 const LINES = 12;
-const fail = (name, message) =>
-  failures.push(`${name}\n${String(message).split("\n").slice(0, LINES).join("\n")}`);
-
-const vitest = read(vitestFile);
-for (const { name, status: loaded, message, assertionResults } of vitest?.testResults ?? []) {
-  for (const { status, fullName, failureMessages } of assertionResults) {
-    if (status === "passed" && failureMessages.length > 0) late(`${name}: ${fullName}`, failureMessages[0]);
-    if (status === "failed") fail(`${name}: ${fullName}`, failureMessages.at(-1));
-  }
-  if (loaded === "failed" && assertionResults.every(({ status }) => status !== "failed")) fail(name, message);
-}
 const SLOWEST = 25;
-const took = ({ startTime, endTime }) => (endTime - startTime) / 1000;
-const files = (vitest?.testResults ?? []).toSorted((one, other) => took(other) - took(one));
-for (const file of files.slice(0, SLOWEST)) {
-  console.error(`${took(file).toFixed(0).padStart(5)} s  ${file.name.replace(/^.*\/test\//, "test/")}`);
+
+const attempts = readFileSync(reportFile, "utf8").trim().split("\n").filter(Boolean).map(JSON.parse);
+// Each part skips the tests of the other; what one of them ran counts.
+const ran = Map.groupBy(
+  attempts.filter(({ state }) => state !== "skipped"),
+  ({ id }) => id,
+);
+const skipped = new Set(attempts.map(({ id }) => id).filter((id) => !ran.has(id)));
+const last = [...ran.values()].map((tries) => tries.at(-1));
+const failed = last.filter(({ state }) => state === "failed");
+
+for (const tries of ran.values()) {
+  const [{ file, name, state, error }] = tries;
+  if (state === "failed" && tries.at(-1).state === "passed")
+    console.error(`PASSED AT THE SECOND TRY: ${file}: ${name}: ${String(error).split("\n")[0]}`);
 }
-const flows = read(flowsFile);
-const visit = (suite) => {
-  for (const { title, tests } of suite.specs ?? []) {
-    for (const { status, results } of tests) {
-      if (status === "flaky") late(`${suite.file}: ${title}`, results[0]?.error?.message);
-      if (status === "unexpected") fail(`${suite.file}: ${title}`, results.at(-1)?.error?.message);
-    }
-  }
-  for (const inner of suite.suites ?? []) visit(inner);
-};
-for (const suite of flows?.suites ?? []) visit(suite);
-const passed = (vitest?.numPassedTests ?? 0) + (flows?.stats.expected ?? 0) + (flows?.stats.flaky ?? 0);
-const failed = (vitest?.numFailedTests ?? 0) + (flows?.stats.unexpected ?? 0);
-const broken = code !== "0" || (vitest?.numPassedTests ?? 0) === 0 || (flows?.stats.expected ?? 0) === 0;
-if (failed === 0 && broken && failures.length === 0)
-  failures.push(`the run ended with code ${code}, and no report names a failure`);
-for (const failure of failures) {
-  console.error(`FAILED: ${failure}`);
-  appendFileSync(failuresFile, `FAILED: ${failure}\n`);
+for (const { file, name, error } of failed) {
+  const text = `FAILED: ${file}: ${name}\n${String(error).split("\n").slice(0, LINES).join("\n")}\n`;
+  console.error(text);
+  appendFileSync(failuresFile, text);
 }
-console.log(passed, failed === 0 && broken ? 1 : failed);
+const byFile = Map.groupBy(attempts, ({ file }) => file);
+const took = [...byFile].map(([file, all]) => ({ file, ms: all.reduce((sum, { ms }) => sum + ms, 0) }));
+for (const { file, ms } of took.toSorted((one, other) => other.ms - one.ms).slice(0, SLOWEST))
+  console.error(`${(ms / 1000).toFixed(0).padStart(5)} s  ${file}`);
+console.log(last.length - failed.length, failed.length, skipped.size);

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium, type Page } from "@playwright/test";
-import { LAUNCH } from "../../test/worker/api/browser.ts";
+import { LAUNCH } from "../../test/browser/chromium.ts";
 import { makeScratch } from "../scratch.ts";
 import { buildPage } from "./build-page.ts";
 import { browserProcesses } from "./processes.ts";

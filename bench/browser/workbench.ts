@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { chromium, type Page } from "@playwright/test";
+import { LAUNCH } from "../../test/browser/chromium.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
-import { LAUNCH } from "../../test/worker/api/browser.ts";
 import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";

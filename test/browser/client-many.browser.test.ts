@@ -7,7 +7,7 @@ beforeAll(async () => {
   // Only an isolated page can be measured; without the flag each measurement takes about 15 seconds.
   rig = await openClientLab({
     isolated: true,
-    args: ["--enable-blink-features=ForceEagerMeasureMemory"],
+    own: { args: ["--enable-blink-features=ForceEagerMeasureMemory"] },
   });
   await rig.serve(await clip("mp4"), "clip.mp4");
   await openKit(rig.lab.page, { name: "many", encoderWorkers: 2 });

@@ -36,7 +36,7 @@ export async function openClientLab(options: LabOptions = {}): Promise<ClientLab
   const core = join(CLIP_FOLDER, "core");
   await buildCore(core);
   await symlink(core, join(folder, "core"));
-  const lab = await openLab({ files: folder, ...options });
+  const lab = await openLab({ own: {}, files: folder, ...options });
   return {
     lab,
     folder,

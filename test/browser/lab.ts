@@ -2,14 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
-import { LAUNCH } from "../worker/api/browser.ts";
+import { LAUNCH, openBrowser } from "./chromium.ts";
 import { type LabServerOptions, startLabServer } from "./lab-server.ts";
 
 export interface LabOptions extends LabServerOptions {
-  /** Folder of the browser's profile, kept on close so that a second lab finds what the first one stored; by default temporary. */
-  profile?: string;
-  /** More command-line arguments for Chromium. */
-  args?: readonly string[];
+  /**
+   * Starts a Chromium for this lab alone, with more command-line arguments. The shared one keeps the files of a page in memory, where
+   * OPFS is slower and has faults of its own, and measures the processes of all files together.
+   */
+  own?: { args?: readonly string[] } | undefined;
 }
 
 /** A real Chromium and a server of the repository's modules, for code that runs in a page. */
@@ -32,11 +33,10 @@ export interface Lab {
  * Opens a lab. A function passed to `page.evaluate` may `await import("../../src/…")` with a path relative to the test
  * file as usual: Vitest turns it into a path from the root of the repository.
  */
-export async function openLab({ profile, args = [], ...options }: LabOptions = {}): Promise<Lab> {
-  const folder = profile ?? (await mkdtemp(join(tmpdir(), "framewright-profile-")));
-  const [server, context] = await Promise.all([
+export async function openLab({ own, ...options }: LabOptions = {}): Promise<Lab> {
+  const [server, { context, end }] = await Promise.all([
     startLabServer(options),
-    chromium.launchPersistentContext(folder, { ...LAUNCH, args: [...(LAUNCH.args ?? []), ...args] }),
+    own ? startContext(own.args ?? []) : openContext(),
   ]);
   const complaints: string[] = [];
   const newPage = async () => {
@@ -59,9 +59,26 @@ export async function openLab({ profile, args = [], ...options }: LabOptions = {
       if (wrong) throw new Error(wrong);
     },
     async close() {
-      await context.close();
+      await end();
       await server.close();
-      if (!profile) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openContext() {
+  const browser = await openBrowser();
+  return { context: await browser.newContext(), end: () => browser.close() };
+}
+
+async function startContext(args: readonly string[]) {
+  const profile = await mkdtemp(join(tmpdir(), "framewright-profile-"));
+  const options = { ...LAUNCH, args: [...(LAUNCH.args ?? []), ...args] };
+  const context = await chromium.launchPersistentContext(profile, options);
+  return {
+    context,
+    async end() {
+      await context.close();
+      await rm(profile, { recursive: true, force: true });
     },
   };
 }

@@ -7,10 +7,9 @@ import { chooseFormat, longClip } from "./queue-clips.ts";
 import { named } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-test("converts a video, and its card shows source, target, place, encoder and progress", async ({
-  workbench,
-  folder,
-}) => {
+test("converts a video, and its card shows source, target, place, encoder and progress", {
+  tag: "@smoke",
+}, async ({ workbench, folder }) => {
   const clip = await longClip("a trip.mp4", 3, folder);
   await addFiles(workbench, clip);
   const card = cardOf(workbench, "a trip.mp4");

@@ -96,7 +96,7 @@ test("reports and forgets a key that was revoked since the last visit", async ({
   complaints.length = 0;
 });
 
-test("creates a task from a URL, watches it live, plays and downloads its output", async ({
+test("creates a task from a URL, watches it live, plays and downloads its output", { tag: "@smoke" }, async ({
   page,
   served,
   origin,

@@ -19,7 +19,10 @@ const noisyVideo = () =>
     ..."-c:v libx264 -preset ultrafast -crf 12 -pix_fmt yuv420p -c:a aac -b:a 128k -shortest".split(" "),
   ]);
 
-test("resizes a picture to half its width, cropped from a corner, as WebP", async ({ workbench, folder }) => {
+test("resizes a picture to half its width, cropped from a corner, as WebP", { tag: "@smoke" }, async ({
+  workbench,
+  folder,
+}) => {
   const file = await named(await picture(), folder, "half.png");
   const card = await openOptions(workbench, file);
   await card.getByLabel("Format").selectOption("webp");

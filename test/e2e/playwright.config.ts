@@ -1,5 +1,5 @@
 import { defineConfig } from "@playwright/test";
-import { LAUNCH } from "../worker/api/browser.ts";
+import { LAUNCH } from "../browser/chromium.ts";
 
 /** Visitor flows in the system's Chromium, on the page as the service serves it. */
 export default defineConfig({
@@ -13,11 +13,8 @@ export default defineConfig({
   // Generous for a machine of two cores; a test that hangs still ends.
   timeout: 180_000,
   expect: { timeout: 60_000 },
-  // As for the other tests in CI, which lists those that passed only on the retry.
-  retries: process.env.CI ? 1 : 0,
-  reporter: process.env.E2E_RESULTS
-    ? [["list"], ["json", { outputFile: process.env.E2E_RESULTS }]]
-    : [["list"]],
+  retries: Number(process.env.TEST_RETRIES ?? 0),
+  reporter: process.env.TEST_REPORT ? [["list"], ["../report.ts"]] : [["list"]],
   // Each flow is a first visit, on which a service worker would load the whole page; only its own tests allow it.
   use: {
     serviceWorkers: "block",

@@ -75,12 +75,9 @@ test("a converted picture can be compared with its original, and looks like it",
   expect((await measureLikeness(path, picture, options)).mean).toBeGreaterThan(0.9);
 });
 
-test("downloads all results as one zip, and saves them to a folder without overwriting anything", async ({
-  page,
-  served,
-  folder,
-  complaints: _,
-}) => {
+test("downloads all results as one zip, and saves them to a folder without overwriting anything", {
+  tag: "@smoke",
+}, async ({ page, served, folder, complaints: _ }) => {
   await page.addInitScript(() => {
     Reflect.deleteProperty(globalThis, "showSaveFilePicker");
     // The picker returns an OPFS folder, which is writable like any other.

@@ -121,7 +121,10 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   expect(await numbersOf(output)).toEqual(wanted);
 });
 
-test("makes a picture of the video frame chosen on the timeline", async ({ workbench, folder }) => {
+test("makes a picture of the video frame chosen on the timeline", { tag: "@smoke" }, async ({
+  workbench,
+  folder,
+}) => {
   const clip = await makeClip("mp4", [...GREYS, ..."-c:v libx264 -preset ultrafast -g 25".split(" ")]);
   await addFiles(workbench, clip);
   const card = cardOf(workbench, clip);

@@ -3,7 +3,7 @@ import { processorSeconds } from "../browser/processor-time.ts";
 import { clip } from "../fixtures/clips.ts";
 import { longClip, usePool } from "./browser-pool-rig.ts";
 
-const rig = usePool();
+const rig = usePool({ own: {} });
 
 /** Starts more chunks than workers and cancels them `ms` after the first progress, or at once for null. */
 async function cancelAfter(url: string, ms: number | null) {

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import { buildCore } from "../../worker/local/build/build-core.ts";
-import { type Lab, openLab } from "../browser/lab.ts";
+import { type Lab, type LabOptions, openLab } from "../browser/lab.ts";
 import type { PoolResult, PoolTask } from "../browser/pool.page.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
 
@@ -27,7 +27,7 @@ export interface EncodedInPage extends PoolResult {
 }
 
 /** Sets up a rig for the tests of a file; its fields are available once tests run. */
-export function usePool(): PoolRig {
+export function usePool(options: LabOptions = {}): PoolRig {
   let lab: Lab;
   let home: string;
   beforeAll(async () => {
@@ -35,7 +35,7 @@ export function usePool(): PoolRig {
     await mkdir(CLIP_FOLDER, { recursive: true });
     await buildCore(join(CLIP_FOLDER, "core"));
     await symlink(join(CLIP_FOLDER, "core"), join(home, "core"));
-    lab = await openLab({ files: home });
+    lab = await openLab({ ...options, files: home });
   });
   afterAll(async () => {
     await lab?.close();

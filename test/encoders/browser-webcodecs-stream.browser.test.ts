@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildCore } from "../../worker/local/build/build-core.ts";
+import { openBrowser } from "../browser/chromium.ts";
 import type { Cell } from "../browser/encoder-table.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
@@ -13,7 +14,6 @@ import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 import { compareSound, readSound } from "../judge/sound.ts";
 import { READERS, watch } from "../player/play.ts";
-import { startBrowser } from "../worker/api/browser.ts";
 
 // Two chunks, and a short last segment.
 const SECONDS = 13;
@@ -130,7 +130,7 @@ test.for([
 );
 
 test("hls.js, dash.js and Shaka Player play the chunked stream to its end without a gap", async () => {
-  const browser = await startBrowser();
+  const browser = await openBrowser();
   try {
     for (const [player, manifest] of READERS) {
       const { seen, complaints } = await watch(browser, join(home, "chunked"), player, manifest);

@@ -5,16 +5,16 @@ import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { planMp4 } from "../../src/mux/join-mp4.ts";
 import { stitch } from "../../src/mux/stitch.ts";
+import { openBrowser } from "../browser/chromium.ts";
 import { encode } from "../ffmpeg/native-encode.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { servePlayer } from "../player/player-page.ts";
 import { bytesReader } from "../probe/probe-file.ts";
-import { startBrowser } from "../worker/api/browser.ts";
 
 const home = await mkdtemp(join(tmpdir(), "framewright-play-"));
 let browser: Browser;
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await openBrowser();
 });
 afterAll(async () => {
   await browser?.close();

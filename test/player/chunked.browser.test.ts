@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser } from "../browser/chromium.ts";
 import { chunkedStream, planStream } from "../encoders/native-stream.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { noiseClip, shortSoundClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
-import { startBrowser } from "../worker/api/browser.ts";
 import { READERS, watch } from "./play.ts";
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await openBrowser();
 });
 afterAll(() => browser?.close());
 

@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser } from "../browser/chromium.ts";
 import { chunkedStream, planStream } from "../encoders/native-stream.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
-import { startBrowser } from "../worker/api/browser.ts";
 import { GRAYS, showFrames, trickPlay } from "./scrub.ts";
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await openBrowser();
 });
 afterAll(() => browser?.close());
 

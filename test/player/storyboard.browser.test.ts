@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Source } from "../../src/media/source.ts";
+import { openBrowser } from "../browser/chromium.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
 import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
-import { startBrowser } from "../worker/api/browser.ts";
 import { servePage } from "./serve-page.ts";
 
 let rig: Rig;
@@ -161,7 +161,7 @@ test("media-chrome shows the tiles in its seek bar", LIMIT, async () => {
   };
   const typeOf = (path: string) => TYPES[extname(path)] ?? "application/octet-stream";
   const site = await servePage(PAGE, fileOf, typeOf);
-  const browser = await startBrowser();
+  const browser = await openBrowser();
   try {
     const page = await browser.newPage();
     await page.goto(site.url);

@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser } from "../browser/chromium.ts";
 import { chunkedStream, planStream } from "../encoders/native-stream.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { readCues } from "../judge/cues.ts";
-import { startBrowser } from "../worker/api/browser.ts";
 import { readCaptions } from "./captions.ts";
 import { listen } from "./listen.ts";
 import { READERS } from "./play.ts";
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await openBrowser();
 });
 afterAll(() => browser?.close());
 

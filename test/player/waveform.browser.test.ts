@@ -5,11 +5,11 @@ import { dirname, extname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import WaveformData from "waveform-data";
 import type { Source } from "../../src/media/source.ts";
+import { openBrowser } from "../browser/chromium.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
 import { measurePeaks } from "../judge/peaks.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
-import { startBrowser } from "../worker/api/browser.ts";
 import { servePage } from "./serve-page.ts";
 
 let rig: Rig;
@@ -193,7 +193,7 @@ test("peaks.js and wavesurfer.js show them", LIMIT, async () => {
   };
   const typeOf = (path: string) => TYPES[extname(path)] ?? "application/octet-stream";
   const site = await servePage(PAGE, (path) => files[path], typeOf);
-  const browser = await startBrowser();
+  const browser = await openBrowser();
   try {
     const page = await browser.newPage();
     await page.goto(site.url);

@@ -4,14 +4,14 @@ import type { Browser } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { replaceEntries } from "../../src/media/ffmpeg/manifest-entries.ts";
+import { openBrowser } from "../browser/chromium.ts";
 import { chunkedStream, planStream, wholeStream } from "../encoders/native-stream.ts";
 import { lateSoundClip, longSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
-import { startBrowser } from "../worker/api/browser.ts";
 import { READERS, watch } from "./play.ts";
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await openBrowser();
 });
 afterAll(() => browser?.close());
 

@@ -8,7 +8,7 @@ import { withRoom } from "../browser/room.ts";
 const MB = 1024 * 1024;
 let lab: Lab;
 beforeAll(async () => {
-  lab = await openLab();
+  lab = await openLab({ own: {} });
 });
 afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
 afterAll(() => lab?.close());
@@ -29,7 +29,7 @@ test.for(
   Object.keys(FULL).flatMap((name) => (["page", "worker"] as const).map((where) => [name, where] as const)),
 )("OPFS with little room: %s, in a %s", async ([name, where]) => {
   // The browser counts what other tests stored with a delay.
-  const empty = await openLab();
+  const empty = await openLab({ own: {} });
   onTestFinished(() => empty.close());
   await withRoom(empty, 4 * MB, () => empty.run("/test/browser/opfs-full.page.ts", name, where));
   expect(empty.complaints).toEqual([]);

@@ -6,7 +6,7 @@ import { withRoom } from "../browser/room.ts";
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await openLab();
+  lab = await openLab({ own: {} });
 });
 afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
 afterAll(() => lab?.close());
@@ -25,7 +25,7 @@ test.for(Object.keys(NONE))("a worker without IndexedDB %s", (name) =>
 
 test("reports a store without room, and works again once there is some", async () => {
   // The browser counts what other tests stored here with a delay.
-  const empty = await openLab();
+  const empty = await openLab({ own: {} });
   onTestFinished(() => empty.close());
   const put = () =>
     empty.page.evaluate(async () => {

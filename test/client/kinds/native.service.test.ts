@@ -15,6 +15,19 @@ afterAll(async () => {
   await rig?.close();
 });
 
-test.for(KINDS)("with the native encoder it $name", ({ check }) =>
-  check({ client, inputs: rig.inputs, encoder: "native" }),
-);
+// One of each kind.
+const SMOKE = new Set([
+  "makes a video below its target_size",
+  "makes sound of the loudness, channels and sample rate asked for",
+  "makes an image of at most max_bytes, of the size asked for",
+  "makes a GIF of a span, which plays as often and as fast as asked",
+  "makes a storyboard with a cue for each tile",
+  "makes the picture of a waveform",
+  "makes HLS and DASH of one language and a span, from the same segments",
+]);
+
+for (const { name, check } of KINDS) {
+  test(`with the native encoder it ${name}`, { tags: SMOKE.has(name) ? "smoke" : [] }, () =>
+    check({ client, inputs: rig.inputs, encoder: "native" }),
+  );
+}

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { createFastCore } from "../../../src/encoders/wasm/fast-core.ts";
@@ -6,25 +7,28 @@ import { damage } from "./damage.ts";
 
 /** Runs of the fast core on damaged copies of one input, one for each seed. */
 export interface DamageTask {
+  /** Path of the built core. */
   core: string;
+  /** Path of the input, which the core finds at `/in/input`. */
   input: string;
   seeds: readonly number[];
+  /** Arguments, which write one file to `/out`. */
+  args: readonly string[];
   /** Limit in bytes. */
   memory: number;
 }
 
-/** The end of one run, posted as soon as it is there. */
+/** The end of one run, posted at once. */
 export interface DamageEnd {
   seed: number;
   /** ffmpeg's exit code, or the kind of the error. */
   end: number | string;
   heap: number;
+  /** Of the output; null if there is none. */
+  sha256: string | null;
 }
 
-const ARGS =
-  "-v quiet -i /in/input -map 0 -c:v libx264 -preset ultrafast -pix_fmt yuv420p -vf scale=64:48 -c:a pcm_s16le /out/o.mkv";
-
-const { core, input, seeds, memory } = workerData as DamageTask;
+const { core, input, seeds, args, memory } = workerData as DamageTask;
 const module = new WebAssembly.Module(readFileSync(core));
 const whole = readFileSync(input);
 
@@ -37,11 +41,14 @@ for (const seed of seeds) {
   });
   fast.makeFolder("/out");
   let end: DamageEnd["end"];
+  let sha256: string | null = null;
   try {
-    end = fast.exec(ARGS.split(" ")).code;
+    end = fast.exec(args).code;
+    const [file] = fast.take("/out");
+    if (file) sha256 = createHash("sha256").update(file.bytes).digest("hex");
   } catch (thrown) {
     if (!(thrown instanceof MediaError)) throw thrown;
     end = thrown.kind;
   }
-  parentPort?.postMessage({ seed, end, heap: fast.heap } satisfies DamageEnd);
+  parentPort?.postMessage({ seed, end, heap: fast.heap, sha256 } satisfies DamageEnd);
 }

@@ -1,13 +1,12 @@
-import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
-import type { DamageEnd, DamageTask } from "./damage-thread.ts";
-import { CORE } from "./run-fast.ts";
+import type { DamageEnd } from "./damage-thread.ts";
+import { CORE, runDamaged } from "./run-fast.ts";
 
 const MEMORY = 128 * 2 ** 20;
-// Each lasts a tenth of a second; a core that takes this long hangs.
-const HANGS_MS = 60_000;
+const ARGS =
+  "-v quiet -i /in/input -map 0 -c:v libx264 -preset ultrafast -pix_fmt yuv420p -vf scale=64:48 -c:a pcm_s16le /out/o.mkv";
 const SEEDS = Array.from({ length: 45 }, (_, seed) => seed);
 
 const clips: readonly ClipName[] = [
@@ -40,39 +39,17 @@ const sources: readonly (readonly [string, () => Promise<string>])[] = [
   }),
 ];
 
-/** Runs the core on damaged copies in a thread that is ended once it hangs; resolves with the ends until then. */
-async function runDamaged(input: string): Promise<DamageEnd[]> {
-  const workerData: DamageTask = { core: CORE ?? "", input, seeds: SEEDS, memory: MEMORY };
-  const thread = new Worker(new URL("damage-thread.ts", import.meta.url), { workerData });
-  const ends: DamageEnd[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const wait = () => {
-        clearTimeout(timer);
-        timer = setTimeout(resolve, HANGS_MS);
-      };
-      thread.on("message", (end: DamageEnd) => {
-        ends.push(end);
-        wait();
-      });
-      thread.once("error", reject);
-      thread.once("exit", () => resolve());
-      wait();
-    });
-    return ends;
-  } finally {
-    clearTimeout(timer);
-    await thread.terminate();
-  }
-}
-
 const ENDS: ReadonlySet<DamageEnd["end"]> = new Set([0, 1, 69, "out_of_memory", "encode_failed"]);
 
 // 25 sources: each whole, and 44 damaged copies.
 describe.skipIf(!CORE)("the fast core on damaged copies", () => {
   test.for(sources)("of %s ends each time, within its memory", async ([, make]) => {
-    const ends = await runDamaged(await make());
+    const ends = await runDamaged({
+      input: await make(),
+      seeds: SEEDS,
+      args: ARGS.split(" "),
+      memory: MEMORY,
+    });
     expect(ends.map(({ seed }) => seed)).toEqual(SEEDS);
     expect(ends.filter(({ end, heap }) => !ENDS.has(end) || heap > MEMORY)).toEqual([]);
     expect(ends[0]?.end).toBe(0);

@@ -9,7 +9,6 @@ import { MediaError } from "../../../src/media/errors.ts";
 import { FAST_TOOLS, VP9_TOOLS } from "../../../src/media/ffmpeg/toolset.ts";
 import type { Plan } from "../../../src/media/plan.ts";
 import type { Source } from "../../../src/media/source.ts";
-import { damage } from "./damage.ts";
 
 /** Work for the fast core, over one input at `/in/input`. */
 export interface FastTask {
@@ -17,8 +16,6 @@ export interface FastTask {
   core: string;
   /** Path of the input. */
   input: string;
-  /** Seed of damage to the input; 0 when absent, which leaves it whole. */
-  damage?: number;
   /** Arguments of each run; they write to `/out`. */
   runs?: readonly (readonly string[])[];
   /** A plan whose first chunk is encoded instead. */
@@ -49,7 +46,7 @@ export interface FastResult {
 
 const task = workerData as FastTask;
 const module = new WebAssembly.Module(readFileSync(task.core));
-const bytes = damage(readFileSync(task.input), task.damage ?? 0);
+const bytes = readFileSync(task.input);
 const file = createPagedFile(bytes.length, [{ start: 0, bytes: bytes.subarray(0, task.loaded) }]);
 let lines = 0;
 let moved = 0;

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { findBuilt } from "../../../core/cache.ts";
+import type { DamageEnd, DamageTask } from "./damage-thread.ts";
 import type { FastResult, FastTask } from "./fast-thread.ts";
 
 /** Path of the fast core; null where it has not been built. */
@@ -16,6 +17,36 @@ export function runFast(
 ): Promise<FastResult[]> {
   const workerData = { core: CORE, ...task };
   return answerOf(new Worker(new URL("fast-thread.ts", import.meta.url), { workerData }), limit);
+}
+
+// A run lasts a tenth of a second; a core that takes this long hangs.
+const HANGS_MS = 60_000;
+
+/** Runs a core on damaged copies of an input in one thread, which is ended once it hangs; resolves with the ends until then. */
+export async function runDamaged(task: Omit<DamageTask, "core"> & { core?: string }): Promise<DamageEnd[]> {
+  const workerData = { core: CORE, ...task };
+  const thread = new Worker(new URL("damage-thread.ts", import.meta.url), { workerData });
+  const ends: DamageEnd[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const wait = () => {
+        clearTimeout(timer);
+        timer = setTimeout(resolve, HANGS_MS);
+      };
+      thread.on("message", (end: DamageEnd) => {
+        ends.push(end);
+        wait();
+      });
+      thread.once("error", reject);
+      thread.once("exit", () => resolve());
+      wait();
+    });
+    return ends;
+  } finally {
+    clearTimeout(timer);
+    await thread.terminate();
+  }
 }
 
 /** Runs the program that compares every kernel with the scalar function that it replaces. */

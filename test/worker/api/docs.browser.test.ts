@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { startBrowser } from "./browser.ts";
+import { openBrowser } from "../../browser/chromium.ts";
 import { startService } from "./service.ts";
 
 let service: Awaited<ReturnType<typeof startService>>;
@@ -12,7 +12,7 @@ let complaints: string[];
 
 beforeAll(async () => {
   service = await startService("key-of-the-page");
-  browser = await startBrowser();
+  browser = await openBrowser();
 });
 afterAll(async () => {
   await browser?.close();

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "@playwright/test";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openBrowser } from "../../browser/chromium.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
-import { startBrowser } from "./browser.ts";
 import { startService } from "./service.ts";
 
 const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
@@ -20,7 +20,7 @@ let complaints: string[];
 
 beforeAll(async () => {
   service = await startService("key");
-  browser = await startBrowser();
+  browser = await openBrowser();
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   const source = ["-f", "lavfi", "-i", "testsrc=size=160x90:rate=10:duration=2"];
   const files = {

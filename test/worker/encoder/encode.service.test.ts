@@ -88,7 +88,9 @@ test.for(IMAGES)("encodes %s to an image: %o", async ([name, options, codec_name
   ]);
 });
 
-test("encodes a small stream with a playlist per rendition and the master last", async () => {
+test("encodes a small stream with a playlist per rendition and the master last", {
+  tags: "smoke",
+}, async () => {
   const input = await clip("mp4", { size: "640x360", seconds: 1 });
   const { plan, source, chunks } = await rig.encode(input, "adaptive_video", {});
   expect(rig.light.refuse(plan, source)).toBeNull();

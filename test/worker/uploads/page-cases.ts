@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Upload } from "../../../src/runs/upload.ts";
+import { openBrowser } from "../../browser/chromium.ts";
 import { startOrigin } from "../../fixtures/origin.ts";
-import { startBrowser } from "../api/browser.ts";
 import { base, MIB, rig } from "./upload-lab.ts";
 
 interface Order {
@@ -43,7 +43,7 @@ test("a page of another origin uploads files to the service and to a bucket, and
   await using ends = new AsyncDisposableStack();
   const origin = await startOrigin();
   ends.defer(() => origin.close());
-  const browser = await startBrowser();
+  const browser = await openBrowser();
   ends.defer(() => browser.close());
   const page = await browser.newPage();
   await page.goto(

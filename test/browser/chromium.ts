@@ -36,6 +36,11 @@ export const LAUNCH: LaunchOptions = {
   ],
 };
 
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch(LAUNCH);
+/** Environment variable with the endpoint of the Chromium that all browser tests of a run share. */
+export const CHROMIUM = "FRAMEWRIGHT_CHROMIUM";
+
+/** Connects to the shared Chromium, whose contexts of this connection end with it; starts one where there is none. */
+export function openBrowser(): Promise<Browser> {
+  const endpoint = process.env[CHROMIUM];
+  return endpoint ? chromium.connect(endpoint) : chromium.launch(LAUNCH);
 }
