@@ -4,7 +4,7 @@ import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform/peak-meter.ts";
 import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-files.ts";
 import { findGain } from "../../src/media/features/audio-filters-graph.ts";
-import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { type ChunkFiles, chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { listNames, type PacketCounts, readLists } from "../../src/media/ffmpeg/packet-count.ts";
 import { checkRun, parseProgress, type RunEnd } from "../../src/media/ffmpeg/run-log.ts";
@@ -101,12 +101,12 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
     const meter = plan.waveform && createPeakMeter(plan.waveform, points_before);
     const output = meter ? PIPE : job.name === null ? "out" : file;
     const roles = extraFilesOf(plan, chunk);
-    const io = {
+    const io: ChunkFiles = {
       input: input.url,
       output,
       lists: "",
       gain: step.value,
-      further: extraInputs.map(({ url }, at) => ({
+      extra: extraInputs.map(({ url }, at) => ({
         path: url,
         input: inputArgs(demuxersFor(roles[at]?.format ?? ""), settings.threads),
       })),

@@ -1,7 +1,7 @@
 import { MediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-files.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
-import { chunkArgs } from "../../media/ffmpeg/chunk-args.ts";
+import { type ChunkFiles, chunkArgs } from "../../media/ffmpeg/chunk-args.ts";
 import { adaptiveMime, MASTER, outputFile } from "../../media/ffmpeg/output-files.ts";
 import { type PacketCounts, readLists } from "../../media/ffmpeg/packet-count.ts";
 import { checkRun, emptyOutput } from "../../media/ffmpeg/run-log.ts";
@@ -260,7 +260,7 @@ export function runChunk(
   const search = findGain(plan, chunk, source, INPUT, tools);
   let step = search.next();
   while (!step.done) step = search.next(run(step.value));
-  const io = {
+  const io: ChunkFiles = {
     input: INPUT,
     output,
     lists: `${LISTING}/`,
