@@ -20,7 +20,7 @@ import type { Toolset } from "./toolset.ts";
 import { createTrim, soundStream, type Trim } from "./trim.ts";
 
 /** The paths that ffmpeg reads and writes; for adaptive video, `output` is an existing, empty folder. */
-interface ChunkFiles {
+export interface ChunkFiles {
   input: string;
   output: string;
   /** The plan's extra files, each with its input arguments; a font is alone in its folder. Absent when the chunk reads none. */
