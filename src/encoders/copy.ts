@@ -49,10 +49,10 @@ export function createCopyEncoder(): Encoder {
         format,
         video,
         audio,
-        audio_from: from,
+        audioFrom: from,
         until,
         metadata,
-        of_source: true,
+        ofSource: true,
         signal,
         onWait,
       });

@@ -26,11 +26,11 @@ export interface StitchOptions {
   video: readonly VideoPart[];
   audio: ByteReader | null;
   /** Time of the output's start in seconds of the sound's clock. Default 0. */
-  audio_from?: number;
+  audioFrom?: number;
   /** End of the last picture in seconds; by default from its packet's duration. */
   until?: number | null | undefined;
   /** Whether a part is the source itself, whose faults are reported as the input's. */
-  of_source?: boolean;
+  ofSource?: boolean;
   /** Ticks per second, when joining the pictures of sources. */
   ticks?: number | undefined;
   /** Tags and cover; the parts have none. */
@@ -87,21 +87,21 @@ async function run(options: StitchOptions, write: (bytes: Uint8Array) => Promise
   } catch (thrown) {
     options.signal?.throwIfAborted();
     const error = thrown instanceof MediaError ? thrown : misfit("they are damaged", thrown);
-    if (!options.of_source || error.kind !== "encode_failed") throw error;
+    if (!options.ofSource || error.kind !== "encode_failed") throw error;
     const message = "The input cannot be read to its end: it is damaged or cut off.";
     throw new MediaError("input_unsupported", message, { cause: error });
   }
 }
 
 async function mux(
-  { format, video, audio, audio_from, until, metadata, signal, onWait }: StitchOptions,
+  { format, video, audio, audioFrom, until, metadata, signal, onWait }: StitchOptions,
   writable: WritableStream<StreamTargetChunk>,
   rehearsing: boolean,
 ): Promise<void> {
   const opener = createOpener(signal);
   const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
   try {
-    const sound = audio && (await openSound(opener.open(audio), audio_from));
+    const sound = audio && (await openSound(opener.open(audio), audioFrom));
     // WebM has no negative times for the priming, so delay the pictures instead.
     const delay = sound?.delay ?? 0;
     const pictures = await openPictures(

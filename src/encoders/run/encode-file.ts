@@ -196,7 +196,7 @@ export async function stitchParts(
     video: joins ? await openSources(encoding) : await Promise.all(pictures.map(encoded)),
     audio: sound ? await open(sound) : null,
     until: constant ? null : joins ? plan.duration : shownEnd(source, plan),
-    ...(joins && { of_source: true, ticks: joinedTicks(encoding) }),
+    ...(joins && { ofSource: true, ticks: joinedTicks(encoding) }),
     metadata: await readMetadata(plan, encoding.input, signal),
     signal,
     onWait: encoding.tracker.waits,

@@ -78,9 +78,9 @@ export async function encodeAll(
     format: plan.format as VideoFormat,
     video: [{ input: readerOf(pictures), at: 0 }],
     audio: sounds ? readerOf(sounds) : copied,
-    audio_from: copied ? await readStart(copied, job.signal) : 0,
+    audioFrom: copied ? await readStart(copied, job.signal) : 0,
     until: video.fps === null ? shownEnd(job.source, plan, job.chunk) : null,
-    of_source: copied !== null,
+    ofSource: copied !== null,
     metadata: await readMetadata(plan, () => job.input, job.signal),
     signal: job.signal,
   });
