@@ -64,13 +64,13 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
 
   async function lookUp(locator: string, hash: string): Promise<Principal | null> {
     const [asked_at, before] = [now(), forgotten];
-    const found = await home(locator)
+    const key = await home(locator)
       .find(hash, asked_at)
       .catch((cause: unknown) => {
         throw errors.keyUnreadable({ cause });
       });
-    if (!found) return null;
-    const { id, project, scopes, expires_at } = found;
+    if (!key) return null;
+    const { id, project, scopes, expires_at } = key;
     const principal = { id, project, scopes, hash };
     // A key that changed during the look-up must not be cached.
     if (forgotten !== before) return principal;

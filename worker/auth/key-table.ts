@@ -64,10 +64,10 @@ type Row = {
 /** Creates the table of a project's keys. It stores nothing before the first key, because forged keys cause lookups too. */
 export function createKeyTable(sql: Sql): KeyTable {
   const one = "SELECT 1 FROM sqlite_master WHERE name = 'api_key'";
-  let made = [...sql.exec(one)].length > 0;
+  let exists = [...sql.exec(one)].length > 0;
 
   const rows = <T extends Row>(text: string, ...values: (string | number)[]): T[] =>
-    made ? [...sql.exec<T>(text, ...values)] : [];
+    exists ? [...sql.exec<T>(text, ...values)] : [];
   const toKey = ({ scopes, ...row }: Row): StoredKey => ({ ...row, scopes: scopes.split(",") as Scope[] });
   const get = (id: string): StoredKey | null =>
     rows("SELECT * FROM api_key WHERE id = ?", id).map(toKey)[0] ?? null;
@@ -98,8 +98,8 @@ export function createKeyTable(sql: Sql): KeyTable {
       const allowed = scopesOf(by, now);
       if (!allowed) return "barred";
       if (!key.scopes.every((scope) => allowed.includes(scope))) return "exceeds";
-      if (!made) sql.exec(SCHEMA);
-      made = true;
+      if (!exists) sql.exec(SCHEMA);
+      exists = true;
       // In a repeated request, the first response was lost, and the secret with it.
       sql.exec("DELETE FROM api_secret WHERE key_id = ?", key.id);
       sql.exec("DELETE FROM api_key WHERE id = ?", key.id);
@@ -132,7 +132,7 @@ export function createKeyTable(sql: Sql): KeyTable {
       return "done";
     },
     noteUse(id, at) {
-      if (made) sql.exec("UPDATE api_key SET used_at = MAX(COALESCE(used_at, 0), ?) WHERE id = ?", at, id);
+      if (exists) sql.exec("UPDATE api_key SET used_at = MAX(COALESCE(used_at, 0), ?) WHERE id = ?", at, id);
     },
   };
 }
@@ -149,13 +149,13 @@ export const DIRECTORY = "projects";
 /** Creates the directory; only the first addition stores anything. */
 export function createProjectDirectory(sql: Sql): ProjectDirectory {
   const create = "CREATE TABLE IF NOT EXISTS project (name TEXT PRIMARY KEY) WITHOUT ROWID";
-  const made = () => [...sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'project'")].length > 0;
+  const exists = () => [...sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'project'")].length > 0;
   return {
     add(project) {
       sql.exec(create);
       sql.exec("INSERT OR IGNORE INTO project VALUES (?)", project);
     },
     list: () =>
-      made() ? [...sql.exec<{ name: string }>("SELECT name FROM project")].map(({ name }) => name) : [],
+      exists() ? [...sql.exec<{ name: string }>("SELECT name FROM project")].map(({ name }) => name) : [],
   };
 }

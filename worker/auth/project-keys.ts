@@ -59,9 +59,9 @@ export function createKeys({ home, directory, live, most, now }: KeyTools): Keys
   }
 
   async function get(project: string, id: string): Promise<ApiKey> {
-    const found = (await list(project)).find((each) => each.id === id);
-    if (!found) throw refuse("unknown");
-    return found;
+    const key = (await list(project)).find((each) => each.id === id);
+    if (!key) throw refuse("unknown");
+    return key;
   }
 
   const refuse = (refusal: KeyRefusal) =>

@@ -59,9 +59,9 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
   }
 
   async function find(project: string, id: string): Promise<SealedConnection> {
-    const found = await table(project).get(id);
-    if (!found) throw errors.notFound("connection");
-    return found;
+    const entry = await table(project).get(id);
+    if (!entry) throw errors.notFound("connection");
+    return entry;
   }
 
   async function* all(project: string): AsyncGenerator<Connection> {
@@ -104,11 +104,11 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
         failed: [],
       };
       for await (const { id } of all(project)) {
-        const found = await table(project).get(id);
-        if (!found) continue;
+        const entry = await table(project).get(id);
+        if (!entry) continue;
         result.connections++;
-        if (await seal.isCurrent(found.sealed)) continue;
-        const opened = await unseal(project, found).catch((thrown: unknown) => {
+        if (await seal.isCurrent(entry.sealed)) continue;
+        const opened = await unseal(project, entry).catch((thrown: unknown) => {
           if (thrown instanceof MediaError && !thrown.retryable) return null;
           throw thrown;
         });
@@ -122,8 +122,8 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
     },
     open: async (project, id) => unseal(project, await find(project, id)),
     async openOf(project, run_id) {
-      const found = await table(project).of(run_id);
-      return found && unseal(project, found);
+      const entry = await table(project).of(run_id);
+      return entry && unseal(project, entry);
     },
   };
 }
@@ -211,22 +211,22 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
       return turn(rows(text, ...values, query.limit + 1).map(toConnection));
     },
     change(id, change, sealed, now = Date.now()) {
-      const found = get(id);
-      return found && put(changeConnection(found.connection, change, now), sealed ?? found.sealed);
+      const entry = get(id);
+      return entry && put(changeConnection(entry.connection, change, now), sealed ?? entry.sealed);
     },
     reseal(id, before, after) {
       sql.exec("UPDATE connection SET sealed = ? WHERE id = ? AND sealed = ?", after, id, before);
     },
     remove(id, now = Date.now()) {
-      const found = get(id);
-      if (!found) return "unknown";
+      const entry = get(id);
+      if (!entry) return "unknown";
       const using = `SELECT 1 FROM connection_use LEFT JOIN run ON run.id = run_id WHERE connection_id = ?
         AND COALESCE(status NOT IN ('succeeded', 'failed', 'cancelled'), reserved_at > ?) LIMIT 1`;
       if (rows(using, id, now - CREATION_MS).length > 0) return "in_use";
       sql.exec("DELETE FROM connection WHERE id = ?", id);
       sql.exec("DELETE FROM connection_use WHERE connection_id = ?", id);
       const oldest = "SELECT id FROM connection ORDER BY id LIMIT 1";
-      if (found.connection.is_default)
+      if (entry.connection.is_default)
         sql.exec(`UPDATE connection SET is_default = 1 WHERE id = (${oldest})`);
       return "removed";
     },

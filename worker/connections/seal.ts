@@ -37,9 +37,9 @@ export function createSeal(secrets: readonly string[]): Seal {
     },
     async open(sealed, owner) {
       const [version, id, iv, bytes] = sealed.split(".");
-      const found = (await keys()).find((each) => each.id === id);
-      if (version !== "1" || !found || !iv || !bytes) throw errors.sealKeyUnknown();
-      const open = crypto.subtle.decrypt(cipher(fromBase64Url(iv), owner), found.key, fromBase64Url(bytes));
+      const match = (await keys()).find((each) => each.id === id);
+      if (version !== "1" || !match || !iv || !bytes) throw errors.sealKeyUnknown();
+      const open = crypto.subtle.decrypt(cipher(fromBase64Url(iv), owner), match.key, fromBase64Url(bytes));
       return new TextDecoder().decode(await open);
     },
     async isCurrent(sealed) {

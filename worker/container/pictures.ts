@@ -114,7 +114,7 @@ export function createPictures(jobs: Jobs, server: PictureServer, memory: Memory
   };
 }
 
-/** A picture in memory, at URLs that a job reads and writes like any others. */
+/** A picture in memory, served at URLs that a job reads from and writes to. */
 export interface ServedPicture {
   files: RemoteFiles;
   /** The output of the job; null for none. */
@@ -180,7 +180,7 @@ function read({ bytes }: Entry, { headers }: IncomingMessage, response: ServerRe
   response.end(bytes.subarray(start, end));
 }
 
-// A file above the limit is uploaded in parts, which begin with a POST.
+// A POST begins a multipart upload, which means that the output is above the limit.
 async function write(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== "PUT") {
     entry.isTooLarge = true;

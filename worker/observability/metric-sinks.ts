@@ -36,10 +36,10 @@ export function createMetricTable(sql: Sql): MetricTable {
     },
     read() {
       const rows = [...sql.exec<Row>("SELECT * FROM metric ORDER BY metric, labels, bucket")];
-      const known = rows.filter((row): row is Row & { metric: MetricName } =>
+      const current = rows.filter((row): row is Row & { metric: MetricName } =>
         Object.hasOwn(METRICS, row.metric),
       );
-      const groups = Map.groupBy(known, ({ metric, labels }) => `${metric} ${labels}`);
+      const groups = Map.groupBy(current, ({ metric, labels }) => `${metric} ${labels}`);
       return [...groups.values()].flatMap((group) => {
         const [first] = group;
         return first ? [measuredOf(first, group)] : [];

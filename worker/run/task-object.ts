@@ -225,7 +225,7 @@ export class TaskObject extends DurableObject<Bindings> {
   async #attend(): Promise<void> {
     await this.#alarm.run({
       withdraw: () => this.#admission.withdraw(),
-      webhooks: async () => this.#webhooks.start(),
+      mail: async () => this.#webhooks.start(),
       turn: () => this.#turn.ask(),
       start: () => this.#start(),
       watch: () => watchRun(this.env, this.#rows, (row, event) => this.#apply(row, event)),

@@ -17,7 +17,7 @@ import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
 import { FONT_PACKAGE } from "./licenses.ts";
 
-// The limit for a static file of a Worker.
+// The size limit of a Worker's static file.
 const MOST = 25 * MIB;
 const FOLDER = join(ROOT, "dist", "core");
 
@@ -46,7 +46,7 @@ export async function buildFont(folder = FOLDER): Promise<void> {
   await pack(await readRight(path, BURN_FONT), BURN_FONT, join(folder, "dejavu-sans.bin"));
 }
 
-// What stands in for the fast core where it has not been built, as bundlers fail on a missing file: a module without contents.
+// An empty module that replaces a fast core that has not been built, because bundlers fail on a missing file.
 const EMPTY_MODULE = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
 /**

@@ -40,7 +40,7 @@ export async function buildPackage(): Promise<void> {
  */
 export async function buildPageParts(folder: string): Promise<ReadonlySet<string>> {
   const inside = await buildWorkers(folder);
-  // Apart, so that it is one file without imports, which a blob's URL can stand for.
+  // Built separately as one file without imports, so that it can run from a blob URL.
   const core = await bundle(FFMPEG_FILES, "ffmpeg", folder);
   return new Set([...inside, ...core, ...(await bundle(PAGE_FILES, "page", folder))]);
 }
@@ -130,7 +130,7 @@ async function bundle(
   return inside.filter((name) => name !== null);
 }
 
-// Without white space, strings are template literals, in which bundlers find no workers and no test for Node's `process`.
+// Minifying turns strings into template literals, in which bundlers do not find workers or the test for Node's `process`.
 function withQuotes(code: string): string {
   return code.replace(/(new URL\(|import\(|\btype:|\btypeof process==)`([\w./-]+)`/g, '$1"$2"');
 }
@@ -148,7 +148,7 @@ function keepUrls(folder: string): Plugin {
   };
 }
 
-// We always pass the encoder its wasm, so a second copy in the bundle would be waste.
+// Callers always pass the wasm to the encoder, so the bundle needs no second copy.
 // Its assignment to import.meta.url breaks bundlers that put a string literal there.
 const AVIF_CHANGES = [
   ['new URL("avif_enc.wasm",import.meta.url).href', '""'],
@@ -162,7 +162,7 @@ function withoutWasm(code: string): string {
   }, code);
 }
 
-// The decoder of HEIC has its wasm inside, as text. Compressed first, that takes a third of the room in an install.
+// The HEIC decoder embeds its wasm as text, which takes a third of the space when compressed.
 const HEIF_WASM = /([\w$]+)=([\w$]+)\("(AGFzb[\w+/=]+)"\)/;
 const HEIF_EXPORT = /\((\w+)=\{\}\)=>(\(0,[\w$]+\.default\)\(\{\.\.\.\1,wasmBinary:)([\w$]+)\}\)/;
 const INFLATE =

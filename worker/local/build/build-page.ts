@@ -17,12 +17,12 @@ const KEPT = 3;
  * a build from the same sources is cached.
  */
 export async function buildPage(folder: string): Promise<void> {
-  // The core's facts are in src; whether it is there is not.
+  // The hash covers the core's facts, but not whether the core has been built.
   const core = findBuilt("core") ? "" : "-stock";
   const page = join(BUILT, (await hashOf(MADE_OF)) + core);
   if (!(await stat(page).catch(() => null))) await buildInto(page);
   await mkdir(folder, { recursive: true });
-  // Left over from an earlier build.
+  // Removes an earlier build.
   await rm(join(folder, "app"), { recursive: true, force: true });
   await cp(page, folder, { recursive: true });
 }
@@ -31,7 +31,7 @@ async function buildInto(page: string): Promise<void> {
   await buildCore();
   await buildThreadedCore();
   await mkdir(BUILT, { recursive: true });
-  // A fresh folder: other processes may build at the same time.
+  // A unique folder, because other processes may build at the same time.
   const making = await mkdtemp(join(BUILT, "making-"));
   try {
     const configFile = join(ROOT, "web", "vite.config.ts");
@@ -81,14 +81,11 @@ async function filesIn(path: string): Promise<string[]> {
 
 const ENTRY = join(ROOT, "web", "offline", "service-worker", "main.ts");
 const NAME = "service-worker.js";
-// The server's own rules for these files, never fetched by a page, and texts that few ever read.
+// Server rules, which pages never fetch, and texts that few people read.
 const UNKEPT: readonly string[] = ["/_headers", `/${LICENSES}`, `/${COPYING.page}`];
 const VERSION = /(<html\b[^>]*?)(?: data-version="[^"]*")?>/;
 
-/**
- * Writes the service worker of a built page into its folder and stamps `index.html` with the version that the two share:
- * a hash of all files, so that any change makes a new one.
- */
+/** Writes the service worker of a built page into its folder, and stamps it and `index.html` with a version, the hash of all files. */
 export async function buildOffline(folder: string): Promise<void> {
   const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
@@ -111,7 +108,7 @@ export async function buildOffline(folder: string): Promise<void> {
     .map((path) => (path === "/index.html" ? "/" : path));
   const packed = files.filter((path) => path.endsWith(".gz"));
   const sizes = await Promise.all(packed.map(async (path) => (await stat(join(folder, path))).size));
-  // The fast core is an empty file where it has not been built.
+  // A fast core that has not been built is an empty file.
   const core = packed.filter((_, index) => sizes[index] !== 0);
   const isThreaded = (path: string) => path.includes("/ffmpeg-core-mt.");
   const later = files.filter((path) => /\.(wasm|bin)$/.test(path) || path.includes("/libheif-"));

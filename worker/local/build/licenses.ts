@@ -5,16 +5,16 @@ import { findBuilt } from "../../../core/cache.ts";
 import { DEBIAN, SOURCES } from "../../../core/recipe.ts";
 import { ROOT } from "../settings.ts";
 
-/** The file that names every part of a build with its license and its source. */
+/** The file that lists every part of a build with its license and source. */
 export const LICENSES = "LICENSES.txt";
-/** The file with the text of the GPL, which the cores are under, in the package and beside the page. */
+/** The files with the text of the GPL, the license of the cores, in the package and beside the page. */
 export const COPYING = { package: "COPYING", page: "COPYING.txt" } as const;
 
 const GPL = "https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt";
-// Where Debian keeps the text, for a build without our own core.
+// Debian's copy of the text, for a build without the fast core.
 const DEBIAN_GPL = "/usr/share/common-licenses/GPL-2";
 
-// Packages whose license is in their repository alone.
+// Packages whose license is only in their repository.
 const COPYRIGHTS: Readonly<Record<string, string>> = { thumbhash: "Copyright (c) 2023 Evan Wallace" };
 const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy
 of this software and associated documentation files (the "Software"), to deal
@@ -50,7 +50,7 @@ ${Object.entries(SOURCES)
   .map(([name, { version, license, path }]) => `${name} ${version}: ${license}, ${DEBIAN.mirror}/${path}`)
   .join("\n")}`;
 
-/** The package whose font is drawn with. */
+/** The package of the font for burnt-in subtitles. */
 export const FONT_PACKAGE = "dejavu-fonts-ttf";
 
 /** Returns the text of the GPL; null on a machine that does not have it. */

@@ -8,7 +8,7 @@ import { OPTIONS } from "../../../src/media/options.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
-/** What the JSON Schema of one option holds. */
+/** The JSON Schema of one option. */
 interface OptionSchema {
   description?: string;
   type?: string;
@@ -102,7 +102,7 @@ function member(kind: StepKind, option: string, schema: OptionSchema, required: 
   return `  /**\n   * ${optionDoc(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
 }
 
-// A size that may be no percentage.
+// A size that must not be a percentage.
 function isPixels(option: string, { type }: OptionSchema): boolean {
   return (option === "width" || option === "height") && type === "integer";
 }

@@ -28,7 +28,7 @@ interface Operation {
   responses: Record<string, Answer>;
 }
 
-/** An OpenAPI document, as far as the page shows it. */
+/** The parts of an OpenAPI document that the page shows. */
 interface OpenApi {
   info: { description: string };
   tags: { name: string; description: string }[];
@@ -215,7 +215,7 @@ function listExports(path: string): Exported[] {
   return [...new Map(found.map((each) => [each.name, each])).values()];
 }
 
-// A schema has the name of its type, under which an export of the type alone does not pass it on.
+// A schema shares the name of its type; a type-only export does not export the schema.
 function describeExport(path: string, name: string, isType: boolean): Exported {
   const found = findDeclarations(path, name);
   const types = found.filter(({ kind }) => kind !== "const");
@@ -305,7 +305,7 @@ function nameOf(node: ESTree.ModuleExportName): string {
   return node.type === "Literal" ? node.value : node.name;
 }
 
-/** A JSON Schema, as far as the document uses it. */
+/** The parts of JSON Schema that the document uses. */
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -364,7 +364,7 @@ function writeFields({ properties = {}, required = [] }: Schema): string {
   return writeTable(["Field", "Type", "Meaning"], rows);
 }
 
-// A refusal or a reason: a code with its facts.
+// Refusals and reasons have a code and its facts.
 function writeVariant({ properties = {} }: Schema): string {
   const constants = Object.entries(properties).filter(([, field]) => field.const !== undefined);
   const facts = Object.entries(properties).filter(([, field]) => field.const === undefined);

@@ -26,7 +26,7 @@ export function writeSettings(document: string): string {
 function tabulateService(): string {
   const local: Fields = LocalSettings.shape;
   const service: Fields = ServiceSettings.shape;
-  // What is of this machine alone comes first.
+  // Settings of this machine come first.
   const names = Object.keys(local).filter((name) => !(name in service));
   const rows = [...names, ...Object.keys(service)].map((name) => {
     const field = service[name] ?? local[name];
