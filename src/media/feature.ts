@@ -2,17 +2,17 @@ import type { z } from "zod";
 import type { EncodeKind } from "./formats.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
-/** What carries features out: the builds of ffmpeg, and the browser's own encoders. */
+/** An engine that carries features out: a build of ffmpeg, or one of the browser's own encoders. */
 export type Engine = "native" | "stock" | "fast" | "webcodecs" | "canvas" | "avif";
 
 /**
- * Where a feature's filters stand among those of a picture or a sound, in this order. The geometry (rotate, crop, scale, pad) and the
+ * The stages of a picture's or a sound's filters, in this order. The geometry (rotate, crop, scale, pad) and the
  * frame rate are not stages: everything else depends on them.
  */
 export const STAGES = ["retime", "clean", "tone"] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** What a filter may depend on besides its own part of the plan. */
+/** The facts that a filter may depend on besides its own part of the plan. */
 export interface FilterContext {
   engine: Engine;
   /** The features that this build of the engine lacks, by name; absent for none. */
@@ -24,7 +24,7 @@ export interface FilterContext {
 /** A filter of one picture, or of two: the pictures so far, and those of `second`, a chain that starts at another input. */
 export type Filter = string | { second: string; filter: string };
 
-/** What drawing over finished pictures depends on. */
+/** The facts that drawing over finished pictures depends on. */
 export interface OverContext {
   /** Seconds of output before the first picture. */
   at: number;
@@ -91,7 +91,7 @@ export interface OptionWords<V> {
   unit?: string;
   /** The name of a choice; undefined for omission. */
   choice?(value: V | undefined): string;
-  /** What an empty field stands for. */
+  /** The meaning of an empty field. */
   empty?: string;
   hint?(value: V | undefined): string | undefined;
 }
@@ -105,11 +105,11 @@ export type OptionValues<O extends OptionTable> = { [N in keyof O]?: z.infer<O[N
 /** Options that belong together. */
 export interface OptionGroup<O extends OptionTable = OptionTable> {
   options: O;
-  /** What they make of the output, as a part of a list such as `WebM, VP9, 640 wide`; null for nothing. */
+  /** Describes their effect on the output, as a part of a list such as `WebM, VP9, 640 wide`; null for none. */
   summary?(options: OptionValues<O>): string | null;
 }
 
-/** What a feature costs an engine, per million pixels encoded. */
+/** The cost of a feature for an engine, per million pixels encoded. */
 export interface FeatureCost {
   seconds: number;
   /** MiB. */
@@ -147,7 +147,7 @@ export interface Feature<
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }
 
-/** What a feature may look at in a plan. */
+/** The part of a plan that a feature may look at. */
 export interface Planned {
   speed?: number | undefined;
   concat?: unknown;

@@ -20,7 +20,7 @@ import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
-/** What engines do, by the names of parts of the plan; within a stage, filters have this order. */
+/** The features that engines carry out, by the names of parts of the plan; within a stage, filters have this order. */
 export const FEATURES = { speed, deinterlace, denoise, tone_map, overlay, burn, concat } as const;
 
 type Features = typeof FEATURES;
@@ -113,7 +113,7 @@ export function overFilters(fields: object, context: OverContext): Filter[] {
   return ALL.flatMap(([, each]) => each.over?.(fields, context) ?? []);
 }
 
-/** Returns what the features of a plan cost an engine, per million pixels encoded. */
+/** Returns the cost of a plan's features for an engine, per million pixels encoded. */
 export function featureCost(plan: Planned, engine: Engine): { seconds: number; memory: number } {
   const costs = ALL.flatMap(([, { needed, cost }]) =>
     needed(plan) ? (cost?.(plan.pictures)[engine] ?? []) : [],

@@ -51,7 +51,7 @@ const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S
 // Allowed for a copy, besides the options that say so themselves.
 const COPY_NAMES: ReadonlySet<string> = new Set(["mode", "format", "codec"]);
 
-// Nothing may need an encode in a copy.
+// A copy must not have options that need an encode.
 function checkCopy(options: { mode?: string | undefined }, report: Report): void {
   if (options.mode !== "copy") return;
   for (const [name, value] of Object.entries(options)) {

@@ -17,7 +17,7 @@ export function OptionField({
 }: {
   form: Form;
   name: OptionName;
-  /** What an empty field stands for, where that depends on the source. */
+  /** The meaning of an empty field, where it depends on the source. */
   empty?: string;
 }) {
   const value = options[name];

@@ -1,17 +1,10 @@
 import { effect } from "@preact/signals";
 import type { LocalClient, LocalFile, WaitingFile } from "../../src/browser/index.ts";
-import {
-  type Client,
-  forecast,
-  isFinished,
-  MediaError,
-  type MediaInput,
-  type Source,
-} from "../../src/index.ts";
+import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
 import { sleep } from "../../src/util/async.ts";
 import type { Edge } from "../console/edge.ts";
 import { createFollower } from "./follow.ts";
-import { createItem, defaultWishes, faultOf, type Item, nextId, type Place, type Wishes } from "./item.ts";
+import { createItem, defaultWishes, faultOf, type Item, nextId, type Place } from "./item.ts";
 import { createItemList, type ItemList } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
@@ -247,6 +240,7 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
         const source = await client.probe(input);
         const size = item.size ?? source.filesize ?? null;
         const wishes = { ...defaultWishes(source), place };
+        const { refuseUnreadable } = await import("./planning.ts");
         refuseUnreadable(source, wishes);
         list.change(id, { source, size, fault: null, wishes });
         const thumbnail = await makeThumbnail(input, source, device);
@@ -256,15 +250,6 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
       }
       await list.saved(id);
     });
-}
-
-// For some files the facts can be read but not the pictures. No option helps there, so say so before any is chosen.
-function refuseUnreadable(source: Source, { kind, options }: Wishes): void {
-  try {
-    forecast(kind, options, source);
-  } catch (thrown) {
-    if (thrown instanceof MediaError && thrown.kind === "input_unsupported") throw thrown;
-  }
 }
 
 // Missing in some browsers.

@@ -167,7 +167,6 @@ async function requestOf({ wishes, source }: Item): Promise<Prepared["request"]>
   if (wishes.fault) throw new MediaError("invalid_options", wishes.fault.message);
   const { kind, options, target_size } = wishes;
   if (target_size === null || !source) return { kind, options };
-  // Loaded later, because the first view does not need to derive options from a size.
-  const { sizedOptions } = await import("./sized-options.ts");
+  const { sizedOptions } = await import("./planning.ts");
   return { kind, options: await sizedOptions(wishes, source, target_size) };
 }

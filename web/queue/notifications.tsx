@@ -2,7 +2,6 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { announce } from "./announcements.ts";
 import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
 
@@ -102,14 +101,16 @@ export function Announcer() {
   useEffect(() => {
     let said: readonly Item[] = queue.items.peek();
     let timer: number | null = null;
-    const tell = () => {
+    const tell = async () => {
       timer = null;
-      const items = queue.items.peek();
-      words.value = announce(said, items) || words.value;
+      const [before, items] = [said, queue.items.peek()];
+      if (before.length + items.length === 0) return;
       said = items;
+      const { announce } = await import("./announcements.ts");
+      words.value = announce(before, items) || words.value;
     };
     const stop = queue.items.subscribe(() => {
-      timer ??= setTimeout(tell, MOMENT_MS);
+      timer ??= setTimeout(() => void tell(), MOMENT_MS);
     });
     return () => {
       stop();

@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import { useRef } from "preact/hooks";
-import { Card } from "../card/card.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
@@ -22,13 +21,17 @@ export function QueueView() {
     <div class={isMany ? "queue many stack" : "queue stack"}>
       <AddFiles large={items.length === 0} />
       {items.length > 0 && <QueueBar />}
-      {items.map((item) => (
-        <Card key={item.id} item={item} brief={isMany} />
-      ))}
+      <Suspense fallback={null}>
+        {items.map((item) => (
+          <Card key={item.id} item={item} brief={isMany} />
+        ))}
+      </Suspense>
     </div>
   );
 }
 
+// Cards describe plans; the first load does without planning.
+const Card = lazy(async () => ({ default: (await import("../card/card.tsx")).Card }));
 const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
 
 function QueueBar() {

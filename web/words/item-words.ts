@@ -19,7 +19,7 @@ import { stateOf } from "../queue/queue.ts";
 import { codecName, formatName, languageName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
 
-// What is said before the span of time.
+// These come before the span of time.
 const SERIES: ReadonlySet<object> = new Set([stills, storyboard]);
 const FRAME: ReadonlySet<object> = new Set([geometry, fps]);
 const EARLY: ReadonlySet<object> = new Set([...SERIES, ...FRAME]);

@@ -37,7 +37,7 @@ export const Motion = z.strictObject({
   fps: z.number().positive().max(1000).nullable(),
   /** How often it plays; 0 forever. */
   loop: z.int().min(0).max(65_535),
-  /** Of a GIF: the one palette of all frames. */
+  /** The one palette of all frames of a GIF; null for other formats. */
   palette: Palette.nullable(),
 });
 /** How an animation moves. */

@@ -99,7 +99,7 @@ export const audioFilters = optionGroup({
 /** The options of the filters, as parsed. */
 export type AudioFilterOptions = OptionValues<typeof audioFilters.options>;
 
-// What has no effect without sound.
+// These have no effect without sound.
 const { mute: _, ...FILTERS } = audioFilters.options;
 const SOUND = { ...track.options, ...audioFormat.options, ...FILTERS, ...audioCodec.options };
 
@@ -125,7 +125,7 @@ export function checkAudioFilters(
 }
 
 const seconds = z.number().min(0).max(1e7);
-/** What is changed about the sound, in the order of the fields; times count from the start of the output. */
+/** Changes of the sound, in the order of the fields; times count from the start of the output. */
 export const AudioFilters = z.strictObject({
   /** Integrated loudness to reach, in LUFS; absent to leave it. */
   loudness: z.number().min(-70).max(0).exactOptional(),
@@ -133,7 +133,7 @@ export const AudioFilters = z.strictObject({
   fade_in: seconds.exactOptional(),
   fade_out: z.strictObject({ at: seconds, seconds }).exactOptional(),
 });
-/** What is changed about the sound. */
+/** Changes of the sound. */
 export interface AudioFilters extends z.infer<typeof AudioFilters> {}
 
 /** The part of a source that sound is taken from, in seconds; its duration, null when unknown, is that of the output. */
@@ -143,7 +143,7 @@ interface Range {
 }
 
 /**
- * Plans what the options change about the sound; null when they change nothing.
+ * Plans the changes of the sound; null when there are none.
  *
  * @throws `invalid_options` when the fades are longer than the output, or its end is not known.
  */

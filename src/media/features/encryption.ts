@@ -58,7 +58,7 @@ export const encryption = optionGroup({
   },
 });
 
-/** What playlists say about the encryption, as a part of a plan. */
+/** The facts of an encryption that playlists state, as a part of a plan. */
 export const EncryptionPlan = z.strictObject({
   key_url: z.string().max(8192),
   /** The vector of all segments in hexadecimal; absent for the number of each. */
@@ -128,7 +128,7 @@ export function parseBlock(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
 }
 
-/** Plans what playlists say about an encryption. */
+/** Plans the facts of an encryption that playlists state. */
 export function planEncryption({ key_url, iv }: { key_url: string; iv?: string | undefined }) {
   return { key_url, ...(iv !== undefined && { iv: toHex(parseBlock(iv)) }) };
 }

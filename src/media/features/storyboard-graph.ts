@@ -58,7 +58,7 @@ function pickFilters({ interval, tiles }: Sprite, keyframes: boolean): string[] 
   ];
 }
 
-/** Where a tile is, and the span of time that it stands for, in seconds from the start of the output. */
+/** The place of a tile, and the span of time that it stands for, in seconds from the start of the output. */
 export interface Tile {
   start: number;
   end: number;

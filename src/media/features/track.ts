@@ -20,7 +20,7 @@ const schema = z
   )
   .optional();
 
-/** Which of a source's sound tracks an output has. */
+/** The sound track of a source that an output has. */
 export const track = optionGroup({
   options: {
     track: option({
@@ -117,6 +117,6 @@ function soundTracks({ streams = [] }: SourceFacts): SourceStream[] {
 // Codes of two and three letters mean the same; a region in the request narrows it.
 function matchesLanguage(language: string | undefined, name: string): boolean {
   const own = canonicalLanguage(language) ?? language ?? "und";
-  const wanted = canonicalLanguage(name) ?? name;
-  return own === wanted || own.startsWith(`${wanted}-`);
+  const request = canonicalLanguage(name) ?? name;
+  return own === request || own.startsWith(`${request}-`);
 }
