@@ -1,20 +1,34 @@
-/** Prints what work costs the light encoder's core, beside the estimates: `node bench/constants/light-constants.ts [stock | fast]`. */
+/**
+ * Measures what work costs a wasm core: `node bench/constants/light-constants.ts [stock | fast]`. Prints each row beside its estimate, and
+ * then the figures of `STOCK_COSTS` or `FAST_COSTS` and of the features by their names, beside those that explain the rows best.
+ */
 import { readFile, stat } from "node:fs/promises";
 import { findBuilt } from "../../core/cache.ts";
-import { heapOf, secondsOf } from "../../src/encoders/light/light-cost.ts";
 import { chooseLevel, coreOf, LIGHT_LIMITS, lightTools } from "../../src/encoders/light/light-estimate.ts";
 import { runChunk } from "../../src/encoders/light/light-job.ts";
 import { createPagedFile } from "../../src/encoders/wasm/core-files.ts";
 import { createFastCore } from "../../src/encoders/wasm/fast-core.ts";
 import { createWasmCore } from "../../src/encoders/wasm/stock-core.ts";
+import {
+  heapOf,
+  secondsOf,
+  WASM_COSTS,
+  type WasmCosts,
+  type X264Level,
+} from "../../src/encoders/wasm/wasm-costs.ts";
+import { estimateWork } from "../../src/media/estimate.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { FAST_TOOLS, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
+import { type Plan, plannedOf } from "../../src/media/plan.ts";
+import type { Source } from "../../src/media/source.ts";
+import { MIB } from "../../src/util/bytes.ts";
 import { stockCore } from "../../test/encoders/stock-core.ts";
 import { makeClip, runFfprobe } from "../../test/fixtures/make-clip.ts";
+import { createFit, featureDifference, featureFigures } from "./figures.ts";
 
-const MIB = 1_048_576;
+const MPX = 1_000_000;
 // The heap starts at 32 MiB; with this much of it taken, every job has to grow it, and its size shows the need.
 const BALLAST = 64 * MIB;
 
@@ -33,6 +47,7 @@ const hdr =
     " ",
   );
 
+type Costs = WasmCosts & { features: ReturnType<typeof featureFigures> };
 type Row = [file: Promise<string>, kind: EncodeKind, options: Record<string, unknown>];
 
 function rows(): Row[] {
@@ -42,9 +57,10 @@ function rows(): Row[] {
       makeClip("mp4", [...noisy(size, 2), ...h264]),
       makeClip("mp4", [...drawn(size, 2), ...h264]),
     ]) {
-      for (const height of [180, 360, 720]) {
+      for (const height of [180, 360, 720, 1080]) {
         if (height > Number(size.split("x")[1])) continue;
-        list.push([source, "video", { height, fps: 25 }], [source, "video", { height, format: "webm" }]);
+        list.push([source, "video", { height, fps: 25 }]);
+        if (height < 1080) list.push([source, "video", { height, format: "webm" }]);
       }
       list.push([source, "image", { start: 1 }], [source, "adaptive_video", { height: 360 }]);
     }
@@ -52,26 +68,47 @@ function rows(): Row[] {
   for (const size of ["1000x750", "2000x1500"]) {
     const jpeg = makeClip("jpg", [...photo(size), "-q:v", "3"]);
     const png = makeClip("png", [...photo(size), ...rgba]);
-    for (const source of [jpeg, png]) {
+    const opaque = makeClip("png", photo(size));
+    for (const source of [jpeg, png, opaque]) {
       for (const format of ["jpeg", "png", "webp", "gif"]) {
         list.push([source, "image", { format }], [source, "image", { format, width: 500 }]);
       }
     }
+    list.push([jpeg, "image", { format: "jpeg", width: 1000, height: 1000, fit: "contain" }]);
   }
   const gif = makeClip("gif", [...drawn("320x180", 4).slice(0, 4), "-r", "10"]);
   list.push([gif, "image", {}], [gif, "image", { format: "webp" }]);
   const deep = makeClip("mp4", [...drawn("1280x720", 1).slice(0, 4), ...hdr]);
-  list.push([deep, "video", { height: 360 }], [deep, "image", { width: 640 }]);
+  list.push(
+    [deep, "video", { height: 360 }],
+    [deep, "image", { width: 640 }],
+    [deep, "image", { width: 160 }],
+  );
   const noise = "-f lavfi -i anoisesrc=d=60:a=0.3:c=pink:r=44100 -ac 2 -c:a pcm_s16le".split(" ");
-  for (const format of ["mp3", "aac", "ogg", "opus", "wav", "flac"]) {
+  for (const format of ["mp3", "aac", "ogg", "opus", "flac"]) {
     list.push([makeClip("wav", noise), "audio", { format }]);
   }
+  // A WAV from a WAV would be a copy.
+  list.push([makeClip("flac", [...noise.slice(0, -1), "flac"]), "audio", { format: "wav" }]);
   return list;
 }
 
 const which = process.argv[2] === "fast" ? "fast" : "stock";
 const fastModule =
   which === "fast" ? await WebAssembly.compile(await readFile(findBuilt("core") ?? "")) : null;
+
+const COSTS: Costs = { ...WASM_COSTS[which], features: featureFigures(which) };
+const fit = createFit<Costs>(COSTS, {
+  "seconds.encode.avif": "the cores do not encode AVIF",
+  "memory.encode.avif": "the cores do not encode AVIF",
+  "memory.palette_frames": "four bytes a pixel",
+  "features.denoise.seconds": "three times that of native ffmpeg",
+  "features.denoise.memory": "that of native ffmpeg",
+  "features.denoise_still.seconds": "three times that of native ffmpeg",
+  "features.denoise_still.memory": "that of native ffmpeg",
+  "output.png": "photographs compress to about half of three bytes",
+  "output.growth": "the growth of a file in memory",
+});
 
 function createStock() {
   return createWasmCore({
@@ -92,8 +129,7 @@ for (const [path, kind, options] of rows()) {
   const source = parseFfprobe(probed, { url: "file:clip", filesize: (await stat(file)).size });
   const plan = createPlan(source, kind, options);
   const [chunk] = plan.chunks;
-  if (!chunk) continue;
-  if (coreOf(plan, source, fastModule !== null) !== which) continue;
+  if (!chunk || coreOf(plan, source, fastModule !== null) !== which) continue;
   const core = fastModule ? createFastCore({ module: fastModule, memory: 1024 * MIB }) : await createStock();
   core.mount("/in/input", createPagedFile(bytes.length, [{ start: 0, bytes }]));
   const before = process.threadCpuUsage();
@@ -105,9 +141,28 @@ for (const [path, kind, options] of rows()) {
   });
   const used = process.threadCpuUsage(before);
   const level = chooseLevel(plan, source, LIGHT_LIMITS.memory);
-  const estimate = secondsOf(plan, source, level, which);
+  const estimate = (costs: Costs) => estimateOf(plan, source, level, costs);
+  const seconds = (used.user + used.system) / 1e6;
+  const memory = (core.heap - (fastModule ? 0 : BALLAST)) / MIB;
   const name = `${kind} ${source.format} ${source.width ?? ""}x${source.height ?? ""} ${JSON.stringify(options)}`;
-  const heap = `${((core.heap - (fastModule ? 0 : BALLAST)) / MIB).toFixed(1)} of ${heapOf(plan, source, level).toFixed(1)} MiB`;
-  const time = `${((used.user + used.system) / 1e6).toFixed(2)} of ${estimate ? (estimate.pictures + estimate.sound).toFixed(2) : "?"} s`;
+  const heap = `${memory.toFixed(1)} of ${estimate(COSTS).memory.toFixed(1)} MiB`;
+  const time = `${seconds.toFixed(2)} of ${estimate(COSTS).seconds.toFixed(2)} s`;
   console.log(name.padEnd(64), heap.padEnd(22), time.padEnd(18), level.args.at(-1));
+  fit.add("seconds", seconds, (costs) => estimate(costs).seconds);
+  fit.add("memory", memory, (costs) => estimate(costs).memory);
+}
+fit.print();
+
+// The estimate with a table's figures, those of the features included. In MiB.
+function estimateOf(plan: Plan, source: Source, level: X264Level, costs: Costs) {
+  const time = secondsOf(plan, source, level, which, costs);
+  const { pixels_encoded, frame_encoded } = estimateWork(plan, source);
+  const extra = featureDifference(plannedOf(plan), which, costs.features);
+  return {
+    seconds:
+      costs.seconds.start +
+      (time ? time.pictures + time.sound : 0) +
+      ((pixels_encoded ?? 0) / MPX) * extra.seconds,
+    memory: heapOf(plan, source, level, costs) + (frame_encoded / MPX) * extra.memory,
+  };
 }

@@ -109,11 +109,14 @@ export interface OptionGroup<O extends OptionTable = OptionTable> {
   summary?(options: OptionValues<O>): string | null;
 }
 
-/** The cost of a feature for an engine, per million pixels encoded. */
+/** The cost of a feature for an engine, in addition to the work without it. */
 export interface FeatureCost {
+  /** Seconds of one processor per million pixels encoded. */
   seconds: number;
-  /** MiB. */
+  /** MiB per million pixels of an output picture. */
   memory: number;
+  /** MiB for a job, whatever the size of its pictures; absent for none. */
+  fixed_memory?: number;
 }
 
 type Fields = Readonly<Record<string, z.ZodType>>;

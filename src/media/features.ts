@@ -3,6 +3,7 @@ import {
   changesDefault,
   type Engine,
   type Feature,
+  type FeatureCost,
   type Filter,
   type FilterContext,
   type OverContext,
@@ -113,11 +114,14 @@ export function overFilters(fields: object, context: OverContext): Filter[] {
   return ALL.flatMap(([, each]) => each.over?.(fields, context) ?? []);
 }
 
-/** Returns the cost of a plan's features for an engine, per million pixels encoded. */
-export function featureCost(plan: Planned, engine: Engine): { seconds: number; memory: number } {
-  const costs = ALL.flatMap(([, { needed, cost }]) =>
-    needed(plan) ? (cost?.(plan.pictures)[engine] ?? []) : [],
-  );
-  const sum = (key: "seconds" | "memory") => costs.reduce((all, each) => all + each[key], 0);
-  return { seconds: sum("seconds"), memory: sum("memory") };
+/** Returns the cost of a plan's features for an engine. */
+export function featureCost(plan: Planned, engine: Engine): Required<FeatureCost> {
+  const total = { seconds: 0, memory: 0, fixed_memory: 0 };
+  for (const [, { needed, cost }] of ALL) {
+    const own = needed(plan) ? cost?.(plan.pictures)[engine] : undefined;
+    total.seconds += own?.seconds ?? 0;
+    total.memory += own?.memory ?? 0;
+    total.fixed_memory += own?.fixed_memory ?? 0;
+  }
+  return total;
 }

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { unstable_readConfig as readConfig } from "wrangler";
 import { createPlan } from "../../src/media/index.ts";
-import { NATIVE_COST, NATIVE_MEMORY, nativeWork } from "../../src/media/route/costs.ts";
+import { NATIVE_COSTS, NATIVE_MEMORY, nativeWork } from "../../src/media/route/costs.ts";
 import type { Source } from "../../src/media/source.ts";
 import { createChunks, cutPlan } from "../../src/media/timeline.ts";
 import { createIds } from "../../src/runs/ids.ts";
@@ -150,7 +150,7 @@ test("a run makes fewer subrequests than a Worker may", () => {
   const plan = createPlan(source, "video", { codec: "av1", format: "webm" });
   const { pictures } = nativeWork(plan, source);
   // Its encoders are asked once a second.
-  const seconds = (pictures ?? Number.NaN) / (2 * NATIVE_COST.parallel);
+  const seconds = (pictures ?? Number.NaN) / (2 * NATIVE_COSTS.parallel);
   expect(seconds).toBeGreaterThan(500_000);
   const parts = {
     polls: seconds,

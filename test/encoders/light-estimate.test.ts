@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { X264_LEVELS } from "../../src/encoders/light/light-cost.ts";
 import {
   chooseLevel,
   LIGHT_INPUT,
@@ -8,6 +7,7 @@ import {
   lightChunkSeconds,
   refuseLight,
 } from "../../src/encoders/light/light-estimate.ts";
+import { X264_LEVELS } from "../../src/encoders/wasm/wasm-costs.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";

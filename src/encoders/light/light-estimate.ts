@@ -11,12 +11,12 @@ import { MIB, viewOf } from "../../util/bytes.ts";
 import {
   type CoreName,
   heapOf,
-  LIGHT_COST,
+  STOCK_COSTS,
   secondsOf,
   type WorkTime,
   X264_LEVELS,
   type X264Level,
-} from "./light-cost.ts";
+} from "../wasm/wasm-costs.ts";
 
 // Margin for the estimates' error.
 const MARGIN = 3 * MIB;
@@ -96,11 +96,11 @@ export function lightChunkSeconds(
 
 // Bytes that the largest chunk takes: heap, input and output.
 function memoryOf(plan: Plan, source: Source, level: X264Level, core: CoreName = "stock"): number {
-  const { base, moving } = LIGHT_COST.heap;
+  const { base, timeline } = STOCK_COSTS.memory;
   const pictures = heapOf(plan, source, level);
   const bytes = plan.chunks.map((chunk) => {
     const input = inputMemory(source.filesize ?? 0, plan, chunk, source);
-    const heap = (chunk.track === "audio" ? base + moving : pictures) * MIB;
+    const heap = (chunk.track === "audio" ? base + timeline : pictures) * MIB;
     const output =
       plan.waveform && core === "fast"
         ? peakBytes(plan, plan.waveform)
@@ -121,20 +121,21 @@ function peakBytes({ audio, duration }: Plan, { zoom, split }: WaveformPlan): nu
 export function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): number {
   const { video, audio, image } = plan;
   const { frame_encoded, pixels_encoded } = estimateWork(plan, source);
-  // PNG compresses photographs to about half of their three bytes a pixel.
-  if (image)
-    return (image.animated ? (pixels_encoded ?? 0) : frame_encoded) * (plan.format === "png" ? 2 : 0.7);
+  const { output } = STOCK_COSTS;
+  if (image) {
+    const pixels = image.animated ? (pixels_encoded ?? 0) : frame_encoded;
+    return pixels * (plan.format === "png" ? output.png : output.image);
+  }
   const seconds = outputSeconds(plan, chunk) ?? 0;
   const share = plan.duration ? seconds / plan.duration : 1;
   const parts = [chunk.track === "audio" ? 0 : pictureBytes(), chunk.track === "video" ? 0 : soundBytes()];
-  // A file in memory grows by an eighth at a time.
-  return parts.reduce((sum, part) => sum + part, 0) * 1.125;
+  return parts.reduce((sum, part) => sum + part, 0) * output.growth;
 
   function pictureBytes(): number {
     if (video?.mode === "copy") return input;
     if (!video) return 0;
     if ("bitrate" in video.rate) return (video.rate.bitrate * seconds) / 8;
-    return ((pixels_encoded ?? 0) * share * BITS_PER_PIXEL) / 8;
+    return ((pixels_encoded ?? 0) * share * output.video) / 8;
   }
 
   function soundBytes(): number {
@@ -143,10 +144,8 @@ export function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: num
   }
 }
 
-const BITS_PER_PIXEL = 0.25;
-
 function shareOf(plan: Plan, chunk: Chunk, time: WorkTime): number {
-  const start = LIGHT_COST.seconds.start;
+  const start = STOCK_COSTS.seconds.start;
   if (chunk.track === "audio") return start + time.sound;
   if (chunk.track === "all") return start + time.pictures + time.sound;
   const share = plan.duration ? (outputSeconds(plan, chunk) ?? 0) / plan.duration : 0;
@@ -276,7 +275,7 @@ export function refuseScans(jpeg: Uint8Array, source: Source): RefusalReason | n
   if (source.format !== "jpeg" || !isProgressive(viewOf(jpeg))) return null;
   const { coded_width = 0, coded_height = 0, pixel_format = "" } = source;
   const samples = coded_width * coded_height * (SAMPLES[pixel_format] ?? 3);
-  const needed_bytes = Math.ceil(LIGHT_COST.heap.base * MIB + jpeg.length + 2 * samples);
+  const needed_bytes = Math.ceil(STOCK_COSTS.memory.base * MIB + jpeg.length + 2 * samples);
   if (needed_bytes <= LIGHT_MEMORY) return null;
   return { code: "memory", needed_bytes, available_bytes: LIGHT_MEMORY };
 }

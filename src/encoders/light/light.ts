@@ -8,8 +8,8 @@ import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { takeSound } from "../copy.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
+import { secondsOf } from "../wasm/wasm-costs.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "../wire-frame.ts";
-import { secondsOf } from "./light-cost.ts";
 import {
   chooseLevel,
   coreOf,

@@ -2,7 +2,7 @@ import { type Chunk, outputSeconds, type Plan } from "../../media/plan.ts";
 import type { Counts, Source, WaveformFacts } from "../../media/source.ts";
 import type { ByteReader, Durably, Storage } from "../../runs/ports.ts";
 import type { Encoder, JobBatch, RemoteFiles } from "../encoder.ts";
-import { secondsOf, X264_AMPLE } from "../light/light-cost.ts";
+import { secondsOf, X264_AMPLE } from "../wasm/wasm-costs.ts";
 
 export interface EncodeRun {
   /**

@@ -4,21 +4,12 @@ import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { SEGMENT_SECONDS } from "../../media/timeline.ts";
 import { MIB } from "../../util/bytes.ts";
-import {
-  heapOf,
-  LIGHT_COST,
-  secondsOf,
-  X264_AMPLE,
-  X264_LEVELS,
-  type X264Level,
-} from "../light/light-cost.ts";
 import { outputBytes } from "../light/light-estimate.ts";
+import { heapOf, STOCK_COSTS, secondsOf, X264_AMPLE, X264_LEVELS, type X264Level } from "./wasm-costs.ts";
 
 /** Limit in bytes on the heap and output of one encoder worker: wasm's 2 GiB, less a margin for wrong estimates. */
 export const WORKER_MEMORY = 1792 * MIB;
 
-// Code, glue and input blocks of an encoder worker.
-const WORKER_BASE = 48 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];
 // MiB of heap, enough for 3.5 Mpx; a longer look-ahead at larger pictures would leave no room for other workers.
 const AMPLE = 448;
@@ -55,11 +46,11 @@ export function poolTools(plan: Plan, source: Source, memory: number, tools = WA
 
 /** Estimates the bytes that a chunk takes in a worker. */
 export function memoryOf(plan: Plan, source: Source, chunk: Chunk, { memory, held }: WorkerRoom): number {
-  const { base, moving } = LIGHT_COST.heap;
+  const { base, timeline, worker } = STOCK_COSTS.memory;
   const alone = chunk.track === "audio";
-  const heap = alone ? base + moving : heapOf(plan, source, levelOf(plan, source, memory));
+  const heap = alone ? base + timeline : heapOf(plan, source, levelOf(plan, source, memory));
   const output = outputBytes(plan, source, chunk, inputBytes(plan, source, chunk));
-  return heap * MIB + WORKER_BASE + Math.min(held, output);
+  return (heap + worker) * MIB + Math.min(held, output);
 }
 
 // Bytes of the source in a chunk's span.
@@ -71,7 +62,7 @@ function inputBytes(plan: Plan, { filesize = 0, duration }: Source, chunk: Chunk
 
 // The same for all chunks of a plan, because they are stitched.
 function levelOf(plan: Plan, source: Source, memory: number): X264Level {
-  const room = (memory - WORKER_BASE) / MIB;
+  const room = memory / MIB - STOCK_COSTS.memory.worker;
   if (heapOf(plan, source, X264_AMPLE) <= Math.min(room, AMPLE)) return X264_AMPLE;
   return X264_LEVELS.find((level) => heapOf(plan, source, level) <= room) ?? LOWEST;
 }

@@ -5,47 +5,56 @@ import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../plan.ts";
 import type { Source } from "../source.ts";
 
 /**
- * Cost of work in native ffmpeg with the settings of `NATIVE_TOOLS`, in seconds of one processor and MiB of memory; "per Mpx" means
- * per million pixels of one picture. Measured with two threads on a 2-core virtual machine, on noisy and on drawn pictures, by
- * `bench/constants/native-constants.ts`, which compares its results with these. Figures without a benchmark state their source.
+ * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`: seconds of one processor, and MiB of memory for a job with two
+ * threads. "Per Mpx" means per million pixels of one picture. Features state their own costs. `bench/constants/native-constants.ts`
+ * measures the figures and prints them by these names, or states where they come from.
  */
-export const NATIVE_COST = {
+export const NATIVE_COSTS = {
   seconds: {
-    /** Container start; Cloudflare states 1 to 3 s for most cold starts. */
+    /** Start of a container. */
     start: 3,
     /** Overhead per job: submitting it, starting ffmpeg and storing the result. */
     job: 0.5,
-    /** Stitching: once, per chunk, and per second of output; the last two were measured on the light encoder's host. */
-    stitch: { once: 1, chunk: 0.05, second: 0.002 },
-    /** Per Mpx decoded, and per million bits decoded. */
+    /** Stitching: once, per chunk, and per second of output. */
+    stitch: { base: 1, chunk: 0.05, output_second: 0.002 },
+    /** Per Mpx decoded. */
     decode: { h264: 0.004, h265: 0.005, vp9: 0.005, av1: 0.005, other: 0.006 },
+    /** Per million bits decoded. */
     bits: 0.003,
-    /** Scaling, per Mpx decoded or encoded. */
+    /** Scaling, per Mpx decoded and per Mpx encoded. */
     scale: 0.002,
     /** Per Mpx encoded. */
     encode: {
-      ...{ h264: 0.045, h265: 0.07, vp9: 0.1, av1: 0.13 },
-      ...{ jpeg: 0.01, png: 0.08, webp: 0.055, gif: 0.15, avif: 0.6 },
+      h264: 0.045,
+      h265: 0.07,
+      vp9: 0.1,
+      av1: 0.13,
+      jpeg: 0.01,
+      png: 0.08,
+      webp: 0.055,
+      gif: 0.15,
+      avif: 0.6,
     },
     /** Per second of sound. */
     sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.04, flac: 0.002, pcm_s16le: 0.001 },
   },
-  /** MiB of a job with two threads. */
   memory: {
     base: 75,
-    /** Per Mpx decoded: for a still, and for the reference pictures of a video. */
+    /** Reference pictures, per Mpx decoded. */
     decode: { still: 12, moving: 20 },
     /** Per Mpx encoded, over all renditions. */
-    encode: {
-      ...{ h264: 170, h265: 180, vp9: 150, av1: 320 },
-      ...{ jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
-    },
+    encode: { h264: 170, h265: 180, vp9: 150, av1: 320, jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
     /** Per Mpx of the frames that an animation buffers for its palette. */
-    held: 4,
+    palette_frames: 4,
   },
   /** Share of two threads that ffmpeg uses. */
   parallel: 0.85,
 } as const;
+
+/** A table of figures of the same shape. */
+export type Figures<T> = { readonly [K in keyof T]: T[K] extends number ? number : Figures<T[K]> };
+/** A table of the costs of native ffmpeg. */
+export type NativeCosts = Figures<typeof NATIVE_COSTS>;
 
 /** Default memory of a native encoder in bytes: that of Cloudflare's container type `standard-3`. */
 export const NATIVE_MEMORY = 8 * GIB;
@@ -66,8 +75,9 @@ const MPX = 1_000_000;
 // Chunks are cut at keyframes if possible, so little is decoded before them.
 const SEEK_SECONDS = 1;
 
-export function nativeWork(plan: Plan, source: Source): NativeWork {
-  const { seconds, memory } = NATIVE_COST;
+/** Estimates the cost of a plan in native ffmpeg. */
+export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATIVE_COSTS): NativeWork {
+  const { seconds, memory } = costs;
   const work = estimateWork(plan, source);
   const { audio } = plan;
   const codec = encoderOf(plan);
@@ -80,10 +90,10 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
   const all = (source.duration ?? 0) * (source.fps ?? 0);
   const share = all > 0 ? Math.min(1, (work.frames_decoded ?? all) / all) : 1;
   const bits = frame > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
-  const reading = decoded === null ? null : decoded * decodeSeconds(source) + bits * seconds.bits;
+  const reading = decoded === null ? null : decoded * decodeSeconds(source, seconds) + bits * seconds.bits;
   const area = areaOf(plan) / MPX;
   const span = sourceSeconds(plan);
-  const buffered = ((work.pixels_held ?? 0) / MPX) * memory.held;
+  const buffered = ((work.pixels_held ?? 0) / MPX) * memory.palette_frames;
   return {
     pictures:
       reading === null || encoded === null || decoded === null
@@ -95,19 +105,23 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
         : work.audio_seconds * seconds.sound[audio.codec],
     seek: span && reading ? (reading * SEEK_SECONDS) / span : 0,
     memory:
-      MIB * (memory.base + frame * memory.decode[plan.still ? "still" : "moving"] + area * size + buffered),
+      MIB *
+      (memory.base +
+        frame * memory.decode[plan.still ? "still" : "moving"] +
+        area * size +
+        features.fixed_memory +
+        buffered),
   };
 }
 
-type Encoding = keyof (typeof NATIVE_COST)["seconds"]["encode"];
+type Encoding = keyof NativeCosts["seconds"]["encode"];
 
 function encoderOf({ image, video, format }: Plan): Encoding | null {
   if (image) return format as Encoding;
   return video?.mode === "encode" ? video.codec : null;
 }
 
-function decodeSeconds({ codecs }: Source): number {
-  const { decode } = NATIVE_COST.seconds;
+function decodeSeconds({ codecs }: Source, { decode }: NativeCosts["seconds"]): number {
   const codec = codecs?.video ?? "";
   return Object.hasOwn(decode, codec) ? decode[codec as keyof typeof decode] : decode.other;
 }

@@ -3,7 +3,7 @@ import type { RefusalReason } from "../refusal.ts";
 import type { Source } from "../source.ts";
 import { cutPlan, SEGMENT_SECONDS } from "../timeline.ts";
 import { isCopy } from "../video-plan.ts";
-import { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./costs.ts";
+import { NATIVE_COSTS, NATIVE_MEMORY, type NativeWork, nativeWork } from "./costs.ts";
 
 /** How one encoder would do an uncut plan. */
 export interface Offer {
@@ -47,7 +47,7 @@ export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): O
   const cut = isCopy(plan) ? null : bestCut(plan, work, host);
   const offer = {
     encoder: "native",
-    start: NATIVE_COST.seconds.start,
+    start: NATIVE_COSTS.seconds.start,
     refusal: host.refusal ?? refuseMemory(work, host.memory ?? NATIVE_MEMORY),
   };
   if (uncut === null || cut === null || !isWorth(cut, uncut)) {
@@ -99,7 +99,7 @@ export function slotsFor(cores: number): { slots: number; threads: number } {
 /** Estimates the seconds of a plan that one encoder does whole; null when its duration is unknown. */
 function uncutTime({ pictures, sound }: NativeWork, { cores }: NativeHost): number | null {
   if (pictures === null || sound === null) return null;
-  const { start, job } = NATIVE_COST.seconds;
+  const { start, job } = NATIVE_COSTS.seconds;
   return start + job + Math.max(pictures / paceOf(cores), sound);
 }
 
@@ -110,7 +110,7 @@ function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | n
   if (video?.mode !== "encode" || pictures === null || sound === null || duration === null) return null;
   const segmented = plan.kind === "adaptive_video";
   const slots = Math.max(1, Math.min(host.instances * slotsFor(host.cores).slots, host.max_in_flight));
-  const cost = NATIVE_COST.seconds;
+  const cost = NATIVE_COSTS.seconds;
   const pace = paceOf(host.cores);
   let best: NativeTime | null = null;
   const step = segmented ? SEGMENT_SECONDS : CHUNK_LENGTHS.step;
@@ -120,7 +120,8 @@ function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | n
     const longest = Math.max(...chunks.map((chunk) => outputSeconds(plan, chunk) ?? 0));
     const each = cost.job + (seek + (pictures * longest) / duration) / pace;
     const rounds = Math.ceil(chunks.length / slots);
-    const stitching = cost.stitch.once + chunks.length * cost.stitch.chunk + duration * cost.stitch.second;
+    const stitching =
+      cost.stitch.base + chunks.length * cost.stitch.chunk + duration * cost.stitch.output_second;
     const seconds = cost.start + Math.max(rounds * each, cost.job + sound) + stitching;
     if (best === null || seconds < best.seconds)
       best = { chunk_seconds: length, chunks: chunks.length, seconds };
@@ -130,5 +131,5 @@ function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | n
 
 function paceOf(cores: number): number {
   const { threads } = slotsFor(cores);
-  return threads === 1 ? 1 : threads * NATIVE_COST.parallel;
+  return threads === 1 ? 1 : threads * NATIVE_COSTS.parallel;
 }

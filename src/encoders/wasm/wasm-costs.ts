@@ -1,0 +1,263 @@
+import { estimateWork } from "../../media/estimate.ts";
+import { featureCost } from "../../media/features.ts";
+import type { Tool } from "../../media/ffmpeg/toolset.ts";
+import type { ImageFormat } from "../../media/formats.ts";
+import {
+  type AudioPlan,
+  type Geometry,
+  type Plan,
+  pictureSize,
+  plannedOf,
+  sourceSeconds,
+} from "../../media/plan.ts";
+import type { Figures } from "../../media/route/costs.ts";
+import type { Source } from "../../media/source.ts";
+
+/** A core of ffmpeg: the stock one, or the fast one of this project. */
+export type CoreName = "stock" | "fast";
+
+/**
+ * What work costs the stock core: seconds of one processor, MiB of heap and bytes of output. "Per Mpx" means per million pixels of one
+ * picture. Features state their own costs. `bench/constants/light-constants.ts` measures the figures and prints them by these names, or
+ * states where they come from.
+ */
+export const STOCK_COSTS = {
+  seconds: {
+    /** Startup and reading the input. */
+    start: 0.2,
+    /** Per Mpx decoded. */
+    decode: 0.007,
+    /** Per million bits decoded. */
+    bits: 0.025,
+    /** Scaling, per Mpx decoded and per Mpx encoded. */
+    scale: 0.008,
+    /** Per Mpx encoded. */
+    encode: { jpeg: 0.03, png: 0.18, webp: 0.1, gif: 0.2, avif: 0, vp9: 0.08 },
+    /** Per Mpx encoded, by level. */
+    x264: {
+      lookahead_15: 0.075,
+      lookahead_10: 0.08,
+      lookahead_5: 0.08,
+      lookahead_2: 0.08,
+      no_b_frames: 0.08,
+      ultrafast: 0.035,
+    },
+    /** Per second of sound. */
+    sound: { aac: 0.025, mp3: 0.02, opus: 0.015, vorbis: 0.2, flac: 0.005, pcm_s16le: 0.003 },
+    /** Per second of sound whose loudness changes: one pass to measure it, and four with a limiter. */
+    loudness: 0.13,
+  },
+  memory: {
+    /** The core, its stack, demuxers and muxers. */
+    base: 18,
+    /** A source with a timeline. */
+    timeline: 4,
+    /** A demuxer's index of some 25 pictures and 47 packets of sound a second, per thousand seconds of source. */
+    index: 3,
+    /** libvpx. */
+    vp9: 6,
+    /** Reference pictures and pictures that wait for reordering, per Mpx decoded. */
+    decode: { still: 2.7, still_rgb: 4.5, still_alpha: 13.5, moving: 13, deep: 34, alpha: 44 },
+    /** Per Mpx encoded. */
+    encode: { jpeg: 9.5, png: 6.5, webp: 2.5, gif: 22, avif: 0, vp9: 62 },
+    /** Per Mpx encoded, by level. */
+    x264: {
+      lookahead_15: 106,
+      lookahead_10: 85,
+      lookahead_5: 64,
+      lookahead_2: 43,
+      no_b_frames: 36,
+      ultrafast: 22,
+    },
+    /** Transparency in WebP, per Mpx encoded. */
+    alpha: 8,
+    /** Per Mpx encoded with padding. */
+    pad: 4,
+    /** The palette tree of a GIF. */
+    palette: 17,
+    /** Per Mpx of the frames that an animation buffers for its palette. */
+    palette_frames: 4,
+    /** Per rendition after the first. */
+    rendition: 12,
+    /** Per Mpx of an extra input. */
+    extra_input: 16,
+    /** A page's encoder worker outside its heap: code, glue and blocks of input. */
+    worker: 48,
+  },
+  /** The output, which is in memory too. */
+  output: {
+    /** Bytes per pixel. PNG compresses photographs to about half of their three. */
+    png: 2,
+    /** Bytes per pixel of other images. */
+    image: 0.7,
+    /** Bits per pixel of video whose bitrate is unknown. */
+    video: 0.25,
+    /** A file in memory grows by an eighth at a time. */
+    growth: 1.125,
+  },
+} as const;
+
+/** What work costs the fast core, in the units of {@link STOCK_COSTS}. Its heap is no larger. */
+export const FAST_COSTS = {
+  ...STOCK_COSTS,
+  seconds: {
+    start: 0.2,
+    decode: 0.002,
+    bits: 0.02,
+    scale: 0.002,
+    encode: STOCK_COSTS.seconds.encode,
+    x264: {
+      lookahead_15: 0.025,
+      lookahead_10: 0.025,
+      lookahead_5: 0.025,
+      lookahead_2: 0.025,
+      no_b_frames: 0.025,
+      ultrafast: 0.012,
+    },
+    sound: { aac: 0.018, mp3: 0.008, opus: 0.01, vorbis: 0.2, flac: 0.003, pcm_s16le: 0.003 },
+    loudness: 0.08,
+  },
+} as const;
+
+/** A table of the costs of a core. */
+export type WasmCosts = Figures<typeof STOCK_COSTS>;
+
+/** The costs of each core. */
+export const WASM_COSTS: Readonly<Record<CoreName, WasmCosts>> = { stock: STOCK_COSTS, fast: FAST_COSTS };
+
+// A seventh faster than the preset's hexagon search, for -2.1 to +1.2 % of the bytes at equal SSIM over eight films; only jumping text
+// takes 12 % more. B-frames keep the preset's spatial prediction, because temporal takes 16 % more when a camera shakes.
+const QUICK = "me=dia";
+
+/** x264's arguments at one setting, whose costs the tables state by its name. */
+export interface X264Level {
+  name: keyof WasmCosts["memory"]["x264"];
+  args: Tool["args"];
+}
+
+/** x264 settings by heap per Mpx, best first; look-ahead costs most and B-frames gain most. */
+export const X264_LEVELS: readonly [X264Level, X264Level, X264Level, X264Level, X264Level] = [
+  { name: "lookahead_10", args: x264("veryfast", `rc-lookahead=10:bframes=3:ref=1:${QUICK}`) },
+  { name: "lookahead_5", args: x264("veryfast", `rc-lookahead=5:bframes=2:ref=1:${QUICK}`) },
+  { name: "lookahead_2", args: x264("veryfast", `rc-lookahead=2:bframes=1:ref=1:${QUICK}`) },
+  { name: "no_b_frames", args: x264("veryfast", `rc-lookahead=2:bframes=0:ref=1:${QUICK}`) },
+  { name: "ultrafast", args: x264("ultrafast", "rc-lookahead=0:bframes=0:ref=1") },
+];
+
+/**
+ * x264 setting for memory that allows half as much look-ahead again: as good as the first of {@link X264_LEVELS}, in less time.
+ */
+export const X264_AMPLE: X264Level = {
+  name: "lookahead_15",
+  // Look-ahead makes up for the missing B-frame partitions: a fifth faster than the preset, for 1.3 % fewer bytes at equal SSIM over
+  // the same films. At one CRF, look-ahead spends 3 % more bytes for more fidelity, and would spend even more without the lower qcomp.
+  args: x264("veryfast", `rc-lookahead=15:bframes=3:ref=1:${QUICK}:partitions=i4x4,i8x8,p8x8:qcomp=0.55`),
+};
+
+function x264(preset: string, params: string): Tool["args"] {
+  return ["-preset", preset, "-x264-params", `threads=1:${params}`];
+}
+
+const MPX = 1_000_000;
+
+/** Estimates the MiB of heap that a plan takes, with x264 at a level. */
+export function heapOf(
+  plan: Plan,
+  source: Source,
+  { name }: X264Level,
+  { memory }: WasmCosts = STOCK_COSTS,
+): number {
+  const { frame_decoded, pixels_held } = estimateWork(plan, source);
+  const features = featureCost(plannedOf(plan), "stock");
+  const outputs = pictures(plan);
+  const decoded = (frame_decoded / MPX) * memory.decode[sortOf(plan, source)];
+  const encoded = outputs.map((geometry) => {
+    const extra = (keepsAlpha(plan) ? memory.alpha : 0) + features.memory + (geometry.pad ? memory.pad : 0);
+    return area(geometry) * (encoding(plan, memory.encode, memory.x264[name]) + extra);
+  });
+  const fixed =
+    memory.base +
+    (source.kind === "image" ? 0 : memory.timeline + ((source.duration ?? 0) / 1000) * memory.index) +
+    (plan.format === "webm" ? memory.vp9 : 0) +
+    (plan.format === "gif" ? memory.palette : 0) +
+    ((pixels_held ?? 0) / MPX) * memory.palette_frames +
+    features.fixed_memory +
+    Math.max(0, outputs.length - 1) * memory.rendition +
+    (plan.further ?? []).reduce((sum, { pixels }) => sum + (pixels / MPX) * memory.extra_input, 0);
+  return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
+}
+
+/** Estimated seconds of one processor. */
+export interface WorkTime {
+  pictures: number;
+  sound: number;
+  /** For each chunk but the first: decoding from the keyframe before it to its start. */
+  seek: number;
+}
+
+const SEEK_SECONDS = 4;
+
+/** Estimates the seconds of work in a plan on a core; null when its duration is unknown. */
+export function secondsOf(
+  plan: Plan,
+  source: Source,
+  { name }: X264Level,
+  core: CoreName = "stock",
+  { seconds }: WasmCosts = WASM_COSTS[core],
+): WorkTime | null {
+  const work = estimateWork(plan, source);
+  if (work.pixels_decoded === null || work.pixels_encoded === null || work.audio_seconds === null)
+    return null;
+  const decoded = work.pixels_decoded / MPX;
+  const encoded = work.pixels_encoded / MPX;
+  const span =
+    work.seconds === 0 && source.fps ? (work.frames_decoded ?? 0) / source.fps : sourceSeconds(plan);
+  const share = source.duration && span ? Math.min(1, span / source.duration) : 1;
+  const bits = decoded > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
+  const rate =
+    encoding(plan, seconds.encode, seconds.x264[name]) + featureCost(plannedOf(plan), core).seconds;
+  const { audio } = plan;
+  const decoding = decoded * seconds.decode + bits * seconds.bits;
+  return {
+    pictures: decoding + (decoded + encoded) * seconds.scale + encoded * rate,
+    seek: plan.duration && span ? (decoding * SEEK_SECONDS) / span : 0,
+    sound: audio?.mode === "encode" ? work.audio_seconds * soundRate(audio, seconds) : 0,
+  };
+}
+
+function soundRate(
+  { codec, shape }: Extract<AudioPlan, { mode: "encode" }>,
+  { sound, loudness }: WasmCosts["seconds"],
+): number {
+  return sound[codec] + (shape?.loudness === undefined ? 0 : loudness);
+}
+
+function sortOf(plan: Plan, source: Source): keyof WasmCosts["memory"]["decode"] {
+  const depth = source.color?.bit_depth ?? 8;
+  if (source.kind === "image") {
+    const pixels = source.pixel_format ?? "";
+    if (source.has_alpha || /^(yuva|gbrap)/.test(pixels)) return "still_alpha";
+    return /^yuv/.test(pixels) && depth === 8 ? "still" : "still_rgb";
+  }
+  if (source.has_alpha && plan.image === null) return "alpha";
+  return depth > 8 ? "deep" : "moving";
+}
+
+function encoding(plan: Plan, table: Readonly<Record<ImageFormat | "vp9", number>>, x264: number): number {
+  if (plan.image) return table[plan.format as ImageFormat];
+  return plan.video?.mode === "encode" && plan.video.codec === "vp9" ? table.vp9 : x264;
+}
+
+function pictures(plan: Plan): Geometry[] {
+  if (plan.renditions.length > 0) return plan.renditions.map(({ geometry }) => geometry);
+  if (plan.image) return [{ ...plan.image.geometry, ...pictureSize(plan.image) }];
+  return plan.video?.mode === "encode" ? [plan.video.geometry] : [];
+}
+
+function keepsAlpha(plan: Plan): boolean {
+  return plan.format === "webp" && plan.image?.alpha === true;
+}
+
+function area({ width, height }: Geometry): number {
+  return (width * height) / MPX;
+}
