@@ -3,22 +3,22 @@ import type { Benchmark, Sample } from "../../bench/benchmark.ts";
 import { median, percentile, runBenchmark, summarize } from "../../bench/measure.ts";
 
 test.each([
-  [[3], 3],
-  [[9, 1, 5], 5],
-  [[4, 1, 2, 3], 2.5],
-  [[10, 9, 100], 10],
-  [[], Number.NaN],
-])("the median of %j is %d", (values, expected) => {
+  { values: [3], expected: 3 },
+  { values: [9, 1, 5], expected: 5 },
+  { values: [4, 1, 2, 3], expected: 2.5 },
+  { values: [10, 9, 100], expected: 10 },
+  { values: [], expected: Number.NaN },
+])("the median of $values is $expected", ({ values, expected }) => {
   expect(median(values)).toBe(expected);
 });
 
 test.each([
-  [50, 50],
-  [99, 99],
-  [100, 100],
-  [1, 1],
-  [0, 1],
-])("percentile %d of 1 to 100 is %d", (percent, expected) => {
+  { percent: 50, expected: 50 },
+  { percent: 99, expected: 99 },
+  { percent: 100, expected: 100 },
+  { percent: 1, expected: 1 },
+  { percent: 0, expected: 1 },
+])("percentile $percent of 1 to 100 is $expected", ({ percent, expected }) => {
   const values = Array.from({ length: 100 }, (_, n) => 100 - n);
   expect(percentile(values, percent)).toBe(expected);
 });

@@ -8,12 +8,12 @@ const POINTS = [
 ];
 
 test.for([
-  [0.96, 100],
-  [0.97, 200],
-  [0.965, 100 * Math.SQRT2],
-  [0.975, 200 * Math.SQRT2],
-  [0.985, 400 * Math.SQRT2],
-  [0.955, 100 / Math.SQRT2],
-])("at an SSIM of %d the size is %d", ([ssim, bytes]) => {
+  { ssim: 0.96, bytes: 100 },
+  { ssim: 0.97, bytes: 200 },
+  { ssim: 0.965, bytes: 100 * Math.SQRT2 },
+  { ssim: 0.975, bytes: 200 * Math.SQRT2 },
+  { ssim: 0.985, bytes: 400 * Math.SQRT2 },
+  { ssim: 0.955, bytes: 100 / Math.SQRT2 },
+])("at an SSIM of $ssim the size is $bytes", ({ ssim, bytes }) => {
   expect(sizeAt(ssim ?? 0, POINTS)).toBeCloseTo(bytes ?? 0, 6);
 });

@@ -4,28 +4,31 @@ import { parseBenchArgs } from "../../bench/options.ts";
 const ALL = ["one", "two", "three"];
 
 test.each([
-  [[], ALL, null, null],
-  [["--only", "two"], ["two"], null, null],
-  [["--only", "three,one"], ["one", "three"], null, null],
-  [["--only=two", "--only", "one,two"], ["one", "two"], null, null],
-  [["--json", "out.json"], ALL, "out.json", null],
-  [["--only", "one", "--json=a/b.json"], ["one"], "a/b.json", null],
-  [["--rounds", "2"], ALL, null, 2],
-])("%j", (args, names, json, rounds) => {
+  { args: [], names: ALL, json: null, rounds: null },
+  { args: ["--only", "two"], names: ["two"], json: null, rounds: null },
+  { args: ["--only", "three,one"], names: ["one", "three"], json: null, rounds: null },
+  { args: ["--only=two", "--only", "one,two"], names: ["one", "two"], json: null, rounds: null },
+  { args: ["--json", "out.json"], names: ALL, json: "out.json", rounds: null },
+  { args: ["--only", "one", "--json=a/b.json"], names: ["one"], json: "a/b.json", rounds: null },
+  { args: ["--rounds", "2"], names: ALL, json: null, rounds: 2 },
+])("$args", ({ args, names, json, rounds }) => {
   expect(parseBenchArgs(args, ALL)).toEqual({ names, json, rounds });
 });
 
 test.each([
-  [["--only", "four"], "There is no benchmark four; there are one, two, three."],
-  [["--only", "one,five,six"], "There is no benchmark five, six; there are one, two, three."],
-  [["--only", ""], "--only needs names of: one, two, three."],
-  [["--only", ","], "--only needs names of: one, two, three."],
-  [["--json", ""], "--json needs the path of a file."],
-  [["--rounds", "0"], "--rounds needs a number from 1 to 99."],
-  [["--rounds", "some"], "--rounds needs a number from 1 to 99."],
-  [["--json"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
-  [["--all"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
-  [["one"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
-])("rejects %j", (args, message) => {
+  { args: ["--only", "four"], message: "There is no benchmark four; there are one, two, three." },
+  {
+    args: ["--only", "one,five,six"],
+    message: "There is no benchmark five, six; there are one, two, three.",
+  },
+  { args: ["--only", ""], message: "--only needs names of: one, two, three." },
+  { args: ["--only", ","], message: "--only needs names of: one, two, three." },
+  { args: ["--json", ""], message: "--json needs the path of a file." },
+  { args: ["--rounds", "0"], message: "--rounds needs a number from 1 to 99." },
+  { args: ["--rounds", "some"], message: "--rounds needs a number from 1 to 99." },
+  { args: ["--json"], message: "Use [--only NAME,…] [--json FILE] [--rounds N]." },
+  { args: ["--all"], message: "Use [--only NAME,…] [--json FILE] [--rounds N]." },
+  { args: ["one"], message: "Use [--only NAME,…] [--json FILE] [--rounds N]." },
+])("rejects $args", ({ args, message }) => {
   expect(() => parseBenchArgs(args, ALL)).toThrow(message);
 });

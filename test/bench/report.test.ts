@@ -40,14 +40,14 @@ test("the JSON lists the results in full precision", () => {
 });
 
 test.each([
-  [null, "–"],
-  [0, "0"],
-  [0.000_123_456, "0.000123"],
-  [1, "1"],
-  [9.999, "10"],
-  [99.95, "100"],
-  [100.4, "100"],
-  [1_234_567.8, "1234568"],
-])("%s prints as %s", (value, expected) => {
+  { value: null, expected: "–" },
+  { value: 0, expected: "0" },
+  { value: 0.000_123_456, expected: "0.000123" },
+  { value: 1, expected: "1" },
+  { value: 9.999, expected: "10" },
+  { value: 99.95, expected: "100" },
+  { value: 100.4, expected: "100" },
+  { value: 1_234_567.8, expected: "1234568" },
+])("$value prints as $expected", ({ value, expected }) => {
   expect(short(value)).toBe(expected);
 });

@@ -129,26 +129,30 @@ const endOf = (id: string) =>
     return { status, error, stored: await kit.stored() };
   }, id);
 
-const CHANGES: [string, (path: string) => Promise<void>, object][] = [
-  [
-    "truncated",
-    (path) => truncate(path, 1000),
-    { kind: "input_unreachable", message: expect.stringMatching(/changed, moved or removed/) },
-  ],
-  [
-    "rewritten",
-    async (path) => {
+const CHANGES: { name: string; change: (path: string) => Promise<void>; error: object }[] = [
+  {
+    name: "truncated",
+    change: (path) => truncate(path, 1000),
+    error: { kind: "input_unreachable", message: expect.stringMatching(/changed, moved or removed/) },
+  },
+  {
+    name: "rewritten",
+    change: async (path) => {
       await writeFile(path, await readFile(long));
       await utimes(path, new Date(1), new Date(1));
     },
-    { kind: "input_unreachable", message: expect.stringMatching(/changed, moved or removed/) },
-  ],
-  ["removed", unlink, { kind: "input_not_found", message: "The file no longer exists." }],
+    error: { kind: "input_unreachable", message: expect.stringMatching(/changed, moved or removed/) },
+  },
+  {
+    name: "removed",
+    change: unlink,
+    error: { kind: "input_not_found", message: "The file no longer exists." },
+  },
 ];
 
 test.for(CHANGES)(
-  "a file that is %s mid-encode fails the task and leaves nothing stored",
-  async ([, change, error]) => {
+  "a file that is $name mid-encode fails the task and leaves nothing stored",
+  async ({ change, error }) => {
     const path = join(tmpdir(), `framewright-changing-${crypto.randomUUID()}.mp4`);
     await writeFile(path, await readFile(long));
     await open({ name: "changing" });
@@ -182,34 +186,34 @@ test("a store that fills up mid-encode fails the task with storage_full, and wor
 });
 
 // What is served in place of the core at first, and the error.
-const CORES: [string, (core: Uint8Array) => Uint8Array, object][] = [
-  [
-    "truncated",
-    (core) => core.subarray(0, 100_000),
-    {
+const CORES: { state: string; harm: (core: Uint8Array) => Uint8Array; error: object }[] = [
+  {
+    state: "truncated",
+    harm: (core) => core.subarray(0, 100_000),
+    error: {
       message: "The encoder core is not the expected file (core.wasm.gz: it is damaged or cut off).",
       retryable: false,
     },
-  ],
-  [
-    "another file",
-    () => new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]),
-    {
+  },
+  {
+    state: "another file",
+    harm: () => new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]),
+    error: {
       message:
         "The encoder core is not the expected file (core.wasm.gz: it is cut off at 8 of 32232419 bytes).",
       retryable: false,
     },
-  ],
-  [
-    "missing",
-    () => new Uint8Array(),
-    { message: "The encoder core could not be loaded (core.wasm.gz: status 404).", retryable: true },
-  ],
+  },
+  {
+    state: "missing",
+    harm: () => new Uint8Array(),
+    error: { message: "The encoder core could not be loaded (core.wasm.gz: status 404).", retryable: true },
+  },
 ];
 
 test.for(CORES)(
-  "a core that is %s fails the task with a clear error; the next task gets the restored core",
-  async ([state, harm, error]) => {
+  "a core that is $state fails the task with a clear error; the next task gets the restored core",
+  async ({ state, harm, error }) => {
     const core = await readFile(join(CLIP_FOLDER, "core", "ffmpeg-core.wasm.gz"));
     const served = await rig.put("core.wasm.gz", harm(core));
     if (state === "missing") await rig.take("core.wasm.gz");
@@ -244,18 +248,19 @@ const NO_FILES = "The browser denies this page files of its own, as in some priv
 const NO_DATABASE = "The browser denies this page a database, as in some private windows.";
 
 test.for([
-  ["no files", "delete StorageManager.prototype.getDirectory", NO_FILES],
-  [
-    "no access to files",
-    "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('No', 'SecurityError'))",
-    NO_FILES,
-  ],
-  [
-    "no database",
-    "delete globalThis.indexedDB; Object.defineProperty(globalThis, 'indexedDB', {})",
-    NO_DATABASE,
-  ],
-] as const)("every call in a private window with %s says so", async ([, script, message]) => {
+  { name: "no files", script: "delete StorageManager.prototype.getDirectory", message: NO_FILES },
+  {
+    name: "no access to files",
+    script:
+      "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('No', 'SecurityError'))",
+    message: NO_FILES,
+  },
+  {
+    name: "no database",
+    script: "delete globalThis.indexedDB; Object.defineProperty(globalThis, 'indexedDB', {})",
+    message: NO_DATABASE,
+  },
+] as const)("every call in a private window with $name says so", async ({ script, message }) => {
   await spoilWorkers(rig.lab.page, script);
   await open({ name: "private" });
   const error = { kind: "service_unavailable", message, retryable: false };

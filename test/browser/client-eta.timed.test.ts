@@ -36,60 +36,66 @@ interface Job {
   prefer?: "speed";
 }
 
-const JOBS: readonly (readonly [string, Job])[] = [
-  ["one-chunk", { file: "film.mp4", kind: "video", options: { quality: "low" }, workers: 1 }],
-  ["several-chunks", { file: "film.mp4", kind: "video", options: { quality: "low" }, workers: 2 }],
-  [
-    "webcodecs",
-    {
+const JOBS: readonly { name: string; job: Job }[] = [
+  { name: "one-chunk", job: { file: "film.mp4", kind: "video", options: { quality: "low" }, workers: 1 } },
+  {
+    name: "several-chunks",
+    job: { file: "film.mp4", kind: "video", options: { quality: "low" }, workers: 2 },
+  },
+  {
+    name: "webcodecs",
+    job: {
       file: "long-film.mp4",
       kind: "video",
       options: { width: 1280, quality: "low" },
       workers: 2,
       prefer: "speed",
     },
-  ],
-  ["sound", { file: "sound.flac", kind: "audio", options: { format: "mp3" }, workers: 2 }],
-  ["stream", { file: "film.mp4", kind: "adaptive_video", options: { height: 360 }, workers: 2 }],
-  ["animation", { file: "moving.gif", kind: "image", options: { width: 480 }, workers: 2 }],
+  },
+  { name: "sound", job: { file: "sound.flac", kind: "audio", options: { format: "mp3" }, workers: 2 } },
+  { name: "stream", job: { file: "film.mp4", kind: "adaptive_video", options: { height: 360 }, workers: 2 } },
+  { name: "animation", job: { file: "moving.gif", kind: "image", options: { width: 480 }, workers: 2 } },
 ];
 
 // Progress is reported once a second: each lasts long enough for several reports on a fast machine.
-test.for(JOBS)("from 20 percent on, every ETA of %s is right within a factor of two", async ([name, job]) => {
-  await openKit(rig.lab.page, { name, encoderWorkers: job.workers, prefer: job.prefer ?? "quality" });
-  const share = await watchShare(rig.lab);
-  const { heard, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
-    const { client } = kit;
-    const input = await kit.file(`/files/${file}`);
-    const task = await client.tasks.create({ input, kind, options } as NewTask);
-    const heard: { began: number; at: number; progress: number; eta: number | null }[] = [];
-    client.on(task, "update", ({ progress, eta, record }) => {
-      const began = record.steps[2]?.started_at;
-      if (progress !== null && began && !record.steps[2]?.output)
-        heard.push({ began: began / 1000, at: Date.now() / 1000, progress, eta });
-    });
-    const done = await client.tasks.wait(task);
-    const end = Date.now() / 1000;
-    if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
-    await client.close();
-    return { heard, end };
-  }, job);
-  share.stop();
-  const late = heard
-    .filter(({ progress }) => progress >= 20 && progress < ENCODED)
-    .map(({ began, at, progress, eta }) => {
-      const left = end - at;
-      // The load of the machine cannot be predicted: this is the time left if the encode keeps a share of the processor that it has had.
-      const work = left * share.between(at, end);
-      const shares = WINDOWS.map((part) => share.between(at - part * (at - began), at));
-      return { progress, eta, left, most: work / Math.min(...shares), least: work / Math.max(...shares) };
-    });
-  expect(late.length).toBeGreaterThan(2);
-  expect(
-    late.filter(({ eta, left, most, least }) => !isRight(eta, left, left) && !isRight(eta, least, most)),
-  ).toEqual([]);
-  expect(rig.lab.complaints).toEqual([]);
-});
+test.for(JOBS)(
+  "from 20 percent on, every ETA of $name is right within a factor of two",
+  async ({ name, job }) => {
+    await openKit(rig.lab.page, { name, encoderWorkers: job.workers, prefer: job.prefer ?? "quality" });
+    const share = await watchShare(rig.lab);
+    const { heard, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
+      const { client } = kit;
+      const input = await kit.file(`/files/${file}`);
+      const task = await client.tasks.create({ input, kind, options } as NewTask);
+      const heard: { began: number; at: number; progress: number; eta: number | null }[] = [];
+      client.on(task, "update", ({ progress, eta, record }) => {
+        const began = record.steps[2]?.started_at;
+        if (progress !== null && began && !record.steps[2]?.output)
+          heard.push({ began: began / 1000, at: Date.now() / 1000, progress, eta });
+      });
+      const done = await client.tasks.wait(task);
+      const end = Date.now() / 1000;
+      if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+      await client.close();
+      return { heard, end };
+    }, job);
+    share.stop();
+    const late = heard
+      .filter(({ progress }) => progress >= 20 && progress < ENCODED)
+      .map(({ began, at, progress, eta }) => {
+        const left = end - at;
+        // The load of the machine cannot be predicted: this is the time left if the encode keeps a share of the processor that it has had.
+        const work = left * share.between(at, end);
+        const shares = WINDOWS.map((part) => share.between(at - part * (at - began), at));
+        return { progress, eta, left, most: work / Math.min(...shares), least: work / Math.max(...shares) };
+      });
+    expect(late.length).toBeGreaterThan(2);
+    expect(
+      late.filter(({ eta, left, most, least }) => !isRight(eta, left, left) && !isRight(eta, least, most)),
+    ).toEqual([]);
+    expect(rig.lab.complaints).toEqual([]);
+  },
+);
 
 function isRight(eta: number | null, least: number, most: number): boolean {
   if (eta === null) return false;

@@ -31,14 +31,22 @@ const errorOf = (page: Page = rig.lab.page) =>
   });
 
 test.for([
-  [
-    "DataError",
-    "input_unreachable",
-    "could not store the file, which may have been changed, moved or deleted after it was chosen",
-  ],
-  ["DataCloneError", "service_unavailable", "could not copy what is to be stored; try again"],
-  ["UnknownError", "service_unavailable", "could not use the database of this page; try again"],
-] as const)("a %s of the database becomes a clear error", async ([name, kind, what]) => {
+  {
+    name: "DataError",
+    kind: "input_unreachable",
+    what: "could not store the file, which may have been changed, moved or deleted after it was chosen",
+  },
+  {
+    name: "DataCloneError",
+    kind: "service_unavailable",
+    what: "could not copy what is to be stored; try again",
+  },
+  {
+    name: "UnknownError",
+    kind: "service_unavailable",
+    what: "could not use the database of this page; try again",
+  },
+] as const)("a $name of the database becomes a clear error", async ({ name, kind, what }) => {
   await spoilWorkers(
     rig.lab.page,
     `const put = IDBObjectStore.prototype.put;

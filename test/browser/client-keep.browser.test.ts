@@ -228,19 +228,19 @@ const forbidding = (state: string) => `
   });`;
 
 test.for([
-  [
-    "prompt",
-    "permission",
-    /^The browser asks whether film\.mp4 may be read only after a click: call resume\(\)/,
-  ],
-  [
-    "denied",
-    "gone",
-    /^The visitor did not allow film\.mp4 to be read: pass the file, chosen again, to resume/,
-  ],
+  {
+    state: "prompt",
+    reason: "permission",
+    resumed: /^The browser asks whether film\.mp4 may be read only after a click: call resume\(\)/,
+  },
+  {
+    state: "denied",
+    reason: "gone",
+    resumed: /^The visitor did not allow film\.mp4 to be read: pass the file, chosen again, to resume/,
+  },
 ] as const)(
-  "a handle whose permission is %s after a reload waits, and errors say how to resume",
-  async ([state, reason, resumed]) => {
+  "a handle whose permission is $state after a reload waits, and errors say how to resume",
+  async ({ state, reason, resumed }) => {
     const { page } = rig.lab;
     const id = await page.evaluate(async () => {
       const origin = await navigator.storage.getDirectory();

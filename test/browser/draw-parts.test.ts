@@ -27,37 +27,38 @@ async function simulate(cost: (part: Part, pixels: number) => number) {
 const PIXELS = SIZE.width * SIZE.height;
 
 test.for([
-  ["takes no time", () => 0, 1, 10],
-  [
-    "takes its time for each of its pixels",
-    (_: Part, pixels: number) => (8000 * pixels) / PIXELS,
-    150,
-    16_000,
-  ],
-  ["takes the same time at any size", () => 300, 301, 5000],
-  [
-    "takes the same time in any part",
-    (part: Part, pixels: number) => (4500 * pixels) / (part.width * part.height),
-    4501,
-    15_000,
-  ],
-  [
-    "takes much of its time in any part",
-    (part: Part, pixels: number) => ((1500 * pixels) / PIXELS) * (1 + PIXELS / part.width / part.height),
-    3001,
-    12_000,
-  ],
-  [
-    "takes its time in a corner",
-    (part: Part, pixels: number) => {
+  { name: "takes no time", cost: () => 0, most: 1, sum: 10 },
+  {
+    name: "takes its time for each of its pixels",
+    cost: (_: Part, pixels: number) => (8000 * pixels) / PIXELS,
+    most: 150,
+    sum: 16_000,
+  },
+  { name: "takes the same time at any size", cost: () => 300, most: 301, sum: 5000 },
+  {
+    name: "takes the same time in any part",
+    cost: (part: Part, pixels: number) => (4500 * pixels) / (part.width * part.height),
+    most: 4501,
+    sum: 15_000,
+  },
+  {
+    name: "takes much of its time in any part",
+    cost: (part: Part, pixels: number) =>
+      ((1500 * pixels) / PIXELS) * (1 + PIXELS / part.width / part.height),
+    most: 3001,
+    sum: 12_000,
+  },
+  {
+    name: "takes its time in a corner",
+    cost: (part: Part, pixels: number) => {
       const across = Math.max(0, part.x + part.width - Math.max(part.x, 700));
       const down = Math.max(0, part.y + part.height - Math.max(part.y, 500));
       return 1 + 0.4 * across * down * (pixels / (part.width * part.height));
     },
-    800,
-    16_000,
-  ],
-] as const)("a picture that %s is drawn once, in parts", async ([, cost, most, sum]) => {
+    most: 800,
+    sum: 16_000,
+  },
+] as const)("a picture that $name is drawn once, in parts", async ({ cost, most, sum }) => {
   const { longest, all, times } = await simulate(cost);
   expect(times).toEqual([1]);
   expect(longest).toBeLessThan(most);
@@ -65,9 +66,9 @@ test.for([
 });
 
 test.for([
-  ["takes too long for each of its pixels", (_: Part, pixels: number) => 2 * pixels],
-  ["takes too long whatever its size", (_: Part, pixels: number) => 500 + pixels],
-] as const)("a picture that %s fails soon", async ([, cost]) => {
+  { name: "takes too long for each of its pixels", cost: (_: Part, pixels: number) => 2 * pixels },
+  { name: "takes too long whatever its size", cost: (_: Part, pixels: number) => 500 + pixels },
+] as const)("a picture that $name fails soon", async ({ cost }) => {
   let spent = 0;
   const counted = (part: Part, pixels: number) => {
     const ms = cost(part, pixels);

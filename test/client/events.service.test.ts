@@ -99,9 +99,13 @@ test("rejects with the reason of an aborted signal, or when the client closes", 
 });
 
 test.for([
-  [404, { kind: "task_not_found", message: "There is no task with that id." }, "task_not_found"],
-  [401, { kind: "token_invalid", message: "No such key." }, "token_invalid"],
-] as const)("rejects at once on status %i", async ([status, body, kind]) => {
+  {
+    status: 404,
+    body: { kind: "task_not_found", message: "There is no task with that id." },
+    kind: "task_not_found",
+  },
+  { status: 401, body: { kind: "token_invalid", message: "No such key." }, kind: "token_invalid" },
+] as const)("rejects at once on status $status", async ({ status, body, kind }) => {
   api.at(AT, refusal(status, body));
   expect(await failure(client.watch(QUEUED).next())).toMatchObject({ kind, message: body.message });
   expect(asked()).toHaveLength(1);

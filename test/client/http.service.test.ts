@@ -80,13 +80,17 @@ test("gives up a read after four tries", async () => {
 });
 
 test.for([
-  ["a broken connection", CUT, "service_unavailable"],
-  ["a gateway error", refusal(502, PAGE), "service_unavailable"],
-  ["an internal error", refusal(500, { kind: "internal_error", message: "x" }), "internal_error"],
-  ["a 503 without Retry-After", away, "service_unavailable"],
+  { name: "a broken connection", answer: CUT, kind: "service_unavailable" },
+  { name: "a gateway error", answer: refusal(502, PAGE), kind: "service_unavailable" },
+  {
+    name: "an internal error",
+    answer: refusal(500, { kind: "internal_error", message: "x" }),
+    kind: "internal_error",
+  },
+  { name: "a 503 without Retry-After", answer: away, kind: "service_unavailable" },
 ] as const)(
-  "after %s, retries a create under the same idempotency key, but not a cancel",
-  async ([, answer, kind]) => {
+  "after $name, retries a create under the same idempotency key, but not a cancel",
+  async ({ answer, kind }) => {
     const keys: unknown[] = [];
     const watched = createRemoteClient({
       ...{ baseUrl: api.url, apiKey: KEY },
@@ -143,25 +147,40 @@ test("does not wait for a Retry-After of a minute", async () => {
 });
 
 test.for([
-  [
-    "an error of the service",
-    refusal(400, { kind: "invalid_options", message: "Wrong.", param: "options.fps" }),
-    "invalid_options",
-    "options.fps",
-  ],
-  ["an invalid key", refusal(401, { kind: "token_invalid", message: "No." }), "token_invalid", undefined],
-  [
-    "an unknown kind of error",
-    refusal(418, { kind: "teapot", message: "Short." }),
-    "request_invalid",
-    undefined,
-  ],
-  ["an HTML 404", refusal(404, PAGE), "service_unavailable", undefined],
-  ["a redirect", { redirect: "http://127.0.0.1:9/tasks" }, "service_unavailable", undefined],
-  ["an HTML page", refusal(200, PAGE), "service_unavailable", undefined],
-  ["unexpected JSON", refusal(200, { status: "ok" }), "service_unavailable", undefined],
-  ["an empty body", refusal(200, ""), "service_unavailable", undefined],
-] as const)("rejects %s at once, as not retryable", async ([, answer, kind, param]) => {
+  {
+    name: "an error of the service",
+    answer: refusal(400, { kind: "invalid_options", message: "Wrong.", param: "options.fps" }),
+    kind: "invalid_options",
+    param: "options.fps",
+  },
+  {
+    name: "an invalid key",
+    answer: refusal(401, { kind: "token_invalid", message: "No." }),
+    kind: "token_invalid",
+    param: undefined,
+  },
+  {
+    name: "an unknown kind of error",
+    answer: refusal(418, { kind: "teapot", message: "Short." }),
+    kind: "request_invalid",
+    param: undefined,
+  },
+  { name: "an HTML 404", answer: refusal(404, PAGE), kind: "service_unavailable", param: undefined },
+  {
+    name: "a redirect",
+    answer: { redirect: "http://127.0.0.1:9/tasks" },
+    kind: "service_unavailable",
+    param: undefined,
+  },
+  { name: "an HTML page", answer: refusal(200, PAGE), kind: "service_unavailable", param: undefined },
+  {
+    name: "unexpected JSON",
+    answer: refusal(200, { status: "ok" }),
+    kind: "service_unavailable",
+    param: undefined,
+  },
+  { name: "an empty body", answer: refusal(200, ""), kind: "service_unavailable", param: undefined },
+] as const)("rejects $name at once, as not retryable", async ({ answer, kind, param }) => {
   api.at(AT, answer);
   const failed = await failure(client.tasks.get(QUEUED.id));
   expect(failed).toMatchObject({ kind, param, retryable: false });

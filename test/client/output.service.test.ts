@@ -68,18 +68,33 @@ test("reads the run first when given an id or an unfinished record", async () =>
 });
 
 test.for([
-  [
-    "a 404 of the service",
-    refusal(404, { kind: "media_not_found", message: "Gone." }),
-    "media_not_found",
-    false,
-  ],
-  ["a 404 of another host", refusal(404, "<html>"), "media_not_found", false],
-  ["a 403 of the service", refusal(403, { kind: "forbidden", message: "Expired." }), "forbidden", false],
-  ["a 403 of another host", refusal(403, "<Error/>"), "forbidden", false],
-  ["a 502", refusal(502, "<html>"), "service_unavailable", true],
-  ["a truncated body", { file: BYTES, cut_after: 5 }, "service_unavailable", true],
-] as const)("after %s, reading the output rejects with %s", async ([, answer, kind, retryable]) => {
+  {
+    name: "a 404 of the service",
+    answer: refusal(404, { kind: "media_not_found", message: "Gone." }),
+    kind: "media_not_found",
+    retryable: false,
+  },
+  {
+    name: "a 404 of another host",
+    answer: refusal(404, "<html>"),
+    kind: "media_not_found",
+    retryable: false,
+  },
+  {
+    name: "a 403 of the service",
+    answer: refusal(403, { kind: "forbidden", message: "Expired." }),
+    kind: "forbidden",
+    retryable: false,
+  },
+  { name: "a 403 of another host", answer: refusal(403, "<Error/>"), kind: "forbidden", retryable: false },
+  { name: "a 502", answer: refusal(502, "<html>"), kind: "service_unavailable", retryable: true },
+  {
+    name: "a truncated body",
+    answer: { file: BYTES, cut_after: 5 },
+    kind: "service_unavailable",
+    retryable: true,
+  },
+] as const)("after $name, reading the output rejects with $answer", async ({ answer, kind, retryable }) => {
   api.at(PATH, answer);
   for (const failed of await failures()) {
     expect(failed).toMatchObject({ kind, retryable });

@@ -64,17 +64,20 @@ test("asks again to complete an upload whose answer was lost, and keeps it", asy
 });
 
 test.for([
-  [403, "upload_forbidden"],
-  [507, "storage_full"],
-  [400, "upload_failed"],
-] as const)("on storage status %i rejects with %s, and deletes the upload", async ([status, kind]) => {
-  api.at("/put/3", refusal(status, "no"));
-  const error = await client.uploads.send(FILE).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ kind, retryable: false });
-  expect(String((error as Error).message)).not.toContain("/put/");
-  expect(asked().at(-1)).toMatch(new RegExp(`^DELETE /uploads/${UPLOAD.id} `));
-  expect(asked()).not.toContain(`POST ${COMPLETE} 200`);
-});
+  { status: 403, kind: "upload_forbidden" },
+  { status: 507, kind: "storage_full" },
+  { status: 400, kind: "upload_failed" },
+] as const)(
+  "on storage status $status rejects with $kind, and deletes the upload",
+  async ({ status, kind }) => {
+    api.at("/put/3", refusal(status, "no"));
+    const error = await client.uploads.send(FILE).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind, retryable: false });
+    expect(String((error as Error).message)).not.toContain("/put/");
+    expect(asked().at(-1)).toMatch(new RegExp(`^DELETE /uploads/${UPLOAD.id} `));
+    expect(asked()).not.toContain(`POST ${COMPLETE} 200`);
+  },
+);
 
 test.for(["/put/1", COMPLETE])("stops at %s when the signal aborts, and deletes the upload", async (path) => {
   api.at(path, { silent: true });

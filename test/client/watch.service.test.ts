@@ -56,9 +56,9 @@ test("keeps polling while the service is away", async () => {
 });
 
 test.for([
-  ["task_not_found", 404],
-  ["token_invalid", 401],
-] as const)("%s ends a watch", async ([kind, status]) => {
+  { kind: "task_not_found", status: 404 },
+  { kind: "token_invalid", status: 401 },
+] as const)("$kind ends a watch", async ({ kind, status }) => {
   api.at(AT, QUEUED, refusal(status, { kind, message: "No." }));
   const seen: Task[] = [];
   client.on(QUEUED, "update", ({ record }) => seen.push(record));

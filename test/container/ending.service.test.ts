@@ -130,17 +130,17 @@ test("a killed server takes its ffmpeg along, and the next one removes its folde
 });
 
 test.for([
-  [
-    { PORT: "x", PLACES: "0" },
-    [
+  {
+    env: { PORT: "x", PLACES: "0" },
+    message: [
       'PORT must be a whole number from 0 to 65535, not "x".',
       'PLACES must be a whole number from 1 to 256, not "0".',
     ].join(" "),
-  ],
-  [{ PATH: "/nowhere" }, "ffmpeg is not installed, or does not start."],
+  },
+  { env: { PATH: "/nowhere" }, message: "ffmpeg is not installed, or does not start." },
 ] as const)(
-  "with %j it reports in one line, also to its parent, why it does not start, and exits with code 1",
-  async ([env, message]) => {
+  "with $env it reports in one line, also to its parent, why it does not start, and exits with code 1",
+  async ({ env, message }) => {
     const failed = await promisify(execFile)(process.execPath, [MAIN], {
       env: { PATH: process.env.PATH, ...env },
     }).catch((thrown: { code: number; stdout: string; stderr: string }) => thrown);

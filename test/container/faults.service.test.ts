@@ -105,22 +105,22 @@ test("ends a program that reads which picture of a HEIC comes first, once it sta
 });
 
 test.for([
-  ["video", { codec: "h264" }],
-  ["audio", { format: "wav" }],
-  ["adaptive_video", {}],
-] as const)("fails if an output file of %s becomes too large", async ([kind, options]) => {
+  { kind: "video", options: { codec: "h264" } },
+  { kind: "audio", options: { format: "wav" } },
+  { kind: "adaptive_video", options: {} },
+] as const)("fails if an output file of $kind becomes too large", async ({ kind, options }) => {
   const job = await small.job(await clip("mp4", { size: "320x180", seconds: 2 }), kind, options);
   expect(await small.run(job)).toEqual(failed("storage_full", false));
   expect((await small.sink.files()).filter((path) => path.startsWith(job.id))).toEqual([]);
 });
 
 test.for([
-  ["video", { width: 80 }],
-  ["video", { width: 80, format: "webm" }],
-  ["audio", { format: "wav" }],
-  ["image", { format: "png" }],
-  ["adaptive_video", {}],
-] as const)("reports a full disk for %s %j", async ([kind, options]) => {
+  { kind: "video", options: { width: 80 } },
+  { kind: "video", options: { width: 80, format: "webm" } },
+  { kind: "audio", options: { format: "wav" } },
+  { kind: "image", options: { format: "png" } },
+  { kind: "adaptive_video", options: {} },
+] as const)("reports a full disk for $kind $options", async ({ kind, options }) => {
   const job = await full.job(await clip("mp4", { size: "320x180", seconds: 2 }), kind, options);
   const message = "The encoder's disk has no room for the output.";
   expect(await full.run(job)).toEqual(failed("storage_full", false, message));
@@ -152,9 +152,9 @@ test("a source that dies halfway is unreachable", async () => {
 });
 
 test.for([
-  ["another ETag", { etag: '"v2"' }],
-  ["another size", { etag: null, file: new Uint8Array(5_000_000) }],
-] as const)("rejects a source that changes: %s", async ([, change]) => {
+  { name: "another ETag", change: { etag: '"v2"' } },
+  { name: "another size", change: { etag: null, file: new Uint8Array(5_000_000) } },
+] as const)("rejects a source that changes: $name", async ({ change }) => {
   const job = await rig.job(await large(), "audio", { format: "wav" }, (answer) => (request) => {
     return request < 1 ? answer : { ...answer, ...change };
   });
@@ -163,10 +163,10 @@ test.for([
 });
 
 test.for([
-  [404, "input_not_found"],
-  [403, "input_forbidden"],
-  [400, "input_unreachable"],
-] as const)("a source that answers %i is %s", async ([status, kind]) => {
+  { status: 404, kind: "input_not_found" },
+  { status: 403, kind: "input_forbidden" },
+  { status: 400, kind: "input_unreachable" },
+] as const)("a source that answers $status is $kind", async ({ status, kind }) => {
   const job = await rig.job(await clip("mp4"), "video", { width: 80 }, () => ({ status }));
   expect(await rig.run(job)).toEqual(failed(kind, false));
 });
@@ -202,10 +202,28 @@ test("rejects a damaged source", async () => {
 // The position of the canvas's width and height, each less by one, and of those of the first frame.
 const [CANVAS, FRAME] = [24, 14] as const;
 test.for([
-  ["whose canvas needs more memory than there is", 65_535, null, "", failed("out_of_memory", true)],
-  ["with a still larger than its frame", null, 0, "", failed("input_unsupported", false)],
-  ["with something after its end", null, null, "anything at all", expect.objectContaining({ state: "done" })],
-] as const)("decodes an animated WebP %s as far as it can", async ([, canvas, frame, after, wanted]) => {
+  {
+    name: "whose canvas needs more memory than there is",
+    canvas: 65_535,
+    frame: null,
+    after: "",
+    wanted: failed("out_of_memory", true),
+  },
+  {
+    name: "with a still larger than its frame",
+    canvas: null,
+    frame: 0,
+    after: "",
+    wanted: failed("input_unsupported", false),
+  },
+  {
+    name: "with something after its end",
+    canvas: null,
+    frame: null,
+    after: "anything at all",
+    wanted: expect.objectContaining({ state: "done" }),
+  },
+] as const)("decodes an animated WebP $name as far as it can", async ({ canvas, frame, after, wanted }) => {
   const file = Buffer.concat([await readFile(await movingWebp()), Buffer.from(after)]);
   const first = file.indexOf("ANMF") + FRAME;
   for (const [at, side] of [[CANVAS, canvas] as const, [first, frame] as const]) {
@@ -243,12 +261,12 @@ test("reads the pictures of an MP4 from the file itself, whatever its data refer
 });
 
 test.for([
-  [{ status: 403, kind: "forbidden" }, "upload_forbidden", false],
-  [{ status: 507, kind: "storage_full" }, "storage_full", false],
-  [{ status: 409, kind: "conflict" }, "upload_failed", false],
-  [{ status: 500, kind: "internal_error" }, "upload_failed", true],
-  ["cut", "upload_failed", true],
-] as const)("reports a store that answers %j as %s", async ([fault, kind, retryable]) => {
+  { fault: { status: 403, kind: "forbidden" }, kind: "upload_forbidden", retryable: false },
+  { fault: { status: 507, kind: "storage_full" }, kind: "storage_full", retryable: false },
+  { fault: { status: 409, kind: "conflict" }, kind: "upload_failed", retryable: false },
+  { fault: { status: 500, kind: "internal_error" }, kind: "upload_failed", retryable: true },
+  { fault: "cut", kind: "upload_failed", retryable: true },
+] as const)("reports a store that answers $fault as $kind", async ({ fault, kind, retryable }) => {
   const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
   rig.sink.fail(() => fault);
   const reason = fault === "cut" ? unanswered("output", rig.sink.url) : undefined;

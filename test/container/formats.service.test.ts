@@ -14,16 +14,16 @@ const rig = await startRig();
 afterAll(() => rig.close());
 
 const VIDEO = [
-  ["mp4", "h264", "h264", "avc1"],
-  ["mp4", "h265", "hevc", "hvc1"],
-  ["mp4", "av1", "av1", "av01"],
-  ["mov", "h264", "h264", "avc1"],
-  ["mov", "h265", "hevc", "hvc1"],
-  ["webm", "vp9", "vp9", null],
-  ["webm", "av1", "av1", null],
-] as const satisfies [VideoFormat, string, string, string | null][];
+  { format: "mp4", codec: "h264", name: "h264", tag: "avc1" },
+  { format: "mp4", codec: "h265", name: "hevc", tag: "hvc1" },
+  { format: "mp4", codec: "av1", name: "av1", tag: "av01" },
+  { format: "mov", codec: "h264", name: "h264", tag: "avc1" },
+  { format: "mov", codec: "h265", name: "hevc", tag: "hvc1" },
+  { format: "webm", codec: "vp9", name: "vp9", tag: null },
+  { format: "webm", codec: "av1", name: "av1", tag: null },
+] as const satisfies { format: VideoFormat; codec: string; name: string; tag: string | null }[];
 
-test.for(VIDEO)("encodes video to %s as %s", async ([format, codec, name, tag]) => {
+test.for(VIDEO)("encodes video to $format as $codec", async ({ format, codec, name, tag }) => {
   const input = await clip("mp4_b_frames", { seconds: 1 });
   const job = await rig.job(input, "video", { format, codec, quality: "high" });
   const state = await rig.run(job);
@@ -56,15 +56,15 @@ test.for(VIDEO)("encodes video to %s as %s", async ([format, codec, name, tag]) 
 });
 
 const AUDIO = [
-  ["mp3", "mp3"],
-  ["aac", "aac"],
-  ["ogg", "vorbis"],
-  ["opus", "opus"],
-  ["wav", "pcm_s16le"],
-  ["flac", "flac"],
-] as const satisfies [AudioFormat, string][];
+  { format: "mp3", codec: "mp3" },
+  { format: "aac", codec: "aac" },
+  { format: "ogg", codec: "vorbis" },
+  { format: "opus", codec: "opus" },
+  { format: "wav", codec: "pcm_s16le" },
+  { format: "flac", codec: "flac" },
+] as const satisfies { format: AudioFormat; codec: string }[];
 
-test.for(AUDIO)("encodes sound to %s", async ([format, codec]) => {
+test.for(AUDIO)("encodes sound to $format", async ({ format, codec }) => {
   const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format });
   expect(await rig.run(job)).toMatchObject({ state: "done" });
   const { sound, picture } = await readFacts(join(rig.sink.folder, job.id, `output.${format}`));

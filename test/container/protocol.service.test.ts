@@ -43,12 +43,12 @@ test("keeps an idle connection open for longer than any client uses it", async (
 });
 
 test.for([
-  ["POST", "/jobs", undefined, "token_missing"],
-  ["GET", "/jobs/a", undefined, "token_missing"],
-  ["DELETE", "/jobs/a", "Basic abc", "token_invalid"],
-  ["GET", "/jobs/a", "Bearer wrong", "token_invalid"],
-  ["GET", "/jobs/a", `Bearer ${token}x`, "token_invalid"],
-] as const)("%s %s with %s is %s", async ([method, path, header, kind]) => {
+  { method: "POST", path: "/jobs", header: undefined, kind: "token_missing" },
+  { method: "GET", path: "/jobs/a", header: undefined, kind: "token_missing" },
+  { method: "DELETE", path: "/jobs/a", header: "Basic abc", kind: "token_invalid" },
+  { method: "GET", path: "/jobs/a", header: "Bearer wrong", kind: "token_invalid" },
+  { method: "GET", path: "/jobs/a", header: `Bearer ${token}x`, kind: "token_invalid" },
+] as const)("$method $path with $header is $kind", async ({ method, path, header, kind }) => {
   const headers = header === undefined ? {} : { Authorization: header };
   const answer = await fetch(rig.url + path, { method, headers });
   expect([answer.status, await answer.json()]).toEqual([401, { kind, message: expect.any(String) }]);
@@ -209,10 +209,10 @@ test("with SERVICE_ORIGINS set, rejects jobs that read or write elsewhere", asyn
 });
 
 test.for([
-  [{}, "NATIVE_ENCODER_TOKEN and SERVICE_ORIGINS must be set"],
-  [{ NATIVE_ENCODER_TOKEN: token }, "SERVICE_ORIGINS must be set"],
-  [{ SERVICE_ORIGINS: "https://media.example" }, "NATIVE_ENCODER_TOKEN must be set"],
-] as const)("does not start where other machines reach it with only %j", async ([env, words]) => {
+  { env: {}, words: "NATIVE_ENCODER_TOKEN and SERVICE_ORIGINS must be set" },
+  { env: { NATIVE_ENCODER_TOKEN: token }, words: "SERVICE_ORIGINS must be set" },
+  { env: { SERVICE_ORIGINS: "https://media.example" }, words: "NATIVE_ENCODER_TOKEN must be set" },
+] as const)("does not start where other machines reach it with only $env", async ({ env, words }) => {
   for (const HOST of ["0.0.0.0", "::", "192.0.2.1"]) {
     const run = promisify(execFile)(process.execPath, [MAIN], {
       env: { PATH: process.env.PATH, PORT: "0", HOST, ...env },
@@ -231,11 +231,11 @@ test("starts where other machines reach it with a token and origins", async () =
 });
 
 test.for([
-  ["{", 400, "request_invalid"],
-  ["[]", 400, "request_invalid"],
-  ["", 400, "request_invalid"],
-  [" ".repeat(2 ** 20 + 1), 413, "payload_too_large"],
-] as const)("rejects a malformed body (%#)", async ([body, status, kind]) => {
+  { body: "{", status: 400, kind: "request_invalid" },
+  { body: "[]", status: 400, kind: "request_invalid" },
+  { body: "", status: 400, kind: "request_invalid" },
+  { body: " ".repeat(2 ** 20 + 1), status: 413, kind: "payload_too_large" },
+] as const)("rejects a malformed body (%#)", async ({ body, status, kind }) => {
   const answer = await rig.call("POST", "/jobs", body);
   expect([answer.status, await answer.json()]).toMatchObject([status, { kind }]);
   expect(answer.headers.get("Connection")).toBe("close");

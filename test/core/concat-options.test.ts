@@ -20,20 +20,24 @@ test("video copies what it joins where a copy is asked for", () => {
 });
 
 test.for([
-  [{ concat: { url } }, "request_invalid", "concat"],
-  [{ concat: [] }, "invalid_options", "concat"],
-  [{ concat: Array.from({ length: 10 }, () => ({ url })) }, "invalid_options", "concat"],
-  [{ concat: [{ url: "b.mp4" }] }, "invalid_options", "concat.0.url"],
-  [{ concat: [{ url }, {}] }, "invalid_options", "concat.1.url"],
-  [{ concat: [{ url, start: 1 }] }, "request_invalid", "concat.0.start"],
-  [{ concat: [{ url }], start: 1 }, "invalid_options", "start"],
-  [{ concat: [{ url }], end: 1 }, "invalid_options", "end"],
-  [{ concat: [{ url }], speed: 2 }, "invalid_options", "speed"],
-  [{ concat: [{ url }], crop: "1:1" }, "invalid_options", "crop"],
-  [{ concat: [{ url }], rotate: 90 }, "invalid_options", "rotate"],
-  [{ concat: [{ url }], track: 1 }, "invalid_options", "track"],
-  [{ concat: [{ url }], normalize: true }, "invalid_options", "normalize"],
-  [{ concat: [{ url }], overlay: { url } }, "invalid_options", "overlay"],
-] as const)("%o is refused", ([options, kind, name]) => {
+  { options: { concat: { url } }, kind: "request_invalid", name: "concat" },
+  { options: { concat: [] }, kind: "invalid_options", name: "concat" },
+  {
+    options: { concat: Array.from({ length: 10 }, () => ({ url })) },
+    kind: "invalid_options",
+    name: "concat",
+  },
+  { options: { concat: [{ url: "b.mp4" }] }, kind: "invalid_options", name: "concat.0.url" },
+  { options: { concat: [{ url }, {}] }, kind: "invalid_options", name: "concat.1.url" },
+  { options: { concat: [{ url, start: 1 }] }, kind: "request_invalid", name: "concat.0.start" },
+  { options: { concat: [{ url }], start: 1 }, kind: "invalid_options", name: "start" },
+  { options: { concat: [{ url }], end: 1 }, kind: "invalid_options", name: "end" },
+  { options: { concat: [{ url }], speed: 2 }, kind: "invalid_options", name: "speed" },
+  { options: { concat: [{ url }], crop: "1:1" }, kind: "invalid_options", name: "crop" },
+  { options: { concat: [{ url }], rotate: 90 }, kind: "invalid_options", name: "rotate" },
+  { options: { concat: [{ url }], track: 1 }, kind: "invalid_options", name: "track" },
+  { options: { concat: [{ url }], normalize: true }, kind: "invalid_options", name: "normalize" },
+  { options: { concat: [{ url }], overlay: { url } }, kind: "invalid_options", name: "overlay" },
+] as const)("$options is refused", ({ options, kind, name }) => {
   expect(faultOf(() => parseOptions("video", options))).toEqual([kind, `options.${name}`]);
 });

@@ -18,54 +18,79 @@ function errorOf(call: () => unknown): unknown[] {
 
 const SIZE = 'must be a whole number of pixels from 1 to 16384 or a percentage such as "50%" (1 to 1000).';
 
-test.for<[object, string, string, string, string?]>([
-  [
-    { input },
-    "request_invalid",
-    "kind",
-    "is required: video, audio, image, animation, storyboard, waveform, adaptive_video.",
-  ],
-  [
-    { input, kind: "movie" },
-    "invalid_kind",
-    "kind",
-    'Unknown kind "movie"; use video, audio, image, animation, storyboard, waveform, adaptive_video.',
-    "",
-  ],
-  [{ kind: "video" }, "input_required", "input", "is required: the URL of the source."],
-  [
-    { ...video({}), input: "ftp://e.org/a" },
-    "invalid_input",
-    "input",
-    "must be a URL that starts with http://, https://, s3://.",
-  ],
-  [
-    { ...video({}), output: "s3://bucket" },
-    "invalid_output",
-    "output",
-    "must have the shape s3://<bucket>/<key>.",
-  ],
-  [{ ...video({}), metadata: [] }, "request_invalid", "metadata", "must be an object."],
-  [video([]), "request_invalid", "options", "must be an object."],
-  [video({ format: "mp3" }), "invalid_format", "options.format", "must be one of mp4, webm, mov for video."],
-  [
-    video({ format: "webm", codec: "h264" }),
-    "invalid_codec",
-    "options.codec",
-    "webm cannot hold h264 here; use vp9, av1.",
-    "",
-  ],
-  [video({ fps: 0 }), "invalid_options", "options.fps", "must be a number from 1 to 60."],
-  [video({ width: "0%" }), "invalid_options", "options.width", SIZE],
-  [video({ width: true }), "request_invalid", "options.width", SIZE],
-  [
-    video({ bitrate: 1.5 }),
-    "invalid_options",
-    "options.bitrate",
-    "must be a whole number of bits per second from 300000 to 60000000.",
-  ],
-  [video({ fit: "cover" }), "invalid_options", "options.fit", "needs both width and height."],
-])("rejects %o with a message that names the field and its rule", ([body, kind, param, text, whole]) => {
+test.for<{ body: object; kind: string; param: string; text: string; whole?: string }>([
+  {
+    body: { input },
+    kind: "request_invalid",
+    param: "kind",
+    text: "is required: video, audio, image, animation, storyboard, waveform, adaptive_video.",
+  },
+  {
+    body: { input, kind: "movie" },
+    kind: "invalid_kind",
+    param: "kind",
+    text: 'Unknown kind "movie"; use video, audio, image, animation, storyboard, waveform, adaptive_video.',
+    whole: "",
+  },
+  {
+    body: { kind: "video" },
+    kind: "input_required",
+    param: "input",
+    text: "is required: the URL of the source.",
+  },
+  {
+    body: { ...video({}), input: "ftp://e.org/a" },
+    kind: "invalid_input",
+    param: "input",
+    text: "must be a URL that starts with http://, https://, s3://.",
+  },
+  {
+    body: { ...video({}), output: "s3://bucket" },
+    kind: "invalid_output",
+    param: "output",
+    text: "must have the shape s3://<bucket>/<key>.",
+  },
+  {
+    body: { ...video({}), metadata: [] },
+    kind: "request_invalid",
+    param: "metadata",
+    text: "must be an object.",
+  },
+  { body: video([]), kind: "request_invalid", param: "options", text: "must be an object." },
+  {
+    body: video({ format: "mp3" }),
+    kind: "invalid_format",
+    param: "options.format",
+    text: "must be one of mp4, webm, mov for video.",
+  },
+  {
+    body: video({ format: "webm", codec: "h264" }),
+    kind: "invalid_codec",
+    param: "options.codec",
+    text: "webm cannot hold h264 here; use vp9, av1.",
+    whole: "",
+  },
+  {
+    body: video({ fps: 0 }),
+    kind: "invalid_options",
+    param: "options.fps",
+    text: "must be a number from 1 to 60.",
+  },
+  { body: video({ width: "0%" }), kind: "invalid_options", param: "options.width", text: SIZE },
+  { body: video({ width: true }), kind: "request_invalid", param: "options.width", text: SIZE },
+  {
+    body: video({ bitrate: 1.5 }),
+    kind: "invalid_options",
+    param: "options.bitrate",
+    text: "must be a whole number of bits per second from 300000 to 60000000.",
+  },
+  {
+    body: video({ fit: "cover" }),
+    kind: "invalid_options",
+    param: "options.fit",
+    text: "needs both width and height.",
+  },
+])("rejects $body with a message that names the field and its rule", ({ body, kind, param, text, whole }) => {
   const message = whole === undefined ? `${param} ${text}` : text;
   const rule = whole === undefined ? text : undefined;
   expect(errorOf(() => parseTaskRequest(body))).toEqual([kind, param, message, rule]);

@@ -31,23 +31,23 @@ test("100,000 ids of one millisecond are unique", () => {
 
 const ulid = "01kbb1d3x4e8v0t6m9q2y5z7av";
 test.each([
-  [`task_${ulid}`, true],
-  [`step_${ulid}`, false],
-  [ulid, false],
-  ["task_", false],
-  [`task_${ulid.slice(1)}`, false],
-  [`task_${ulid}0`, false],
-  [`task_${ulid.toUpperCase()}`, false],
-  [`task_8${ulid.slice(1)}`, false],
-  [`task_${ulid.slice(0, 25)}i`, false],
-  [`task_${ulid.slice(0, 25)}l`, false],
-  [`task_${ulid.slice(0, 25)}o`, false],
-  [`task_${ulid.slice(0, 25)}u`, false],
-  [`task_${ulid}\n`, false],
-  [` task_${ulid}`, false],
-  [`task_${ulid.slice(0, 22)}/../`, false],
-  ["", false],
-  ["__proto__", false],
-])("%j is a valid task id: %s", (text, valid) => {
+  { text: `task_${ulid}`, valid: true },
+  { text: `step_${ulid}`, valid: false },
+  { text: ulid, valid: false },
+  { text: "task_", valid: false },
+  { text: `task_${ulid.slice(1)}`, valid: false },
+  { text: `task_${ulid}0`, valid: false },
+  { text: `task_${ulid.toUpperCase()}`, valid: false },
+  { text: `task_8${ulid.slice(1)}`, valid: false },
+  { text: `task_${ulid.slice(0, 25)}i`, valid: false },
+  { text: `task_${ulid.slice(0, 25)}l`, valid: false },
+  { text: `task_${ulid.slice(0, 25)}o`, valid: false },
+  { text: `task_${ulid.slice(0, 25)}u`, valid: false },
+  { text: `task_${ulid}\n`, valid: false },
+  { text: ` task_${ulid}`, valid: false },
+  { text: `task_${ulid.slice(0, 22)}/../`, valid: false },
+  { text: "", valid: false },
+  { text: "__proto__", valid: false },
+])("$text is a valid task id: $valid", ({ text, valid }) => {
   expect(isId("task", text)).toBe(valid);
 });

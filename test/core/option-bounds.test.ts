@@ -50,10 +50,13 @@ for (const [kind, faults] of Object.entries(BAD)) {
 
 // As a form sends what was left alone.
 test.for([
-  ["video", { mode: "copy", speed: 1, volume: 1, normalize: false, start: 0, track: 0 }],
-  ["video", { concat: [{ url: "https://example.com/b.mp4" }], start: 0, speed: 1, track: 0 }],
-  ["video", { mute: true, normalize: false, volume: 1, fade_in: 0, track: 0 }],
-  ["audio", { normalize: true, volume: 1 }],
-] as const)("%s accepts defaults beside what excludes other values: %j", ([kind, options]) => {
+  { kind: "video", options: { mode: "copy", speed: 1, volume: 1, normalize: false, start: 0, track: 0 } },
+  {
+    kind: "video",
+    options: { concat: [{ url: "https://example.com/b.mp4" }], start: 0, speed: 1, track: 0 },
+  },
+  { kind: "video", options: { mute: true, normalize: false, volume: 1, fade_in: 0, track: 0 } },
+  { kind: "audio", options: { normalize: true, volume: 1 } },
+] as const)("$kind accepts defaults beside what excludes other values: $options", ({ kind, options }) => {
   expect(parseOptions(kind, options)).toEqual(options);
 });

@@ -271,11 +271,11 @@ test("every pair of format and codec is either in the table or fails with invali
 });
 
 test.each([
-  ["text", "fast"],
-  ["number", 1],
-  ["array", []],
-  ["boolean", false],
-])("rejects options of type %s", (_, options) => {
+  { name: "text", options: "fast" },
+  { name: "number", options: 1 },
+  { name: "array", options: [] },
+  { name: "boolean", options: false },
+])("rejects options of type $name", ({ options }) => {
   expect(faultOf(() => parseOptions("video", options))).toEqual(["request_invalid", "options"]);
 });
 

@@ -40,66 +40,90 @@ test("drops unknown fields of a Source, and reads a missing codec as null", () =
 });
 
 test.each([
-  ["a body that is a number", 5, ["request_invalid"]],
-  ["an unknown field", { ...video(source), output: "s3://b/k" }, ["request_invalid", "output"]],
-  ["metadata", { ...video(source), metadata: {} }, ["request_invalid", "metadata"]],
-  ["an empty body", {}, ["request_invalid", "kind"]],
-  ["a null kind", { kind: null, input: source }, ["request_invalid", "kind"]],
-  ["a kind of the wrong type", { kind: ["probe"], input: source }, ["request_invalid", "kind"]],
-  ["an unknown kind", { kind: "encode", input: source }, ["invalid_kind", "kind"]],
-  ["no input", { kind: "probe" }, ["input_required", "input"]],
-  ["a null input", { kind: "probe", input: null }, ["input_required", "input"]],
-  ["a string as input", { kind: "probe", input: url }, ["request_invalid", "input"]],
-  ["an array as input", { kind: "probe", input: [url] }, ["request_invalid", "input"]],
-  ["no URL", { kind: "probe", input: {} }, ["input_required", "input.url"]],
-  ["an empty URL", { kind: "ingest", input: { url: "" } }, ["input_required", "input.url"]],
-  ["a URL of the wrong type", { kind: "probe", input: { url: 1 } }, ["request_invalid", "input.url"]],
-  ["a bad scheme", { kind: "probe", input: { url: "ftp://e.org/a" } }, ["invalid_input", "input.url"]],
-  ["an unknown object", { kind: "probe", input: { url, object: "task" } }, ["invalid_input", "input.object"]],
-  [
-    "an object of the wrong type",
-    { kind: "probe", input: { url, object: 1 } },
-    ["request_invalid", "input.object"],
-  ],
-  [
-    "options for probe",
-    { kind: "probe", input: { url }, options: { a: 1 } },
-    ["request_invalid", "options.a"],
-  ],
-  [
-    "options for ingest",
-    { kind: "ingest", input: { url }, options: { fps: 1 } },
-    ["request_invalid", "options.fps"],
-  ],
-])("rejects %s", (_, body, fault) => {
+  { name: "a body that is a number", body: 5, fault: ["request_invalid"] },
+  {
+    name: "an unknown field",
+    body: { ...video(source), output: "s3://b/k" },
+    fault: ["request_invalid", "output"],
+  },
+  { name: "metadata", body: { ...video(source), metadata: {} }, fault: ["request_invalid", "metadata"] },
+  { name: "an empty body", body: {}, fault: ["request_invalid", "kind"] },
+  { name: "a null kind", body: { kind: null, input: source }, fault: ["request_invalid", "kind"] },
+  {
+    name: "a kind of the wrong type",
+    body: { kind: ["probe"], input: source },
+    fault: ["request_invalid", "kind"],
+  },
+  { name: "an unknown kind", body: { kind: "encode", input: source }, fault: ["invalid_kind", "kind"] },
+  { name: "no input", body: { kind: "probe" }, fault: ["input_required", "input"] },
+  { name: "a null input", body: { kind: "probe", input: null }, fault: ["input_required", "input"] },
+  { name: "a string as input", body: { kind: "probe", input: url }, fault: ["request_invalid", "input"] },
+  { name: "an array as input", body: { kind: "probe", input: [url] }, fault: ["request_invalid", "input"] },
+  { name: "no URL", body: { kind: "probe", input: {} }, fault: ["input_required", "input.url"] },
+  {
+    name: "an empty URL",
+    body: { kind: "ingest", input: { url: "" } },
+    fault: ["input_required", "input.url"],
+  },
+  {
+    name: "a URL of the wrong type",
+    body: { kind: "probe", input: { url: 1 } },
+    fault: ["request_invalid", "input.url"],
+  },
+  {
+    name: "a bad scheme",
+    body: { kind: "probe", input: { url: "ftp://e.org/a" } },
+    fault: ["invalid_input", "input.url"],
+  },
+  {
+    name: "an unknown object",
+    body: { kind: "probe", input: { url, object: "task" } },
+    fault: ["invalid_input", "input.object"],
+  },
+  {
+    name: "an object of the wrong type",
+    body: { kind: "probe", input: { url, object: 1 } },
+    fault: ["request_invalid", "input.object"],
+  },
+  {
+    name: "options for probe",
+    body: { kind: "probe", input: { url }, options: { a: 1 } },
+    fault: ["request_invalid", "options.a"],
+  },
+  {
+    name: "options for ingest",
+    body: { kind: "ingest", input: { url }, options: { fps: 1 } },
+    fault: ["request_invalid", "options.fps"],
+  },
+])("rejects $name", ({ body, fault }) => {
   expect(faultOf(() => parseStepRequest(body))).toEqual(fault);
 });
 
 test.each([
-  ["object", undefined, "invalid_input"],
-  ["object", "external_file", "invalid_input"],
-  ["kind", undefined, "invalid_input"],
-  ["kind", "subtitle", "invalid_input"],
-  ["kind", 1, "invalid_input"],
-  ["format", undefined, "invalid_input"],
-  ["format", 7, "request_invalid"],
-  ["width", "640", "request_invalid"],
-  ["width", 0, "invalid_input"],
-  ["width", -1, "invalid_input"],
-  ["width", 1.5, "invalid_input"],
-  ["height", null, "request_invalid"],
-  ["height", 0, "invalid_input"],
-  ["duration", "10", "request_invalid"],
-  ["duration", -0.1, "invalid_input"],
-  ["duration", 10_000_001, "invalid_input"],
-  ["duration", Number.POSITIVE_INFINITY, "request_invalid"],
-  ["rotation", 45, "invalid_input"],
-  ["rotation", 360, "invalid_input"],
-  ["filesize", -1, "invalid_input"],
-  ["fps", -1, "invalid_input"],
-  ["codecs", "h264", "request_invalid"],
-  ["streams", {}, "request_invalid"],
-])("rejects a Source whose %s is %s", (field, value, kind) => {
+  { field: "object", value: undefined, kind: "invalid_input" },
+  { field: "object", value: "external_file", kind: "invalid_input" },
+  { field: "kind", value: undefined, kind: "invalid_input" },
+  { field: "kind", value: "subtitle", kind: "invalid_input" },
+  { field: "kind", value: 1, kind: "invalid_input" },
+  { field: "format", value: undefined, kind: "invalid_input" },
+  { field: "format", value: 7, kind: "request_invalid" },
+  { field: "width", value: "640", kind: "request_invalid" },
+  { field: "width", value: 0, kind: "invalid_input" },
+  { field: "width", value: -1, kind: "invalid_input" },
+  { field: "width", value: 1.5, kind: "invalid_input" },
+  { field: "height", value: null, kind: "request_invalid" },
+  { field: "height", value: 0, kind: "invalid_input" },
+  { field: "duration", value: "10", kind: "request_invalid" },
+  { field: "duration", value: -0.1, kind: "invalid_input" },
+  { field: "duration", value: 10_000_001, kind: "invalid_input" },
+  { field: "duration", value: Number.POSITIVE_INFINITY, kind: "request_invalid" },
+  { field: "rotation", value: 45, kind: "invalid_input" },
+  { field: "rotation", value: 360, kind: "invalid_input" },
+  { field: "filesize", value: -1, kind: "invalid_input" },
+  { field: "fps", value: -1, kind: "invalid_input" },
+  { field: "codecs", value: "h264", kind: "request_invalid" },
+  { field: "streams", value: {}, kind: "request_invalid" },
+])("rejects a Source whose $field is $value", ({ field, value, kind }) => {
   expect(faultOf(() => parseStepRequest(video({ ...source, [field]: value })))).toEqual([
     kind,
     `input.${field}`,
@@ -122,17 +146,25 @@ test("reports the path of a nested fault in a Source", () => {
 });
 
 test.each([
-  ["no options", undefined, ["invalid_options", "options.url"]],
-  ["no URL", { connection_id: "conn_1" }, ["invalid_options", "options.url"]],
-  ["a URL of the wrong type", { url: 1 }, ["request_invalid", "options.url"]],
-  ["a URL that is not S3", { url: "https://e.org/a" }, ["invalid_output", "options.url"]],
-  ["a URL without a key", { url: "s3://bucket/" }, ["invalid_output", "options.url"]],
-  [
-    "a connection of the wrong type",
-    { url: "s3://bucket/k", connection_id: 1 },
-    ["request_invalid", "options.connection_id"],
-  ],
-  ["an unknown option", { url: "s3://bucket/k", acl: "x" }, ["request_invalid", "options.acl"]],
-])("rejects an upload with %s", (_, options, fault) => {
+  { name: "no options", options: undefined, fault: ["invalid_options", "options.url"] },
+  { name: "no URL", options: { connection_id: "conn_1" }, fault: ["invalid_options", "options.url"] },
+  { name: "a URL of the wrong type", options: { url: 1 }, fault: ["request_invalid", "options.url"] },
+  {
+    name: "a URL that is not S3",
+    options: { url: "https://e.org/a" },
+    fault: ["invalid_output", "options.url"],
+  },
+  { name: "a URL without a key", options: { url: "s3://bucket/" }, fault: ["invalid_output", "options.url"] },
+  {
+    name: "a connection of the wrong type",
+    options: { url: "s3://bucket/k", connection_id: 1 },
+    fault: ["request_invalid", "options.connection_id"],
+  },
+  {
+    name: "an unknown option",
+    options: { url: "s3://bucket/k", acl: "x" },
+    fault: ["request_invalid", "options.acl"],
+  },
+])("rejects an upload with $name", ({ options, fault }) => {
   expect(faultOf(() => parseStepRequest({ kind: "upload", input: source, options }))).toEqual(fault);
 });

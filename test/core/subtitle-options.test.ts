@@ -17,22 +17,22 @@ test.for(["video", "adaptive_video"] as const)("%s accepts files of subtitles un
 });
 
 test.for([
-  [{ url: "en.srt" }, "invalid_options", "subtitles.0.url"],
-  [{ url: "file:///etc/passwd" }, "invalid_options", "subtitles.0.url"],
-  [{ language: "en" }, "invalid_options", "subtitles.0.url"],
-  [{ url, language: "" }, "invalid_options", "subtitles.0.language"],
-  [{ url, language: 'en"\n#EXT' }, "invalid_options", "subtitles.0.language"],
-  [{ url, language: 5 }, "request_invalid", "subtitles.0.language"],
-  [{ url, label: "" }, "invalid_options", "subtitles.0.label"],
-  [{ url, label: "a\nb" }, "invalid_options", "subtitles.0.label"],
-  [{ url, label: "\ud800" }, "invalid_options", "subtitles.0.label"],
-  [{ url, label: "a".repeat(101) }, "invalid_options", "subtitles.0.label"],
-  [{ url, default: "yes" }, "request_invalid", "subtitles.0.default"],
-  [{ url, burn: "yes" }, "request_invalid", "subtitles.0.burn"],
-  [{ url, burn: true, label: "A" }, "invalid_options", "subtitles"],
-  [{ url, burn: true, default: true }, "invalid_options", "subtitles"],
-  [{ url, kind: "captions" }, "request_invalid", "subtitles.0.kind"],
-] as const)("%o is refused", ([file, kind, name]) => {
+  { file: { url: "en.srt" }, kind: "invalid_options", name: "subtitles.0.url" },
+  { file: { url: "file:///etc/passwd" }, kind: "invalid_options", name: "subtitles.0.url" },
+  { file: { language: "en" }, kind: "invalid_options", name: "subtitles.0.url" },
+  { file: { url, language: "" }, kind: "invalid_options", name: "subtitles.0.language" },
+  { file: { url, language: 'en"\n#EXT' }, kind: "invalid_options", name: "subtitles.0.language" },
+  { file: { url, language: 5 }, kind: "request_invalid", name: "subtitles.0.language" },
+  { file: { url, label: "" }, kind: "invalid_options", name: "subtitles.0.label" },
+  { file: { url, label: "a\nb" }, kind: "invalid_options", name: "subtitles.0.label" },
+  { file: { url, label: "\ud800" }, kind: "invalid_options", name: "subtitles.0.label" },
+  { file: { url, label: "a".repeat(101) }, kind: "invalid_options", name: "subtitles.0.label" },
+  { file: { url, default: "yes" }, kind: "request_invalid", name: "subtitles.0.default" },
+  { file: { url, burn: "yes" }, kind: "request_invalid", name: "subtitles.0.burn" },
+  { file: { url, burn: true, label: "A" }, kind: "invalid_options", name: "subtitles" },
+  { file: { url, burn: true, default: true }, kind: "invalid_options", name: "subtitles" },
+  { file: { url, kind: "captions" }, kind: "request_invalid", name: "subtitles.0.kind" },
+] as const)("$file is refused", ({ file, kind, name }) => {
   const fault = faultOf(() => parseOptions("video", { subtitles: [file] }));
   expect(fault).toEqual([kind, `options.${name}`]);
 });

@@ -30,55 +30,59 @@ test("accepts null for optional fields, as a task shows them", () => {
 });
 
 test.each([
-  ["a string", "text", ["request_invalid"]],
-  ["null", null, ["request_invalid"]],
-  ["an array", [right], ["request_invalid"]],
-  ["an unknown field", { ...right, inputs: 1 }, ["request_invalid", "inputs"]],
-  [
-    "a field named like one of the prototype",
-    { ...right, constructor: 1 },
-    ["request_invalid", "constructor"],
-  ],
-  [
-    "__proto__",
-    JSON.parse('{"input":"https://e.org/a","kind":"video","__proto__":1}'),
-    ["request_invalid", "__proto__"],
-  ],
-  ["empty", {}, ["input_required", "input"]],
-])("rejects a body: %s", (_, body, fault) => {
+  { name: "a string", body: "text", fault: ["request_invalid"] },
+  { name: "null", body: null, fault: ["request_invalid"] },
+  { name: "an array", body: [right], fault: ["request_invalid"] },
+  { name: "an unknown field", body: { ...right, inputs: 1 }, fault: ["request_invalid", "inputs"] },
+  {
+    name: "a field named like one of the prototype",
+    body: { ...right, constructor: 1 },
+    fault: ["request_invalid", "constructor"],
+  },
+  {
+    name: "__proto__",
+    body: JSON.parse('{"input":"https://e.org/a","kind":"video","__proto__":1}'),
+    fault: ["request_invalid", "__proto__"],
+  },
+  { name: "empty", body: {}, fault: ["input_required", "input"] },
+])("rejects a body: $name", ({ body, fault }) => {
   expect(faultOf(() => parseTaskRequest(body))).toEqual(fault);
 });
 
 test.each([
-  ["that is missing", undefined, ["input_required", "input"]],
-  ["that is null", null, ["input_required", "input"]],
-  ["that is empty", "", ["input_required", "input"]],
-  ["that is a number", 5, ["request_invalid", "input"]],
-  ["that is an object", { url: "https://e.org/a" }, ["request_invalid", "input"]],
-  ["that is no URL", "clip.mp4", ["invalid_input", "input"]],
-  ["without a scheme", "//example.com/a", ["invalid_input", "input"]],
-  ["without slashes", "https:example.com/a", ["invalid_input", "input"]],
-  ["of scheme ftp", "ftp://example.com/a", ["invalid_input", "input"]],
-  ["of scheme file", "file:///etc/passwd", ["invalid_input", "input"]],
-  ["of scheme data", "data:video/mp4;base64,AAAA", ["invalid_input", "input"]],
-  ["of scheme javascript", "javascript://x/%0aalert(1)", ["invalid_input", "input"]],
-  ["without a host", "http://", ["invalid_input", "input"]],
-  ["with a bad port", "http://example.com:99999/a", ["invalid_input", "input"]],
-  ["with a user name", "https://me@example.com/a", ["invalid_input", "input"]],
-  ["with a password", "https://me:secret@example.com/a", ["invalid_input", "input"]],
-  ["with a line break", "https://example.com/a\n.mp4", ["invalid_input", "input"]],
-  ["with a tab", "https://exa\tmple.com/a", ["invalid_input", "input"]],
-  ["with NUL", "https://example.com/\0", ["invalid_input", "input"]],
-  ["with a leading space", " https://example.com/a", ["invalid_input", "input"]],
-  ["that is too long", long(8193), ["invalid_input", "input"]],
-  ["of S3 without a key", "s3://bucket", ["invalid_input", "input"]],
-  ["of S3 with .. in its key", "s3://bucket/a/../b.mp4", ["invalid_input", "input"]],
-  ["of S3 with . in its key", "s3://bucket/./b.mp4", ["invalid_input", "input"]],
-  ["of S3 with a key that is too long", `s3://bucket/${"ü".repeat(513)}`, ["invalid_input", "input"]],
-  ["of S3 with an empty key", "s3://bucket/", ["invalid_input", "input"]],
-  ["of S3 with a bad bucket", "s3://Bu_cket/key", ["invalid_input", "input"]],
-  ["of S3 with a two-letter bucket", "s3://ab/key", ["invalid_input", "input"]],
-])("rejects an input %s", (_, input, fault) => {
+  { name: "that is missing", input: undefined, fault: ["input_required", "input"] },
+  { name: "that is null", input: null, fault: ["input_required", "input"] },
+  { name: "that is empty", input: "", fault: ["input_required", "input"] },
+  { name: "that is a number", input: 5, fault: ["request_invalid", "input"] },
+  { name: "that is an object", input: { url: "https://e.org/a" }, fault: ["request_invalid", "input"] },
+  { name: "that is no URL", input: "clip.mp4", fault: ["invalid_input", "input"] },
+  { name: "without a scheme", input: "//example.com/a", fault: ["invalid_input", "input"] },
+  { name: "without slashes", input: "https:example.com/a", fault: ["invalid_input", "input"] },
+  { name: "of scheme ftp", input: "ftp://example.com/a", fault: ["invalid_input", "input"] },
+  { name: "of scheme file", input: "file:///etc/passwd", fault: ["invalid_input", "input"] },
+  { name: "of scheme data", input: "data:video/mp4;base64,AAAA", fault: ["invalid_input", "input"] },
+  { name: "of scheme javascript", input: "javascript://x/%0aalert(1)", fault: ["invalid_input", "input"] },
+  { name: "without a host", input: "http://", fault: ["invalid_input", "input"] },
+  { name: "with a bad port", input: "http://example.com:99999/a", fault: ["invalid_input", "input"] },
+  { name: "with a user name", input: "https://me@example.com/a", fault: ["invalid_input", "input"] },
+  { name: "with a password", input: "https://me:secret@example.com/a", fault: ["invalid_input", "input"] },
+  { name: "with a line break", input: "https://example.com/a\n.mp4", fault: ["invalid_input", "input"] },
+  { name: "with a tab", input: "https://exa\tmple.com/a", fault: ["invalid_input", "input"] },
+  { name: "with NUL", input: "https://example.com/\0", fault: ["invalid_input", "input"] },
+  { name: "with a leading space", input: " https://example.com/a", fault: ["invalid_input", "input"] },
+  { name: "that is too long", input: long(8193), fault: ["invalid_input", "input"] },
+  { name: "of S3 without a key", input: "s3://bucket", fault: ["invalid_input", "input"] },
+  { name: "of S3 with .. in its key", input: "s3://bucket/a/../b.mp4", fault: ["invalid_input", "input"] },
+  { name: "of S3 with . in its key", input: "s3://bucket/./b.mp4", fault: ["invalid_input", "input"] },
+  {
+    name: "of S3 with a key that is too long",
+    input: `s3://bucket/${"ü".repeat(513)}`,
+    fault: ["invalid_input", "input"],
+  },
+  { name: "of S3 with an empty key", input: "s3://bucket/", fault: ["invalid_input", "input"] },
+  { name: "of S3 with a bad bucket", input: "s3://Bu_cket/key", fault: ["invalid_input", "input"] },
+  { name: "of S3 with a two-letter bucket", input: "s3://ab/key", fault: ["invalid_input", "input"] },
+])("rejects an input $name", ({ input, fault }) => {
   expect(faultOf(() => parseTaskRequest({ ...right, input }))).toEqual(fault);
 });
 
@@ -94,39 +98,47 @@ test.each([
 });
 
 test.each([
-  ["missing", undefined, ["request_invalid", "kind"]],
-  ["null", null, ["request_invalid", "kind"]],
-  ["a number", 1, ["request_invalid", "kind"]],
-  ["unknown", "movie", ["invalid_kind", "kind"]],
-  ["in capitals", "Video", ["invalid_kind", "kind"]],
-  ["empty", "", ["invalid_kind", "kind"]],
-  ["for steps only", "probe", ["invalid_kind", "kind"]],
-  ["the name of a prototype's method", "toString", ["invalid_kind", "kind"]],
-])("rejects a kind: %s", (_, kind, fault) => {
+  { name: "missing", kind: undefined, fault: ["request_invalid", "kind"] },
+  { name: "null", kind: null, fault: ["request_invalid", "kind"] },
+  { name: "a number", kind: 1, fault: ["request_invalid", "kind"] },
+  { name: "unknown", kind: "movie", fault: ["invalid_kind", "kind"] },
+  { name: "in capitals", kind: "Video", fault: ["invalid_kind", "kind"] },
+  { name: "empty", kind: "", fault: ["invalid_kind", "kind"] },
+  { name: "for steps only", kind: "probe", fault: ["invalid_kind", "kind"] },
+  { name: "the name of a prototype's method", kind: "toString", fault: ["invalid_kind", "kind"] },
+])("rejects a kind: $name", ({ kind, fault }) => {
   expect(faultOf(() => parseTaskRequest({ ...right, kind }))).toEqual(fault);
 });
 
 test.each([
-  ["a number", 5, ["request_invalid", "output"]],
-  ["empty", "", ["invalid_output", "output"]],
-  ["an HTTPS URL", "https://example.com/a", ["invalid_output", "output"]],
-  ["without a key", "s3://bucket", ["invalid_output", "output"]],
-  ["with an empty key", "s3://bucket/", ["invalid_output", "output"]],
-  ["with a bad bucket", "s3://-bucket/key", ["invalid_output", "output"]],
-  ["with a bucket of 64 letters", `s3://${"b".repeat(64)}/key`, ["invalid_output", "output"]],
-  ["with a line break", "s3://bucket/a\nb", ["invalid_output", "output"]],
-  ["too long", `s3://bucket/${"k".repeat(8181)}`, ["invalid_output", "output"]],
-])("rejects an output: %s", (_, output, fault) => {
+  { name: "a number", output: 5, fault: ["request_invalid", "output"] },
+  { name: "empty", output: "", fault: ["invalid_output", "output"] },
+  { name: "an HTTPS URL", output: "https://example.com/a", fault: ["invalid_output", "output"] },
+  { name: "without a key", output: "s3://bucket", fault: ["invalid_output", "output"] },
+  { name: "with an empty key", output: "s3://bucket/", fault: ["invalid_output", "output"] },
+  { name: "with a bad bucket", output: "s3://-bucket/key", fault: ["invalid_output", "output"] },
+  {
+    name: "with a bucket of 64 letters",
+    output: `s3://${"b".repeat(64)}/key`,
+    fault: ["invalid_output", "output"],
+  },
+  { name: "with a line break", output: "s3://bucket/a\nb", fault: ["invalid_output", "output"] },
+  { name: "too long", output: `s3://bucket/${"k".repeat(8181)}`, fault: ["invalid_output", "output"] },
+])("rejects an output: $name", ({ output, fault }) => {
   expect(faultOf(() => parseTaskRequest({ ...right, output }))).toEqual(fault);
 });
 
 test.each([
-  ["a string", "x", ["request_invalid", "metadata"]],
-  ["an array", [], ["request_invalid", "metadata"]],
-  ["a number", 0, ["request_invalid", "metadata"]],
-  ["too large", { a: "x".repeat(16_384 - 7) }, ["request_invalid", "metadata"]],
-  ["too large only in bytes", { a: "é".repeat(8_189) }, ["request_invalid", "metadata"]],
-])("rejects metadata: %s", (_, metadata, fault) => {
+  { name: "a string", metadata: "x", fault: ["request_invalid", "metadata"] },
+  { name: "an array", metadata: [], fault: ["request_invalid", "metadata"] },
+  { name: "a number", metadata: 0, fault: ["request_invalid", "metadata"] },
+  { name: "too large", metadata: { a: "x".repeat(16_384 - 7) }, fault: ["request_invalid", "metadata"] },
+  {
+    name: "too large only in bytes",
+    metadata: { a: "é".repeat(8_189) },
+    fault: ["request_invalid", "metadata"],
+  },
+])("rejects metadata: $name", ({ metadata, fault }) => {
   expect(faultOf(() => parseTaskRequest({ ...right, metadata }))).toEqual(fault);
 });
 

@@ -35,19 +35,23 @@ const EVENTS: Record<string, RunEvent> = {
 };
 
 test.each([
-  ["waiting", "started", { status: "processing", input, started_at: 200 }],
-  ["waiting", "progressed", null],
-  ["waiting", "chosen", null],
-  ["waiting", "succeeded", null],
-  ["waiting", "failed", { status: "failed", error, finished_at: 200 }],
-  ["waiting", "cancelled", { status: "cancelled", finished_at: 200 }],
-  ["processing", "started", null],
-  ["processing", "progressed", { progress: 50 }],
-  ["processing", "chosen", null],
-  ["processing", "succeeded", { status: "succeeded", progress: 100, output, finished_at: 200 }],
-  ["processing", "failed", { status: "failed", error, finished_at: 200 }],
-  ["processing", "cancelled", { status: "cancelled", finished_at: 200 }],
-] as const)("a %s step, event: %s", (status, event, change) => {
+  { status: "waiting", event: "started", change: { status: "processing", input, started_at: 200 } },
+  { status: "waiting", event: "progressed", change: null },
+  { status: "waiting", event: "chosen", change: null },
+  { status: "waiting", event: "succeeded", change: null },
+  { status: "waiting", event: "failed", change: { status: "failed", error, finished_at: 200 } },
+  { status: "waiting", event: "cancelled", change: { status: "cancelled", finished_at: 200 } },
+  { status: "processing", event: "started", change: null },
+  { status: "processing", event: "progressed", change: { progress: 50 } },
+  { status: "processing", event: "chosen", change: null },
+  {
+    status: "processing",
+    event: "succeeded",
+    change: { status: "succeeded", progress: 100, output, finished_at: 200 },
+  },
+  { status: "processing", event: "failed", change: { status: "failed", error, finished_at: 200 } },
+  { status: "processing", event: "cancelled", change: { status: "cancelled", finished_at: 200 } },
+] as const)("a $status step, event: $event", ({ status, event, change }) => {
   const before = STEPS[status];
   const after = applyToStep(before, EVENTS[event] as RunEvent, 200);
   if (change === null) expect(after).toBe(before);
@@ -134,13 +138,13 @@ test("a failed step cancels the later ones and fails the task with its error", (
 });
 
 test.each([
-  ["queued", [], ["cancelled", "cancelled", "cancelled", "cancelled", "cancelled"]],
-  [
-    "running",
-    [start(probe), succeed(probe), start(ingest)],
-    ["cancelled", "succeeded", "cancelled", "cancelled", "cancelled"],
-  ],
-])("a %s task can be cancelled", (_, events, after) => {
+  { name: "queued", events: [], after: ["cancelled", "cancelled", "cancelled", "cancelled", "cancelled"] },
+  {
+    name: "running",
+    events: [start(probe), succeed(probe), start(ingest)],
+    after: ["cancelled", "succeeded", "cancelled", "cancelled", "cancelled"],
+  },
+])("a $name task can be cancelled", ({ events, after }) => {
   const task = applyToTask(play(queued, ...events), { type: "cancelled" }, 300);
   expect(statuses(task)).toEqual(after);
   expect(task).toMatchObject({ finished_at: 300, updated_at: 300, error: null, output: null });

@@ -12,32 +12,77 @@ const fault = (work: () => unknown) => {
   }
 };
 
-test.for<[string, unknown, string, string | undefined]>([
-  ["an array for a body", [], "request_invalid", undefined],
-  ["an unknown field", { ...valid, bytes: 1 }, "request_invalid", "bytes"],
-  ["no size", { content_type: "video/mp4" }, "request_invalid", "size"],
-  ["an empty file", { ...valid, size: 0 }, "request_invalid", "size"],
-  ["a fraction of a byte", { ...valid, size: 1.5 }, "request_invalid", "size"],
-  ["a size as a string", { ...valid, size: "1" }, "request_invalid", "size"],
-  ["a size beyond safe integers", { ...valid, size: 2 ** 53 }, "request_invalid", "size"],
-  ["no content type", { size: 1 }, "request_invalid", "content_type"],
-  [
-    "a header line in the content type",
-    { ...valid, content_type: "a/b\r\nx: y" },
-    "request_invalid",
-    "content_type",
-  ],
-  ["a name with a folder", { ...valid, name: "a/b.mp4" }, "request_invalid", "name"],
-  ["a name of dots", { ...valid, name: ".." }, "request_invalid", "name"],
-  ["a name with a line break", { ...valid, name: "a\nb" }, "request_invalid", "name"],
-  ["half a surrogate pair in the name", { ...valid, name: "\ud800" }, "request_invalid", "name"],
-  ["an HTTPS URL as output", { ...valid, output: "https://a/b" }, "invalid_output", "output"],
-  ["a folder as output", { ...valid, output: "s3://bucket/folder/" }, "invalid_output", "output"],
-  ["an output with ..", { ...valid, output: "s3://bucket/a/../b" }, "invalid_output", "output"],
-  ["a connection but no output", { ...valid, connection_id: "conn_1" }, "request_invalid", "connection_id"],
-  ["zero seconds", { ...valid, seconds: 0 }, "request_invalid", "seconds"],
-  ["more than a week", { ...valid, seconds: 604_801 }, "request_invalid", "seconds"],
-])("rejects a request with %s", ([, body, kind, param]) => {
+test.for<{ name: string; body: unknown; kind: string; param: string | undefined }>([
+  { name: "an array for a body", body: [], kind: "request_invalid", param: undefined },
+  { name: "an unknown field", body: { ...valid, bytes: 1 }, kind: "request_invalid", param: "bytes" },
+  { name: "no size", body: { content_type: "video/mp4" }, kind: "request_invalid", param: "size" },
+  { name: "an empty file", body: { ...valid, size: 0 }, kind: "request_invalid", param: "size" },
+  { name: "a fraction of a byte", body: { ...valid, size: 1.5 }, kind: "request_invalid", param: "size" },
+  { name: "a size as a string", body: { ...valid, size: "1" }, kind: "request_invalid", param: "size" },
+  {
+    name: "a size beyond safe integers",
+    body: { ...valid, size: 2 ** 53 },
+    kind: "request_invalid",
+    param: "size",
+  },
+  { name: "no content type", body: { size: 1 }, kind: "request_invalid", param: "content_type" },
+  {
+    name: "a header line in the content type",
+    body: { ...valid, content_type: "a/b\r\nx: y" },
+    kind: "request_invalid",
+    param: "content_type",
+  },
+  {
+    name: "a name with a folder",
+    body: { ...valid, name: "a/b.mp4" },
+    kind: "request_invalid",
+    param: "name",
+  },
+  { name: "a name of dots", body: { ...valid, name: ".." }, kind: "request_invalid", param: "name" },
+  {
+    name: "a name with a line break",
+    body: { ...valid, name: "a\nb" },
+    kind: "request_invalid",
+    param: "name",
+  },
+  {
+    name: "half a surrogate pair in the name",
+    body: { ...valid, name: "\ud800" },
+    kind: "request_invalid",
+    param: "name",
+  },
+  {
+    name: "an HTTPS URL as output",
+    body: { ...valid, output: "https://a/b" },
+    kind: "invalid_output",
+    param: "output",
+  },
+  {
+    name: "a folder as output",
+    body: { ...valid, output: "s3://bucket/folder/" },
+    kind: "invalid_output",
+    param: "output",
+  },
+  {
+    name: "an output with ..",
+    body: { ...valid, output: "s3://bucket/a/../b" },
+    kind: "invalid_output",
+    param: "output",
+  },
+  {
+    name: "a connection but no output",
+    body: { ...valid, connection_id: "conn_1" },
+    kind: "request_invalid",
+    param: "connection_id",
+  },
+  { name: "zero seconds", body: { ...valid, seconds: 0 }, kind: "request_invalid", param: "seconds" },
+  {
+    name: "more than a week",
+    body: { ...valid, seconds: 604_801 },
+    kind: "request_invalid",
+    param: "seconds",
+  },
+])("rejects a request with $name", ({ body, kind, param }) => {
   const [found, at] = fault(() => parseUploadRequest(body)) as string[];
   expect([found, at]).toEqual([kind, param]);
 });
@@ -50,13 +95,13 @@ test("returns a valid request unchanged", () => {
   });
 });
 
-test.for<[string, unknown]>([
-  ["no parts", { parts: [] }],
-  ["a duplicate part", { parts: [1, 1].map((part) => ({ part, etag: "a" })) }],
-  ["parts out of order", { parts: [2, 1].map((part) => ({ part, etag: "a" })) }],
-  ["no ETag", { parts: [{ part: 1 }] }],
-  ["the wrong shape", { parts: { 1: "a" } }],
-])("rejects a list of parts with %s", ([, body]) => {
+test.for<{ name: string; body: unknown }>([
+  { name: "no parts", body: { parts: [] } },
+  { name: "a duplicate part", body: { parts: [1, 1].map((part) => ({ part, etag: "a" })) } },
+  { name: "parts out of order", body: { parts: [2, 1].map((part) => ({ part, etag: "a" })) } },
+  { name: "no ETag", body: { parts: [{ part: 1 }] } },
+  { name: "the wrong shape", body: { parts: { 1: "a" } } },
+])("rejects a list of parts with $name", ({ body }) => {
   expect(fault(() => parseUploadCompletion(body))).toEqual([
     ...["request_invalid", "parts"],
     'parts must be [{"part": 1, "etag": "…"}, …], each part in its turn.',

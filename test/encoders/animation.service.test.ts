@@ -86,29 +86,33 @@ async function decodedWebp(path: string): Promise<string> {
 }
 
 test.concurrent.for([
-  ["light", "-c:v libx264 -preset ultrafast -g 25"],
-  ["native", "-c:v libsvtav1 -preset 10 -g 25"],
-] as const)("a stretch of a video becomes animations on %s", LIMIT, async ([encoder, codec], { expect }) => {
-  const input = rig.serve(await numberedClip({ container: "mp4", frames: 50, codec }));
-  const animate = (options: Record<string, unknown>) =>
-    rig.door.encode({ input, kind: "animation", options });
-  const [gif, webp] = await Promise.all([
-    animate({ ...STRETCH, loop: 3 }),
-    animate({ ...STRETCH, format: "webp", loop: 3 }),
-  ]);
-  for (const path of [gif.path, await decodedWebp(webp.path)])
-    expect((await readFrames(path)).map(({ number }) => number)).toEqual(SHOWN);
-  for (const { path, task } of [gif, webp]) {
-    const made = task.steps[2]?.output;
-    expect(made).toMatchObject({ encoder, kind: "image", animated: true, width: 160, height: 96 });
-    expect(made?.counts?.pictures).toEqual({ source: 30, output: 6 });
-    expect(await delaysOf(path, made?.format as "gif" | "webp")).toEqual(Array(6).fill(200));
-  }
-  expect([gif.mime, webp.mime]).toEqual(["image/gif", "image/webp"]);
-  // A GIF is repeated twice after it has played.
-  expect(loopOf(await readFile(gif.path), "NETSCAPE2.0", 13)).toBe(2);
-  expect(loopOf(await readFile(webp.path), "ANIM", 12)).toBe(3);
-});
+  { encoder: "light", codec: "-c:v libx264 -preset ultrafast -g 25" },
+  { encoder: "native", codec: "-c:v libsvtav1 -preset 10 -g 25" },
+] as const)(
+  "a stretch of a video becomes animations on $encoder",
+  LIMIT,
+  async ({ encoder, codec }, { expect }) => {
+    const input = rig.serve(await numberedClip({ container: "mp4", frames: 50, codec }));
+    const animate = (options: Record<string, unknown>) =>
+      rig.door.encode({ input, kind: "animation", options });
+    const [gif, webp] = await Promise.all([
+      animate({ ...STRETCH, loop: 3 }),
+      animate({ ...STRETCH, format: "webp", loop: 3 }),
+    ]);
+    for (const path of [gif.path, await decodedWebp(webp.path)])
+      expect((await readFrames(path)).map(({ number }) => number)).toEqual(SHOWN);
+    for (const { path, task } of [gif, webp]) {
+      const made = task.steps[2]?.output;
+      expect(made).toMatchObject({ encoder, kind: "image", animated: true, width: 160, height: 96 });
+      expect(made?.counts?.pictures).toEqual({ source: 30, output: 6 });
+      expect(await delaysOf(path, made?.format as "gif" | "webp")).toEqual(Array(6).fill(200));
+    }
+    expect([gif.mime, webp.mime]).toEqual(["image/gif", "image/webp"]);
+    // A GIF is repeated twice after it has played.
+    expect(loopOf(await readFile(gif.path), "NETSCAPE2.0", 13)).toBe(2);
+    expect(loopOf(await readFile(webp.path), "ANIM", 12)).toBe(3);
+  },
+);
 
 test.concurrent("a stretch of a video becomes an animated AVIF", LIMIT, async ({ expect }) => {
   const codec = "-c:v libx264 -preset ultrafast -g 25";
@@ -177,9 +181,9 @@ const FOOTAGE =
   );
 
 test.for([
-  ["gif", "gif_animated", 3.3],
-  ["webp", "webp_animated", 3.3],
-] as const)("sets the end of a %s that arrives byte by byte", async ([format, name, seconds]) => {
+  { format: "gif", name: "gif_animated", seconds: 3.3 },
+  { format: "webp", name: "webp_animated", seconds: 3.3 },
+] as const)("sets the end of a $format that arrives byte by byte", async ({ format, name, seconds }) => {
   const bytes = await readFile(await clip(name, { seconds: 1, rate: 10 }));
   const { stream, frames } = endAnimation(format, seconds);
   const single = new ReadableStream<Uint8Array>({

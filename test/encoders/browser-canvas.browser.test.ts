@@ -65,12 +65,12 @@ const PHOTO =
 
 // Native ffmpeg has only 31 steps for the libjpeg quality that a canvas uses.
 test.each([
-  ["webp", "very_low", 1.25],
-  ["webp", "very_high", 1.25],
-  ["jpeg", "medium", 1.5],
+  { format: "webp", quality: "very_low", maxRatio: 1.25 },
+  { format: "webp", quality: "very_high", maxRatio: 1.25 },
+  { format: "jpeg", quality: "medium", maxRatio: 1.5 },
 ] as const)(
-  "%s of quality %s, scaled down, matches the native encoder in size and likeness",
-  async (format, quality, maxRatio) => {
+  "$format of quality $quality, scaled down, matches the native encoder in size and likeness",
+  async ({ format, quality, maxRatio }) => {
     const input = await photo();
     const options = { format, quality, width: 320 } as const;
     const path = await draw(input, options);
@@ -114,19 +114,22 @@ test("rotates a photo once by its EXIF orientation", async () => {
 });
 
 test.for([
-  [6, "transpose=clock"],
-  [4, "vflip"],
-  [7, "transpose=clock_flip"],
-] as const)("turns, mirrors and cuts a photo after its EXIF orientation %i", async ([orientation, shown]) => {
-  const bytes = await readFile(await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]));
-  const turned = join(folder, `turned-further-${orientation}.jpg`);
-  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), exif(orientation), bytes.subarray(2)]));
-  const options = { format: "jpeg", quality: "high", rotate: 90, flip: "horizontal", crop: "1:1" } as const;
-  const path = await draw(turned, { ...options, position: "left" });
-  const filter = `${shown},transpose=clock,hflip,crop=96:96:0:(ih-96)/2`;
-  const { worst } = await measureLikeness(path, await quadrantPng(), { filter, pixels: "gbrp" });
-  expect(worst).toBeGreaterThan(0.85);
-});
+  { orientation: 6, shown: "transpose=clock" },
+  { orientation: 4, shown: "vflip" },
+  { orientation: 7, shown: "transpose=clock_flip" },
+] as const)(
+  "turns, mirrors and cuts a photo after its EXIF orientation $orientation",
+  async ({ orientation, shown }) => {
+    const bytes = await readFile(await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]));
+    const turned = join(folder, `turned-further-${orientation}.jpg`);
+    await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), exif(orientation), bytes.subarray(2)]));
+    const options = { format: "jpeg", quality: "high", rotate: 90, flip: "horizontal", crop: "1:1" } as const;
+    const path = await draw(turned, { ...options, position: "left" });
+    const filter = `${shown},transpose=clock,hflip,crop=96:96:0:(ih-96)/2`;
+    const { worst } = await measureLikeness(path, await quadrantPng(), { filter, pixels: "gbrp" });
+    expect(worst).toBeGreaterThan(0.85);
+  },
+);
 
 test("applies the color profile of a photo", async () => {
   const plain = await readFile(

@@ -97,15 +97,31 @@ test.for([
 });
 
 const WRONG = [
-  ["cut off and compressed", { wasm: "/files/cut.wasm.gz" }, "cut.wasm.gz: it is damaged or cut off"],
-  ["cut off", { wasm: "/files/cut.wasm" }, "cut.wasm: it is cut off at 1000000 of 32232419 bytes"],
-  ["too long", { wasm: "/files/long.wasm" }, "long.wasm: it is too long"],
-  ["altered", { wasm: "/files/altered.wasm" }, "altered.wasm: it has other contents"],
-  ["an HTML page", { wasm: "/files/page.wasm" }, "page.wasm: it is cut off at 39 of 32232419 bytes"],
-  ["paired with altered glue", { glue: "/files/altered.js" }, "altered.js: it has other contents"],
+  {
+    name: "cut off and compressed",
+    options: { wasm: "/files/cut.wasm.gz" },
+    why: "cut.wasm.gz: it is damaged or cut off",
+  },
+  {
+    name: "cut off",
+    options: { wasm: "/files/cut.wasm" },
+    why: "cut.wasm: it is cut off at 1000000 of 32232419 bytes",
+  },
+  { name: "too long", options: { wasm: "/files/long.wasm" }, why: "long.wasm: it is too long" },
+  { name: "altered", options: { wasm: "/files/altered.wasm" }, why: "altered.wasm: it has other contents" },
+  {
+    name: "an HTML page",
+    options: { wasm: "/files/page.wasm" },
+    why: "page.wasm: it is cut off at 39 of 32232419 bytes",
+  },
+  {
+    name: "paired with altered glue",
+    options: { glue: "/files/altered.js" },
+    why: "altered.js: it has other contents",
+  },
 ] as const;
 
-test.for(WRONG)("rejects a core that is %s", async ([, options, why]) => {
+test.for(WRONG)("rejects a core that is $name", async ({ options, why }) => {
   const { error } = await load(options);
   const message = `The encoder core is not the expected file (${why}).`;
   expect(error).toEqual({ kind: "encoder_unavailable", message, retryable: false });

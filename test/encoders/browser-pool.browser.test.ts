@@ -12,46 +12,49 @@ import { rises, usePool } from "./browser-pool-rig.ts";
 const rig = usePool();
 
 const VIDEOS = [
-  ["mp4_b_frames", { format: "mp4", width: 320 }, "h264", "aac"],
-  ["mp4_b_frames", { format: "webm", width: 160 }, "vp9", "opus"],
-  ["webm", { format: "mov", width: 160, start: 0.5, end: 5.3 }, "h264", "aac"],
+  { name: "mp4_b_frames", options: { format: "mp4", width: 320 }, codec: "h264", sound: "aac" },
+  { name: "mp4_b_frames", options: { format: "webm", width: 160 }, codec: "vp9", sound: "opus" },
+  { name: "webm", options: { format: "mov", width: 160, start: 0.5, end: 5.3 }, codec: "h264", sound: "aac" },
 ] as const;
 
-test.for(VIDEOS)("encodes %s as %o in chunks on two workers", async ([name, options, codec, sound]) => {
-  const path = await clip(name, { size: "320x180", seconds: 6 });
-  const encoded = await rig.encode(path, { kind: "video", options });
-  expect(encoded.chunks).toBe(3);
-  expect(await readContainer(encoded.path)).toBe(options.format);
-  const facts = await readFacts(encoded.path);
-  expect(facts).toMatchObject({
-    picture: { codec, width: options.width },
-    sound: { codec: sound, channels: 2 },
-  });
-  const [start, end] = "start" in options ? [options.start, options.end] : [0, 6];
-  expect(facts.picture?.times).toHaveLength(Math.round((end - start) * 25));
-  const like = await measureLikeness(encoded.path, path, {
-    filter: `trim=${start}:${end},scale=${options.width}:-2`,
-  });
-  expect(like.worst).toBeGreaterThan(LIKE);
-  // Total progress never decreases.
-  expect(rises(encoded.told)).toBe(true);
-  for (const index of [0, 1]) {
-    const shares = encoded.shares.filter((each) => each.index === index).map(({ share }) => share);
-    expect(rises(shares)).toBe(true);
-    expect(Math.max(...shares)).toBeLessThanOrEqual(1);
-  }
-});
+test.for(VIDEOS)(
+  "encodes $name as $options in chunks on two workers",
+  async ({ name, options, codec, sound }) => {
+    const path = await clip(name, { size: "320x180", seconds: 6 });
+    const encoded = await rig.encode(path, { kind: "video", options });
+    expect(encoded.chunks).toBe(3);
+    expect(await readContainer(encoded.path)).toBe(options.format);
+    const facts = await readFacts(encoded.path);
+    expect(facts).toMatchObject({
+      picture: { codec, width: options.width },
+      sound: { codec: sound, channels: 2 },
+    });
+    const [start, end] = "start" in options ? [options.start, options.end] : [0, 6];
+    expect(facts.picture?.times).toHaveLength(Math.round((end - start) * 25));
+    const like = await measureLikeness(encoded.path, path, {
+      filter: `trim=${start}:${end},scale=${options.width}:-2`,
+    });
+    expect(like.worst).toBeGreaterThan(LIKE);
+    // Total progress never decreases.
+    expect(rises(encoded.told)).toBe(true);
+    for (const index of [0, 1]) {
+      const shares = encoded.shares.filter((each) => each.index === index).map(({ share }) => share);
+      expect(rises(shares)).toBe(true);
+      expect(Math.max(...shares)).toBeLessThanOrEqual(1);
+    }
+  },
+);
 
 const SOUNDS = [
-  ["mp3", "mp3"],
-  ["aac", "aac"],
-  ["ogg", "vorbis"],
-  ["opus", "opus"],
-  ["wav", "pcm_s16le"],
-  ["flac", "flac"],
+  { format: "mp3", codec: "mp3" },
+  { format: "aac", codec: "aac" },
+  { format: "ogg", codec: "vorbis" },
+  { format: "opus", codec: "opus" },
+  { format: "wav", codec: "pcm_s16le" },
+  { format: "flac", codec: "flac" },
 ] as const;
 
-test.for(SOUNDS)("encodes audio as %s", async ([format, codec]) => {
+test.for(SOUNDS)("encodes audio as $format", async ({ format, codec }) => {
   const encoded = await rig.encode(await clip("mp4", { seconds: 3 }), { kind: "audio", options: { format } });
   const { sound, picture } = await readFacts(encoded.path);
   expect(sound).toMatchObject({ codec, channels: 2 });

@@ -66,11 +66,11 @@ async function stream(name: string, chunk_seconds?: number) {
 
 // The last test plays the chunked stream.
 test.for([
-  ["whole", undefined],
-  ["chunked", 6],
+  { name: "whole", chunk_seconds: undefined },
+  { name: "chunked", chunk_seconds: 6 },
 ] as const)(
-  "a %s stream has every picture, in segments of six seconds with a keyframe every two",
-  async ([name, chunk_seconds]) => {
+  "a $name stream has every picture, in segments of six seconds with a keyframe every two",
+  async ({ name, chunk_seconds }) => {
     const { folder, names } = await stream(name, chunk_seconds);
     expect(names.at(-1)).toBe("master.m3u8");
     const master = await readFile(join(folder, "master.m3u8"), "utf8");

@@ -90,17 +90,17 @@ async function expectNative(path: string, input: string, options: VideoOptions, 
   expect((await measureLikeness(path, native.path)).worst).toBeGreaterThan(like);
 }
 
-test.each<[ClipName, VideoOptions]>([
-  ["mp4_silent", { fps: 1, quality: "high" }],
-  ["mp4_silent", { fps: 60, quality: "high" }],
-  ["mp4_vfr", { width: 80, quality: "high" }],
-  ["mp4_b_frames", { start: 0.51, end: 1.3, quality: "high" }],
-  ["mp4_b_frames", { fps: 10, start: 0.51, end: 1.3, quality: "high" }],
-  ["mp4_silent", { format: "webm", start: 0.3, quality: "high" }],
-  ["mp4_fragmented", { format: "mov", end: 0.5, quality: "high" }],
-  ["mkv", { width: 90, height: 90, fit: "cover", quality: "high" }],
-  ["webm_vp8", { fps: 10, start: 0.51, quality: "high" }],
-])("%s with %o produces the frames of the native encoder", async (name, options) => {
+test.each<{ name: ClipName; options: VideoOptions }>([
+  { name: "mp4_silent", options: { fps: 1, quality: "high" } },
+  { name: "mp4_silent", options: { fps: 60, quality: "high" } },
+  { name: "mp4_vfr", options: { width: 80, quality: "high" } },
+  { name: "mp4_b_frames", options: { start: 0.51, end: 1.3, quality: "high" } },
+  { name: "mp4_b_frames", options: { fps: 10, start: 0.51, end: 1.3, quality: "high" } },
+  { name: "mp4_silent", options: { format: "webm", start: 0.3, quality: "high" } },
+  { name: "mp4_fragmented", options: { format: "mov", end: 0.5, quality: "high" } },
+  { name: "mkv", options: { width: 90, height: 90, fit: "cover", quality: "high" } },
+  { name: "webm_vp8", options: { fps: 10, start: 0.51, quality: "high" } },
+])("$name with $options produces the frames of the native encoder", async ({ name, options }) => {
   const input = await clip(name);
   const { path, shares } = await only(input, options);
   await expectNative(path, input, options);
@@ -115,12 +115,12 @@ test("hidden pictures of VP8 do not shift the times of others", async () => {
   expect(findFaults(await readFrames(path), { frames, start })).toEqual(FAULTLESS);
 });
 
-test.each<[ClipName, VideoOptions]>([
-  ["mp4_b_frames", { width: 80, quality: "high" }],
-  ["mp4_vfr", { width: 80, fps: 29.97, quality: "high" }],
-  ["mp4_silent", { format: "webm", width: 80, quality: "high" }],
-  ["mp4_silent", { codec: "av1", start: 0.2, quality: "high" }],
-])("chunks of %s with %o stitch without losing a frame", async (name, options) => {
+test.each<{ name: ClipName; options: VideoOptions }>([
+  { name: "mp4_b_frames", options: { width: 80, quality: "high" } },
+  { name: "mp4_vfr", options: { width: 80, fps: 29.97, quality: "high" } },
+  { name: "mp4_silent", options: { format: "webm", width: 80, quality: "high" } },
+  { name: "mp4_silent", options: { codec: "av1", start: 0.2, quality: "high" } },
+])("chunks of $name with $options stitch without losing a frame", async ({ name, options }) => {
   const input = await clip(name, { seconds: 4 });
   const { files, plan, refusal, error, open_frames } = await rig.encode(input, options, {
     chunk_seconds: 0.9,
@@ -230,16 +230,20 @@ test("flattens transparent pictures on the background", async () => {
   expect([red > 220, green < 40, blue < 40]).toEqual([true, true, true]);
 });
 
-test.each<[ClipName, VideoOptions, RefusalReason]>([
-  ["mp4", { codec: "h265" }, { code: "output_codec", codec: "h265" }],
-  ["mp4_hdr", { codec: "h264" }, { code: "tone_mapping" }],
-  ["mp4_hdr", { codec: "av1" }, { code: "bit_depth", max_depth: 8 }],
-  ["mp4_interlaced", { width: 80 }, { code: "deinterlacing" }],
-  ["mp4", { subtitles: [{ url: "https://example.com/a.srt", burn: true }] }, { code: "burn" }],
-  ["mp4_h265", { width: 80 }, { code: "input_codec", codec: "h265" }],
-  ["avi", { width: 80 }, { code: "input_format", format: "avi" }],
-  ["mp4", {}, { code: "other_work" }],
-])("refuses %s with %o", async (name, options, reason) => {
+test.each<{ name: ClipName; options: VideoOptions; reason: RefusalReason }>([
+  { name: "mp4", options: { codec: "h265" }, reason: { code: "output_codec", codec: "h265" } },
+  { name: "mp4_hdr", options: { codec: "h264" }, reason: { code: "tone_mapping" } },
+  { name: "mp4_hdr", options: { codec: "av1" }, reason: { code: "bit_depth", max_depth: 8 } },
+  { name: "mp4_interlaced", options: { width: 80 }, reason: { code: "deinterlacing" } },
+  {
+    name: "mp4",
+    options: { subtitles: [{ url: "https://example.com/a.srt", burn: true }] },
+    reason: { code: "burn" },
+  },
+  { name: "mp4_h265", options: { width: 80 }, reason: { code: "input_codec", codec: "h265" } },
+  { name: "avi", options: { width: 80 }, reason: { code: "input_format", format: "avi" } },
+  { name: "mp4", options: {}, reason: { code: "other_work" } },
+])("refuses $name with $options", async ({ name, options, reason }) => {
   expect((await rig.encode(await clip(name), options)).refusal).toEqual(reason);
 });
 

@@ -17,12 +17,12 @@ const CHAPTERS = [
 ];
 
 test.for([
-  ["mp4", { width: 80 }, {}],
-  ["mov", { width: 80 }, { hints: { chunk_seconds: 1 } }],
-  ["mp4", { mode: "copy" }, { encoder: createCopyEncoder() }],
+  { format: "mp4", options: { width: 80 }, changes: {} },
+  { format: "mov", options: { width: 80 }, changes: { hints: { chunk_seconds: 1 } } },
+  { format: "mp4", options: { mode: "copy" }, changes: { encoder: createCopyEncoder() } },
 ] as const)(
-  "chapters are also a track of titles, which players of Apple read: %s %o",
-  async ([format, options, changes]) => {
+  "chapters are also a track of titles, which players of Apple read: $format $options",
+  async ({ format, options, changes }) => {
     const made = await trial(await crowdedVideo("mp4"), "video", { format, ...options }, changes);
     const source = { ...made.source, chapters: CHAPTERS };
     const { key } = await runEncode({ ...made, source });

@@ -51,13 +51,13 @@ async function copy(path: string, options: VideoOptions) {
   return { path, source, out, copied: await probe(out) };
 }
 
-test.each<[ClipName, "mp4" | "mov" | "webm"]>([
-  ["mp4", "mov"],
-  ["mp4", "mp4"],
-  ["webm", "webm"],
-  ["mkv", "mp4"],
-  ["mp4_fragmented", "mp4"],
-])("copies %s into %s with identical pictures and samples", async (name, format) => {
+test.each<{ name: ClipName; format: "mp4" | "mov" | "webm" }>([
+  { name: "mp4", format: "mov" },
+  { name: "mp4", format: "mp4" },
+  { name: "webm", format: "webm" },
+  { name: "mkv", format: "mp4" },
+  { name: "mp4_fragmented", format: "mp4" },
+])("copies $name into $format with identical pictures and samples", async ({ name, format }) => {
   const path = await clip(name);
   const { source, out, copied } = await copy(path, { format });
   expect(copied.format).toBe(format);
@@ -84,24 +84,27 @@ test("keeps the rate and the end of a video whose last decoded picture is not th
 });
 
 test.each([
-  ["mkv", {}],
-  ["mp4", {}],
-  ["mp4", { mute: true }],
-  ["webm", {}],
-] as const)("a copy of a %s that starts late starts at once, as ffmpeg's does: %o", async (name, more) => {
-  const options = { mode: "copy", ...more } as const;
-  const path = await lateClip(name, name === "webm" ? await clip(name) : await noiseClip(2));
-  const [{ out }, native] = [await copy(path, options), await encode(path, "video", options)];
-  const [got, wanted] = [await readFacts(out), await readFacts(native.path)];
-  expect(got.picture?.times).toHaveLength(50);
-  for (const [index, time] of (got.picture?.times ?? []).entries())
-    expect(Math.abs(time - (wanted.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
-  expect(got.picture?.duration).toBeCloseTo(2, 2);
-  expect(Math.abs(got.duration - wanted.duration)).toBeLessThan(0.03);
-  if ("mute" in more) return;
-  // Opus begins 7 ms before 0, which a copy shows as sound.
-  expect(Math.abs(await soundLag(out, native.path))).toBeLessThan(name === "webm" ? 0.008 : 0.0011);
-});
+  { name: "mkv", more: {} },
+  { name: "mp4", more: {} },
+  { name: "mp4", more: { mute: true } },
+  { name: "webm", more: {} },
+] as const)(
+  "a copy of a $name that starts late starts at once, as ffmpeg's does: $more",
+  async ({ name, more }) => {
+    const options = { mode: "copy", ...more } as const;
+    const path = await lateClip(name, name === "webm" ? await clip(name) : await noiseClip(2));
+    const [{ out }, native] = [await copy(path, options), await encode(path, "video", options)];
+    const [got, wanted] = [await readFacts(out), await readFacts(native.path)];
+    expect(got.picture?.times).toHaveLength(50);
+    for (const [index, time] of (got.picture?.times ?? []).entries())
+      expect(Math.abs(time - (wanted.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
+    expect(got.picture?.duration).toBeCloseTo(2, 2);
+    expect(Math.abs(got.duration - wanted.duration)).toBeLessThan(0.03);
+    if ("mute" in more) return;
+    // Opus begins 7 ms before 0, which a copy shows as sound.
+    expect(Math.abs(await soundLag(out, native.path))).toBeLessThan(name === "webm" ? 0.008 : 0.0011);
+  },
+);
 
 test.each([{ width: 80 }, { format: "webm" }] as const)("refuses a video with %o", async (options) => {
   const source = await probe(await clip("mp4"));
@@ -127,11 +130,11 @@ test.each(["flv", "mpegts"] as const)("refuses %s, whose packets it cannot copy"
   });
 });
 
-test.each<[ClipName, "mp4" | "mov"]>([
-  ["mp4_faststart", "mov"],
-  ["mp4_faststart", "mp4"],
-  ["mp4_fragmented", "mp4"],
-])("reports a %s that is cut off when copying it into %s", async (name, format) => {
+test.each<{ name: ClipName; format: "mp4" | "mov" }>([
+  { name: "mp4_faststart", format: "mov" },
+  { name: "mp4_faststart", format: "mp4" },
+  { name: "mp4_fragmented", format: "mp4" },
+])("reports a $name that is cut off when copying it into $format", async ({ name, format }) => {
   const path = await clip(name);
   const source = await probe(path);
   const plan = createPlan(source, "video", { format });

@@ -15,9 +15,9 @@ test.for(NAMED)("the glue and the driver use the same minified name for %s", ([,
 });
 
 test.for([
-  ["a run that succeeds", ["-version"], 0],
-  ["a run that fails", ["-i", "/none", "/none.wav"], 1],
-] as const)("the core ends %s through an abort without a message", async ([, args, code]) => {
+  { name: "a run that succeeds", args: ["-version"], code: 0 },
+  { name: "a run that fails", args: ["-i", "/none", "/none.wav"], code: 1 },
+] as const)("the core ends $name through an abort without a message", async ({ args, code }) => {
   const { core } = await startCore(stockCore.createCore, stockCore.instantiate);
   core.setLogger(() => {});
   core.reset();
@@ -32,12 +32,12 @@ test.for([
 });
 
 test.for([
-  [
-    "an abort with a message",
-    new WebAssembly.RuntimeError("Aborted(OOM). Build with -sASSERTIONS for more info."),
-  ],
-  ["a trap", new WebAssembly.RuntimeError("unreachable")],
-  ["a text", "Aborted()."],
-] as const)("%s is no exit", ([, thrown]) => {
+  {
+    name: "an abort with a message",
+    thrown: new WebAssembly.RuntimeError("Aborted(OOM). Build with -sASSERTIONS for more info."),
+  },
+  { name: "a trap", thrown: new WebAssembly.RuntimeError("unreachable") },
+  { name: "a text", thrown: "Aborted()." },
+] as const)("$name is no exit", ({ thrown }) => {
   expect(isExit(thrown)).toBe(false);
 });

@@ -100,9 +100,9 @@ test("fails when the sound is shorter than the source's packets", async () => {
 });
 
 test.for([
-  ["mp4_silent", "1 of 1 s of sound are missing"],
-  ["m4a", "25 of 25 pictures are missing"],
-] as const)("an output without a whole track (%s) is incomplete", async ([name, missing]) => {
+  { name: "mp4_silent", missing: "1 of 1 s of sound are missing" },
+  { name: "m4a", missing: "25 of 25 pictures are missing" },
+] as const)("an output without a whole track ($name) is incomplete", async ({ name, missing }) => {
   expect((await encode([{ pictures: WHOLE, sound: 1 }], undefined, name)).ended).toMatchObject({
     kind: "encode_incomplete",
     message: `The encode is incomplete: ${missing}.`,

@@ -52,15 +52,15 @@ async function shown(path: string): Promise<(number | null)[][]> {
 const counted = (task: Task) => task.steps[2]?.output?.counts?.pictures;
 
 test.concurrent.for([
-  ["mp4", "h264"],
-  ["mkv", "h264"],
-  ["webm", "h264"],
-  ["mp4", "h265"],
-  ["ts", "h265"],
-  ["webm", "h265"],
+  { from: "mp4", codec: "h264" },
+  { from: "mkv", codec: "h264" },
+  { from: "webm", codec: "h264" },
+  { from: "mp4", codec: "h265" },
+  { from: "ts", codec: "h265" },
+  { from: "webm", codec: "h265" },
 ] as const)(
-  "a span that starts inside a picture of %s begins with that picture: %s in the service",
-  async ([from, codec]) => {
+  "a span that starts inside a picture of $from begins with that picture: $codec in the service",
+  async ({ from, codec }) => {
     const input = service.serve(await slides(from));
     const { task, path } = await service.door.encode({
       ...{ input, kind: "video" },

@@ -38,11 +38,11 @@ test("requests a part only when the reader reaches it", async () => {
 });
 
 test.for([
-  ["cut off in its length", frameHead({}).subarray(0, 2)],
-  ["cut off in its JSON", frameHead({ a: 1 }).subarray(0, 6)],
-  ["not JSON", Uint8Array.of(2, 0, 0, 0, 123, 123)],
-  ["of an absurd length", Uint8Array.of(255, 255, 255, 255, 123)],
-] as const)("rejects a frame that is %s", async ([, bytes]) => {
+  { name: "cut off in its length", bytes: frameHead({}).subarray(0, 2) },
+  { name: "cut off in its JSON", bytes: frameHead({ a: 1 }).subarray(0, 6) },
+  { name: "not JSON", bytes: Uint8Array.of(2, 0, 0, 0, 123, 123) },
+  { name: "of an absurd length", bytes: Uint8Array.of(255, 255, 255, 255, 123) },
+] as const)("rejects a frame that is $name", async ({ bytes }) => {
   await expect(readFrames(inPieces(bytes, 64)).json()).rejects.toMatchObject({ kind: "request_invalid" });
 });
 

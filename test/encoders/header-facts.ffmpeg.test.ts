@@ -115,15 +115,18 @@ const hvcC = box("hvcC", Buffer.from([1, ...Array.from({ length: 15 }, () => 0),
 const ALPHA = box("auxC", Buffer.from("\0\0\0\0urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0", "latin1"));
 
 test.for([
-  ["avif", [av1C(0x4c)], "yuv420p10le"],
-  ["avif", [av1C(0x60)], "yuv444p12le"],
-  ["avif", [av1C(0x1c)], "gray"],
-  ["avif", [av1C(0x4c), ALPHA], "yuva420p10le"],
-  ["heic", [hvcC], "yuv422p10le"],
-] as const)("reads the pixel format of %s from its decoder's configuration", ([brand, boxes, pix_fmt]) => {
-  const file = heif(brand, box("iprp", box("ipco", ispe(64, 48), ...boxes)));
-  expect(readHeaderFacts(file)).toMatchObject({ width: 64, height: 48, pix_fmt });
-});
+  { brand: "avif", boxes: [av1C(0x4c)], pix_fmt: "yuv420p10le" },
+  { brand: "avif", boxes: [av1C(0x60)], pix_fmt: "yuv444p12le" },
+  { brand: "avif", boxes: [av1C(0x1c)], pix_fmt: "gray" },
+  { brand: "avif", boxes: [av1C(0x4c), ALPHA], pix_fmt: "yuva420p10le" },
+  { brand: "heic", boxes: [hvcC], pix_fmt: "yuv422p10le" },
+] as const)(
+  "reads the pixel format of $brand from its decoder's configuration",
+  ({ brand, boxes, pix_fmt }) => {
+    const file = heif(brand, box("iprp", box("ipco", ispe(64, 48), ...boxes)));
+    expect(readHeaderFacts(file)).toMatchObject({ width: 64, height: 48, pix_fmt });
+  },
+);
 
 test("an AVIF's turn becomes that of its Source", () => {
   const facts = readHeaderFacts(photo("avif", 3, false));

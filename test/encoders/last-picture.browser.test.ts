@@ -131,30 +131,33 @@ test.concurrent("stitched chunks end when the source does", async () => {
 });
 
 const MADE_IN_PAGE = [
-  [PAGE_ENCODER, "quality", "mp4", "mp4"],
-  [PAGE_ENCODER, "quality", "webm", "webm"],
-  [PAGE_ENCODER, "quality", "mkv", "mov"],
-  ["webcodecs", "speed", "mp4", "mp4"],
-  ["webcodecs", "speed", "webm", "mp4"],
-  ["webcodecs", "speed", "mp4", "webm"],
+  { encoder: PAGE_ENCODER, prefer: "quality", from: "mp4", format: "mp4" },
+  { encoder: PAGE_ENCODER, prefer: "quality", from: "webm", format: "webm" },
+  { encoder: PAGE_ENCODER, prefer: "quality", from: "mkv", format: "mov" },
+  { encoder: "webcodecs", prefer: "speed", from: "mp4", format: "mp4" },
+  { encoder: "webcodecs", prefer: "speed", from: "webm", format: "mp4" },
+  { encoder: "webcodecs", prefer: "speed", from: "mp4", format: "webm" },
 ] as const;
 
-test.for(MADE_IN_PAGE)("%s for %s keeps the end of %s in %s", async ([encoder, prefer, from, format]) => {
-  const clip = await unevenClip("mixed", from);
-  for (const end of [undefined, 5.3]) {
-    const options = { format, quality: "low", ...(end && { end }) };
-    const made = await inPage(clip.path, "video", options, prefer);
-    expect(made.encoder).toBe(encoder);
-    await expectPicturesUntil(join(made.folder, made.main), clip, end);
-  }
-});
+test.for(MADE_IN_PAGE)(
+  "$encoder for $prefer keeps the end of $from in $format",
+  async ({ encoder, prefer, from, format }) => {
+    const clip = await unevenClip("mixed", from);
+    for (const end of [undefined, 5.3]) {
+      const options = { format, quality: "low", ...(end && { end }) };
+      const made = await inPage(clip.path, "video", options, prefer);
+      expect(made.encoder).toBe(encoder);
+      await expectPicturesUntil(join(made.folder, made.main), clip, end);
+    }
+  },
+);
 
 test.for([
-  ["mkv", "mp4"],
-  ["mkv", "mov"],
-  ["mp4", "mov"],
-  ["fragmented", "mp4"],
-] as const)("a copy of %s to %s keeps the end", async ([from, format]) => {
+  { from: "mkv", format: "mp4" },
+  { from: "mkv", format: "mov" },
+  { from: "mp4", format: "mov" },
+  { from: "fragmented", format: "mp4" },
+] as const)("a copy of $from to $format keeps the end", async ({ from, format }) => {
   const clip = await unevenClip("mixed", from);
   const made = await inPage(clip.path, "video", { format }, "quality");
   expect(made.encoder).toBe("copy");

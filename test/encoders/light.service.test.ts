@@ -50,33 +50,34 @@ const bytes = Buffer.from("some bytes");
 const reader: ByteReader = { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
 const signal = () => AbortSignal.timeout(20_000);
 
-const DEATHS: [string, RequestListener][] = [
-  ["breaks the connection", (request) => void request.socket.destroy()],
-  [
-    "answers with an error page",
-    (request, response) => void request.resume().on("end", () => response.writeHead(500).end("Error 1102")),
-  ],
-  ["ends in the middle", answering({ state: "running" })],
-  [
-    "goes silent",
-    (request, response) => {
+const DEATHS: { name: string; listener: RequestListener }[] = [
+  { name: "breaks the connection", listener: (request) => void request.socket.destroy() },
+  {
+    name: "answers with an error page",
+    listener: (request, response) =>
+      void request.resume().on("end", () => response.writeHead(500).end("Error 1102")),
+  },
+  { name: "ends in the middle", listener: answering({ state: "running" }) },
+  {
+    name: "goes silent",
+    listener: (request, response) => {
       request.resume();
       response.writeHead(200, { "Content-Type": FRAME_MIME }).write(frameHead({ state: "running" }));
     },
-  ],
-  [
-    "announces a file that it does not send",
-    answering({
+  },
+  {
+    name: "announces a file that it does not send",
+    listener: answering({
       state: "done",
       report: null,
       files: [{ name: "a", mime: "b", size: 9 }],
       tally: {},
       stats: { heap: 0, seconds: 0 },
     }),
-  ],
+  },
 ];
 
-test.for(DEATHS)("an encoder that %s fails with a retryable worker_lost", async ([, listener]) => {
+test.for(DEATHS)("an encoder that $name fails with a retryable worker_lost", async ({ listener }) => {
   const light = await lightAt(listener, { silenceSeconds: 0.5 });
   await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "worker_lost", retryable: true });
 });
@@ -192,9 +193,9 @@ test("reports a fault of the input as such, not as one of the encoder", async ()
 });
 
 test.for([
-  ["at its end", true],
-  ["that are cut off", false],
-] as const)("the first request for a film holds its tables %s, where there are any", async ([, whole]) => {
+  { name: "at its end", whole: true },
+  { name: "that are cut off", whole: false },
+] as const)("the first request for a film holds its tables $name, where there are any", async ({ whole }) => {
   const film = await hugeMp4(100_000_000);
   const size = whole ? film.size : film.size - 1;
   const input: ByteReader = {

@@ -3,22 +3,25 @@ import { client, encoder, job, QUICK, running } from "./native-client.ts";
 import { BUSY, type Script } from "./scripted-native.ts";
 
 test.for([
-  ["during a poll", { ask: ["silent"] }, "GET"],
-  ["while the job is sent", { start: ["silent"] }, "POST"],
-  ["between two polls", { ask: [running(0.01)] }, "GET"],
-] as [string, Script, string][])("ends the job at once when aborted %s", async ([, script, method]) => {
-  const one = await encoder("one", script);
-  const stop = new AbortController();
-  const timeouts = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
-  const encoding = client([one], { timeouts }).encode(job({ signal: stop.signal }));
-  await one.asked(method);
-  const reason = new Error("enough");
-  const at = performance.now();
-  stop.abort(reason);
-  await expect(encoding).rejects.toBe(reason);
-  expect(performance.now() - at).toBeLessThan(10_000);
-  expect(one.log.at(-1)).toBe("DELETE /jobs/run_1-0");
-});
+  { name: "during a poll", script: { ask: ["silent"] }, method: "GET" },
+  { name: "while the job is sent", script: { start: ["silent"] }, method: "POST" },
+  { name: "between two polls", script: { ask: [running(0.01)] }, method: "GET" },
+] as { name: string; script: Script; method: string }[])(
+  "ends the job at once when aborted $name",
+  async ({ script, method }) => {
+    const one = await encoder("one", script);
+    const stop = new AbortController();
+    const timeouts = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
+    const encoding = client([one], { timeouts }).encode(job({ signal: stop.signal }));
+    await one.asked(method);
+    const reason = new Error("enough");
+    const at = performance.now();
+    stop.abort(reason);
+    await expect(encoding).rejects.toBe(reason);
+    expect(performance.now() - at).toBeLessThan(10_000);
+    expect(one.log.at(-1)).toBe("DELETE /jobs/run_1-0");
+  },
+);
 
 test("does not wait long for an encoder that never answers the DELETE", async () => {
   const one = await encoder("one", { ask: ["silent"] });

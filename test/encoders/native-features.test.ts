@@ -92,9 +92,12 @@ test("as long as one encoder can, the others are not asked", async () => {
 });
 
 test.each([
-  ["says nothing of features", encoderWith(null)],
-  ["cannot be reached", { name: "gone", fetch: () => Promise.reject(new Error("no route")) }],
-])("an encoder that %s counts as able: its own check decides", async (_, instance) => {
+  { name: "says nothing of features", instance: encoderWith(null) },
+  {
+    name: "cannot be reached",
+    instance: { name: "gone", fetch: () => Promise.reject(new Error("no route")) },
+  },
+])("an encoder that $name counts as able: its own check decides", async ({ instance }) => {
   const native = createNativeEncoder({ instances: [instance] });
   await native.prepare(DENOISED);
   expect(native.refuse(DENOISED, SOURCE)).toBeNull();

@@ -155,12 +155,12 @@ test("starts a job at most three times", async () => {
 });
 
 test.for([
-  ["input_unsupported", false],
-  ["out_of_memory", false],
-  ["storage_full", false],
-  ["input_unreachable", true],
-  ["stalled", true],
-] as const)("does not retry a job that fails with %s", async ([kind, retryable]) => {
+  { kind: "input_unsupported", retryable: false },
+  { kind: "out_of_memory", retryable: false },
+  { kind: "storage_full", retryable: false },
+  { kind: "input_unreachable", retryable: true },
+  { kind: "stalled", retryable: true },
+] as const)("does not retry a job that fails with $kind", async ({ kind, retryable }) => {
   const failed: NativeState = { state: "failed", error: { kind, message: "It went wrong.", retryable } };
   const [one, two] = [await encoder("one", { ask: [failed] }), await encoder("two")];
   const rejection = expect(client([one, two]).encode(job())).rejects;
@@ -188,9 +188,9 @@ test("progress never decreases after a stale answer, and a finished job can be s
 });
 
 test.for([
-  ["the plan", "request_invalid", 400],
-  ["its length", "payload_too_large", 413],
-] as const)("fails at once when an encoder rejects %s of a job", async ([what, kind, status]) => {
+  { what: "the plan", kind: "request_invalid", status: 400 },
+  { what: "its length", kind: "payload_too_large", status: 413 },
+] as const)("fails at once when an encoder rejects $what of a job", async ({ what, kind, status }) => {
   const text = JSON.stringify({ kind, message: `${what} is wrong.`, param: "plan" });
   const [one, two] = [await encoder("one", { start: [{ status, text }] }), await encoder("two")];
   await expect(client([one, two]).encode(job())).rejects.toMatchObject({

@@ -153,12 +153,37 @@ test("runs a job on the real encoder", async () => {
 });
 
 test.for([
-  ["its plan", 400, { kind: "request_invalid", message: "plan is wrong.", param: "plan" }, "encode_failed"],
-  ["its size", 413, { kind: "payload_too_large", message: "x".repeat(3000) }, "encode_failed"],
-  ["its bytes", 422, { kind: "input_unsupported", message: "It is damaged." }, "input_unsupported"],
-  ["its token", 401, { kind: "token_invalid", message: "The token is wrong." }, "worker_lost"],
-  ["its protocol", 400, { kind: "request_invalid", message: "It is 1.", param: "protocol" }, "worker_lost"],
-] as const)("a picture that an encoder rejects for %s fails as such", async ([, status, answer, kind]) => {
+  {
+    name: "its plan",
+    status: 400,
+    answer: { kind: "request_invalid", message: "plan is wrong.", param: "plan" },
+    kind: "encode_failed",
+  },
+  {
+    name: "its size",
+    status: 413,
+    answer: { kind: "payload_too_large", message: "x".repeat(3000) },
+    kind: "encode_failed",
+  },
+  {
+    name: "its bytes",
+    status: 422,
+    answer: { kind: "input_unsupported", message: "It is damaged." },
+    kind: "input_unsupported",
+  },
+  {
+    name: "its token",
+    status: 401,
+    answer: { kind: "token_invalid", message: "The token is wrong." },
+    kind: "worker_lost",
+  },
+  {
+    name: "its protocol",
+    status: 400,
+    answer: { kind: "request_invalid", message: "It is 1.", param: "protocol" },
+    kind: "worker_lost",
+  },
+] as const)("a picture that an encoder rejects for $name fails as such", async ({ status, answer, kind }) => {
   const one = { name: "one", fetch: async () => Response.json(answer, { status }) };
   const { plan, chunk, source, signal } = job();
   const input = { size: 3, read: async () => new Uint8Array(3) };

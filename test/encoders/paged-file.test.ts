@@ -19,11 +19,11 @@ test("a read across pages joins them in any order, even if they overlap", () => 
 });
 
 test.for([
-  [30, 40, 30],
-  [20, 40, 30],
-  [45, 70, 60],
-  [90, 100, 90],
-])("a read from %d to %d reports the first missing byte: %d", ([start, end, missing]) => {
+  { start: 30, end: 40, missing: 30 },
+  { start: 20, end: 40, missing: 30 },
+  { start: 45, end: 70, missing: 60 },
+  { start: 90, end: 100, missing: 90 },
+])("a read from $start to $end reports the first missing byte: $missing", ({ start, end, missing }) => {
   const file = createPagedFile(100, [page(0, 30), page(40, 60)]);
   const read = () => file.read(start ?? 0, end ?? 0);
   expect(read).toThrow(PageMiss);
@@ -34,42 +34,47 @@ const KB = 1024;
 const FILE = 10_000;
 const AHEAD = { first: 100 * KB, growth: 4, least: 50 * KB, most: 1000 * KB, total: 1500 * KB };
 
-test.for<[string, number, [number, number][], [number, number] | null]>([
-  ["loads a little after a jump", 5000, [[0, 100]], [5000, 5100]],
-  ["loads four times as much on sequential reads", 100, [[0, 100]], [100, 500]],
-  [
-    "grows with the whole contiguous range before the miss",
-    300,
-    [
+test.for<{ name: string; offset: number; loaded: [number, number][]; wanted: [number, number] | null }>([
+  { name: "loads a little after a jump", offset: 5000, loaded: [[0, 100]], wanted: [5000, 5100] },
+  {
+    name: "loads four times as much on sequential reads",
+    offset: 100,
+    loaded: [[0, 100]],
+    wanted: [100, 500],
+  },
+  {
+    name: "grows with the whole contiguous range before the miss",
+    offset: 300,
+    loaded: [
       [0, 50],
       [100, 300],
       [50, 100],
     ],
-    [300, 1300],
-  ],
-  ["loads no more than the maximum", 400, [[0, 400]], [400, 1400]],
-  ["loads no less than the minimum", 10, [[0, 10]], [10, 60]],
-  ["stops at the end of the file", 9900, [[9800, 9900]], [9900, 10_000]],
-  [
-    "stops at the next loaded range",
-    100,
-    [
+    wanted: [300, 1300],
+  },
+  { name: "loads no more than the maximum", offset: 400, loaded: [[0, 400]], wanted: [400, 1400] },
+  { name: "loads no less than the minimum", offset: 10, loaded: [[0, 10]], wanted: [10, 60] },
+  { name: "stops at the end of the file", offset: 9900, loaded: [[9800, 9900]], wanted: [9900, 10_000] },
+  {
+    name: "stops at the next loaded range",
+    offset: 100,
+    loaded: [
       [0, 100],
       [200, 300],
     ],
-    [100, 200],
-  ],
-  [
-    "stops at the total",
-    1400,
-    [
+    wanted: [100, 200],
+  },
+  {
+    name: "stops at the total",
+    offset: 1400,
+    loaded: [
       [0, 400],
       [400, 1400],
     ],
-    [1400, 1500],
-  ],
-  ["loads nothing beyond the total", 5000, [[0, 1500]], null],
-])("%s", ([, offset, loaded, wanted]) => {
+    wanted: [1400, 1500],
+  },
+  { name: "loads nothing beyond the total", offset: 5000, loaded: [[0, 1500]], wanted: null },
+])("$name", ({ offset, loaded, wanted }) => {
   const range = ([start, end]: [number, number]) => ({ start: start * KB, end: end * KB });
   expect(rangeAfterMiss(offset * KB, FILE * KB, loaded.map(range), AHEAD)).toEqual(wanted && range(wanted));
 });

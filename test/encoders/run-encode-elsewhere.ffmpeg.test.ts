@@ -59,9 +59,9 @@ test("stores chunks of adaptive video directly in the output and keeps durable r
 });
 
 test.for([
-  ["is missing", { name: "clip.mp4", size: 5 }],
-  ["has another name", { name: "other.mp4", size: 5 }],
-] as const)("fails when the file of a remote encoder %s", async ([, file]) => {
+  { name: "is missing", file: { name: "clip.mp4", size: 5 } },
+  { name: "has another name", file: { name: "other.mp4", size: 5 } },
+] as const)("fails when the file of a remote encoder $name", async ({ file }) => {
   const encoder = encoderOf(async () => ({ written: [{ ...file, mime: "video/mp4" }], playlists: [] }));
   const run = await trial(await clip("mp4", { seconds: 1 }), "video", { width: 80 }, { encoder });
   await expect(runEncode(run)).rejects.toMatchObject({

@@ -7,17 +7,17 @@ import { createHolding, encoderOf, trial } from "./encode-trial.ts";
 import { createNativeEncoder } from "./native-encoder.ts";
 
 test.for([
-  [
-    "its own error",
-    new MediaError("out_of_memory", "Too much."),
-    { kind: "out_of_memory", message: "Too much." },
-  ],
-  [
-    "another error",
-    new Error("at /secret/path"),
-    { kind: "encode_failed", message: expect.not.stringContaining("secret") },
-  ],
-] as const)("an encoder that fails with %s leaves no stored files", async ([, thrown, wanted]) => {
+  {
+    name: "its own error",
+    thrown: new MediaError("out_of_memory", "Too much."),
+    wanted: { kind: "out_of_memory", message: "Too much." },
+  },
+  {
+    name: "another error",
+    thrown: new Error("at /secret/path"),
+    wanted: { kind: "encode_failed", message: expect.not.stringContaining("secret") },
+  },
+] as const)("an encoder that fails with $name leaves no stored files", async ({ thrown, wanted }) => {
   const encoder = encoderOf(() => Promise.reject(thrown));
   const run = await trial(await clip("png"), "image", {}, { encoder });
   await expect(runEncode(run)).rejects.toMatchObject({ name: "MediaError", ...wanted });
@@ -25,9 +25,9 @@ test.for([
 });
 
 test.for([
-  ["no file", []],
-  ["an empty file", [{ name: "output.png", mime: "image/png", bytes: new Uint8Array() }]],
-] as const)("fails when an encoder returns %s", async ([, files]) => {
+  { name: "no file", files: [] },
+  { name: "an empty file", files: [{ name: "output.png", mime: "image/png", bytes: new Uint8Array() }] },
+] as const)("fails when an encoder returns $name", async ({ files }) => {
   const run = await trial(await clip("png"), "image", {}, { encoder: encoderOf(async () => [...files]) });
   await expect(runEncode(run)).rejects.toMatchObject({
     kind: "encode_failed",

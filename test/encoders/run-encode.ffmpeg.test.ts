@@ -27,12 +27,12 @@ test("stores short work as one file under its name", async () => {
 });
 
 test.for([
-  ["audio", { format: "opus" }, "out/run/clip.opus", FORMATS.audio.opus.mime],
-  ["audio", { format: "mp3" }, "out/run/clip.mp3", "audio/mpeg"],
-  ["image", { format: "jpeg" }, "out/run/clip.jpg", "image/jpeg"],
-  ["video", { format: "webm" }, "out/run/clip.webm", "video/webm"],
-  ["video", { format: "mov" }, "out/run/clip.mov", "video/quicktime"],
-] as const)("stores %s with %o as %s", async ([kind, options, key, mime]) => {
+  { kind: "audio", options: { format: "opus" }, key: "out/run/clip.opus", mime: FORMATS.audio.opus.mime },
+  { kind: "audio", options: { format: "mp3" }, key: "out/run/clip.mp3", mime: "audio/mpeg" },
+  { kind: "image", options: { format: "jpeg" }, key: "out/run/clip.jpg", mime: "image/jpeg" },
+  { kind: "video", options: { format: "webm" }, key: "out/run/clip.webm", mime: "video/webm" },
+  { kind: "video", options: { format: "mov" }, key: "out/run/clip.mov", mime: "video/quicktime" },
+] as const)("stores $kind with $options as $key", async ({ kind, options, key, mime }) => {
   const run = await trial(await clip("mp4", { seconds: 1 }), kind, options);
   expect(await runEncode(run)).toMatchObject({ key, files: 1 });
   expect(await run.storage.head(key)).toMatchObject({ mime });

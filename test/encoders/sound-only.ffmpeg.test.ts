@@ -23,17 +23,17 @@ const heard = async (path: string) =>
   (await runNative(["-i", path, "-map", "0:a:0", "-af", "aresample=async=1:first_pts=0", "-f", "s16le", "-"]))
     .output;
 
-const FILES: [string, () => Promise<string>][] = [
-  ["MP4", () => clip("mp4")],
-  ["MP4 with B-frames", () => clip("mp4_b_frames")],
-  ["MP4 with late sound", () => lateSoundClip(2)],
-  ["MP4 with surround sound", () => surroundClip(2)],
-  ["MOV with PCM", () => clip("mov_prores")],
-  ["Matroska", () => clip("mkv")],
-  ["WebM with Vorbis", () => clip("webm_vp8")],
+const FILES: { name: string; make: () => Promise<string> }[] = [
+  { name: "MP4", make: () => clip("mp4") },
+  { name: "MP4 with B-frames", make: () => clip("mp4_b_frames") },
+  { name: "MP4 with late sound", make: () => lateSoundClip(2) },
+  { name: "MP4 with surround sound", make: () => surroundClip(2) },
+  { name: "MOV with PCM", make: () => clip("mov_prores") },
+  { name: "Matroska", make: () => clip("mkv") },
+  { name: "WebM with Vorbis", make: () => clip("webm_vp8") },
 ];
 
-test.for(FILES)("the sound extracted from %s is identical and in time", async ([, make], { task }) => {
+test.for(FILES)("the sound extracted from $name is identical and in time", async ({ make }, { task }) => {
   const path = await make();
   const { bytes, extracted } = await extract(path);
   expect(extracted?.length).toBeLessThan(bytes.length);

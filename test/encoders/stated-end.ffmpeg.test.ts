@@ -44,14 +44,14 @@ async function cutOff(): Promise<string> {
 }
 
 test.for([
-  ["mp4", {}, overstated, 150],
-  ["mp4", { fps: 12 }, overstated, 72],
-  ["mp4", { fps: 12, end: 9 }, overstated, 72],
-  ["mkv", {}, cutOff, null],
-  ["mkv", { fps: 12 }, cutOff, null],
+  { name: "mp4", options: {}, make: overstated, count: 150 },
+  { name: "mp4", options: { fps: 12 }, make: overstated, count: 72 },
+  { name: "mp4", options: { fps: 12, end: 9 }, make: overstated, count: 72 },
+  { name: "mkv", options: {}, make: cutOff, count: null },
+  { name: "mkv", options: { fps: 12 }, make: cutOff, count: null },
 ] as const)(
-  "the last picture is not repeated up to an end that a file has not: %s %o",
-  async ([, options, make, count]) => {
+  "the last picture is not repeated up to an end that a file has not: $name $options",
+  async ({ options, make, count }) => {
     const input = await make();
     const { source } = await probeFile(input);
     const held = await readFacts(input);

@@ -16,16 +16,16 @@ const { track: _, ...WITHOUT_TRACK } = WORK;
 const KEPT = { ...WORK, location: LOCATION };
 
 test.for([
-  ["mp4", { format: "mp4", width: 160 }, WORK, true],
-  ["mp4", { format: "mov", width: 160 }, WITHOUT_TRACK, false],
-  ["mp4", { format: "webm", width: 160 }, WORK, false],
-  ["mp4", { format: "mp4", width: 160, metadata: "keep" }, KEPT, true],
-  ["mp4", { format: "webm", width: 160, metadata: "keep" }, KEPT, false],
-  ["mp4", { format: "mp4", width: 160, metadata: "strip" }, {}, false],
-  ["mkv", { format: "mp4", width: 160 }, WORK, false],
+  { name: "mp4", options: { format: "mp4", width: 160 }, tags: WORK, cover: true },
+  { name: "mp4", options: { format: "mov", width: 160 }, tags: WITHOUT_TRACK, cover: false },
+  { name: "mp4", options: { format: "webm", width: 160 }, tags: WORK, cover: false },
+  { name: "mp4", options: { format: "mp4", width: 160, metadata: "keep" }, tags: KEPT, cover: true },
+  { name: "mp4", options: { format: "webm", width: 160, metadata: "keep" }, tags: KEPT, cover: false },
+  { name: "mp4", options: { format: "mp4", width: 160, metadata: "strip" }, tags: {}, cover: false },
+  { name: "mkv", options: { format: "mp4", width: 160 }, tags: WORK, cover: false },
 ] as const)(
-  "%s in chunks to %o keeps the tags, time and cover it should",
-  async ([name, options, tags, cover]) => {
+  "$name in chunks to $options keeps the tags, time and cover it should",
+  async ({ name, options, tags, cover }) => {
     const original = await taggedVideo(name, 3);
     const encoder = createNativeEncoder();
     const run = await trial(original, "video", options, { encoder, hints: { chunk_seconds: 1 } });

@@ -64,49 +64,54 @@ const Packets = z.object({
   ),
 });
 
-const CASES: [ClipName, VideoOptions][] = [
-  ["mp4_b_frames", { format: "mp4", width: 80 }],
-  ["mp4_b_frames", { format: "mov", quality: "high" }],
-  ["mp4_b_frames", { format: "webm", quality: "high" }],
-  ["mp4_vfr", { format: "mp4", width: 80 }],
-  ["mp4_vfr", { format: "webm", width: 80 }],
-  ["mp4_vfr", { format: "mp4", fps: 29.97 }],
-  ["mp4", { format: "mp4", fps: 10, start: 0.51, end: 3.3 }],
-  ["webm", { format: "mp4", start: 0.3 }],
-  ["mp4_silent", { format: "mp4", width: 80 }],
+const CASES: { name: ClipName; options: VideoOptions }[] = [
+  { name: "mp4_b_frames", options: { format: "mp4", width: 80 } },
+  { name: "mp4_b_frames", options: { format: "mov", quality: "high" } },
+  { name: "mp4_b_frames", options: { format: "webm", quality: "high" } },
+  { name: "mp4_vfr", options: { format: "mp4", width: 80 } },
+  { name: "mp4_vfr", options: { format: "webm", width: 80 } },
+  { name: "mp4_vfr", options: { format: "mp4", fps: 29.97 } },
+  { name: "mp4", options: { format: "mp4", fps: 10, start: 0.51, end: 3.3 } },
+  { name: "webm", options: { format: "mp4", start: 0.3 } },
+  { name: "mp4_silent", options: { format: "mp4", width: 80 } },
 ];
 
-test.concurrent.for(CASES)("chunks of %s with %o match one pass", async ([name, options], { expect }) => {
-  const input = await clip(name, { seconds: 4 });
-  const { whole, path, video, format } = await bothWays(input, options, 0.9);
-  expect(video.length).toBeGreaterThan(2);
-  expect(await readContainer(path)).toBe(format);
-  const [one, parts] = [await readFacts(whole), await readFacts(path)];
-  expect(parts.picture).toMatchObject({ width: one.picture?.width, height: one.picture?.height });
-  expect(parts.sound).toEqual(one.sound && expect.objectContaining({ codec: one.sound.codec, channels: 2 }));
-  // No frame may be lost, doubled or moved.
-  const times = parts.picture?.times ?? [];
-  expect(times).toHaveLength(one.picture?.times.length ?? 0);
-  for (const [index, time] of times.entries()) {
-    expect(Math.abs(time - (one.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
-  }
-  const like = await measureLikeness(path, whole);
-  expect(like.worst).toBeGreaterThan(LIKE);
-  // ffmpeg decodes everything without a warning.
-  expect((await runNative(["-v", "warning", "-i", path, "-f", "null", "-"])).log).toBe("");
-  if (format === "webm") {
-    expect(Math.abs(parts.duration - one.duration)).toBeLessThan(0.05);
-    const bytes = readFileSync(path);
-    // The ids of Cues and of their SeekHead entry.
-    expect(bytes.includes(Buffer.from("1c53bb6b", "hex"))).toBe(true);
-    expect(bytes.subarray(0, 4096).includes(Buffer.from("53ab841c53bb6b", "hex"))).toBe(true);
-    return;
-  }
-  // The index comes first.
-  const boxes = await readBoxes(path);
-  expect(boxes.slice(0, 2)).toEqual(["ftyp", "moov"]);
-  expect(boxes.at(-1)).toBe("mdat");
-});
+test.concurrent.for(CASES)(
+  "chunks of $name with $options match one pass",
+  async ({ name, options }, { expect }) => {
+    const input = await clip(name, { seconds: 4 });
+    const { whole, path, video, format } = await bothWays(input, options, 0.9);
+    expect(video.length).toBeGreaterThan(2);
+    expect(await readContainer(path)).toBe(format);
+    const [one, parts] = [await readFacts(whole), await readFacts(path)];
+    expect(parts.picture).toMatchObject({ width: one.picture?.width, height: one.picture?.height });
+    expect(parts.sound).toEqual(
+      one.sound && expect.objectContaining({ codec: one.sound.codec, channels: 2 }),
+    );
+    // No frame may be lost, doubled or moved.
+    const times = parts.picture?.times ?? [];
+    expect(times).toHaveLength(one.picture?.times.length ?? 0);
+    for (const [index, time] of times.entries()) {
+      expect(Math.abs(time - (one.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
+    }
+    const like = await measureLikeness(path, whole);
+    expect(like.worst).toBeGreaterThan(LIKE);
+    // ffmpeg decodes everything without a warning.
+    expect((await runNative(["-v", "warning", "-i", path, "-f", "null", "-"])).log).toBe("");
+    if (format === "webm") {
+      expect(Math.abs(parts.duration - one.duration)).toBeLessThan(0.05);
+      const bytes = readFileSync(path);
+      // The ids of Cues and of their SeekHead entry.
+      expect(bytes.includes(Buffer.from("1c53bb6b", "hex"))).toBe(true);
+      expect(bytes.subarray(0, 4096).includes(Buffer.from("53ab841c53bb6b", "hex"))).toBe(true);
+      return;
+    }
+    // The index comes first.
+    const boxes = await readBoxes(path);
+    expect(boxes.slice(0, 2)).toEqual(["ftyp", "moov"]);
+    expect(boxes.at(-1)).toBe("mdat");
+  },
+);
 
 test.concurrent.for(["mp4", "webm"] as const)("audio stays in sync in %s", async (format, { expect }) => {
   const input = await noiseClip(3);

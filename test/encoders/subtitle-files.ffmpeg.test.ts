@@ -44,10 +44,10 @@ async function runWith(texts: readonly string[], path: string, options: object, 
 }
 
 test.for([
-  ["mp4", "mov_text", ["0.250 0.750 A", "0.750 1.000 A/B", "1.000 1.500 B"]],
-  ["mov", "mov_text", ["0.250 0.750 A", "0.750 1.000 A/B", "1.000 1.500 B"]],
-  ["webm", "webvtt", ["0.250 1.000 A", "0.750 1.500 B"]],
-] as const)("files of subtitles are text tracks of %s as %s", async ([format, codec, second]) => {
+  { format: "mp4", codec: "mov_text", second: ["0.250 0.750 A", "0.750 1.000 A/B", "1.000 1.500 B"] },
+  { format: "mov", codec: "mov_text", second: ["0.250 0.750 A", "0.750 1.000 A/B", "1.000 1.500 B"] },
+  { format: "webm", codec: "webvtt", second: ["0.250 1.000 A", "0.750 1.500 B"] },
+] as const)("files of subtitles are text tracks of $format as $codec", async ({ format, codec, second }) => {
   const path = await runWith([SRT, VTT], await clip("mp4", { seconds: 2 }), { format, width: 80 });
   expect(await readCues(path, 0)).toEqual(CUES);
   expect(await readCues(path, 1)).toEqual(second);
@@ -61,22 +61,25 @@ test.for([
 });
 
 test.for([
-  ["mp4", {}],
-  ["webm", { hints: { chunk_seconds: 1 } }],
-] as const)("they follow those of the source, are cut and sped up with it: %s", async ([format, changes]) => {
-  const input = await captionedVideo("mkv");
-  const options = { format, width: 80, start: 1, end: 3, speed: 2 };
-  const path = await runWith([SRT], input, options, changes);
-  expect(await readCues(path, 3)).toEqual(["0.000 0.125 <i>One</i> & äö", "0.250 1.000 Two/lines"]);
-  const { streams = [] } = (await probeFile(path)).source;
-  const texts = streams.filter(({ kind }) => kind === "subtitle");
-  expect(texts.map((text) => [text.language, text.default])).toEqual([
-    ["deu", undefined],
-    ["eng", undefined],
-    [undefined, undefined],
-    ["deu", true],
-  ]);
-});
+  { format: "mp4", changes: {} },
+  { format: "webm", changes: { hints: { chunk_seconds: 1 } } },
+] as const)(
+  "they follow those of the source, are cut and sped up with it: $format",
+  async ({ format, changes }) => {
+    const input = await captionedVideo("mkv");
+    const options = { format, width: 80, start: 1, end: 3, speed: 2 };
+    const path = await runWith([SRT], input, options, changes);
+    expect(await readCues(path, 3)).toEqual(["0.000 0.125 <i>One</i> & äö", "0.250 1.000 Two/lines"]);
+    const { streams = [] } = (await probeFile(path)).source;
+    const texts = streams.filter(({ kind }) => kind === "subtitle");
+    expect(texts.map((text) => [text.language, text.default])).toEqual([
+      ["deu", undefined],
+      ["eng", undefined],
+      [undefined, undefined],
+      ["deu", true],
+    ]);
+  },
+);
 
 test("a copy has them, and they stay with pictures that start late", async () => {
   const input = await clip("mp4", { seconds: 2 });
@@ -121,9 +124,9 @@ test("text past what an output may hold is an error, and a size includes it", as
 
 // 60 kB of text in two seconds; mkvmerge states the bitrate.
 test.for([
-  ["mp4", ["-c:s", "mov_text"]],
-  ["mkv", ["-c:s", "srt", "-metadata:s:s:0", "BPS=240000"]],
-] as const)("a size includes the text tracks of its source: %s", async ([extension, codec]) => {
+  { extension: "mp4", codec: ["-c:s", "mov_text"] },
+  { extension: "mkv", codec: ["-c:s", "srt", "-metadata:s:s:0", "BPS=240000"] },
+] as const)("a size includes the text tracks of its source: $extension", async ({ extension, codec }) => {
   const cues = Array.from(
     { length: 20 },
     (_, at) => `${at + 1}\n00:00:01,${at + 10}0 --> 00:00:01,${at + 11}0\n${"a".repeat(3000)}\n`,
@@ -164,18 +167,18 @@ test("the pass that adds them says that it goes on", async () => {
 });
 
 test.for([
-  [
-    [{}, { language: "pt-BR" }, {}],
-    ["Track 1", "português (Brasil)", "Track 3"],
-  ],
-  [
-    [{ title: "A" }, { title: "A" }, { title: "A 2" }, { title: '"A' }],
-    ["A", "A 2", "A 2 2", "A 3"],
-  ],
-  [
-    [{ title: '"\n', language: "en" }, { title: "\u0007\u2028\uffff" }],
-    ["English", "Track 2"],
-  ],
-] as const)("tracks %o have names of their own", ([tracks, names]) => {
+  {
+    tracks: [{}, { language: "pt-BR" }, {}],
+    names: ["Track 1", "português (Brasil)", "Track 3"],
+  },
+  {
+    tracks: [{ title: "A" }, { title: "A" }, { title: "A 2" }, { title: '"A' }],
+    names: ["A", "A 2", "A 2 2", "A 3"],
+  },
+  {
+    tracks: [{ title: '"\n', language: "en" }, { title: "\u0007\u2028\uffff" }],
+    names: ["English", "Track 2"],
+  },
+] as const)("tracks $tracks have names of their own", ({ tracks, names }) => {
   expect(nameTracks(tracks)).toEqual(names);
 });

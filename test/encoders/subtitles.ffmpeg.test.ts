@@ -50,10 +50,10 @@ async function packetsOf(path: string): Promise<string> {
 }
 
 test.for([
-  ["mp4", "mov_text", CUES.flat],
-  ["mov", "mov_text", CUES.flat],
-  ["webm", "webvtt", CUES.ass],
-] as const)("%s holds the text tracks of a Matroska file as %s", async ([format, codec, ass]) => {
+  { format: "mp4", codec: "mov_text", ass: CUES.flat },
+  { format: "mov", codec: "mov_text", ass: CUES.flat },
+  { format: "webm", codec: "webvtt", ass: CUES.ass },
+] as const)("$format holds the text tracks of a Matroska file as $codec", async ({ format, codec, ass }) => {
   const input = await captionedVideo("mkv");
   const options = { format, width: 80 };
   const path = await outputOf(await trial(input, "video", options));
@@ -187,27 +187,34 @@ test("text of no stated length is shown until the next, and for ten seconds at m
 });
 
 test.for([
-  [40, 0],
-  [2000, 1],
-] as const)("%i texts shown at once are all kept in MP4, or lost with notice: %i", async ([count, lost]) => {
-  const blocks = Array.from({ length: count }, (_, at) => textBlock(1, `${at} ${"ä".repeat(20)}`, 1000));
-  const { plan, source } = await trial(await captionedVideo("mp4"), "video", { format: "mp4" });
-  const found = await readSubtitles(
-    { plan: { ...plan, subtitles: [{ stream: 0 }] }, source: { ...source, format: "matroska" }, ...READING },
-    matroska([textTrack(1)], [clusterAt(0, ...blocks)]),
-  );
-  expect(found.lost.length).toBe(lost);
-  const [track] = found.tracks;
-  if (!track) return;
-  const [bytes] = textSamples(track, 1000).bytes;
-  const lines = new TextDecoder().decode(bytes?.subarray(2)).split("\n");
-  expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(blocks.map((_, at) => at));
-});
+  { count: 40, lost: 0 },
+  { count: 2000, lost: 1 },
+] as const)(
+  "$count texts shown at once are all kept in MP4, or lost with notice: $lost",
+  async ({ count, lost }) => {
+    const blocks = Array.from({ length: count }, (_, at) => textBlock(1, `${at} ${"ä".repeat(20)}`, 1000));
+    const { plan, source } = await trial(await captionedVideo("mp4"), "video", { format: "mp4" });
+    const found = await readSubtitles(
+      {
+        plan: { ...plan, subtitles: [{ stream: 0 }] },
+        source: { ...source, format: "matroska" },
+        ...READING,
+      },
+      matroska([textTrack(1)], [clusterAt(0, ...blocks)]),
+    );
+    expect(found.lost.length).toBe(lost);
+    const [track] = found.tracks;
+    if (!track) return;
+    const [bytes] = textSamples(track, 1000).bytes;
+    const lines = new TextDecoder().decode(bytes?.subarray(2)).split("\n");
+    expect(lines.map((line) => Number.parseInt(line, 10))).toEqual(blocks.map((_, at) => at));
+  },
+);
 
 test.for([
-  ["adaptive_video", [0]],
-  ["video", []],
-] as const)("text that would fill %s many times over is lost: %o", async ([kind, lost]) => {
+  { kind: "adaptive_video", lost: [0] },
+  { kind: "video", lost: [] },
+] as const)("text that would fill $kind many times over is lost: $lost", async ({ kind, lost }) => {
   const file = matroska(
     [textTrack(1), textTrack(2)],
     [clusterAt(0, textBlock(1, "a".repeat(60_000), 21_600_000), textBlock(2, "Hi", 500))],
@@ -246,14 +253,14 @@ test("streams of many long tracks have few segments, and playlists quote no lang
 });
 
 test.for([
-  ["mkv", { format: "webm", width: 80 }, {}],
-  ["mkv", { mode: "copy" }, { encoder: createCopyEncoder() }],
-  ["mkv", { mode: "copy" }, {}],
-  ["mp4", { width: 80 }, {}],
-  ["mp4", { mode: "copy" }, { encoder: createCopyEncoder() }],
+  { from: "mkv", options: { format: "webm", width: 80 }, changes: {} },
+  { from: "mkv", options: { mode: "copy" }, changes: { encoder: createCopyEncoder() } },
+  { from: "mkv", options: { mode: "copy" }, changes: {} },
+  { from: "mp4", options: { width: 80 }, changes: {} },
+  { from: "mp4", options: { mode: "copy" }, changes: { encoder: createCopyEncoder() } },
 ] as const)(
-  "text and chapters stay with pictures that start late: %s %o",
-  async ([from, options, changes]) => {
+  "text and chapters stay with pictures that start late: $from $options",
+  async ({ from, options, changes }) => {
     const path = await outputOf(await trial(await lateVideo(from), "video", options, changes));
     expect(await readCues(path, 0)).toEqual(["0.000 2.000 Hello"]);
     expect(await readChapters(path)).toEqual(["0.000 to 1.0 Dawn", "1.000 to 3.0 Zwölf Uhr"]);
@@ -275,11 +282,11 @@ const HELLO = new TextEncoder().encode("Hello");
 const ALGORITHM = { zlib: 0, stripping: 3, bzip2: 1 } as const;
 
 test.for([
-  ["zlib", deflateSync(HELLO), "Hello"],
-  ["stripping", HELLO.subarray(2), "Hello"],
-  ["zlib", HELLO, null],
-  ["bzip2", HELLO, undefined],
-] as const)("reads the text of a block compressed by %s: %#", async ([name, bytes, text]) => {
+  { name: "zlib", bytes: deflateSync(HELLO), text: "Hello" },
+  { name: "stripping", bytes: HELLO.subarray(2), text: "Hello" },
+  { name: "zlib", bytes: HELLO, text: null },
+  { name: "bzip2", bytes: HELLO, text: undefined },
+] as const)("reads the text of a block compressed by $name: %#", async ({ name, bytes, text }) => {
   const settings = name === "stripping" ? [element(0x4255, HELLO.subarray(0, 2))] : [];
   const compression = element(0x5034, uint(0x4254, ALGORITHM[name], 1), ...settings);
   const codec = element(0x86, new TextEncoder().encode("S_TEXT/UTF8"));

@@ -31,10 +31,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test.for([
-  ["a fresh core for each run", "fresh", 54],
-  ["a core for each run in one reused instance", "kept", 60],
-  ["one core for all runs", "one", 90],
-] as const)("%s: repeated jobs give identical files and leak no memory", async ([, cores, count]) => {
+  { name: "a fresh core for each run", cores: "fresh", count: 54 },
+  { name: "a core for each run in one reused instance", cores: "kept", count: 60 },
+  { name: "one core for all runs", cores: "one", count: 90 },
+] as const)("$name: repeated jobs give identical files and leak no memory", async ({ cores, count }) => {
   const input = await clip("mp4", { seconds: 0.4 });
   const runs = Array.from({ length: count }, (_, n) => JOBS[NAMES[n % NAMES.length] ?? "mp3"]);
   const results = await runCore({ input, runs, cores, memory: 96 * MIB });

@@ -9,35 +9,35 @@ import { argsOf, BT709, CLEAN, COPIED_SOUND, PIN, SILENT, tags, ticks } from "./
 
 const SOUND = "-noaccurate_seek -ss 1 -i IN -map 0:a:0 -filter:a atrim=start=0";
 test.for([
-  ["mp3", `-c:a libmp3lame -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f mp3`],
-  ["aac", `-c:a aac -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f adts`],
-  ["ogg", `-c:a libvorbis -b:a 96000 -maxrate:a 96000 -ac 2 -ar 44100 ${CLEAN} -f ogg`],
-  ["opus", `-c:a libopus -vbr constrained -b:a 96000 -ac 2 -ar 48000 ${CLEAN} -f opus`],
-  ["wav", `-c:a pcm_s16le -ac 2 -ar 44100 ${CLEAN} -f wav`],
-  ["flac", `-c:a flac -compression_level 5 -ac 2 -ar 44100 ${CLEAN} -f flac`],
-] as const)("audio: %s", ([format, wanted]) => {
+  { format: "mp3", wanted: `-c:a libmp3lame -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f mp3` },
+  { format: "aac", wanted: `-c:a aac -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f adts` },
+  { format: "ogg", wanted: `-c:a libvorbis -b:a 96000 -maxrate:a 96000 -ac 2 -ar 44100 ${CLEAN} -f ogg` },
+  { format: "opus", wanted: `-c:a libopus -vbr constrained -b:a 96000 -ac 2 -ar 48000 ${CLEAN} -f opus` },
+  { format: "wav", wanted: `-c:a pcm_s16le -ac 2 -ar 44100 ${CLEAN} -f wav` },
+  { format: "flac", wanted: `-c:a flac -compression_level 5 -ac 2 -ar 44100 ${CLEAN} -f flac` },
+] as const)("audio: $format", ({ format, wanted }) => {
   expect(argsOf(audioSource(), "audio", { format, start: 1 })).toBe(`${SOUND} ${wanted} OUT`);
 });
 
 test.for([
-  [{ start: 1 }, 6.7, false],
-  [{ start: 1 }, 6.8, true],
-  [{}, 0.2, false],
-  [{}, 0.3, true],
+  { given: { start: 1 }, hours: 6.7, large: false },
+  { given: { start: 1 }, hours: 6.8, large: true },
+  { given: {}, hours: 0.2, large: false },
+  { given: {}, hours: 0.3, large: true },
 ] as const)(
-  "audio: a WAV that may exceed 4 GB has room for sizes of 64 bits (%o, %f h)",
-  ([given, hours, large]) => {
+  "audio: a WAV that may exceed 4 GB has room for sizes of 64 bits ($given, $hours h)",
+  ({ given, hours, large }) => {
     const args = argsOf(audioSource({ duration: hours * 3600 }), "audio", { format: "wav", ...given });
     expect(args.endsWith(` -f wav${large ? " -rf64 auto" : ""} OUT`)).toBe(true);
   },
 );
 
 test.for([
-  ["mpegts", "-dts_delta_threshold 3600 -i IN "],
-  ["mpeg", "-dts_delta_threshold 3600 -i IN "],
-  ["ogg", "-dts_delta_threshold 3600 -i IN "],
-  ["mp4", "-i IN "],
-] as const)("gaps of %s stay as they are", ([format, wanted]) => {
+  { format: "mpegts", wanted: "-dts_delta_threshold 3600 -i IN " },
+  { format: "mpeg", wanted: "-dts_delta_threshold 3600 -i IN " },
+  { format: "ogg", wanted: "-dts_delta_threshold 3600 -i IN " },
+  { format: "mp4", wanted: "-i IN " },
+] as const)("gaps of $format stay as they are", ({ format, wanted }) => {
   expect(argsOf(audioSource({ format }), "audio", { format: "mp3" }).startsWith(wanted)).toBe(true);
 });
 
@@ -102,17 +102,18 @@ test("numbers and times a chunk of adaptive video within the whole stream, with 
 });
 
 test.for([
-  [0, 9, "atrim=start=0,aresample=async=1"],
-  [0.02, undefined, "atrim=start=0,aresample=async=1"],
-  [
-    0.4,
-    8.7,
-    "volume='if(eq(n,0)*lte(startt,0.42),0,1)':eval=frame,asetpts='if(eq(N,0)*lte(STARTT,0.42),0,PTS)'," +
+  { sound_from: 0, end: 9, filters: "atrim=start=0,aresample=async=1" },
+  { sound_from: 0.02, end: undefined, filters: "atrim=start=0,aresample=async=1" },
+  {
+    sound_from: 0.4,
+    end: 8.7,
+    filters:
+      "volume='if(eq(n,0)*lte(startt,0.42),0,1)':eval=frame,asetpts='if(eq(N,0)*lte(STARTT,0.42),0,PTS)'," +
       "aresample=async=1:min_hard_comp=0.02,apad,atrim=end=9",
-  ],
+  },
 ] as const)(
-  "sound that changes midway, from %f s on, is filled without a graph's help",
-  ([sound_from, end, filters]) => {
+  "sound that changes midway, from $sound_from s on, is filled without a graph's help",
+  ({ sound_from, end, filters }) => {
     const pictures = { index: 0, kind: "video" as const, codec: "h264", duration: 9 };
     const sound = { index: 1, kind: "audio" as const, codec: "ac3", ...(end && { end }) };
     const source = { ...wide, streams: [pictures, sound] };
@@ -168,17 +169,32 @@ test("throws for an encoder that the toolset lacks", () => {
 });
 
 test.for([
-  ["video", {}, "all", "output.mp4", "video/mp4"],
-  ["video", { format: "mov" }, "all", "output.mov", "video/quicktime"],
-  ["video", { format: "webm" }, "video", "video.webm", "video/webm"],
-  ["video", { format: "webm" }, "audio", "audio.webm", "video/webm"],
-  ["audio", { format: "opus" }, "all", "output.opus", "audio/ogg; codecs=opus"],
-  ["image", {}, "all", "output.jpg", "image/jpeg"],
-  ["adaptive_video", {}, "all", "master.m3u8", "application/vnd.apple.mpegurl"],
-] as const)("a chunk of %s with %o, track %s, is named %s", ([kind, options, track, name, mime]) => {
-  const plan = createPlan(videoSource(), kind, options);
-  expect(outputFile(plan, { index: 0, track, start: 0, end: null })).toEqual({ name, mime });
-});
+  { kind: "video", options: {}, track: "all", name: "output.mp4", mime: "video/mp4" },
+  { kind: "video", options: { format: "mov" }, track: "all", name: "output.mov", mime: "video/quicktime" },
+  { kind: "video", options: { format: "webm" }, track: "video", name: "video.webm", mime: "video/webm" },
+  { kind: "video", options: { format: "webm" }, track: "audio", name: "audio.webm", mime: "video/webm" },
+  {
+    kind: "audio",
+    options: { format: "opus" },
+    track: "all",
+    name: "output.opus",
+    mime: "audio/ogg; codecs=opus",
+  },
+  { kind: "image", options: {}, track: "all", name: "output.jpg", mime: "image/jpeg" },
+  {
+    kind: "adaptive_video",
+    options: {},
+    track: "all",
+    name: "master.m3u8",
+    mime: "application/vnd.apple.mpegurl",
+  },
+] as const)(
+  "a chunk of $kind with $options, track $track, is named $name",
+  ({ kind, options, track, name, mime }) => {
+    const plan = createPlan(videoSource(), kind, options);
+    expect(outputFile(plan, { index: 0, track, start: 0, end: null })).toEqual({ name, mime });
+  },
+);
 
 test("outputs of one run have graphs of their own, and tags as they were given", () => {
   const title = "A trip [video]";

@@ -14,22 +14,22 @@ import { encode } from "./native-encode.ts";
 
 const TOOLS = { native: NATIVE_TOOLS, wasm: WASM_TOOLS } as const;
 const VIDEO = [
-  ["native", "mp4", "h264"],
-  ["native", "mp4", "h265"],
-  ["native", "mp4", "av1"],
-  ["native", "mov", "h264"],
-  ["native", "mov", "h265"],
-  ["native", "webm", "vp9"],
-  ["native", "webm", "av1"],
-  ["wasm", "mp4", "h264"],
-  ["wasm", "mov", "h264"],
-  ["wasm", "webm", "vp9"],
-] as const satisfies [keyof typeof TOOLS, VideoFormat, string][];
+  { tools: "native", format: "mp4", codec: "h264" },
+  { tools: "native", format: "mp4", codec: "h265" },
+  { tools: "native", format: "mp4", codec: "av1" },
+  { tools: "native", format: "mov", codec: "h264" },
+  { tools: "native", format: "mov", codec: "h265" },
+  { tools: "native", format: "webm", codec: "vp9" },
+  { tools: "native", format: "webm", codec: "av1" },
+  { tools: "wasm", format: "mp4", codec: "h264" },
+  { tools: "wasm", format: "mov", codec: "h264" },
+  { tools: "wasm", format: "webm", codec: "vp9" },
+] as const satisfies { tools: keyof typeof TOOLS; format: VideoFormat; codec: string }[];
 const TAGS = { h264: "avc1", h265: "hvc1", av1: "av01", vp9: "" } as const;
 
 test.concurrent.for(VIDEO)(
-  "encodes video with the %s tools to %s as %s",
-  async ([tools, format, codec], { expect }) => {
+  "encodes video with the $tools tools to $format as $codec",
+  async ({ tools, format, codec }, { expect }) => {
     const input = await clip("mp4_b_frames", { seconds: 1 });
     const options = { format, codec, quality: "high" } as const;
     const { path } = await encode(input, "video", options, { toolset: TOOLS[tools] });
@@ -172,12 +172,12 @@ test.concurrent("keeps an animation in GIF and WebP, and takes one frame elsewhe
 });
 
 test.concurrent.for([
-  [0, 0],
-  [0.4, 10],
-  [0.41, 10],
-  [0.96, 24],
-  [0.995, 24],
-] as const)("an image at %s s shows frame %s", async ([start, frame], { expect }) => {
+  { start: 0, frame: 0 },
+  { start: 0.4, frame: 10 },
+  { start: 0.41, frame: 10 },
+  { start: 0.96, frame: 24 },
+  { start: 0.995, frame: 24 },
+] as const)("an image at $start s shows frame $frame", async ({ start, frame }, { expect }) => {
   const input = await clip("mp4", { seconds: 1 });
   const { path } = await encode(input, "image", { format: "png", start });
   const { mean } = await measureLikeness(path, input, { filter: `select=eq(n\\,${frame})` });

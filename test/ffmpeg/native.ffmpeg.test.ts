@@ -11,14 +11,14 @@ const HDR = { transfer: "smpte2084", primaries: "bt2020", pixel_format: "yuv420p
 const SDR = { transfer: "bt709", primaries: "bt709", pixel_format: "yuv420p" };
 
 test.concurrent.for([
-  ["mp4", "h265", HDR],
-  ["mov", "h265", HDR],
-  ["mp4", "av1", HDR],
-  ["webm", "vp9", SDR],
-  ["mp4", "h264", SDR],
+  { format: "mp4", codec: "h265", wanted: HDR },
+  { format: "mov", codec: "h265", wanted: HDR },
+  { format: "mp4", codec: "av1", wanted: HDR },
+  { format: "webm", codec: "vp9", wanted: SDR },
+  { format: "mp4", codec: "h264", wanted: SDR },
 ] as const)(
-  "encodes HDR to %s as %s, tone-mapped where needed",
-  async ([format, codec, wanted], { expect }) => {
+  "encodes HDR to $format as $codec, tone-mapped where needed",
+  async ({ format, codec, wanted }, { expect }) => {
     const input = await clip("mp4_hdr", { seconds: 1 });
     const { path } = await encode(input, "video", { format, codec, width: 120 });
     const { picture } = await readFacts(path);
@@ -54,12 +54,12 @@ const Tags = z.object({
 });
 
 test.concurrent.for([
-  ["video", { codec: "h265", metadata: "strip" }],
-  ["video", { format: "webm", metadata: "strip" }],
-  ["audio", { format: "mp3", metadata: "strip" }],
-  ["audio", { format: "flac", metadata: "strip" }],
-  ["image", { format: "jpeg" }],
-] as const)("strips all metadata: %s %j", async ([kind, options], { expect }) => {
+  { kind: "video", options: { codec: "h265", metadata: "strip" } },
+  { kind: "video", options: { format: "webm", metadata: "strip" } },
+  { kind: "audio", options: { format: "mp3", metadata: "strip" } },
+  { kind: "audio", options: { format: "flac", metadata: "strip" } },
+  { kind: "image", options: { format: "jpeg" } },
+] as const)("strips all metadata: $kind $options", async ({ kind, options }, { expect }) => {
   const input = await makeClip("mkv", [
     ..."-f lavfi -i testsrc2=size=160x90:duration=1 -f lavfi -i sine=duration=1".split(" "),
     ..."-c:v libx264 -c:a aac -metadata title=SECRET -metadata location=+1+2/ -metadata comment=SECRET".split(

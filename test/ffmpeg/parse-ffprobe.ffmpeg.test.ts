@@ -197,21 +197,24 @@ const report = (format_name: string, ...streams: object[]) => ({ format: { forma
 const pixels = { codec_type: "video", width: 16, height: 9 };
 
 test.for([
-  ["a report of null", null],
-  ["an empty report", {}],
-  ["an array for a report", []],
-  ["a file without streams", report("mp3")],
-  ["text rendered as pictures", report("tty", { ...pixels, codec_name: "ansi" })],
-  ["binary data rendered as text", report("bin", { ...pixels, codec_name: "bintext" })],
-  ["a list of files", report("concat", { ...pixels, codec_name: "h264" })],
-  ["a playlist", report("hls", { ...pixels, codec_name: "h264" })],
-  ["a subtitle file", report("srt", { codec_type: "subtitle", codec_name: "subrip" })],
-  [
-    "a file with only a cover",
-    report("mp3", { ...pixels, codec_name: "mjpeg", disposition: { attached_pic: 1 } }),
-  ],
-  ["video of zero size", report("avi", { codec_type: "video", codec_name: "h264", width: 0, height: 0 })],
-] as const)("rejects %s as unsupported", ([, json]) => {
+  { name: "a report of null", json: null },
+  { name: "an empty report", json: {} },
+  { name: "an array for a report", json: [] },
+  { name: "a file without streams", json: report("mp3") },
+  { name: "text rendered as pictures", json: report("tty", { ...pixels, codec_name: "ansi" }) },
+  { name: "binary data rendered as text", json: report("bin", { ...pixels, codec_name: "bintext" }) },
+  { name: "a list of files", json: report("concat", { ...pixels, codec_name: "h264" }) },
+  { name: "a playlist", json: report("hls", { ...pixels, codec_name: "h264" }) },
+  { name: "a subtitle file", json: report("srt", { codec_type: "subtitle", codec_name: "subrip" }) },
+  {
+    name: "a file with only a cover",
+    json: report("mp3", { ...pixels, codec_name: "mjpeg", disposition: { attached_pic: 1 } }),
+  },
+  {
+    name: "video of zero size",
+    json: report("avi", { codec_type: "video", codec_name: "h264", width: 0, height: 0 }),
+  },
+] as const)("rejects $name as unsupported", ({ json }) => {
   expect(faultOf(() => parseFfprobe(json, origin))).toMatchObject({ kind: "input_unsupported" });
 });
 

@@ -21,45 +21,122 @@ const NO_HEIC = { code: "input_format", format: "heic" };
 const av1 = videoSource({ codecs: { video: "av1", audio: "aac" } });
 
 test.for([
-  ["h264", videoSource(), "video", { quality: "low" }, null, null],
-  ["vp9", videoSource(), "video", { format: "webm" }, null, null],
-  ["h265", videoSource(), "video", { codec: "h265" }, { code: "output_codec", codec: "h265" }, null],
-  ["av1", videoSource(), "video", { codec: "av1" }, { code: "output_codec", codec: "av1" }, null],
-  ["a copy of a codec that cannot be encoded", av1, "video", { codec: "av1" }, null, null],
-  [
-    "a source codec that cannot be decoded",
-    av1,
-    "video",
-    { codec: "h264" },
-    { code: "input_codec", codec: "av1" },
-    null,
-  ],
-  ["the audio of a source that cannot be decoded", av1, "audio", {}, null, null],
-  ["any audio format", audioSource(), "audio", { format: "ogg" }, null, null],
-  ["a picture of tiles", heic, "image", { format: "jpeg" }, NO_HEIC, null],
-  ["an SVG", vector, "image", { format: "png" }, NO_SVG, NO_SVG],
-  ["a picture of tiles in HDR", bright, "image", { format: "jpeg" }, NO_HEIC, { code: "tone_mapping" }],
-  ["an animated WebP", moving, "video", {}, { code: "input_format", format: "animated webp" }, null],
-  ["gif", imageSource(), "image", { format: "gif" }, null, null],
-  ["avif", imageSource(), "image", { format: "avif" }, NO_AVIF, null],
-  [
-    "transparent avif",
-    clear,
-    "image",
-    { format: "avif" },
-    NO_AVIF,
-    { code: "output_transparent", format: "avif" },
-  ],
-  [
-    "h265 below its minimum size",
-    videoSource(),
-    "video",
-    { codec: "h265", width: 40, height: 14 },
-    { code: "output_codec", codec: "h265" },
-    { code: "output_too_small", codec: "h265", min_side: 16 },
-  ],
-  ["hls", videoSource(), "adaptive_video", {}, null, null],
-] as const)("refuses, or not, by toolset: %s", ([, source, kind, options, wasm, native]) => {
+  {
+    name: "h264",
+    source: videoSource(),
+    kind: "video",
+    options: { quality: "low" },
+    wasm: null,
+    native: null,
+  },
+  {
+    name: "vp9",
+    source: videoSource(),
+    kind: "video",
+    options: { format: "webm" },
+    wasm: null,
+    native: null,
+  },
+  {
+    name: "h265",
+    source: videoSource(),
+    kind: "video",
+    options: { codec: "h265" },
+    wasm: { code: "output_codec", codec: "h265" },
+    native: null,
+  },
+  {
+    name: "av1",
+    source: videoSource(),
+    kind: "video",
+    options: { codec: "av1" },
+    wasm: { code: "output_codec", codec: "av1" },
+    native: null,
+  },
+  {
+    name: "a copy of a codec that cannot be encoded",
+    source: av1,
+    kind: "video",
+    options: { codec: "av1" },
+    wasm: null,
+    native: null,
+  },
+  {
+    name: "a source codec that cannot be decoded",
+    source: av1,
+    kind: "video",
+    options: { codec: "h264" },
+    wasm: { code: "input_codec", codec: "av1" },
+    native: null,
+  },
+  {
+    name: "the audio of a source that cannot be decoded",
+    source: av1,
+    kind: "audio",
+    options: {},
+    wasm: null,
+    native: null,
+  },
+  {
+    name: "any audio format",
+    source: audioSource(),
+    kind: "audio",
+    options: { format: "ogg" },
+    wasm: null,
+    native: null,
+  },
+  {
+    name: "a picture of tiles",
+    source: heic,
+    kind: "image",
+    options: { format: "jpeg" },
+    wasm: NO_HEIC,
+    native: null,
+  },
+  { name: "an SVG", source: vector, kind: "image", options: { format: "png" }, wasm: NO_SVG, native: NO_SVG },
+  {
+    name: "a picture of tiles in HDR",
+    source: bright,
+    kind: "image",
+    options: { format: "jpeg" },
+    wasm: NO_HEIC,
+    native: { code: "tone_mapping" },
+  },
+  {
+    name: "an animated WebP",
+    source: moving,
+    kind: "video",
+    options: {},
+    wasm: { code: "input_format", format: "animated webp" },
+    native: null,
+  },
+  { name: "gif", source: imageSource(), kind: "image", options: { format: "gif" }, wasm: null, native: null },
+  {
+    name: "avif",
+    source: imageSource(),
+    kind: "image",
+    options: { format: "avif" },
+    wasm: NO_AVIF,
+    native: null,
+  },
+  {
+    name: "transparent avif",
+    source: clear,
+    kind: "image",
+    options: { format: "avif" },
+    wasm: NO_AVIF,
+    native: { code: "output_transparent", format: "avif" },
+  },
+  {
+    name: "h265 below its minimum size",
+    source: videoSource(),
+    kind: "video",
+    options: { codec: "h265", width: 40, height: 14 },
+    wasm: { code: "output_codec", codec: "h265" },
+    native: { code: "output_too_small", codec: "h265", min_side: 16 },
+  },
+  { name: "hls", source: videoSource(), kind: "adaptive_video", options: {}, wasm: null, native: null },
+] as const)("refuses, or not, by toolset: $name", ({ source, kind, options, wasm, native }) => {
   const plan = createPlan(source, kind as EncodeKind, options);
   expect([refuseTools(plan, source, WASM_TOOLS), refuseTools(plan, source, NATIVE_TOOLS)]).toEqual([
     wasm,
@@ -80,13 +157,13 @@ test("the fast core alone does not draw subtitles", () => {
 });
 
 test.for([
-  ["bt2020nc", "smpte2084", null],
-  ["bt2020-ncl", "hlg", null],
-  [undefined, "arib-std-b67", null],
-  ["ictcp", "smpte2084", { code: "tone_mapping" }],
+  { space: "bt2020nc", transfer: "smpte2084", refusal: null },
+  { space: "bt2020-ncl", transfer: "hlg", refusal: null },
+  { space: undefined, transfer: "arib-std-b67", refusal: null },
+  { space: "ictcp", transfer: "smpte2084", refusal: { code: "tone_mapping" } },
 ] as const)(
-  "the fast core maps HDR of matrix %s and transfer %s to SDR: %o",
-  ([space, transfer, refusal]) => {
+  "the fast core maps HDR of matrix $space and transfer $transfer to SDR: $refusal",
+  ({ space, transfer, refusal }) => {
     const color = { hdr: true, primaries: "bt2020", transfer, ...(space && { space }) };
     const source = videoSource({ color });
     const plan = createPlan(source, "video", {});
@@ -98,12 +175,12 @@ test.for([
 );
 
 test.for([
-  ["h265", 8, null],
-  ["h265", 10, null],
-  ["h265", 12, { code: "input_depth", codec: "h265", bit_depth: 12 }],
-  ["h264", 9, { code: "input_depth", codec: "h264", bit_depth: 9 }],
-  ["vp9", 12, null],
-] as const)("the fast core decodes %s of %d bits: %o", ([video, bit_depth, refusal]) => {
+  { video: "h265", bit_depth: 8, refusal: null },
+  { video: "h265", bit_depth: 10, refusal: null },
+  { video: "h265", bit_depth: 12, refusal: { code: "input_depth", codec: "h265", bit_depth: 12 } },
+  { video: "h264", bit_depth: 9, refusal: { code: "input_depth", codec: "h264", bit_depth: 9 } },
+  { video: "vp9", bit_depth: 12, refusal: null },
+] as const)("the fast core decodes $video of $bit_depth bits: $refusal", ({ video, bit_depth, refusal }) => {
   const source = videoSource({ codecs: { video, audio: "aac" }, color: { bit_depth, hdr: false } });
   const plan = createPlan(source, "video", { codec: "h264", width: 80 });
   expect([refuseTools(plan, source, FAST_TOOLS), refuseTools(plan, source, WASM_TOOLS)]).toEqual([

@@ -167,12 +167,12 @@ test.for(VIDEO)("video: %s", ([, got, wanted]) => {
 });
 
 test.for([
-  [25, "25"],
-  [12.5, "12.5"],
-  [29.97, "30000/1001"],
-  [30_000 / 1001, "30000/1001"],
-  [23.976, "24000/1001"],
-  [119.88, "120000/1001"],
-] as const)("writes %s fps as %s", ([fps, text]) => {
+  { fps: 25, text: "25" },
+  { fps: 12.5, text: "12.5" },
+  { fps: 29.97, text: "30000/1001" },
+  { fps: 30_000 / 1001, text: "30000/1001" },
+  { fps: 23.976, text: "24000/1001" },
+  { fps: 119.88, text: "120000/1001" },
+] as const)("writes $fps fps as $text", ({ fps, text }) => {
   expect(fpsText(fps)).toBe(text);
 });

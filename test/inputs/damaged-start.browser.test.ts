@@ -71,26 +71,29 @@ test("the service converts a WebM whose start is noise", async () => {
 });
 
 test.for([
-  ["quality", damagedClip],
-  ["speed", damagedClip],
-  ["speed", shortenedClip],
-] as const)("a page that prefers %s converts a WebM without its start", async ([prefer, makeSource]) => {
-  const source = await makeSource();
-  const url = await page.serve(source);
-  await openKit(page.lab.page, { name: prefer, prefer, encoderWorkers: 2 });
-  const base64 = await page.lab.page.evaluate(
-    async ([from, options]) => {
-      const { client } = kit;
-      const input = await kit.file(from);
-      const task = await client.tasks.wait(await client.tasks.create({ kind: "video", input, options }));
-      if (task.status !== "succeeded") throw new Error(JSON.stringify(task.error));
-      const output = await client.output(task);
-      const bytes = await kit.base64(await output.blob());
-      await client.close();
-      return bytes;
-    },
-    [url, OPTIONS] as const,
-  );
-  await page.judge(base64, "made.mp4");
-  expect(await countFrames(`${page.folder}/judged/made.mp4`)).toBe(await countFrames(source));
-});
+  { prefer: "quality", makeSource: damagedClip },
+  { prefer: "speed", makeSource: damagedClip },
+  { prefer: "speed", makeSource: shortenedClip },
+] as const)(
+  "a page that prefers $prefer converts a WebM without its start",
+  async ({ prefer, makeSource }) => {
+    const source = await makeSource();
+    const url = await page.serve(source);
+    await openKit(page.lab.page, { name: prefer, prefer, encoderWorkers: 2 });
+    const base64 = await page.lab.page.evaluate(
+      async ([from, options]) => {
+        const { client } = kit;
+        const input = await kit.file(from);
+        const task = await client.tasks.wait(await client.tasks.create({ kind: "video", input, options }));
+        if (task.status !== "succeeded") throw new Error(JSON.stringify(task.error));
+        const output = await client.output(task);
+        const bytes = await kit.base64(await output.blob());
+        await client.close();
+        return bytes;
+      },
+      [url, OPTIONS] as const,
+    );
+    await page.judge(base64, "made.mp4");
+    expect(await countFrames(`${page.folder}/judged/made.mp4`)).toBe(await countFrames(source));
+  },
+);

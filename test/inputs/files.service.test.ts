@@ -107,31 +107,31 @@ test.concurrent.for(BAD)("rejects %s as %s", LIMIT, async ([, kind, make, errors
   expect(task.error?.retryable).toBe(false);
 });
 
-const LACKING: [ClipName, EncodeKind, RunErrorKind][] = [
-  ["mp3", "video", "input_no_video"],
-  ["mp3", "image", "input_no_video"],
-  ["m4a", "video", "input_no_video"],
-  ["wav", "image", "input_no_video"],
-  ["opus", "video", "input_no_video"],
-  ["flac", "video", "input_no_video"],
-  ["mp4_silent", "audio", "input_no_audio"],
-  ["png", "audio", "input_no_audio"],
-  ["gif_animated", "audio", "input_no_audio"],
-  ["png", "video", "input_no_video"],
-  ["jpeg", "adaptive_video", "input_no_video"],
+const LACKING: { name: ClipName; kind: EncodeKind; error: RunErrorKind }[] = [
+  { name: "mp3", kind: "video", error: "input_no_video" },
+  { name: "mp3", kind: "image", error: "input_no_video" },
+  { name: "m4a", kind: "video", error: "input_no_video" },
+  { name: "wav", kind: "image", error: "input_no_video" },
+  { name: "opus", kind: "video", error: "input_no_video" },
+  { name: "flac", kind: "video", error: "input_no_video" },
+  { name: "mp4_silent", kind: "audio", error: "input_no_audio" },
+  { name: "png", kind: "audio", error: "input_no_audio" },
+  { name: "gif_animated", kind: "audio", error: "input_no_audio" },
+  { name: "png", kind: "video", error: "input_no_video" },
+  { name: "jpeg", kind: "adaptive_video", error: "input_no_video" },
 ];
 
-test.concurrent.for(LACKING)("%s as %s is %s", LIMIT, async ([name, kind, error], { expect }) => {
+test.concurrent.for(LACKING)("$name as $kind is $error", LIMIT, async ({ name, kind, error }, { expect }) => {
   expectFailure(await run(kind, await clip(name, { seconds: 1 }), `clip.${name}`), error, expect);
 });
 
-const LIES: [string, () => Promise<Uint8Array>][] = [
-  ["a size of 65535x65535", () => made.mp4OfSize(65_535, 65_535)],
-  ["a size of 0x0", () => made.mp4OfSize(0, 0)],
-  ["a length of centuries", made.mp4WithoutEnd],
+const LIES: { name: string; make: () => Promise<Uint8Array> }[] = [
+  { name: "a size of 65535x65535", make: () => made.mp4OfSize(65_535, 65_535) },
+  { name: "a size of 0x0", make: () => made.mp4OfSize(0, 0) },
+  { name: "a length of centuries", make: made.mp4WithoutEnd },
 ];
 
-test.concurrent.for(LIES)("does not trust headers that claim %s", LIMIT, async ([, make], { expect }) => {
+test.concurrent.for(LIES)("does not trust headers that claim $name", LIMIT, async ({ make }, { expect }) => {
   // The stream inside is 160x90 and lasts a second: either that comes out, or an error.
   for (const options of [{}, { quality: "low" }]) {
     const input = rig.origin.serve(`/${number++}/clip.mp4`, { file: await make() });
@@ -165,16 +165,22 @@ test.concurrent("ignores a wrong name and a wrong Content-Type", LIMIT, async ({
 });
 
 // Formats that make a player fetch other files, which must never be requested.
-const LURES: [name: string, text: (url: string) => string][] = [
-  ["a.m3u8", (url) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${url}\n#EXT-X-ENDLIST\n`],
-  ["a.mp4", (url) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${url}\n#EXT-X-ENDLIST\n`],
-  ["a.ffconcat", (url) => `ffconcat version 1.0\nfile '${url}'\n`],
-  ["a.ffconcat", () => "ffconcat version 1.0\nfile 'file:///etc/passwd'\n"],
-  ["a.mpd", (url) => `<?xml version="1.0"?><MPD><Period><BaseURL>${url}</BaseURL></Period></MPD>`],
-  ["a.sdp", () => "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 9 RTP/AVP 96\n"],
+const LURES: { name: string; text: (url: string) => string }[] = [
+  { name: "a.m3u8", text: (url) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${url}\n#EXT-X-ENDLIST\n` },
+  { name: "a.mp4", text: (url) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${url}\n#EXT-X-ENDLIST\n` },
+  { name: "a.ffconcat", text: (url) => `ffconcat version 1.0\nfile '${url}'\n` },
+  { name: "a.ffconcat", text: () => "ffconcat version 1.0\nfile 'file:///etc/passwd'\n" },
+  {
+    name: "a.mpd",
+    text: (url) => `<?xml version="1.0"?><MPD><Period><BaseURL>${url}</BaseURL></Period></MPD>`,
+  },
+  {
+    name: "a.sdp",
+    text: () => "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 9 RTP/AVP 96\n",
+  },
 ];
 
-test.concurrent.for(LURES)("%s leads to no other file (%#)", LIMIT, async ([name, text], { expect }) => {
+test.concurrent.for(LURES)("$name leads to no other file (%#)", LIMIT, async ({ name, text }, { expect }) => {
   const url = bait.serve("/bait.ts", { file: await clip("mpegts", { seconds: 1 }) });
   for (const kind of ["video", "image"] as const) {
     expectFailure(await run(kind, Buffer.from(text(url)), name), UNREADABLE, expect);

@@ -42,22 +42,22 @@ function serve(answer: Answer): { url: string; requests(): number } {
 
 const run = (input: string) => rig.door.runTask({ input, kind: "video", options: { width: 80 } }, SECONDS);
 
-const STATUSES: [number, RunErrorKind, attempts: number][] = [
-  [404, "input_not_found", 1],
-  [410, "input_not_found", 1],
-  [401, "input_forbidden", 1],
-  [403, "input_forbidden", 1],
-  [400, "input_unreachable", 1],
-  [418, "input_unreachable", 1],
-  [429, "input_unreachable", 3],
-  [500, "input_unreachable", 3],
-  [503, "input_unreachable", 3],
+const STATUSES: { status: number; kind: RunErrorKind; attempts: number }[] = [
+  { status: 404, kind: "input_not_found", attempts: 1 },
+  { status: 410, kind: "input_not_found", attempts: 1 },
+  { status: 401, kind: "input_forbidden", attempts: 1 },
+  { status: 403, kind: "input_forbidden", attempts: 1 },
+  { status: 400, kind: "input_unreachable", attempts: 1 },
+  { status: 418, kind: "input_unreachable", attempts: 1 },
+  { status: 429, kind: "input_unreachable", attempts: 3 },
+  { status: 500, kind: "input_unreachable", attempts: 3 },
+  { status: 503, kind: "input_unreachable", attempts: 3 },
 ];
 
 test.concurrent.for(STATUSES)(
-  "%i ends as %s after %i attempts",
+  "$status ends as $kind after $attempts attempts",
   LIMIT,
-  async ([status, kind, attempts], { expect }) => {
+  async ({ status, kind, attempts }, { expect }) => {
     const fault = serve({ status, file: file(1000) });
     const task = await run(fault.url);
     expectFailure(task, kind, expect);

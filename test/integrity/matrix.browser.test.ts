@@ -53,9 +53,9 @@ afterAll(() => page?.close());
 
 describe.for([
   // Cuts even the shortest source into three or more chunks.
-  ["pool", { encoderWorkers: 4, prefer: "quality" }],
-  ["webcodecs", { prefer: "speed" }],
-] as const)("in a page with %s", ([encoder, options]) => {
+  { encoder: "pool", options: { encoderWorkers: 4, prefer: "quality" } },
+  { encoder: "webcodecs", options: { prefer: "speed" } },
+] as const)("in a page with $encoder", ({ encoder, options }) => {
   beforeAll(() => openKit(page.lab.page, { name: "integrity", ...options }));
   afterAll(() => page.lab.page.evaluate(() => kit.client.close()));
 

@@ -26,25 +26,48 @@ test.for(Object.keys(INTEGRITY_SOURCES) as IntegritySourceName[])(
 
 // The header patterns that make each source hard to cut, and the minimum number of matches in ffmpeg's trace.
 const MARKS = [
-  ["h264_open_gop", "trace_headers", /recovery_frame_cnt +\S+ = 0$/gm, 6],
-  ["h264_intra_refresh", "trace_headers", /recovery_frame_cnt +\S+ = [1-9]/gm, 6],
-  ["h264_mbaff", "trace_headers", /mb_adaptive_frame_field_flag +1 = 1$/gm, 1],
-  ["h264_paff", "trace_headers", /bottom_field_flag +1 = 1$/gm, 350],
-  ["hevc_rasl", "trace_headers", /nal_unit_type +\S+ = 21$/gm, 6],
-  ["hevc_rasl", "trace_headers", /nal_unit_type +\S+ = [89]$/gm, 6],
-  ["hevc_radl", "trace_headers", /nal_unit_type +\S+ = [67]$/gm, 6],
-  ["mpeg2_open_gop", "trace_headers", /closed_gop +0 = 0$/gm, 22],
-  ["vp9_hidden", "vp9_superframe_split,trace_headers", /show_existing_frame +1 = 1$/gm, 50],
-  ["av1_forward", "trace_headers", /frame_type +00 = 0\n.* show_frame +0 = 0$/gm, 5],
+  { name: "h264_open_gop", filters: "trace_headers", mark: /recovery_frame_cnt +\S+ = 0$/gm, minimum: 6 },
+  {
+    name: "h264_intra_refresh",
+    filters: "trace_headers",
+    mark: /recovery_frame_cnt +\S+ = [1-9]/gm,
+    minimum: 6,
+  },
+  {
+    name: "h264_mbaff",
+    filters: "trace_headers",
+    mark: /mb_adaptive_frame_field_flag +1 = 1$/gm,
+    minimum: 1,
+  },
+  { name: "h264_paff", filters: "trace_headers", mark: /bottom_field_flag +1 = 1$/gm, minimum: 350 },
+  { name: "hevc_rasl", filters: "trace_headers", mark: /nal_unit_type +\S+ = 21$/gm, minimum: 6 },
+  { name: "hevc_rasl", filters: "trace_headers", mark: /nal_unit_type +\S+ = [89]$/gm, minimum: 6 },
+  { name: "hevc_radl", filters: "trace_headers", mark: /nal_unit_type +\S+ = [67]$/gm, minimum: 6 },
+  { name: "mpeg2_open_gop", filters: "trace_headers", mark: /closed_gop +0 = 0$/gm, minimum: 22 },
+  {
+    name: "vp9_hidden",
+    filters: "vp9_superframe_split,trace_headers",
+    mark: /show_existing_frame +1 = 1$/gm,
+    minimum: 50,
+  },
+  {
+    name: "av1_forward",
+    filters: "trace_headers",
+    mark: /frame_type +00 = 0\n.* show_frame +0 = 0$/gm,
+    minimum: 5,
+  },
 ] as const;
 
-test.for(MARKS)("%s has its patterns in the trace of %s: %s", async ([name, filters, mark, minimum]) => {
-  const { log } = await runNative([
-    ...["-v", "trace", "-i", await make(name), "-map", "0:v", "-c", "copy", "-bsf:v", filters],
-    ...["-f", "null", "-"],
-  ]);
-  expect(log.match(mark)?.length ?? 0).toBeGreaterThanOrEqual(minimum);
-});
+test.for(MARKS)(
+  "$name has its patterns in the trace of $filters: $mark",
+  async ({ name, filters, mark, minimum }) => {
+    const { log } = await runNative([
+      ...["-v", "trace", "-i", await make(name), "-map", "0:v", "-c", "copy", "-bsf:v", filters],
+      ...["-f", "null", "-"],
+    ]);
+    expect(log.match(mark)?.length ?? 0).toBeGreaterThanOrEqual(minimum);
+  },
+);
 
 test("mpeg4_packed has packed B-frames", async () => {
   const { log } = await runNative(["-v", "verbose", "-i", await make("mpeg4_packed"), "-f", "null", "-"]);
@@ -55,12 +78,12 @@ const Packets = z.object({ packets: z.array(z.object({ flags: z.string() })) });
 
 test.for([
   // One IDR picture, on which all others depend.
-  ["h264_one_idr", 350, 1],
+  { name: "h264_one_idr", count: 350, keys: 1 },
   // Sixteen of the packets are hidden.
-  ["vp8_hidden", 266, 4],
+  { name: "vp8_hidden", count: 266, keys: 4 },
   // Only the first packet is marked as a keyframe.
-  ["h264_bare", 600, 1],
-] as const)("%s has %i packets, %i of them marked as keyframes", async ([name, count, keys]) => {
+  { name: "h264_bare", count: 600, keys: 1 },
+] as const)("$name has $count packets, $keys of them marked as keyframes", async ({ name, count, keys }) => {
   const report = await runFfprobe(await make(name), ["-show_packets", "-select_streams", "v:0"]);
   const { packets } = Packets.parse(report);
   expect(packets).toHaveLength(count);

@@ -28,18 +28,36 @@ test("finds every quadrant in place: still, moving, rotated and with wide pixels
 
 // Hand-written filters for each placing; the test shifts each result slightly for a wrong one.
 const PLACED = [
-  ["contain", "top", "scale=128:77,pad=128:128:0:0:0x1e90ff", 128, 128],
-  ["contain", "center", "scale=128:77,pad=128:128:0:25:0x1e90ff", 128, 128],
-  ["contain", "bottom-left", "scale=128:77,pad=128:128:0:51:0x1e90ff", 128, 128],
-  ["cover", "left", "scale=213:128,crop=128:128:0:0", 128, 128],
-  ["cover", "top-right", "scale=213:128,crop=128:128:85:0", 128, 128],
-  ["cover", "bottom", "scale=160:96,crop=160:60:0:36", 160, 60],
-  ["fill", "center", "scale=90:120", 90, 120],
+  {
+    fit: "contain",
+    position: "top",
+    filter: "scale=128:77,pad=128:128:0:0:0x1e90ff",
+    width: 128,
+    height: 128,
+  },
+  {
+    fit: "contain",
+    position: "center",
+    filter: "scale=128:77,pad=128:128:0:25:0x1e90ff",
+    width: 128,
+    height: 128,
+  },
+  {
+    fit: "contain",
+    position: "bottom-left",
+    filter: "scale=128:77,pad=128:128:0:51:0x1e90ff",
+    width: 128,
+    height: 128,
+  },
+  { fit: "cover", position: "left", filter: "scale=213:128,crop=128:128:0:0", width: 128, height: 128 },
+  { fit: "cover", position: "top-right", filter: "scale=213:128,crop=128:128:85:0", width: 128, height: 128 },
+  { fit: "cover", position: "bottom", filter: "scale=160:96,crop=160:60:0:36", width: 160, height: 60 },
+  { fit: "fill", position: "center", filter: "scale=90:120", width: 90, height: 120 },
 ] as const;
 
 test.for(PLACED)(
-  "accepts %s at %s and rejects it shifted",
-  async ([fit, position, filter, width, height]) => {
+  "accepts $fit at $position and rejects it shifted",
+  async ({ fit, position, filter, width, height }) => {
     const placing: Placing = { source: SOURCE, width, height, fit, position, background: "#1e90ff" };
     const make = (filters: string) =>
       quadrantPng().then((path) => makeClip("png", ["-i", path, "-vf", filters]));

@@ -4,33 +4,51 @@ import { parseDemoArgs } from "../../worker/local/demo-terminal.ts";
 const sample = { input: null, kind: "video", options: { width: 640 }, out: null };
 
 test.for([
-  ["", sample],
-  ["--width 320", { ...sample, options: { width: 320 } }],
-  ["--format webm", { ...sample, options: { format: "webm", width: 640 } }],
-  ["a.mov", { input: "a.mov", kind: "video", options: {}, out: null }],
-  ["a.mov --format mp3", { input: "a.mov", kind: "audio", options: { format: "mp3" }, out: null }],
-  ["a.mov --format hls", { input: "a.mov", kind: "adaptive_video", options: { format: "hls" }, out: null }],
-  ["a.mov --out b.webm", { input: "a.mov", kind: "video", options: { format: "webm" }, out: "b.webm" }],
-  ["a.mov --out b.JPG", { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.JPG" }],
-  ["a.mov --out b.jpeg", { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.jpeg" }],
+  { args: "", wish: sample },
+  { args: "--width 320", wish: { ...sample, options: { width: 320 } } },
+  { args: "--format webm", wish: { ...sample, options: { format: "webm", width: 640 } } },
+  { args: "a.mov", wish: { input: "a.mov", kind: "video", options: {}, out: null } },
+  {
+    args: "a.mov --format mp3",
+    wish: { input: "a.mov", kind: "audio", options: { format: "mp3" }, out: null },
+  },
+  {
+    args: "a.mov --format hls",
+    wish: { input: "a.mov", kind: "adaptive_video", options: { format: "hls" }, out: null },
+  },
+  {
+    args: "a.mov --out b.webm",
+    wish: { input: "a.mov", kind: "video", options: { format: "webm" }, out: "b.webm" },
+  },
+  {
+    args: "a.mov --out b.JPG",
+    wish: { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.JPG" },
+  },
+  {
+    args: "a.mov --out b.jpeg",
+    wish: { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.jpeg" },
+  },
   // An explicit format or kind wins over the output's extension.
-  [
-    "a.mov --format flac --out b.mp4",
-    { input: "a.mov", kind: "audio", options: { format: "flac" }, out: "b.mp4" },
-  ],
-  ["a.mov --kind image --out b.mp4", { input: "a.mov", kind: "image", options: {}, out: "b.mp4" }],
-  [
-    "https://a.example/b.mov --kind video --width 50% --height 90 --fit cover --position top-left",
-    {
+  {
+    args: "a.mov --format flac --out b.mp4",
+    wish: { input: "a.mov", kind: "audio", options: { format: "flac" }, out: "b.mp4" },
+  },
+  {
+    args: "a.mov --kind image --out b.mp4",
+    wish: { input: "a.mov", kind: "image", options: {}, out: "b.mp4" },
+  },
+  {
+    args: "https://a.example/b.mov --kind video --width 50% --height 90 --fit cover --position top-left",
+    wish: {
       input: "https://a.example/b.mov",
       kind: "video",
       options: { width: "50%", height: 90, fit: "cover", position: "top-left" },
       out: null,
     },
-  ],
-  [
-    "a.mov --codec vp9 --quality low --fps 29.97 --bitrate 500000 --start 0.5 --end 2 --background #1e90ff",
-    {
+  },
+  {
+    args: "a.mov --codec vp9 --quality low --fps 29.97 --bitrate 500000 --start 0.5 --end 2 --background #1e90ff",
+    wish: {
       input: "a.mov",
       kind: "video",
       options: {
@@ -39,10 +57,13 @@ test.for([
       },
       out: null,
     },
-  ],
+  },
   // Left to the service to reject.
-  ["a.mov --kind film --width wide", { input: "a.mov", kind: "film", options: { width: "wide" }, out: null }],
-] as const)("%j", ([args, wish]) => {
+  {
+    args: "a.mov --kind film --width wide",
+    wish: { input: "a.mov", kind: "film", options: { width: "wide" }, out: null },
+  },
+] as const)("$args", ({ args, wish }) => {
   expect(parseDemoArgs(args.split(" ").filter(Boolean))).toEqual(wish);
 });
 

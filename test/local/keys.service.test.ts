@@ -126,11 +126,13 @@ test("starts a service that does not run, and ends it", async () => {
   expect(await status(keyIn(early.output))).toBe(200);
 });
 
-test.for([[["create"]], [["forget", "x"]], [[]], [["create", "a", "--project", "no spaces"]]])(
-  "rejects %j",
-  async ([args]) => {
-    const { code, output } = await keys(...(args ?? []));
-    expect(code).toBe(1);
-    expect(output).toMatch(/^error: /);
-  },
-);
+test.for([
+  { args: ["create"] },
+  { args: ["forget", "x"] },
+  { args: [] },
+  { args: ["create", "a", "--project", "no spaces"] },
+])("rejects $args", async ({ args }) => {
+  const { code, output } = await keys(...(args ?? []));
+  expect(code).toBe(1);
+  expect(output).toMatch(/^error: /);
+});

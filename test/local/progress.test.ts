@@ -29,13 +29,13 @@ function after(...events: [index: number, progress: number | "done"][]): Task {
 }
 
 test.for([
-  [after(), 0],
-  [after([0, "done"]), 16],
-  [after([0, "done"], [1, "done"]), 33],
-  [after([0, "done"], [1, "done"], [2, 50]), 58],
-  [after([0, "done"], [1, "done"], [2, "done"]), 83],
-  [after([0, "done"], [1, "done"], [2, "done"], [3, "done"]), 100],
-] as const)("percent of a task %#", ([task, percent]) => {
+  { task: after(), percent: 0 },
+  { task: after([0, "done"]), percent: 16 },
+  { task: after([0, "done"], [1, "done"]), percent: 33 },
+  { task: after([0, "done"], [1, "done"], [2, 50]), percent: 58 },
+  { task: after([0, "done"], [1, "done"], [2, "done"]), percent: 83 },
+  { task: after([0, "done"], [1, "done"], [2, "done"], [3, "done"]), percent: 100 },
+] as const)("percent of a task %#", ({ task, percent }) => {
   expect(percentOf(task)).toBe(percent);
 });
 

@@ -11,9 +11,9 @@ import { createHost } from "../../worker/local/supervisor.ts";
 const LIMIT = { timeout: 50_000 };
 
 test.for([
-  ["exit 3", "code 3"],
-  ["kill -9 $$", "SIGKILL"],
-] as const)("reports at once a program that has already ended: %s", LIMIT, async ([script, how]) => {
+  { script: "exit 3", how: "code 3" },
+  { script: "kill -9 $$", how: "SIGKILL" },
+] as const)("reports at once a program that has already ended: $script", LIMIT, async ({ script, how }) => {
   const folder = await mkdtemp(join(tmpdir(), "framewright-supervisor-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const child = spawn("sh", ["-c", script], { detached: true, stdio: "ignore" });

@@ -99,14 +99,14 @@ test.for(["127.0.0.1:1", "LOCALHOST", "a.localhost:8787", "[::1]:8787", "nas.tes
 );
 
 test.for([
-  ["evil.example", {}],
-  ["localhost.evil.example:8787", {}],
-  ["127.0.0.1.evil.example", {}],
-  ["192.168.1.7", {}],
-  ["evil.example", { "X-Forwarded-Host": "localhost", Forwarded: "host=localhost" }],
+  { host: "evil.example", more: {} },
+  { host: "localhost.evil.example:8787", more: {} },
+  { host: "127.0.0.1.evil.example", more: {} },
+  { host: "192.168.1.7", more: {} },
+  { host: "evil.example", more: { "X-Forwarded-Host": "localhost", Forwarded: "host=localhost" } },
 ] as const)(
-  "does not answer for the host %s with %j, which a rebound name leads to",
-  async ([host, more]) => {
+  "does not answer for the host $host with $more, which a rebound name leads to",
+  async ({ host, more }) => {
     for (const path of ["/tasks", "/health", "/openapi.json", "/docs"]) {
       const { status, text } = await ask("GET", path, { ...bearer(key), ...more, Host: host });
       expect([path, status, JSON.parse(text)]).toMatchObject([path, 403, { kind: "forbidden" }]);

@@ -114,11 +114,26 @@ test("draws them into joined videos, by the clock of the output", LIMIT, async (
 });
 
 test.for([
-  ["letters that the font lacks", srt("日本 and 語"), "input_unsupported", "has no letters for 日 本 語"],
-  ["a crowd", srt("x").repeat(40), "input_too_large", "At most 32 texts and 4,000 letters"],
-  ["too many letters", srt("x".repeat(5000)), "input_too_large", "At most 32 texts"],
-  ["no subtitles", "<tt/>", "input_unsupported", "It must be subtitles"],
-] as const)("a task whose burnt-in text has %s says so", LIMIT, async ([, text, kind, message]) => {
+  {
+    name: "letters that the font lacks",
+    text: srt("日本 and 語"),
+    kind: "input_unsupported",
+    message: "has no letters for 日 本 語",
+  },
+  {
+    name: "a crowd",
+    text: srt("x").repeat(40),
+    kind: "input_too_large",
+    message: "At most 32 texts and 4,000 letters",
+  },
+  {
+    name: "too many letters",
+    text: srt("x".repeat(5000)),
+    kind: "input_too_large",
+    message: "At most 32 texts",
+  },
+  { name: "no subtitles", text: "<tt/>", kind: "input_unsupported", message: "It must be subtitles" },
+] as const)("a task whose burnt-in text has $name says so", LIMIT, async ({ text, kind, message }) => {
   const subtitles = [{ url: serve("/good", srt("x")) }, { url: serve("/bad", text), burn: true }];
   const { status, error } = await rig.door.runTask({
     ...{ input: rig.serve(source), kind: "video", options: { subtitles } },

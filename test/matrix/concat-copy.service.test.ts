@@ -161,35 +161,35 @@ test("a copy that is asked for encodes nothing", LIMIT, async () => {
   expect(await packetsOf(path)).toEqual((await Promise.all(parts.map(packetsOf))).flat());
 });
 
-test.for<[what: string, parts: () => Promise<string>[], options: object, why: string]>([
-  [
-    "parts of another size",
-    () => [clip({ frames: 10, step: 7 }), clip({ frames: 10, step: 7, size: "320x180" })],
-    { mute: true },
-    "concat.0 was encoded in another way than the input.",
-  ],
-  [
-    "a part that hides pictures",
-    () => [clip({ frames: 10, step: 7 }), cutClip()],
-    {},
-    "concat.0 hides some of its pictures.",
-  ],
-  [
-    "WebM",
-    () => [
+test.for<{ name: string; make: () => Promise<string>[]; options: object; why: string }>([
+  {
+    name: "parts of another size",
+    make: () => [clip({ frames: 10, step: 7 }), clip({ frames: 10, step: 7, size: "320x180" })],
+    options: { mute: true },
+    why: "concat.0 was encoded in another way than the input.",
+  },
+  {
+    name: "a part that hides pictures",
+    make: () => [clip({ frames: 10, step: 7 }), cutClip()],
+    options: {},
+    why: "concat.0 hides some of its pictures.",
+  },
+  {
+    name: "WebM",
+    make: () => [
       clip({ frames: 10, step: 7, format: "webm", more: ["-c:v", "libvpx-vp9"] }),
       clip({ frames: 10, step: 7 }),
     ],
-    {},
-    "joined videos that are copied need an MP4 or MOV.",
-  ],
-  [
-    "sound",
-    () => [clip({ frames: 10, step: 7, hertz: 440, seconds: 0.4 }), clip({ frames: 10, step: 7 })],
-    {},
-    "without mode it alone is, and mute leaves it out.",
-  ],
-])("a copy of %s is refused with the reason", LIMIT, async ([, make, options, why]) => {
+    options: {},
+    why: "joined videos that are copied need an MP4 or MOV.",
+  },
+  {
+    name: "sound",
+    make: () => [clip({ frames: 10, step: 7, hertz: 440, seconds: 0.4 }), clip({ frames: 10, step: 7 })],
+    options: {},
+    why: "without mode it alone is, and mute leaves it out.",
+  },
+])("a copy of $name is refused with the reason", LIMIT, async ({ make, options, why }) => {
   const [input = "", ...rest] = (await Promise.all(make())).map((path) => rig.serve(path));
   const concat = rest.map((url) => ({ url }));
   const task = await rig.door.runTask({

@@ -209,15 +209,15 @@ test("muted videos are joined without sound", LIMIT, async () => {
   expect([picture?.times.length, sound]).toEqual([25 + 16, null]);
 });
 
-test.for<[what: string, file: () => string | null, kind: string, message: string]>([
-  [
-    "sound alone",
-    () => tone,
-    "input_unsupported",
-    "It must be a video with pictures; it is wav, sound alone.",
-  ],
-  ["missing", () => null, "input_not_found", ""],
-])("a part that is %s fails the task by its name", LIMIT, async ([, file, kind, message]) => {
+test.for<{ name: string; file: () => string | null; kind: string; message: string }>([
+  {
+    name: "sound alone",
+    file: () => tone,
+    kind: "input_unsupported",
+    message: "It must be a video with pictures; it is wav, sound alone.",
+  },
+  { name: "missing", file: () => null, kind: "input_not_found", message: "" },
+])("a part that is $name fails the task by its name", LIMIT, async ({ file, kind, message }) => {
   const path = file();
   const url = path === null ? rig.origin.serve("/missing.mp4", { status: 404 }) : rig.serve(path);
   const concat = [{ url: rig.serve(tall) }, { url }];

@@ -201,20 +201,20 @@ test.concurrent.for(IMPOSSIBLE)(
 );
 
 test.for([
-  ["video", { width: 80 }],
-  ["video", { quality: "high" }],
-  ["video", { speed: 2 }],
-  ["video", { normalize: true }],
-  ["video", { target_size: 100_000 }],
-  ["audio", { speed: 2 }],
-  ["audio", { volume: 0.5 }],
-  ["audio", { normalize: true }],
-  ["audio", { fade_out: 1 }],
-  ["audio", { channels: 1 }],
-  ["audio", { sample_rate: 44_100 }],
-  ["audio", { bitrate: 128_000 }],
-  ["audio", { quality: "high" }],
-] as const)("a copy of %s with %o is refused", async ([kind, options], { expect }) => {
+  { kind: "video", options: { width: 80 } },
+  { kind: "video", options: { quality: "high" } },
+  { kind: "video", options: { speed: 2 } },
+  { kind: "video", options: { normalize: true } },
+  { kind: "video", options: { target_size: 100_000 } },
+  { kind: "audio", options: { speed: 2 } },
+  { kind: "audio", options: { volume: 0.5 } },
+  { kind: "audio", options: { normalize: true } },
+  { kind: "audio", options: { fade_out: 1 } },
+  { kind: "audio", options: { channels: 1 } },
+  { kind: "audio", options: { sample_rate: 44_100 } },
+  { kind: "audio", options: { bitrate: 128_000 } },
+  { kind: "audio", options: { quality: "high" } },
+] as const)("a copy of $kind with $options is refused", async ({ kind, options }, { expect }) => {
   const body = { input: "https://example.com/a.mp4", kind, options: { mode: "copy", ...options } };
   const { status, body: answer } = await rig.door.request("POST", "/tasks", body);
   const [name] = Object.keys(options);

@@ -17,22 +17,22 @@ const LIMIT = { timeout: 240_000 };
 const STEREO = { channels: 2, sample_rate: 48_000 };
 
 const VIDEOS = [
-  ["mp4", "mp4"],
-  ["mp4", "mov"],
-  ["mp4_b_frames", "mp4"],
-  ["mp4_fragmented", "mp4"],
-  ["mp4_vfr", "mov"],
-  ["mp4_silent", "mp4"],
-  ["mov", "mp4"],
-  ["mkv", "mp4"],
-  ["flv", "mp4"],
-  ["webm", "webm"],
+  { name: "mp4", format: "mp4" },
+  { name: "mp4", format: "mov" },
+  { name: "mp4_b_frames", format: "mp4" },
+  { name: "mp4_fragmented", format: "mp4" },
+  { name: "mp4_vfr", format: "mov" },
+  { name: "mp4_silent", format: "mp4" },
+  { name: "mov", format: "mp4" },
+  { name: "mkv", format: "mp4" },
+  { name: "flv", format: "mp4" },
+  { name: "webm", format: "webm" },
 ] as const;
 
 test.concurrent.for(VIDEOS)(
-  "%s to %s is lossless without options",
+  "$name to $format is lossless without options",
   LIMIT,
-  async ([name, format], { expect }) => {
+  async ({ name, format }, { expect }) => {
     const original = await clip(name, { seconds: 1 });
     const output = await rig.door.encode({ input: rig.serve(original), kind: "video", options: { format } });
     expect(await readContainer(output.path)).toBe(format);
@@ -55,23 +55,30 @@ test.concurrent.for(VIDEOS)(
 );
 
 const SOUNDS = [
-  ["mp3", "mp3"],
-  ["ogg", "ogg"],
-  ["opus", "opus"],
-  ["flac", "flac"],
-  ["wav", "wav"],
+  { name: "mp3", format: "mp3" },
+  { name: "ogg", format: "ogg" },
+  { name: "opus", format: "opus" },
+  { name: "flac", format: "flac" },
+  { name: "wav", format: "wav" },
 ] as const;
 
-test.concurrent.for(SOUNDS)("%s audio to %s is lossless", LIMIT, async ([name, format], { expect }) => {
-  const original = await noiseSound(name, 1);
-  const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
-  const [sound, before] = await Promise.all([readSound(output.path, STEREO), recallSound(original, STEREO)]);
-  expect(Math.abs(sound.duration - before.duration)).toBeLessThan(0.03);
-  for (const echo of compareSound(sound, before, 0.01)) {
-    expect(echo.correlation).toBeGreaterThan(0.9999);
-    expect(echo.lag).toBe(0);
-  }
-});
+test.concurrent.for(SOUNDS)(
+  "$name audio to $format is lossless",
+  LIMIT,
+  async ({ name, format }, { expect }) => {
+    const original = await noiseSound(name, 1);
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
+    const [sound, before] = await Promise.all([
+      readSound(output.path, STEREO),
+      recallSound(original, STEREO),
+    ]);
+    expect(Math.abs(sound.duration - before.duration)).toBeLessThan(0.03);
+    for (const echo of compareSound(sound, before, 0.01)) {
+      expect(echo.correlation).toBeGreaterThan(0.9999);
+      expect(echo.lag).toBe(0);
+    }
+  },
+);
 
 test.concurrent("copies the audio of a video to aac", LIMIT, async ({ expect }) => {
   const original = await noiseClip(1);

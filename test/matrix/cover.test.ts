@@ -34,9 +34,9 @@ function pairsIn(rows: Iterable<Row<Dimensions>>): Set<string> {
 }
 
 test.for([
-  ["free", free, 54],
-  ["with constraints", strict, 30],
-] as const)("wholeProduct yields all rows of a table, %s", ([, rule, count]) => {
+  { name: "free", rule: free, count: 54 },
+  { name: "with constraints", rule: strict, count: 30 },
+] as const)("wholeProduct yields all rows of a table, $name", ({ rule, count }) => {
   const rows = [...wholeProduct<Dimensions>(LETTERS, rule)];
   expect(rows).toHaveLength(count);
   expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(count);
@@ -44,9 +44,9 @@ test.for([
 });
 
 test.for([
-  ["free", free, 12],
-  ["with constraints", strict, 12],
-] as const)("coverPairs covers every pair with few rows, %s", ([, rule, most]) => {
+  { name: "free", rule: free, most: 12 },
+  { name: "with constraints", rule: strict, most: 12 },
+] as const)("coverPairs covers every pair with few rows, $name", ({ rule, most }) => {
   const rows = coverPairs<Dimensions>(LETTERS, rule);
   expect(pairsIn(rows)).toEqual(pairsIn(wholeProduct<Dimensions>(LETTERS, rule)));
   for (const row of rows) expect(rule(row)).toBe(false);

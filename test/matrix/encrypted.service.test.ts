@@ -129,22 +129,28 @@ test("a vector of the caller's is that of all segments", LIMIT, async () => {
 const RULE = "16 bytes, as 32 hexadecimal digits or in base64.";
 const GOOD = { method: "aes-128", key: "0".repeat(32), key_url: "https://example.com/k" };
 test.for([
-  [{ ...GOOD, key: "0".repeat(31) }, `options.encryption.key must be ${RULE}`],
-  [{ ...GOOD, key: "0".repeat(64) }, `options.encryption.key must be ${RULE}`],
-  [{ ...GOOD, key: "c2VjcmV0LXNlY3JldA==" }, `options.encryption.key must be ${RULE}`],
-  [{ ...GOOD, key: undefined }, `options.encryption.key is required: ${RULE}`],
-  [{ ...GOOD, iv: "12" }, `options.encryption.iv must be ${RULE}`],
-  [{ ...GOOD, method: "sample-aes" }, "options.encryption.method must be one of aes-128."],
-  [{ ...GOOD, key_url: undefined }, "options.encryption.key_url is required: where players get the key."],
-  [
-    { ...GOOD, key_url: 'https://example.com/"k' },
-    "options.encryption.key_url must be a URL that starts with https:// or http://.",
-  ],
-  [
-    { ...GOOD, secret: "x" },
-    /^Unknown field "secret" for encryption; the fields are method, key, key_url, iv\.$/,
-  ],
-] as const)("%o is refused without its key", async ([encryption, message]) => {
+  { encryption: { ...GOOD, key: "0".repeat(31) }, message: `options.encryption.key must be ${RULE}` },
+  { encryption: { ...GOOD, key: "0".repeat(64) }, message: `options.encryption.key must be ${RULE}` },
+  { encryption: { ...GOOD, key: "c2VjcmV0LXNlY3JldA==" }, message: `options.encryption.key must be ${RULE}` },
+  { encryption: { ...GOOD, key: undefined }, message: `options.encryption.key is required: ${RULE}` },
+  { encryption: { ...GOOD, iv: "12" }, message: `options.encryption.iv must be ${RULE}` },
+  {
+    encryption: { ...GOOD, method: "sample-aes" },
+    message: "options.encryption.method must be one of aes-128.",
+  },
+  {
+    encryption: { ...GOOD, key_url: undefined },
+    message: "options.encryption.key_url is required: where players get the key.",
+  },
+  {
+    encryption: { ...GOOD, key_url: 'https://example.com/"k' },
+    message: "options.encryption.key_url must be a URL that starts with https:// or http://.",
+  },
+  {
+    encryption: { ...GOOD, secret: "x" },
+    message: /^Unknown field "secret" for encryption; the fields are method, key, key_url, iv\.$/,
+  },
+] as const)("$encryption is refused without its key", async ({ encryption, message }) => {
   const body = { input: "https://example.com/a.mp4", kind: "adaptive_video", options: { encryption } };
   const { status, body: answer } = await rig.door.request("POST", "/tasks", body);
   expect(status).toBe(400);
@@ -156,10 +162,10 @@ test.for([
 });
 
 test.for([
-  [{ format: "dash" }, /^options\.encryption needs format "hls": AES-128 .* DASH lacks\.$/],
-  [{ format: "hls_dash" }, /^options\.encryption needs format "hls"/],
-  [{ i_frames: true }, /^options\.i_frames and options\.encryption cannot both be given/],
-] as const)("encryption and %o are refused", async ([more, message]) => {
+  { more: { format: "dash" }, message: /^options\.encryption needs format "hls": AES-128 .* DASH lacks\.$/ },
+  { more: { format: "hls_dash" }, message: /^options\.encryption needs format "hls"/ },
+  { more: { i_frames: true }, message: /^options\.i_frames and options\.encryption cannot both be given/ },
+] as const)("encryption and $more are refused", async ({ more, message }) => {
   const options = { encryption: GOOD, ...more };
   const body = { input: "https://example.com/a.mp4", kind: "adaptive_video", options };
   const { status, body: answer } = await rig.door.request("POST", "/tasks", body);

@@ -187,12 +187,12 @@ test.concurrent.for(FITS)("makes wide pixels square, %s", LIMIT, async (fit, { e
 });
 
 test.concurrent.for([
-  ["video", "mp4"],
-  ["video", "mov"],
-  ["image", "jpeg"],
-  ["image", "png"],
-  ["image", "webp"],
-] as const)("tone-maps HDR to SDR for %s %s", LIMIT, async ([kind, format], { expect }) => {
+  { kind: "video", format: "mp4" },
+  { kind: "video", format: "mov" },
+  { kind: "image", format: "jpeg" },
+  { kind: "image", format: "png" },
+  { kind: "image", format: "webp" },
+] as const)("tone-maps HDR to SDR for $kind $format", LIMIT, async ({ kind, format }, { expect }) => {
   const input = rig.serve(await hdrQuadrantClip());
   const output = await rig.door.encode({ input, kind, options: { format, quality: "very_high" } });
   const { picture } = await readFacts(output.path);

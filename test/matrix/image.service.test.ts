@@ -158,10 +158,10 @@ test.concurrent("keeps the frames of an animated png in gif", LIMIT, async ({ ex
 });
 
 test.concurrent.for([
-  [0, 0],
-  [0.4, 10],
-  [0.96, 24],
-] as const)("start %s takes frame %s of a video", LIMIT, async ([start, frame], { expect }) => {
+  { start: 0, frame: 0 },
+  { start: 0.4, frame: 10 },
+  { start: 0.96, frame: 24 },
+] as const)("start $start takes frame $frame of a video", LIMIT, async ({ start, frame }, { expect }) => {
   const original = await clip("mp4", { seconds: 1 });
   const output = await encode(original, { format: "png", start });
   const filter = `select=eq(n\\,${frame})`;
@@ -170,15 +170,15 @@ test.concurrent.for([
 });
 
 test.concurrent.for([
-  ["gif_animated", 0.2, 2],
-  ["gif_animated", 0.29, 2],
+  { name: "gif_animated", start: 0.2, frame: 2 },
+  { name: "gif_animated", start: 0.29, frame: 2 },
   // ffmpeg's AVI muxer skips the second frame.
-  ["avi", 0.4, 3],
-  ["avi", 0.49, 3],
+  { name: "avi", start: 0.4, frame: 3 },
+  { name: "avi", start: 0.49, frame: 3 },
 ] as const)(
-  "start in %s at %s takes frame %s despite a coarse time base",
+  "start in $name at $start takes frame $frame despite a coarse time base",
   LIMIT,
-  async ([name, start, frame], { expect }) => {
+  async ({ name, start, frame }, { expect }) => {
     const original = await clip(name, { seconds: 1, rate: 10 });
     const output = await encode(original, { format: "png", start });
     const like = await Promise.all(

@@ -35,26 +35,38 @@ const NO_WAY = { kind: "cover", index: 1, reason: "not_supported" } as const;
 const noCover = (index: number) => ({ kind: "cover", index, reason: "no_place_in_format" }) as const;
 
 test.concurrent.for([
-  ["flac", { format: "mp3" }, WORK, true, [PRIVATE]],
-  ["flac", { format: "flac" }, WORK, true, [PRIVATE]],
-  ["flac", { format: "flac", start: 1, end: 2 }, WORK, true, [PRIVATE]],
-  ["flac", { format: "ogg" }, WORK, true, [PRIVATE]],
-  ["flac", { format: "opus", start: 1 }, WORK, true, [PRIVATE]],
-  ["flac", { format: "aac" }, WORK, false, [noCover(1), PRIVATE]],
-  ["flac", { format: "wav" }, WORK, false, [noCover(1), PRIVATE]],
-  ["mp3", { format: "mp3" }, WORK, true, [PRIVATE]],
-  ["mp3", { format: "mp3", start: 1, end: 2 }, WORK, true, [PRIVATE]],
-  ["mp3", { format: "flac" }, WORK, true, [PRIVATE]],
-  ["mp3", { format: "ogg" }, WORK, true, [PRIVATE]],
-  ["mp3", { format: "opus" }, WORK, true, [PRIVATE]],
-  ["m4a", { format: "mp3" }, WORK, true, [PRIVATE]],
-  ["ogg", { format: "ogg" }, WORK, false, [PRIVATE]],
-  ["ogg", { format: "mp3" }, WORK, false, [PRIVATE]],
-  ["wav", { format: "flac" }, WORK, false, undefined],
+  { name: "flac", options: { format: "mp3" }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  { name: "flac", options: { format: "flac" }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  {
+    name: "flac",
+    options: { format: "flac", start: 1, end: 2 },
+    wanted: WORK,
+    cover: true,
+    dropped: [PRIVATE],
+  },
+  { name: "flac", options: { format: "ogg" }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  { name: "flac", options: { format: "opus", start: 1 }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  { name: "flac", options: { format: "aac" }, wanted: WORK, cover: false, dropped: [noCover(1), PRIVATE] },
+  { name: "flac", options: { format: "wav" }, wanted: WORK, cover: false, dropped: [noCover(1), PRIVATE] },
+  { name: "mp3", options: { format: "mp3" }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  {
+    name: "mp3",
+    options: { format: "mp3", start: 1, end: 2 },
+    wanted: WORK,
+    cover: true,
+    dropped: [PRIVATE],
+  },
+  { name: "mp3", options: { format: "flac" }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  { name: "mp3", options: { format: "ogg" }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  { name: "mp3", options: { format: "opus" }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  { name: "m4a", options: { format: "mp3" }, wanted: WORK, cover: true, dropped: [PRIVATE] },
+  { name: "ogg", options: { format: "ogg" }, wanted: WORK, cover: false, dropped: [PRIVATE] },
+  { name: "ogg", options: { format: "mp3" }, wanted: WORK, cover: false, dropped: [PRIVATE] },
+  { name: "wav", options: { format: "flac" }, wanted: WORK, cover: false, dropped: undefined },
 ] as const)(
-  "audio %s to %o keeps the tags and cover it can and lists what it drops",
+  "audio $name to $options keeps the tags and cover it can and lists what it drops",
   LIMIT,
-  async ([name, options, wanted, cover, dropped], { expect }) => {
+  async ({ name, options, wanted, cover, dropped }, { expect }) => {
     const original = await taggedSound(name);
     const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
     expect(await readFileTags(output.path)).toEqual(wanted);
@@ -64,14 +76,38 @@ test.concurrent.for([
 );
 
 test.concurrent.for([
-  ["ID3v1", { format: "mp3" }, { ...WORK, track: "3", date: "2020" }, false, undefined],
-  ["unsynchronised ID3v2.3", { format: "flac" }, WORK, false, [NO_WAY, PRIVATE]],
-  ["unsynchronised ID3v2.4", { format: "mp3" }, WORK, true, [PRIVATE]],
-  ["unsynchronised ID3v2.4", { format: "opus" }, WORK, true, [PRIVATE]],
+  {
+    kind: "ID3v1",
+    options: { format: "mp3" },
+    wanted: { ...WORK, track: "3", date: "2020" },
+    cover: false,
+    dropped: undefined,
+  },
+  {
+    kind: "unsynchronised ID3v2.3",
+    options: { format: "flac" },
+    wanted: WORK,
+    cover: false,
+    dropped: [NO_WAY, PRIVATE],
+  },
+  {
+    kind: "unsynchronised ID3v2.4",
+    options: { format: "mp3" },
+    wanted: WORK,
+    cover: true,
+    dropped: [PRIVATE],
+  },
+  {
+    kind: "unsynchronised ID3v2.4",
+    options: { format: "opus" },
+    wanted: WORK,
+    cover: true,
+    dropped: [PRIVATE],
+  },
 ] as const)(
-  "an MP3 with %s to %o keeps its tags, and the cover it can",
+  "an MP3 with $kind to $options keeps its tags, and the cover it can",
   LIMIT,
-  async ([kind, options, wanted, cover, dropped], { expect }) => {
+  async ({ kind, options, wanted, cover, dropped }, { expect }) => {
     const original = await id3Sound(kind);
     const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
     expect(await readFileTags(output.path)).toEqual(wanted);
@@ -81,21 +117,91 @@ test.concurrent.for([
 );
 
 test.concurrent.for([
-  ["mp4", { format: "mp4" }, "copy", WORK, true, [PRIVATE]],
-  ["mp4", { format: "mp4", width: 160 }, "light", WORK, true, [PRIVATE]],
-  ["mp4", { format: "mp4", width: 160, start: 1, end: 2 }, "light", WORK, true, [PRIVATE]],
-  ["mp4", { format: "mp4", codec: "h265" }, "native", WORK, true, [PRIVATE]],
-  ["mp4", { format: "mov" }, "copy", WITHOUT_TRACK, false, [noCover(2), NO_TAG, PRIVATE]],
-  ["mp4", { format: "mov", width: 160 }, "light", WITHOUT_TRACK, false, [noCover(2), NO_TAG, PRIVATE]],
-  ["mp4", { format: "webm", width: 160 }, "light", WORK, false, [noCover(2), PRIVATE]],
-  ["webm", { format: "mp4", width: 160 }, "light", WORK, false, [PRIVATE]],
-  ["webm", { format: "webm", width: 160 }, "light", WORK, false, [PRIVATE]],
-  ["mkv", { format: "mp4" }, "copy", WORK, false, [PRIVATE]],
-  ["mov", { format: "mp4" }, "copy", WITHOUT_TRACK, false, [PRIVATE]],
+  { name: "mp4", options: { format: "mp4" }, encoder: "copy", wanted: WORK, cover: true, dropped: [PRIVATE] },
+  {
+    name: "mp4",
+    options: { format: "mp4", width: 160 },
+    encoder: "light",
+    wanted: WORK,
+    cover: true,
+    dropped: [PRIVATE],
+  },
+  {
+    name: "mp4",
+    options: { format: "mp4", width: 160, start: 1, end: 2 },
+    encoder: "light",
+    wanted: WORK,
+    cover: true,
+    dropped: [PRIVATE],
+  },
+  {
+    name: "mp4",
+    options: { format: "mp4", codec: "h265" },
+    encoder: "native",
+    wanted: WORK,
+    cover: true,
+    dropped: [PRIVATE],
+  },
+  {
+    name: "mp4",
+    options: { format: "mov" },
+    encoder: "copy",
+    wanted: WITHOUT_TRACK,
+    cover: false,
+    dropped: [noCover(2), NO_TAG, PRIVATE],
+  },
+  {
+    name: "mp4",
+    options: { format: "mov", width: 160 },
+    encoder: "light",
+    wanted: WITHOUT_TRACK,
+    cover: false,
+    dropped: [noCover(2), NO_TAG, PRIVATE],
+  },
+  {
+    name: "mp4",
+    options: { format: "webm", width: 160 },
+    encoder: "light",
+    wanted: WORK,
+    cover: false,
+    dropped: [noCover(2), PRIVATE],
+  },
+  {
+    name: "webm",
+    options: { format: "mp4", width: 160 },
+    encoder: "light",
+    wanted: WORK,
+    cover: false,
+    dropped: [PRIVATE],
+  },
+  {
+    name: "webm",
+    options: { format: "webm", width: 160 },
+    encoder: "light",
+    wanted: WORK,
+    cover: false,
+    dropped: [PRIVATE],
+  },
+  {
+    name: "mkv",
+    options: { format: "mp4" },
+    encoder: "copy",
+    wanted: WORK,
+    cover: false,
+    dropped: [PRIVATE],
+  },
+  {
+    name: "mov",
+    options: { format: "mp4" },
+    encoder: "copy",
+    wanted: WITHOUT_TRACK,
+    cover: false,
+    dropped: [PRIVATE],
+  },
 ] as const)(
-  "video %s to %o by %s keeps the tags and cover it can and lists what it drops",
+  "video $name to $options by $encoder keeps the tags and cover it can and lists what it drops",
   LIMIT,
-  async ([name, options, encoder, wanted, cover, dropped], { expect }) => {
+  async ({ name, options, encoder, wanted, cover, dropped }, { expect }) => {
     const original = await taggedVideo(name);
     const output = await rig.door.encode({ input: rig.serve(original), kind: "video", options });
     expect(encoderOf(output.task)).toBe(encoder === "copy" ? "light" : encoder);
@@ -106,17 +212,17 @@ test.concurrent.for([
 );
 
 test.concurrent.for([
-  ["mp4", "video", { format: "mp4" }, "clean"],
-  ["mp4", "video", { format: "mp4", width: 160 }, undefined],
-  ["mov", "video", { format: "mov" }, undefined],
-  ["mov", "video", { format: "mov", width: 160 }, "clean"],
-  ["mkv", "video", { format: "webm", width: 160 }, undefined],
-  ["flac", "audio", { format: "mp3" }, undefined],
-  ["flac", "audio", { format: "opus" }, "clean"],
+  { name: "mp4", kind: "video", options: { format: "mp4" }, usual: "clean" },
+  { name: "mp4", kind: "video", options: { format: "mp4", width: 160 }, usual: undefined },
+  { name: "mov", kind: "video", options: { format: "mov" }, usual: undefined },
+  { name: "mov", kind: "video", options: { format: "mov", width: 160 }, usual: "clean" },
+  { name: "mkv", kind: "video", options: { format: "webm", width: 160 }, usual: undefined },
+  { name: "flac", kind: "audio", options: { format: "mp3" }, usual: undefined },
+  { name: "flac", kind: "audio", options: { format: "opus" }, usual: "clean" },
 ] as const)(
-  "drops the location and creation time of %s as %s with %o with metadata %s, but not with keep",
+  "drops the location and creation time of $name as $kind with $options with metadata $usual, but not with keep",
   LIMIT,
-  async ([name, kind, options, usual], { expect }) => {
+  async ({ name, kind, options, usual }, { expect }) => {
     const original = kind === "video" ? await taggedVideo(name as "mp4") : await taggedSound(name as "flac");
     const input = rig.serve(original);
     const made = async (metadata?: string) => {
@@ -147,24 +253,60 @@ const PARTS = ["0.000 to 1.0 Dawn", "1.000 to 3.0 Zwölf Uhr"];
 const MIXED = { kind: "channels", index: 1, reason: "downmixed" } as const;
 
 test.concurrent.for([
-  ["mkv", "video", { format: "mp4", width: 160 }, [TRACK, MIXED], PARTS],
-  ["mp4", "video", { format: "mp4", codec: "h265", width: 160 }, [TRACK, MIXED], PARTS],
-  ["mp4", "video", { format: "webm", width: 160 }, [TRACK, MIXED], PARTS],
-  ["mp4", "audio", { format: "flac" }, [PICTURES, TRACK, TEXT], PARTS],
-  ["mkv", "audio", { format: "mp3", start: 0.5 }, null, ["0.000 to 0.5 Dawn", "0.500 to 2.5 Zwölf Uhr"]],
-  ["mkv", "audio", { format: "opus", speed: 2 }, null, ["0.000 to 0.5 Dawn", "0.500 to 1.5 Zwölf Uhr"]],
-  [
-    "mp4",
-    "audio",
-    { format: "wav" },
-    [PICTURES, TRACK, TEXT, { kind: "chapters", reason: "no_place_in_format" }],
-    [],
-  ],
-  ["mp4", "adaptive_video", {}, [MIXED, CHAPTERS], null],
+  {
+    name: "mkv",
+    kind: "video",
+    options: { format: "mp4", width: 160 },
+    dropped: [TRACK, MIXED],
+    chapters: PARTS,
+  },
+  {
+    name: "mp4",
+    kind: "video",
+    options: { format: "mp4", codec: "h265", width: 160 },
+    dropped: [TRACK, MIXED],
+    chapters: PARTS,
+  },
+  {
+    name: "mp4",
+    kind: "video",
+    options: { format: "webm", width: 160 },
+    dropped: [TRACK, MIXED],
+    chapters: PARTS,
+  },
+  {
+    name: "mp4",
+    kind: "audio",
+    options: { format: "flac" },
+    dropped: [PICTURES, TRACK, TEXT],
+    chapters: PARTS,
+  },
+  {
+    name: "mkv",
+    kind: "audio",
+    options: { format: "mp3", start: 0.5 },
+    dropped: null,
+    chapters: ["0.000 to 0.5 Dawn", "0.500 to 2.5 Zwölf Uhr"],
+  },
+  {
+    name: "mkv",
+    kind: "audio",
+    options: { format: "opus", speed: 2 },
+    dropped: null,
+    chapters: ["0.000 to 0.5 Dawn", "0.500 to 1.5 Zwölf Uhr"],
+  },
+  {
+    name: "mp4",
+    kind: "audio",
+    options: { format: "wav" },
+    dropped: [PICTURES, TRACK, TEXT, { kind: "chapters", reason: "no_place_in_format" }],
+    chapters: [],
+  },
+  { name: "mp4", kind: "adaptive_video", options: {}, dropped: [MIXED, CHAPTERS], chapters: null },
 ] as const)(
-  "%s to %s with %o keeps the text and chapters, and lists the dropped streams and channels",
+  "$name to $kind with $options keeps the text and chapters, and lists the dropped streams and channels",
   LIMIT,
-  async ([name, kind, options, dropped, chapters], { expect }) => {
+  async ({ name, kind, options, dropped, chapters }, { expect }) => {
     const original = await crowdedVideo(name);
     const { task, path } = await rig.door.encode({ input: rig.serve(original), kind, options });
     if (dropped) expect(droppedOf(task)).toEqual(dropped);
@@ -176,14 +318,22 @@ test.concurrent.for([
 );
 
 test.concurrent.for([
-  ["copy", { mode: "copy", format: "mp4", metadata: "clean" }, PARTS],
-  ["trim", { start: 0.5, end: 2, width: 160 }, ["0.000 to 0.5 Dawn", "0.500 to 1.5 Zwölf Uhr"]],
-  ["end", { end: 1, width: 160, speed: 0.5, format: "mov" }, ["0.000 to 2.0 Dawn"]],
-  ["strip", { width: 160, metadata: "strip" }, []],
+  { name: "copy", options: { mode: "copy", format: "mp4", metadata: "clean" }, chapters: PARTS },
+  {
+    name: "trim",
+    options: { start: 0.5, end: 2, width: 160 },
+    chapters: ["0.000 to 0.5 Dawn", "0.500 to 1.5 Zwölf Uhr"],
+  },
+  {
+    name: "end",
+    options: { end: 1, width: 160, speed: 0.5, format: "mov" },
+    chapters: ["0.000 to 2.0 Dawn"],
+  },
+  { name: "strip", options: { width: 160, metadata: "strip" }, chapters: [] },
 ] as const)(
-  "a video has the chapters of its part of the source: %s",
+  "a video has the chapters of its part of the source: $name",
   LIMIT,
-  async ([, options, chapters], { expect }) => {
+  async ({ options, chapters }, { expect }) => {
     const input = rig.serve(await crowdedVideo("mp4"));
     const { task, path } = await rig.door.encode({ input, kind: "video", options });
     expect(await readChapters(path)).toEqual(chapters);
@@ -195,14 +345,18 @@ test.concurrent.for([
 );
 
 test.concurrent.for([
-  ["video", { format: "webm", width: 160 }],
-  ["adaptive_video", {}],
-] as const)("lists a text that %s with %o could not read", LIMIT, async ([kind, options], { expect }) => {
-  const input = rig.serve(await overfullVideo());
-  const { task } = await rig.door.encode({ input, kind, options });
-  const lost = { kind: "subtitle", index: 2, language: "eng", reason: "not_supported" };
-  expect(droppedOf(task)).toEqual([lost]);
-});
+  { kind: "video", options: { format: "webm", width: 160 } },
+  { kind: "adaptive_video", options: {} },
+] as const)(
+  "lists a text that $kind with $options could not read",
+  LIMIT,
+  async ({ kind, options }, { expect }) => {
+    const input = rig.serve(await overfullVideo());
+    const { task } = await rig.door.encode({ input, kind, options });
+    const lost = { kind: "subtitle", index: 2, language: "eng", reason: "not_supported" };
+    expect(droppedOf(task)).toEqual([lost]);
+  },
+);
 
 test.concurrent("lists nothing when nothing is dropped", LIMIT, async ({ expect }) => {
   const original = await taggedSound("flac");

@@ -74,13 +74,13 @@ async function convertGap(extension: keyof typeof CODECS, kind: EncodeKind, filt
 }
 
 test.concurrent.for([
-  ["ts", "video"],
-  ["mpg", "video"],
-  ["ts", "adaptive_video"],
+  { extension: "ts", kind: "video" },
+  { extension: "mpg", kind: "video" },
+  { extension: "ts", kind: "adaptive_video" },
 ] as const)(
-  "sound after a gap of 11 s keeps its time (%s to %s)",
+  "sound after a gap of 11 s keeps its time ($extension to $kind)",
   LIMIT,
-  async ([extension, kind], { expect }) => {
+  async ({ extension, kind }, { expect }) => {
     const { heard, seen } = await convertGap(extension, kind, SILENT);
     expect(heard.wrong).toEqual([]);
     expect([Math.min(...heard.silent), Math.max(...heard.silent)]).toEqual([2.3, 13.3]);
@@ -89,12 +89,12 @@ test.concurrent.for([
 );
 
 test.concurrent.for([
-  ["ts", "video"],
-  ["mpg", "video"],
+  { extension: "ts", kind: "video" },
+  { extension: "mpg", kind: "video" },
 ] as const)(
-  "pictures after a gap of 12 s keep their time (%s to %s)",
+  "pictures after a gap of 12 s keep their time ($extension to $kind)",
   LIMIT,
-  async ([extension, kind], { expect }) => {
+  async ({ extension, kind }, { expect }) => {
     const { heard, seen } = await convertGap(extension, kind, UNSEEN);
     expect(seen).toEqual({ numbers: [...range(0, 50), ...range(350, 400)], untimely: [] });
     expect(heard).toEqual({ wrong: [], silent: [] });

@@ -115,9 +115,9 @@ test.for([2, 5, 7] as const)(
 );
 
 test.for([
-  ["/missing.png", { status: 404 }, "input_not_found"],
-  ["/text.png", { file: new TextEncoder().encode("no picture") }, "input_unsupported"],
-] as const)("a task whose overlay is %s says so", LIMIT, async ([at, answer, kind]) => {
+  { at: "/missing.png", answer: { status: 404 }, kind: "input_not_found" },
+  { at: "/text.png", answer: { file: new TextEncoder().encode("no picture") }, kind: "input_unsupported" },
+] as const)("a task whose overlay is $at says so", LIMIT, async ({ at, answer, kind }) => {
   const url = rig.origin.serve(at, answer);
   const task = await rig.door.runTask({
     input: rig.serve(source),
@@ -129,9 +129,9 @@ test.for([
 });
 
 test.for([
-  ["a video", "mp4", () => source],
-  ["a moving WebP", "animated webp", movingWebp],
-] as const)("%s is no overlay", LIMIT, async ([, found, file]) => {
+  { name: "a video", found: "mp4", file: () => source },
+  { name: "a moving WebP", found: "animated webp", file: movingWebp },
+] as const)("$name is no overlay", LIMIT, async ({ found, file }) => {
   const overlay = { url: rig.serve(await file()) };
   const task = await rig.door.runTask({ input: rig.serve(source), kind: "video", options: { overlay } });
   expect(task.error).toMatchObject({

@@ -25,10 +25,10 @@ async function probe(path: string, options: Record<string, unknown>) {
 const BOTH = { thumbhash: true, dominant_color: true };
 
 test.for([
-  ["a picture that is clear in part", () => clearFrom("2/3"), 0],
-  ["a photo", skyPhoto, 0],
-  ["a video after a tenth of its time", blackFirst, 0.2],
-] as const)("a probe states the ThumbHash and the dominant color of %s", LIMIT, async ([, make, time]) => {
+  { name: "a picture that is clear in part", make: () => clearFrom("2/3"), time: 0 },
+  { name: "a photo", make: skyPhoto, time: 0 },
+  { name: "a video after a tenth of its time", make: blackFirst, time: 0.2 },
+] as const)("a probe states the ThumbHash and the dominant color of $name", LIMIT, async ({ make, time }) => {
   const path = await make();
   const { thumbhash, dominant_color, url, encoder } = await probe(path, BOTH);
   expect(await thumbhashError(thumbhash ?? "", path, time)).toBeLessThan(MOST_ERROR);
@@ -82,10 +82,10 @@ test("an input that cannot be pinned is copied", LIMIT, async () => {
 });
 
 test.for([
-  [{ thumbhash: "yes" }, "request_invalid", "options.thumbhash"],
-  [{ dominant_color: 1 }, "request_invalid", "options.dominant_color"],
-  [{ blurhash: true }, "request_invalid", "options.blurhash"],
-] as const)("refuses %j", async ([options, kind, param]) => {
+  { options: { thumbhash: "yes" }, kind: "request_invalid", param: "options.thumbhash" },
+  { options: { dominant_color: 1 }, kind: "request_invalid", param: "options.dominant_color" },
+  { options: { blurhash: true }, kind: "request_invalid", param: "options.blurhash" },
+] as const)("refuses $options", async ({ options, kind, param }) => {
   const body = { kind: "probe", input: { url: "https://example.com/a.png" }, options };
   expect(await rig.door.request("POST", "/steps", body)).toMatchObject({
     status: 400,

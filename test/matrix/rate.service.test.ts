@@ -18,16 +18,16 @@ afterAll(() => rig?.close());
 const LIMIT = { timeout: 300_000 };
 
 const PICTURES = [
-  ["video", "mp4", "mp4_silent"],
-  ["video", "webm", "mp4_silent"],
-  ["image", "jpeg", "png"],
-  ["image", "webp", "png"],
+  { kind: "video", format: "mp4", name: "mp4_silent" },
+  { kind: "video", format: "webm", name: "mp4_silent" },
+  { kind: "image", format: "jpeg", name: "png" },
+  { kind: "image", format: "webp", name: "png" },
 ] as const;
 
 test.concurrent.for(PICTURES)(
-  "%s %s gains size and likeness with each step of quality",
+  "$kind $format gains size and likeness with each step of quality",
   LIMIT,
-  async ([kind, format, name], { expect, task }) => {
+  async ({ kind, format, name }, { expect, task }) => {
     const original = await clip(name, { seconds: 1 });
     const input = rig.serve(original);
     const steps = await Promise.all(
@@ -77,17 +77,21 @@ function busyClip(): Promise<string> {
 
 // The matrix of pairs has every output at 300,000.
 test.concurrent.for([
-  ["mp4", 900_000],
-  ["mov", 600_000],
-  ["webm", 900_000],
-] as const)("%s video meets %i bits per second", LIMIT, async ([format, bitrate], { expect, task }) => {
-  const input = rig.serve(await busyClip());
-  const output = await rig.door.encode({ input, kind: "video", options: { format, bitrate } });
-  const { bytes, picture } = await readFacts(output.path);
-  const got = (bytes * 8) / (picture?.duration ?? 0);
-  note(task, { share: got / bitrate });
-  expect(Math.abs(got / bitrate - 1)).toBeLessThan(0.1);
-});
+  { format: "mp4", bitrate: 900_000 },
+  { format: "mov", bitrate: 600_000 },
+  { format: "webm", bitrate: 900_000 },
+] as const)(
+  "$format video meets $bitrate bits per second",
+  LIMIT,
+  async ({ format, bitrate }, { expect, task }) => {
+    const input = rig.serve(await busyClip());
+    const output = await rig.door.encode({ input, kind: "video", options: { format, bitrate } });
+    const { bytes, picture } = await readFacts(output.path);
+    const got = (bytes * 8) / (picture?.duration ?? 0);
+    note(task, { share: got / bitrate });
+    expect(Math.abs(got / bitrate - 1)).toBeLessThan(0.1);
+  },
+);
 
 // Opus varies, and steady noise takes fewer bits than requested.
 const SOUND_SHARE = { mp3: 0.05, aac: 0.1, opus: 0.25, ogg: 0.1 } as const;

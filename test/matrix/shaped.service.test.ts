@@ -187,33 +187,69 @@ test.concurrent.for([
 });
 
 const REFUSED = [
-  ["audio", { format: "mp3", channels: 3 }, "options.channels must be at most 2 in mp3."],
-  ["audio", { channels: 9 }, "options.channels must be a whole number of channels from 1 to 8."],
-  ["audio", { format: "opus", sample_rate: 44_100 }, "options.sample_rate must be one of 48000 in opus."],
-  [
-    "video",
-    { sample_rate: 96_000 },
-    "options.sample_rate must be one of 8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000 in mp4.",
-  ],
-  ["audio", { target_lufs: -14 }, "options.target_lufs needs normalize: true."],
-  ["audio", { normalize: true, volume: 2 }, "options.volume and options.normalize cannot both be given."],
-  ["video", { mute: true, fade_in: 1 }, "options.mute and options.fade_in cannot both be given."],
-  ["video", { format: "webm", audio_codec: "aac" }, "webm cannot hold aac here; use opus, vorbis."],
-  ["video", { audio_codec: "mp3", channels: 3 }, "options.channels must be at most 2 in mp4."],
-  [
-    "video",
-    { mute: true, audio_bitrate: 64_000 },
-    "options.mute and options.audio_bitrate cannot both be given.",
-  ],
-  ["adaptive_video", { volume: 11 }, "options.volume must be a factor from 0 to 10."],
-  ["audio", { normalize: "yes" }, "options.normalize must be true or false."],
+  {
+    kind: "audio",
+    options: { format: "mp3", channels: 3 },
+    message: "options.channels must be at most 2 in mp3.",
+  },
+  {
+    kind: "audio",
+    options: { channels: 9 },
+    message: "options.channels must be a whole number of channels from 1 to 8.",
+  },
+  {
+    kind: "audio",
+    options: { format: "opus", sample_rate: 44_100 },
+    message: "options.sample_rate must be one of 48000 in opus.",
+  },
+  {
+    kind: "video",
+    options: { sample_rate: 96_000 },
+    message:
+      "options.sample_rate must be one of 8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000 in mp4.",
+  },
+  { kind: "audio", options: { target_lufs: -14 }, message: "options.target_lufs needs normalize: true." },
+  {
+    kind: "audio",
+    options: { normalize: true, volume: 2 },
+    message: "options.volume and options.normalize cannot both be given.",
+  },
+  {
+    kind: "video",
+    options: { mute: true, fade_in: 1 },
+    message: "options.mute and options.fade_in cannot both be given.",
+  },
+  {
+    kind: "video",
+    options: { format: "webm", audio_codec: "aac" },
+    message: "webm cannot hold aac here; use opus, vorbis.",
+  },
+  {
+    kind: "video",
+    options: { audio_codec: "mp3", channels: 3 },
+    message: "options.channels must be at most 2 in mp4.",
+  },
+  {
+    kind: "video",
+    options: { mute: true, audio_bitrate: 64_000 },
+    message: "options.mute and options.audio_bitrate cannot both be given.",
+  },
+  {
+    kind: "adaptive_video",
+    options: { volume: 11 },
+    message: "options.volume must be a factor from 0 to 10.",
+  },
+  { kind: "audio", options: { normalize: "yes" }, message: "options.normalize must be true or false." },
 ] as const;
 
-test.concurrent.for(REFUSED)("%s with %o is refused", async ([kind, options, message], { expect }) => {
-  const body = { input: "https://example.com/a.mp4", kind, options };
-  const { status, body: answer } = await rig.door.request<{ error: unknown }>("POST", "/tasks", body);
-  expect([status, answer]).toMatchObject([400, { message }]);
-});
+test.concurrent.for(REFUSED)(
+  "$kind with $options is refused",
+  async ({ kind, options, message }, { expect }) => {
+    const body = { input: "https://example.com/a.mp4", kind, options };
+    const { status, body: answer } = await rig.door.request<{ error: unknown }>("POST", "/tasks", body);
+    expect([status, answer]).toMatchObject([400, { message }]);
+  },
+);
 
 test("fades longer than the output fail", LIMIT, async () => {
   const input = rig.serve(await noiseSound("mp3", 2));

@@ -26,31 +26,35 @@ const utf16 = Uint8Array.from(
 const url = (path: string, answer: Answer) => rig.origin.serve(path, answer);
 
 test.for([
-  ["light", "mp4", {}],
-  ["native", "mp4", { codec: "h265" }],
-  ["light", "mp4", { mode: "copy" }],
-] as const)("files of subtitles become text tracks: %s %s %o", LIMIT, async ([encoder, format, options]) => {
-  const subtitles = [
-    // Neither names nor types say what they are, and no length is declared.
-    {
-      url: url("/a", { file: utf16, chunked: true, ranges: false, mime: "text/html" }),
-      language: "de",
-      default: true,
-    },
-    { url: url("/b.srt", { file: utf8("WEBVTT\n\n00:00.250 --> 00:01.000\nA\n") }), label: "B" },
-  ];
-  const body = { input, kind: "video" as const, options: { format, subtitles, ...options } };
-  const { path, task } = await rig.door.encode(
-    "mode" in options ? body : { ...body, options: { ...body.options, width: 64 } },
-  );
-  expect(task.steps[2]?.output).toMatchObject({ encoder });
-  expect(await readCues(path, 0)).toEqual(CUES);
-  expect(await readCues(path, 1)).toEqual(["0.250 1.000 A"]);
-  expect(task.steps[2]?.output?.streams?.filter(({ kind }) => kind === "subtitle")).toMatchObject([
-    { codec: "mov_text", language: "deu", default: true },
-    { title: "B" },
-  ]);
-});
+  { encoder: "light", format: "mp4", options: {} },
+  { encoder: "native", format: "mp4", options: { codec: "h265" } },
+  { encoder: "light", format: "mp4", options: { mode: "copy" } },
+] as const)(
+  "files of subtitles become text tracks: $encoder $format $options",
+  LIMIT,
+  async ({ encoder, format, options }) => {
+    const subtitles = [
+      // Neither names nor types say what they are, and no length is declared.
+      {
+        url: url("/a", { file: utf16, chunked: true, ranges: false, mime: "text/html" }),
+        language: "de",
+        default: true,
+      },
+      { url: url("/b.srt", { file: utf8("WEBVTT\n\n00:00.250 --> 00:01.000\nA\n") }), label: "B" },
+    ];
+    const body = { input, kind: "video" as const, options: { format, subtitles, ...options } };
+    const { path, task } = await rig.door.encode(
+      "mode" in options ? body : { ...body, options: { ...body.options, width: 64 } },
+    );
+    expect(task.steps[2]?.output).toMatchObject({ encoder });
+    expect(await readCues(path, 0)).toEqual(CUES);
+    expect(await readCues(path, 1)).toEqual(["0.250 1.000 A"]);
+    expect(task.steps[2]?.output?.streams?.filter(({ kind }) => kind === "subtitle")).toMatchObject([
+      { codec: "mov_text", language: "deu", default: true },
+      { title: "B" },
+    ]);
+  },
+);
 
 test("a stream has them in HLS and DASH", LIMIT, async () => {
   const label = "Q\", DEFAULT=YES,'<&>";
@@ -77,33 +81,38 @@ test("a stream has them in HLS and DASH", LIMIT, async () => {
 });
 
 test.for([
-  ["missing", { status: 404 }, "input_not_found", ""],
-  [
-    "a picture",
-    { file: Uint8Array.of(0x89, 0x50, 0x4e, 0x47) },
-    "input_unsupported",
-    "It must be text in UTF-8",
-  ],
-  [
-    "in Latin-1",
-    { file: Uint8Array.from(SRT, (letter) => letter.charCodeAt(0)) },
-    "input_unsupported",
-    "It must be text in UTF-8",
-  ],
-  [
-    "no subtitles",
-    { file: utf8("<tt/>") },
-    "input_unsupported",
-    "It must be subtitles in SRT, WebVTT, ASS or SSA.",
-  ],
-  ["large", { file: new Uint8Array(9e6) }, "input_too_large", "It must be subtitles of at most 8 MiB."],
-  [
-    "endless",
-    { file: new Uint8Array(13e6), chunked: true, ranges: false },
-    "input_too_large",
-    "It must be subtitles of at most 8 MiB.",
-  ],
-] as const)("a task whose subtitles are %s says so", LIMIT, async ([name, answer, kind, message]) => {
+  { name: "missing", answer: { status: 404 }, kind: "input_not_found", message: "" },
+  {
+    name: "a picture",
+    answer: { file: Uint8Array.of(0x89, 0x50, 0x4e, 0x47) },
+    kind: "input_unsupported",
+    message: "It must be text in UTF-8",
+  },
+  {
+    name: "in Latin-1",
+    answer: { file: Uint8Array.from(SRT, (letter) => letter.charCodeAt(0)) },
+    kind: "input_unsupported",
+    message: "It must be text in UTF-8",
+  },
+  {
+    name: "no subtitles",
+    answer: { file: utf8("<tt/>") },
+    kind: "input_unsupported",
+    message: "It must be subtitles in SRT, WebVTT, ASS or SSA.",
+  },
+  {
+    name: "large",
+    answer: { file: new Uint8Array(9e6) },
+    kind: "input_too_large",
+    message: "It must be subtitles of at most 8 MiB.",
+  },
+  {
+    name: "endless",
+    answer: { file: new Uint8Array(13e6), chunked: true, ranges: false },
+    kind: "input_too_large",
+    message: "It must be subtitles of at most 8 MiB.",
+  },
+] as const)("a task whose subtitles are $name says so", LIMIT, async ({ name, answer, kind, message }) => {
   const bad = url(`/${name.replaceAll(" ", "-")}`, answer);
   const subtitles = [{ url: url("/good", { file: utf8(SRT) }) }, { url: bad }];
   const { status, error } = await rig.door.runTask({ input, kind: "video", options: { subtitles } });

@@ -152,14 +152,18 @@ test.concurrent.for(["audio", "video", "adaptive_video"] as const)(
   },
 );
 
-test.concurrent.for([[5], ["ja"]] as const)("track %o is not there", LIMIT, async ([track], { expect }) => {
-  const input = rig.serve(await dubbed("mkv"));
-  const task = await rig.door.runTask({ input, kind: "audio", options: { track } });
-  expect(task.error).toMatchObject({ kind: "invalid_options" });
-  expect(task.error?.message).toMatch(
-    /^options\.track is none of the source's sound tracks, which are 0 \(eng\), 1 \((ger|deu)\), 2 \(por\)\.$/,
-  );
-});
+test.concurrent.for([{ track: 5 }, { track: "ja" }] as const)(
+  "track $track is not there",
+  LIMIT,
+  async ({ track }, { expect }) => {
+    const input = rig.serve(await dubbed("mkv"));
+    const task = await rig.door.runTask({ input, kind: "audio", options: { track } });
+    expect(task.error).toMatchObject({ kind: "invalid_options" });
+    expect(task.error?.message).toMatch(
+      /^options\.track is none of the source's sound tracks, which are 0 \(eng\), 1 \((ger|deu)\), 2 \(por\)\.$/,
+    );
+  },
+);
 
 test("a track of a video without sound is not there, its usual one is nothing", LIMIT, async () => {
   const input = rig.serve(

@@ -28,23 +28,65 @@ const wide = () => {
 };
 const poster = () => makeClip("png", ["-f", "lavfi", "-i", "color=c=red:size=12000x12000", "-frames:v", "1"]);
 
-const REFUSED: [string, () => Promise<string>, EncodeKind, Record<string, unknown>, RegExp][] = [
-  ["h265", small, "video", { codec: "h265" }, /H\.265/],
-  ["h265 in mov", small, "video", { format: "mov", codec: "h265" }, /H\.265/],
-  ["av1", small, "video", { codec: "av1" }, /av1/i],
-  ["av1 in webm", small, "video", { format: "webm", codec: "av1" }, /av1/i],
-  ["avif", small, "image", { format: "avif" }, /avif/i],
-  ["a video that is too long", long, "video", { width: 640 }, /\d+ s of computing/],
-  ["a video that is too large", wide, "video", { quality: "high" }, /\d+ MB of memory/],
-  ["an image that is too large", poster, "image", { format: "jpeg" }, /\d+ MB of memory/],
-  ["an av1 source", () => clip("mp4_av1", { seconds: 1 }), "video", { codec: "h264" }, /av1/i],
-  ["an avif source", () => clip("avif"), "image", { format: "png" }, /avif|av1/i],
+const REFUSED: {
+  name: string;
+  make: () => Promise<string>;
+  kind: EncodeKind;
+  options: Record<string, unknown>;
+  why: RegExp;
+}[] = [
+  { name: "h265", make: small, kind: "video", options: { codec: "h265" }, why: /H\.265/ },
+  {
+    name: "h265 in mov",
+    make: small,
+    kind: "video",
+    options: { format: "mov", codec: "h265" },
+    why: /H\.265/,
+  },
+  { name: "av1", make: small, kind: "video", options: { codec: "av1" }, why: /av1/i },
+  { name: "av1 in webm", make: small, kind: "video", options: { format: "webm", codec: "av1" }, why: /av1/i },
+  { name: "avif", make: small, kind: "image", options: { format: "avif" }, why: /avif/i },
+  {
+    name: "a video that is too long",
+    make: long,
+    kind: "video",
+    options: { width: 640 },
+    why: /\d+ s of computing/,
+  },
+  {
+    name: "a video that is too large",
+    make: wide,
+    kind: "video",
+    options: { quality: "high" },
+    why: /\d+ MB of memory/,
+  },
+  {
+    name: "an image that is too large",
+    make: poster,
+    kind: "image",
+    options: { format: "jpeg" },
+    why: /\d+ MB of memory/,
+  },
+  {
+    name: "an av1 source",
+    make: () => clip("mp4_av1", { seconds: 1 }),
+    kind: "video",
+    options: { codec: "h264" },
+    why: /av1/i,
+  },
+  {
+    name: "an avif source",
+    make: () => clip("avif"),
+    kind: "image",
+    options: { format: "png" },
+    why: /avif|av1/i,
+  },
 ];
 
 test.concurrent.for(REFUSED)(
-  "refuses %s within 30 seconds",
+  "refuses $name within 30 seconds",
   LIMIT,
-  async ([, make, kind, options, why], { expect }) => {
+  async ({ make, kind, options, why }, { expect }) => {
     const input = rig.serve(await make());
     const task = await rig.door.runTask({ input, kind, options }, 120);
     expect(task).toMatchObject({

@@ -9,17 +9,17 @@ const source = (codec: string, channels = 2, sample_rate = 48_000, format = "mp4
 const plain = { trimmed: false };
 
 test.for([
-  ["aac", "aac", 2, true],
-  ["mp3", "mp3", 1, true],
-  ["opus", "opus", 2, true],
-  ["vorbis", "vorbis", 2, true],
-  ["flac", "flac", 6, true],
-  ["pcm_s16le", "pcm_s16le", 8, true],
-  ["aac", "aac", 6, false],
-  ["aac", "mp3", 2, false],
-  ["pcm_s24le", "pcm_s16le", 2, false],
-  ["flac", "flac", 16, false],
-] as const)("%s to %s with %s channels, copied: %s", ([from, to, channels, copied]) => {
+  { from: "aac", to: "aac", channels: 2, copied: true },
+  { from: "mp3", to: "mp3", channels: 1, copied: true },
+  { from: "opus", to: "opus", channels: 2, copied: true },
+  { from: "vorbis", to: "vorbis", channels: 2, copied: true },
+  { from: "flac", to: "flac", channels: 6, copied: true },
+  { from: "pcm_s16le", to: "pcm_s16le", channels: 8, copied: true },
+  { from: "aac", to: "aac", channels: 6, copied: false },
+  { from: "aac", to: "mp3", channels: 2, copied: false },
+  { from: "pcm_s24le", to: "pcm_s16le", channels: 2, copied: false },
+  { from: "flac", to: "flac", channels: 16, copied: false },
+] as const)("$from to $to with $channels channels, copied: $copied", ({ from, to, channels, copied }) => {
   expect(createAudioPlan(source(from, channels), to, plain).mode).toBe(copied ? "copy" : "encode");
 });
 
@@ -40,37 +40,82 @@ const encode = (codec: AudioCodec, changes: object) => ({
 });
 
 test.for([
-  ["mp3", source("flac", 6, 96_000), {}, { bitrate: 128_000 }],
-  ["mp3", source("flac", 2, 88_200), {}, { bitrate: 128_000, sample_rate: 44_100 }],
-  ["mp3", source("pcm_s16le", 1, 37_800), {}, { bitrate: 128_000, channels: 1, sample_rate: 44_100 }],
-  [
-    "mp3",
-    source("pcm_s16le", 1, 8000),
-    { bitrate: 320_000 },
-    { bitrate: 64_000, channels: 1, sample_rate: 8000 },
-  ],
-  ["aac", source("ac3", 6), { quality: "high" }, { bitrate: 192_000 }],
-  ["aac", source("amr_nb", 1, 8000), {}, { bitrate: 48_000, channels: 1, sample_rate: 8000 }],
-  ["opus", source("mp3", 2, 44_100), {}, { bitrate: 96_000 }],
-  ["opus", source("mp3", 1, 44_100), { bitrate: 320_000 }, { bitrate: 256_000, channels: 1 }],
-  ["vorbis", source("mp3", 2, 44_100), { bitrate: 320_000 }, { bitrate: 320_000, sample_rate: 44_100 }],
-  ["vorbis", source("mp3", 2, 44_100), { bitrate: 32_000 }, { bitrate: 32_000, sample_rate: 24_000 }],
-  [
-    "vorbis",
-    source("mp3", 1, 44_100),
-    { bitrate: 320_000 },
-    { bitrate: 240_000, channels: 1, sample_rate: 44_100 },
-  ],
-  ["vorbis", source("mp3", 1, 8000), {}, { bitrate: 42_000, channels: 1, sample_rate: 8000 }],
-  [
-    "flac",
-    source("aac", 6, 44_100),
-    { bitrate: 64_000 },
-    { compression: 5, channels: 6, sample_rate: 44_100 },
-  ],
-  ["flac", source("dsd", 2, 352_800), { quality: "very_high" }, { compression: 12, sample_rate: 192_000 }],
-  ["pcm_s16le", source("aac", 12, 44_100), { quality: "low" }, { channels: 8, sample_rate: 44_100 }],
-] as const)("encodes to %s from %o with %o", ([codec, from, options, wanted]) => {
+  { codec: "mp3", from: source("flac", 6, 96_000), options: {}, wanted: { bitrate: 128_000 } },
+  {
+    codec: "mp3",
+    from: source("flac", 2, 88_200),
+    options: {},
+    wanted: { bitrate: 128_000, sample_rate: 44_100 },
+  },
+  {
+    codec: "mp3",
+    from: source("pcm_s16le", 1, 37_800),
+    options: {},
+    wanted: { bitrate: 128_000, channels: 1, sample_rate: 44_100 },
+  },
+  {
+    codec: "mp3",
+    from: source("pcm_s16le", 1, 8000),
+    options: { bitrate: 320_000 },
+    wanted: { bitrate: 64_000, channels: 1, sample_rate: 8000 },
+  },
+  { codec: "aac", from: source("ac3", 6), options: { quality: "high" }, wanted: { bitrate: 192_000 } },
+  {
+    codec: "aac",
+    from: source("amr_nb", 1, 8000),
+    options: {},
+    wanted: { bitrate: 48_000, channels: 1, sample_rate: 8000 },
+  },
+  { codec: "opus", from: source("mp3", 2, 44_100), options: {}, wanted: { bitrate: 96_000 } },
+  {
+    codec: "opus",
+    from: source("mp3", 1, 44_100),
+    options: { bitrate: 320_000 },
+    wanted: { bitrate: 256_000, channels: 1 },
+  },
+  {
+    codec: "vorbis",
+    from: source("mp3", 2, 44_100),
+    options: { bitrate: 320_000 },
+    wanted: { bitrate: 320_000, sample_rate: 44_100 },
+  },
+  {
+    codec: "vorbis",
+    from: source("mp3", 2, 44_100),
+    options: { bitrate: 32_000 },
+    wanted: { bitrate: 32_000, sample_rate: 24_000 },
+  },
+  {
+    codec: "vorbis",
+    from: source("mp3", 1, 44_100),
+    options: { bitrate: 320_000 },
+    wanted: { bitrate: 240_000, channels: 1, sample_rate: 44_100 },
+  },
+  {
+    codec: "vorbis",
+    from: source("mp3", 1, 8000),
+    options: {},
+    wanted: { bitrate: 42_000, channels: 1, sample_rate: 8000 },
+  },
+  {
+    codec: "flac",
+    from: source("aac", 6, 44_100),
+    options: { bitrate: 64_000 },
+    wanted: { compression: 5, channels: 6, sample_rate: 44_100 },
+  },
+  {
+    codec: "flac",
+    from: source("dsd", 2, 352_800),
+    options: { quality: "very_high" },
+    wanted: { compression: 12, sample_rate: 192_000 },
+  },
+  {
+    codec: "pcm_s16le",
+    from: source("aac", 12, 44_100),
+    options: { quality: "low" },
+    wanted: { channels: 8, sample_rate: 44_100 },
+  },
+] as const)("encodes to $codec from $from with $options", ({ codec, from, options, wanted }) => {
   expect(createAudioPlan(from, codec, { trimmed: false, ...options })).toEqual(encode(codec, wanted));
 });
 
@@ -99,12 +144,12 @@ test("every bitrate option is within the codec's limits", () => {
 });
 
 test.for([
-  ["mp3", 96_000, 48_000],
-  ["mp3", 12_345, 16_000],
-  ["aac", 192_000, 48_000],
-  ["aac", 176_400, 44_100],
-  ["flac", 4000, 8000],
-  ["flac", 96_000, 96_000],
-] as const)("%s encodes %s Hz at %s", ([codec, from, to]) => {
+  { codec: "mp3", from: 96_000, to: 48_000 },
+  { codec: "mp3", from: 12_345, to: 16_000 },
+  { codec: "aac", from: 192_000, to: 48_000 },
+  { codec: "aac", from: 176_400, to: 44_100 },
+  { codec: "flac", from: 4000, to: 8000 },
+  { codec: "flac", from: 96_000, to: 96_000 },
+] as const)("$codec encodes $from Hz at $to", ({ codec, from, to }) => {
   expect(sampleRate(codec, from)).toBe(to);
 });

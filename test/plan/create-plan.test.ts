@@ -24,48 +24,56 @@ test("copies a plain MP4", () => {
   });
 });
 
-const COPIES: [string, Partial<Source>, VideoOptions][] = [
-  ["into mov", {}, { format: "mov" }],
-  ["from matroska", { format: "matroska" }, {}],
-  ["the requested codec", {}, { codec: "h264" }],
-  ["a span of the whole source", {}, { start: 0, end: 10 }],
-  ["a position without a fit", {}, { position: "top" }],
-  ["full range", { pixel_format: "yuvj420p" }, {}],
-  [
-    "10-bit h265",
-    { codecs: { video: "h265", audio: null }, pixel_format: "yuv420p10le", color: { hdr: true } },
-    { codec: "h265" },
-  ],
-  ["vp9", { format: "webm", codecs: { video: "vp9", audio: "opus" } }, { format: "webm" }],
+const COPIES: { name: string; changes: Partial<Source>; options: VideoOptions }[] = [
+  { name: "into mov", changes: {}, options: { format: "mov" } },
+  { name: "from matroska", changes: { format: "matroska" }, options: {} },
+  { name: "the requested codec", changes: {}, options: { codec: "h264" } },
+  { name: "a span of the whole source", changes: {}, options: { start: 0, end: 10 } },
+  { name: "a position without a fit", changes: {}, options: { position: "top" } },
+  { name: "full range", changes: { pixel_format: "yuvj420p" }, options: {} },
+  {
+    name: "10-bit h265",
+    changes: { codecs: { video: "h265", audio: null }, pixel_format: "yuv420p10le", color: { hdr: true } },
+    options: { codec: "h265" },
+  },
+  {
+    name: "vp9",
+    changes: { format: "webm", codecs: { video: "vp9", audio: "opus" } },
+    options: { format: "webm" },
+  },
 ];
 
-test.for(COPIES)("copies: %s", ([, changes, options]) => {
+test.for(COPIES)("copies: $name", ({ changes, options }) => {
   expect(createPlan(videoSource(changes), "video", options).video?.mode).toBe("copy");
 });
 
-const ENCODES: [string, Partial<Source>, VideoOptions][] = [
-  ["a quality", {}, { quality: "medium" }],
-  ["a bitrate", {}, { bitrate: 1_000_000 }],
-  ["a width", {}, { width: 1920 }],
-  ["a height", {}, { height: "100%" }],
-  ["a frame rate", {}, { fps: 25 }],
-  ["a start", {}, { start: 1 }],
-  ["an end", {}, { end: 9 }],
-  ["another codec", {}, { codec: "h265" }],
-  ["another format", {}, { format: "webm" }],
-  ["a codec that is not the default", { codecs: { video: "h265", audio: "aac" } }, {}],
-  ["10-bit pixels", { pixel_format: "yuv420p10le" }, {}],
-  ["4:2:2", { pixel_format: "yuv422p" }, {}],
-  ["unknown pixels", { pixel_format: undefined as unknown as string }, {}],
-  ["HDR", { color: { hdr: true } }, {}],
-  ["interlaced video", { interlaced: true }, {}],
-  ["non-square pixels", { sample_aspect_ratio: "4:3" }, {}],
-  ["a rotation", { rotation: 90 }, {}],
-  ["packets without timestamps", { format: "avi" }, {}],
-  ["a raw stream", { format: "h264" }, {}],
+const ENCODES: { name: string; changes: Partial<Source>; options: VideoOptions }[] = [
+  { name: "a quality", changes: {}, options: { quality: "medium" } },
+  { name: "a bitrate", changes: {}, options: { bitrate: 1_000_000 } },
+  { name: "a width", changes: {}, options: { width: 1920 } },
+  { name: "a height", changes: {}, options: { height: "100%" } },
+  { name: "a frame rate", changes: {}, options: { fps: 25 } },
+  { name: "a start", changes: {}, options: { start: 1 } },
+  { name: "an end", changes: {}, options: { end: 9 } },
+  { name: "another codec", changes: {}, options: { codec: "h265" } },
+  { name: "another format", changes: {}, options: { format: "webm" } },
+  {
+    name: "a codec that is not the default",
+    changes: { codecs: { video: "h265", audio: "aac" } },
+    options: {},
+  },
+  { name: "10-bit pixels", changes: { pixel_format: "yuv420p10le" }, options: {} },
+  { name: "4:2:2", changes: { pixel_format: "yuv422p" }, options: {} },
+  { name: "unknown pixels", changes: { pixel_format: undefined as unknown as string }, options: {} },
+  { name: "HDR", changes: { color: { hdr: true } }, options: {} },
+  { name: "interlaced video", changes: { interlaced: true }, options: {} },
+  { name: "non-square pixels", changes: { sample_aspect_ratio: "4:3" }, options: {} },
+  { name: "a rotation", changes: { rotation: 90 }, options: {} },
+  { name: "packets without timestamps", changes: { format: "avi" }, options: {} },
+  { name: "a raw stream", changes: { format: "h264" }, options: {} },
 ];
 
-test.for(ENCODES)("encodes for %s", ([, changes, options]) => {
+test.for(ENCODES)("encodes for $name", ({ changes, options }) => {
   expect(createPlan(videoSource(changes), "video", options).video?.mode).toBe("encode");
 });
 
@@ -117,20 +125,28 @@ test("plans deinterlacing, rotation and a matte where the source needs them", ()
 });
 
 test.for([
-  ["h264", true, 8],
-  ["h265", false, 10],
-  ["av1", false, 10],
-] as const)("encodes HDR to %s: tone-mapped %s, %s bits", ([codec, tone_map, depth]) => {
+  { codec: "h264", tone_map: true, depth: 8 },
+  { codec: "h265", tone_map: false, depth: 10 },
+  { codec: "av1", tone_map: false, depth: 10 },
+] as const)("encodes HDR to $codec: tone-mapped $tone_map, $depth bits", ({ codec, tone_map, depth }) => {
   const source = videoSource({ color: { hdr: true }, pixel_format: "yuv420p10le" });
   expect(createPlan(source, "video", { codec, quality: "high" }).video).toMatchObject({ tone_map, depth });
 });
 
 test.for([
-  [{}, "mp3", { mode: "encode", codec: "mp3", bitrate: 128_000 }],
-  [{ format: "aac" }, "aac", { mode: "copy", codec: "aac" }],
-  [{ format: "wav", start: 1, end: 3 }, "wav", { mode: "encode", codec: "pcm_s16le" }],
-  [{ format: "flac", quality: "high" }, "flac", { mode: "encode", codec: "flac", compression: 8 }],
-] as const)("the audio of a video with %o becomes %s", ([options, format, audio]) => {
+  { options: {}, format: "mp3", audio: { mode: "encode", codec: "mp3", bitrate: 128_000 } },
+  { options: { format: "aac" }, format: "aac", audio: { mode: "copy", codec: "aac" } },
+  {
+    options: { format: "wav", start: 1, end: 3 },
+    format: "wav",
+    audio: { mode: "encode", codec: "pcm_s16le" },
+  },
+  {
+    options: { format: "flac", quality: "high" },
+    format: "flac",
+    audio: { mode: "encode", codec: "flac", compression: 8 },
+  },
+] as const)("the audio of a video with $options becomes $format", ({ options, format, audio }) => {
   const plan = createPlan(videoSource(), "audio", options);
   expect(plan).toMatchObject({ kind: "audio", format, video: null, image: null, frames: null, audio });
 });
@@ -216,30 +232,90 @@ const NO_SIZE: Source = {
   format: "mp4",
   codecs: { video: "h264", audio: null },
 };
-const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
-  ["video from a sound", audioSource(), "video", {}, "input_no_video"],
-  ["an image from a sound", audioSource(), "image", {}, "input_no_video"],
-  ["video from a still image", imageSource(), "video", {}, "input_no_video"],
-  ["adaptive video from a still image", imageSource(), "adaptive_video", {}, "input_no_video"],
-  ["audio from a silent video", SILENT, "audio", {}, "input_no_audio"],
-  ["audio from an image", imageSource(), "audio", {}, "input_no_audio"],
-  ["video of unknown size", NO_SIZE, "video", {}, "input_unsupported"],
-  ["a start beyond the end", videoSource(), "video", { start: 10 }, "invalid_options", "options.start"],
-  ["an image beyond the end", videoSource(), "image", { start: 11 }, "invalid_options", "options.start"],
-  ["a start in a still image", imageSource(), "image", { start: 1 }, "invalid_options", "options.start"],
-  ["audio beyond the end", audioSource(), "audio", { start: 10.1 }, "invalid_options", "options.start"],
-  ["a size above the limit", videoSource(), "video", { width: "1000%" }, "invalid_options", "options.width"],
-  [
-    "a WebP too wide",
-    imageSource(),
-    "image",
-    { format: "webp", width: 16_384, height: 1 },
-    "invalid_options",
-    "options.width",
-  ],
+const FAULTS: {
+  name: string;
+  source: Source;
+  kind: EncodeKind;
+  options: object;
+  error: string;
+  param?: string;
+}[] = [
+  { name: "video from a sound", source: audioSource(), kind: "video", options: {}, error: "input_no_video" },
+  {
+    name: "an image from a sound",
+    source: audioSource(),
+    kind: "image",
+    options: {},
+    error: "input_no_video",
+  },
+  {
+    name: "video from a still image",
+    source: imageSource(),
+    kind: "video",
+    options: {},
+    error: "input_no_video",
+  },
+  {
+    name: "adaptive video from a still image",
+    source: imageSource(),
+    kind: "adaptive_video",
+    options: {},
+    error: "input_no_video",
+  },
+  { name: "audio from a silent video", source: SILENT, kind: "audio", options: {}, error: "input_no_audio" },
+  { name: "audio from an image", source: imageSource(), kind: "audio", options: {}, error: "input_no_audio" },
+  { name: "video of unknown size", source: NO_SIZE, kind: "video", options: {}, error: "input_unsupported" },
+  {
+    name: "a start beyond the end",
+    source: videoSource(),
+    kind: "video",
+    options: { start: 10 },
+    error: "invalid_options",
+    param: "options.start",
+  },
+  {
+    name: "an image beyond the end",
+    source: videoSource(),
+    kind: "image",
+    options: { start: 11 },
+    error: "invalid_options",
+    param: "options.start",
+  },
+  {
+    name: "a start in a still image",
+    source: imageSource(),
+    kind: "image",
+    options: { start: 1 },
+    error: "invalid_options",
+    param: "options.start",
+  },
+  {
+    name: "audio beyond the end",
+    source: audioSource(),
+    kind: "audio",
+    options: { start: 10.1 },
+    error: "invalid_options",
+    param: "options.start",
+  },
+  {
+    name: "a size above the limit",
+    source: videoSource(),
+    kind: "video",
+    options: { width: "1000%" },
+    error: "invalid_options",
+    param: "options.width",
+  },
+  {
+    name: "a WebP too wide",
+    source: imageSource(),
+    kind: "image",
+    options: { format: "webp", width: 16_384, height: 1 },
+    error: "invalid_options",
+    param: "options.width",
+  },
 ];
 
-test.for(FAULTS)("rejects %s", ([, source, kind, options, error, param]) => {
+test.for(FAULTS)("rejects $name", ({ source, kind, options, error, param }) => {
   expect(faultOf(() => createPlan(source, kind, options))).toMatchObject({ kind: error, param });
 });
 

@@ -37,16 +37,19 @@ test("says that a raster is enlarged, and an SVG is not", () => {
 });
 
 test.for([
-  [300_000, "poor"],
-  [2_000_000, "very_low"],
-  [4_000_000, "low"],
-  [6_000_000, "medium"],
-  [60_000_000, "very_high"],
-] as const)("forecasts the bytes of a bitrate of %d, and the quality %s", ([bitrate, quality]) => {
-  const source = videoSource({ codecs: { video: "h264", audio: null } });
-  const bytes = (bitrate * 10) / 8 + 4000 + 250 * 20;
-  expect(forecast("video", { bitrate }, source)).toEqual({ ...nothing, bytes, quality });
-});
+  { bitrate: 300_000, quality: "poor" },
+  { bitrate: 2_000_000, quality: "very_low" },
+  { bitrate: 4_000_000, quality: "low" },
+  { bitrate: 6_000_000, quality: "medium" },
+  { bitrate: 60_000_000, quality: "very_high" },
+] as const)(
+  "forecasts the bytes of a bitrate of $bitrate, and the quality $quality",
+  ({ bitrate, quality }) => {
+    const source = videoSource({ codecs: { video: "h264", audio: null } });
+    const bytes = (bitrate * 10) / 8 + 4000 + 250 * 20;
+    expect(forecast("video", { bitrate }, source)).toEqual({ ...nothing, bytes, quality });
+  },
+);
 
 test("forecasts a higher quality where the source's own bitrate shows simple pictures", () => {
   const of = (bits: number) =>
@@ -55,10 +58,10 @@ test("forecasts a higher quality where the source's own bitrate shows simple pic
 });
 
 test.for([
-  ["mp3", 161_000 + 3876],
-  ["wav", 1_764_044],
-  ["flac", null],
-] as const)("forecasts for audio as %s: %s bytes", ([format, bytes]) => {
+  { format: "mp3", bytes: 161_000 + 3876 },
+  { format: "wav", bytes: 1_764_044 },
+  { format: "flac", bytes: null },
+] as const)("forecasts for audio as $format: $bytes bytes", ({ format, bytes }) => {
   expect(
     forecast("audio", { format }, audioSource({ format: "flac", codecs: { video: null, audio: "alac" } })),
   ).toEqual({
@@ -67,13 +70,13 @@ test.for([
 });
 
 test.for([
-  [{ width: 1200 }, true],
-  [{ width: 400, height: 301 }, false],
-  [{ width: 500, height: 100, fit: "contain" }, false],
-  [{ width: 500, height: 100, fit: "cover" }, true],
-  [{ width: 100, height: 250, fit: "cover" }, false],
-  [{ width: 100, height: 350, fit: "fill" }, true],
-] as const)("a 400x300 picture as %j is enlarged: %s", ([options, enlarged]) => {
+  { options: { width: 1200 }, enlarged: true },
+  { options: { width: 400, height: 301 }, enlarged: false },
+  { options: { width: 500, height: 100, fit: "contain" }, enlarged: false },
+  { options: { width: 500, height: 100, fit: "cover" }, enlarged: true },
+  { options: { width: 100, height: 250, fit: "cover" }, enlarged: false },
+  { options: { width: 100, height: 350, fit: "fill" }, enlarged: true },
+] as const)("a 400x300 picture as $options is enlarged: $enlarged", ({ options, enlarged }) => {
   expect(forecast("image", options, imageSource())).toMatchObject({ format: "png", enlarged, bytes: null });
 });
 

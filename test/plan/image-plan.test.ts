@@ -14,82 +14,100 @@ const small = (width: number, height: number) => ({
   coded_height: height,
 });
 
-const IMAGES: [string, Source, OptionsOf<"image">, object][] = [
-  ["keeps its own format", imageSource(), {}, { format: "png", still: true, frames: 1, duration: null }],
-  [
-    "turns BMP into JPEG",
-    imageSource({ format: "bmp" }),
-    {},
-    { format: "jpeg", image: { quality: 78, alpha: false } },
-  ],
-  [
-    "takes one frame of a video",
-    videoSource(),
-    { start: 3 },
-    { format: "jpeg", still: false, start: 3, duration: null, frames: 1 },
-  ],
-  [
-    "keeps transparency in PNG",
-    imageSource({ has_alpha: true }),
-    {},
-    { image: { alpha: true, matte: null, quality: null } },
-  ],
-  ["writes opaque PNG without it", imageSource(), {}, { image: { alpha: false, matte: null } }],
-  [
-    "flattens JPEG on black",
-    imageSource({ has_alpha: true }),
-    { format: "jpeg" },
-    { image: { alpha: false, matte: "0x000000" } },
-  ],
-  [
-    "flattens JPEG on its background",
-    imageSource({ has_alpha: true }),
-    { format: "jpeg", width: 50, height: 50, background: "#abc" },
-    { image: { matte: "0xaabbcc", geometry: { pad: { color: "0xaabbcc" } } } },
-  ],
-  [
-    "adds transparent bars",
-    imageSource(),
-    { width: 50, height: 50, fit: "contain" },
-    { image: { alpha: true, geometry: { pad: { color: "0x00000000" } } } },
-  ],
-  [
-    "adds black bars in AVIF, as not every encoder writes transparent AVIF",
-    imageSource(),
-    { format: "avif", width: 50, height: 50, fit: "contain" },
-    { image: { alpha: false, geometry: { pad: { color: "0x000000" } } } },
-  ],
-  [
-    "adds colored bars",
-    imageSource(),
-    { width: 50, height: 50, background: "#abc" },
-    { image: { alpha: false, geometry: { pad: { color: "0xaabbcc" } } } },
-  ],
-  [
-    "tone-maps HDR",
-    videoSource({ color: { hdr: true } }),
-    { format: "webp", quality: "high" },
-    { image: { tone_map: true, quality: 87 } },
-  ],
-  ["allows odd sizes", imageSource(), { width: 33 }, { image: { geometry: { width: 33, height: 25 } } }],
+const IMAGES: { name: string; source: Source; options: OptionsOf<"image">; wanted: object }[] = [
+  {
+    name: "keeps its own format",
+    source: imageSource(),
+    options: {},
+    wanted: { format: "png", still: true, frames: 1, duration: null },
+  },
+  {
+    name: "turns BMP into JPEG",
+    source: imageSource({ format: "bmp" }),
+    options: {},
+    wanted: { format: "jpeg", image: { quality: 78, alpha: false } },
+  },
+  {
+    name: "takes one frame of a video",
+    source: videoSource(),
+    options: { start: 3 },
+    wanted: { format: "jpeg", still: false, start: 3, duration: null, frames: 1 },
+  },
+  {
+    name: "keeps transparency in PNG",
+    source: imageSource({ has_alpha: true }),
+    options: {},
+    wanted: { image: { alpha: true, matte: null, quality: null } },
+  },
+  {
+    name: "writes opaque PNG without it",
+    source: imageSource(),
+    options: {},
+    wanted: { image: { alpha: false, matte: null } },
+  },
+  {
+    name: "flattens JPEG on black",
+    source: imageSource({ has_alpha: true }),
+    options: { format: "jpeg" },
+    wanted: { image: { alpha: false, matte: "0x000000" } },
+  },
+  {
+    name: "flattens JPEG on its background",
+    source: imageSource({ has_alpha: true }),
+    options: { format: "jpeg", width: 50, height: 50, background: "#abc" },
+    wanted: { image: { matte: "0xaabbcc", geometry: { pad: { color: "0xaabbcc" } } } },
+  },
+  {
+    name: "adds transparent bars",
+    source: imageSource(),
+    options: { width: 50, height: 50, fit: "contain" },
+    wanted: { image: { alpha: true, geometry: { pad: { color: "0x00000000" } } } },
+  },
+  {
+    name: "adds black bars in AVIF, as not every encoder writes transparent AVIF",
+    source: imageSource(),
+    options: { format: "avif", width: 50, height: 50, fit: "contain" },
+    wanted: { image: { alpha: false, geometry: { pad: { color: "0x000000" } } } },
+  },
+  {
+    name: "adds colored bars",
+    source: imageSource(),
+    options: { width: 50, height: 50, background: "#abc" },
+    wanted: { image: { alpha: false, geometry: { pad: { color: "0xaabbcc" } } } },
+  },
+  {
+    name: "tone-maps HDR",
+    source: videoSource({ color: { hdr: true } }),
+    options: { format: "webp", quality: "high" },
+    wanted: { image: { tone_map: true, quality: 87 } },
+  },
+  {
+    name: "allows odd sizes",
+    source: imageSource(),
+    options: { width: 33 },
+    wanted: { image: { geometry: { width: 33, height: 25 } } },
+  },
 ];
 
-test.for(IMAGES)("image: %s", ([, source, options, wanted]) => {
+test.for(IMAGES)("image: $name", ({ source, options, wanted }) => {
   expect(createPlan(source, "image", options)).toMatchObject(wanted);
 });
 
 test.for([
-  ["gif", {}, true],
-  ["webp", {}, true],
-  ["png", {}, false],
-  ["jpeg", {}, false],
-  ["gif", { start: 0.5 }, false],
-] as const)("an animation as %s with %o stays animated: %s", ([format, options, animated]) => {
-  const plan = createPlan(GIF, "image", { format, ...options });
-  expect([plan.image?.animated, plan.frames, plan.duration]).toEqual(
-    animated ? [true, 20, 2] : [false, 1, null],
-  );
-});
+  { format: "gif", options: {}, animated: true },
+  { format: "webp", options: {}, animated: true },
+  { format: "png", options: {}, animated: false },
+  { format: "jpeg", options: {}, animated: false },
+  { format: "gif", options: { start: 0.5 }, animated: false },
+] as const)(
+  "an animation as $format with $options stays animated: $animated",
+  ({ format, options, animated }) => {
+    const plan = createPlan(GIF, "image", { format, ...options });
+    expect([plan.image?.animated, plan.frames, plan.duration]).toEqual(
+      animated ? [true, 20, 2] : [false, 1, null],
+    );
+  },
+);
 
 test("a video becomes a still GIF, and an animation becomes a video", () => {
   expect(createPlan(videoSource(), "image", { format: "gif" }).image?.animated).toBe(false);
@@ -100,60 +118,70 @@ test("a video becomes a still GIF, and an animation becomes a video", () => {
   });
 });
 
-const ANIMATED: [string, Source, OptionsOf<"animation">, object][] = [
-  [
-    "has 12 frames per second and is 480 wide",
-    videoSource({ duration: 10 }),
-    {},
-    {
+const ANIMATED: { name: string; source: Source; options: OptionsOf<"animation">; wanted: object }[] = [
+  {
+    name: "has 12 frames per second and is 480 wide",
+    source: videoSource({ duration: 10 }),
+    options: {},
+    wanted: {
       format: "gif",
       frames: 120,
       duration: 10,
       audio: null,
       image: { geometry: { width: 480, height: 270 } },
     },
-  ],
-  [
-    "is no faster and no larger than its source",
-    videoSource({ ...small(320, 180), fps: 8 }),
-    {},
-    { image: { motion: { fps: 8 }, geometry: { width: 320 } } },
-  ],
-  [
-    "keeps its shape when it is cut to it",
-    videoSource(),
-    { crop: "1:1" },
-    { image: { geometry: { width: 480, height: 480 } } },
-  ],
-  ["is as tall as asked", videoSource(), { height: 90 }, { image: { geometry: { width: 160, height: 90 } } }],
-  [
-    "is a stretch",
-    videoSource({ duration: 10 }),
-    { start: 2, end: 4, fps: 10 },
-    { start: 2, end: 4, frames: 20 },
-  ],
-  [
-    "of a picture keeps its times",
-    GIF,
-    { format: "webp" },
-    { frames: 20, image: { animated: true, motion: { fps: null, loop: 0, palette: null } } },
-  ],
+  },
+  {
+    name: "is no faster and no larger than its source",
+    source: videoSource({ ...small(320, 180), fps: 8 }),
+    options: {},
+    wanted: { image: { motion: { fps: 8 }, geometry: { width: 320 } } },
+  },
+  {
+    name: "keeps its shape when it is cut to it",
+    source: videoSource(),
+    options: { crop: "1:1" },
+    wanted: { image: { geometry: { width: 480, height: 480 } } },
+  },
+  {
+    name: "is as tall as asked",
+    source: videoSource(),
+    options: { height: 90 },
+    wanted: { image: { geometry: { width: 160, height: 90 } } },
+  },
+  {
+    name: "is a stretch",
+    source: videoSource({ duration: 10 }),
+    options: { start: 2, end: 4, fps: 10 },
+    wanted: { start: 2, end: 4, frames: 20 },
+  },
+  {
+    name: "of a picture keeps its times",
+    source: GIF,
+    options: { format: "webp" },
+    wanted: { frames: 20, image: { animated: true, motion: { fps: null, loop: 0, palette: null } } },
+  },
 ];
 
-test.for(ANIMATED)("an animation %s", ([, source, options, wanted]) => {
+test.for(ANIMATED)("an animation $name", ({ source, options, wanted }) => {
   expect(createPlan(source, "animation", options)).toMatchObject(wanted);
 });
 
 test.for([
-  [
-    "sound alone",
-    videoSource({ kind: "audio", codecs: { video: null, audio: "aac" } }),
-    {},
-    "input_no_video",
-  ],
-  ["a still", imageSource(), {}, "input_no_video"],
-  ["a stretch beyond its end", videoSource({ duration: 10 }), { start: 10 }, "invalid_options"],
-] as const)("an animation of %s is refused", ([, source, options, kind]) => {
+  {
+    name: "sound alone",
+    source: videoSource({ kind: "audio", codecs: { video: null, audio: "aac" } }),
+    options: {},
+    kind: "input_no_video",
+  },
+  { name: "a still", source: imageSource(), options: {}, kind: "input_no_video" },
+  {
+    name: "a stretch beyond its end",
+    source: videoSource({ duration: 10 }),
+    options: { start: 10 },
+    kind: "invalid_options",
+  },
+] as const)("an animation of $name is refused", ({ source, options, kind }) => {
   expect(() => createPlan(source, "animation", options)).toThrow(expect.objectContaining({ kind }));
 });
 
@@ -165,80 +193,155 @@ test("the frames of a GIF wait in memory for its palette, and those of a WebP do
   expect([held("gif"), held("webp")]).toEqual([120 * 480 * 270, 0]);
 });
 
-const SHEETS: [string, number, OptionsOf<"storyboard">, object][] = [
-  ["of a minute", 60, {}, { interval: 1, tiles: 60, columns: 5, rows: 5, sheets: 3 }],
-  ["of an hour", 3600, {}, { interval: 10, tiles: 360, columns: 5, rows: 5, sheets: 15 }],
-  ["of five minutes", 300, {}, { interval: 3, tiles: 100, sheets: 4 }],
-  ["no larger than its tiles", 3, { interval: 1 }, { tiles: 3, columns: 3, rows: 1, sheets: 1 }],
-  ["of a moment", 0.04, {}, { tiles: 1, columns: 1, rows: 1, sheets: 1 }],
-  [
-    "of a stretch",
-    60,
-    { start: 10, end: 15, interval: 2, columns: 2, rows: 1 },
-    { tiles: 3, columns: 2, rows: 1, sheets: 2 },
-  ],
+const SHEETS: { name: string; duration: number; options: OptionsOf<"storyboard">; sheet: object }[] = [
+  {
+    name: "of a minute",
+    duration: 60,
+    options: {},
+    sheet: { interval: 1, tiles: 60, columns: 5, rows: 5, sheets: 3 },
+  },
+  {
+    name: "of an hour",
+    duration: 3600,
+    options: {},
+    sheet: { interval: 10, tiles: 360, columns: 5, rows: 5, sheets: 15 },
+  },
+  { name: "of five minutes", duration: 300, options: {}, sheet: { interval: 3, tiles: 100, sheets: 4 } },
+  {
+    name: "no larger than its tiles",
+    duration: 3,
+    options: { interval: 1 },
+    sheet: { tiles: 3, columns: 3, rows: 1, sheets: 1 },
+  },
+  { name: "of a moment", duration: 0.04, options: {}, sheet: { tiles: 1, columns: 1, rows: 1, sheets: 1 } },
+  {
+    name: "of a stretch",
+    duration: 60,
+    options: { start: 10, end: 15, interval: 2, columns: 2, rows: 1 },
+    sheet: { tiles: 3, columns: 2, rows: 1, sheets: 2 },
+  },
 ];
 
-test.for(SHEETS)("a storyboard %s", ([, duration, options, sheet]) => {
+test.for(SHEETS)("a storyboard $name", ({ duration, options, sheet }) => {
   const plan = createPlan(videoSource({ duration }), "storyboard", options);
   expect(plan.image).toMatchObject({ sheet, geometry: { width: 160, height: 90 } });
   expect([plan.kind, plan.frames, plan.audio]).toEqual(["storyboard", plan.image?.sheet?.sheets, null]);
 });
 
 test.for([
-  [
-    "sound alone",
-    videoSource({ kind: "audio", codecs: { video: null, audio: "aac" } }),
-    {},
-    "input_no_video",
-  ],
-  ["a still", imageSource(), {}, "input_no_video"],
-  ["an unknown duration", videoSource({ duration: undefined }), {}, "input_unsupported"],
-  ["too many tiles", videoSource({ duration: 1001 }), { interval: 0.1 }, "invalid_options"],
-  ["too large a sheet", videoSource({ duration: 60 }), { width: 1920, columns: 20 }, "invalid_options"],
-] as const)("a storyboard of %s is refused", ([, source, options, kind]) => {
+  {
+    name: "sound alone",
+    source: videoSource({ kind: "audio", codecs: { video: null, audio: "aac" } }),
+    options: {},
+    kind: "input_no_video",
+  },
+  { name: "a still", source: imageSource(), options: {}, kind: "input_no_video" },
+  {
+    name: "an unknown duration",
+    source: videoSource({ duration: undefined }),
+    options: {},
+    kind: "input_unsupported",
+  },
+  {
+    name: "too many tiles",
+    source: videoSource({ duration: 1001 }),
+    options: { interval: 0.1 },
+    kind: "invalid_options",
+  },
+  {
+    name: "too large a sheet",
+    source: videoSource({ duration: 60 }),
+    options: { width: 1920, columns: 20 },
+    kind: "invalid_options",
+  },
+] as const)("a storyboard of $name is refused", ({ source, options, kind }) => {
   expect(() => createPlan(source, "storyboard", options)).toThrow(expect.objectContaining({ kind }));
 });
 
-const STILLS: [string, Source, OptionsOf<"image">, object][] = [
-  ["by their number", videoSource({ duration: 10 }), { count: 4 }, { interval: 2.5, tiles: 4 }],
-  ["by their distance", videoSource({ duration: 10 }), { interval: 3, start: 1 }, { interval: 3, tiles: 3 }],
-  [
-    "a whole number of milliseconds apart",
-    videoSource({ duration: 2.5 }),
-    { interval: 1.001 },
-    { interval: 1.001 },
-  ],
-  ["a millisecond apart", videoSource({ duration: 0.04 }), { count: 40 }, { interval: 0.001, tiles: 40 }],
-  ["of uneven times", videoSource({ duration: 10 }), { count: 3 }, { interval: 3.333, tiles: 3 }],
-  ["beyond the end", videoSource({ duration: 10 }), { interval: 60 }, { tiles: 1 }],
-  ["of a GIF", GIF, { count: 2 }, { interval: 1, tiles: 2 }],
+const STILLS: { name: string; source: Source; options: OptionsOf<"image">; sheet: object }[] = [
+  {
+    name: "by their number",
+    source: videoSource({ duration: 10 }),
+    options: { count: 4 },
+    sheet: { interval: 2.5, tiles: 4 },
+  },
+  {
+    name: "by their distance",
+    source: videoSource({ duration: 10 }),
+    options: { interval: 3, start: 1 },
+    sheet: { interval: 3, tiles: 3 },
+  },
+  {
+    name: "a whole number of milliseconds apart",
+    source: videoSource({ duration: 2.5 }),
+    options: { interval: 1.001 },
+    sheet: { interval: 1.001 },
+  },
+  {
+    name: "a millisecond apart",
+    source: videoSource({ duration: 0.04 }),
+    options: { count: 40 },
+    sheet: { interval: 0.001, tiles: 40 },
+  },
+  {
+    name: "of uneven times",
+    source: videoSource({ duration: 10 }),
+    options: { count: 3 },
+    sheet: { interval: 3.333, tiles: 3 },
+  },
+  {
+    name: "beyond the end",
+    source: videoSource({ duration: 10 }),
+    options: { interval: 60 },
+    sheet: { tiles: 1 },
+  },
+  { name: "of a GIF", source: GIF, options: { count: 2 }, sheet: { interval: 1, tiles: 2 } },
 ];
 
-test.for(STILLS)("several stills %s", ([, source, options, sheet]) => {
+test.for(STILLS)("several stills $name", ({ source, options, sheet }) => {
   const plan = createPlan(source, "image", options);
   expect(plan).toMatchObject({ kind: "image", format: "jpeg", still: false, image: { sheet } });
   expect(plan.frames).toBe(plan.image?.sheet?.sheets);
 });
 
 test.for([
-  ["a still", imageSource(), { count: 2 }, "options.count"],
-  ["a still, by distance", imageSource(), { interval: 2 }, "options.interval"],
-  ["too many", videoSource({ duration: 60 }), { interval: 0.1 }, "options.interval"],
-  ["more than a video has milliseconds", videoSource({ duration: 0.04 }), { count: 41 }, "options.count"],
-  ["a start beyond the end", videoSource({ duration: 10 }), { count: 2, start: 10 }, "options.start"],
-] as const)("several stills of %s are refused", ([, source, options, param]) => {
+  { name: "a still", source: imageSource(), options: { count: 2 }, param: "options.count" },
+  {
+    name: "a still, by distance",
+    source: imageSource(),
+    options: { interval: 2 },
+    param: "options.interval",
+  },
+  {
+    name: "too many",
+    source: videoSource({ duration: 60 }),
+    options: { interval: 0.1 },
+    param: "options.interval",
+  },
+  {
+    name: "more than a video has milliseconds",
+    source: videoSource({ duration: 0.04 }),
+    options: { count: 41 },
+    param: "options.count",
+  },
+  {
+    name: "a start beyond the end",
+    source: videoSource({ duration: 10 }),
+    options: { count: 2, start: 10 },
+    param: "options.start",
+  },
+] as const)("several stills of $name are refused", ({ source, options, param }) => {
   expect(() => createPlan(source, "image", options)).toThrow(
     expect.objectContaining({ kind: "invalid_options", param }),
   );
 });
 
 test.for([
-  ["one in every tile's time", [0, 0.8, 1.6, 2.4], true],
-  ["none in one", [0, 1.2, 3], false],
-  ["none", [], false],
-  ["one at every tile's start", [0, 1, 2, 3], true],
-] as const)("keyframes with %s suffice: %s", ([, keyframes, enough]) => {
+  { name: "one in every tile's time", keyframes: [0, 0.8, 1.6, 2.4], enough: true },
+  { name: "none in one", keyframes: [0, 1.2, 3], enough: false },
+  { name: "none", keyframes: [], enough: false },
+  { name: "one at every tile's start", keyframes: [0, 1, 2, 3], enough: true },
+] as const)("keyframes with $name suffice: $keyframes", ({ keyframes, enough }) => {
   const plan = createPlan(videoSource({ duration: 2.5 }), "storyboard", { interval: 1 });
   if (!plan.image?.sheet) throw new Error("There is no sheet.");
   expect(keyframesSuffice(keyframes, plan, plan.image.sheet)).toBe(enough);

@@ -7,37 +7,42 @@ const sizes = (...args: Parameters<typeof createLadder>) =>
   createLadder(...args).map(({ name, geometry }) => `${name} ${geometry.width}x${geometry.height}`);
 
 test.for([
-  [
-    "1080p has five rungs",
-    plain(1920, 1080),
-    {},
-    ["1080p 1920x1080", "720p 1280x720", "480p 854x480", "360p 640x360", "240p 426x240"],
-  ],
-  [
-    "portrait video is named by its short side",
-    plain(1080, 1920),
-    {},
-    ["1080p 1080x1920", "720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
-  ],
-  [
-    "a rotated source has upright rungs",
-    { ...plain(1280, 720), rotate: 90 },
-    {},
-    ["720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
-  ],
-  [
-    "a source between two rungs adds its own",
-    plain(1000, 500),
-    {},
-    ["500p 1000x500", "480p 960x480", "360p 720x360", "240p 480x240"],
-  ],
-  ["a source below the lowest rung has only its own", plain(160, 90), {}, ["90p 160x90"]],
-  ["an odd source rounds to even", plain(161, 91), {}, ["90p 160x90"]],
-  [
-    "8K is scaled down to the highest rung",
-    plain(7680, 4320),
-    {},
-    [
+  {
+    name: "1080p has five rungs",
+    stored: plain(1920, 1080),
+    options: {},
+    wanted: ["1080p 1920x1080", "720p 1280x720", "480p 854x480", "360p 640x360", "240p 426x240"],
+  },
+  {
+    name: "portrait video is named by its short side",
+    stored: plain(1080, 1920),
+    options: {},
+    wanted: ["1080p 1080x1920", "720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
+  },
+  {
+    name: "a rotated source has upright rungs",
+    stored: { ...plain(1280, 720), rotate: 90 },
+    options: {},
+    wanted: ["720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
+  },
+  {
+    name: "a source between two rungs adds its own",
+    stored: plain(1000, 500),
+    options: {},
+    wanted: ["500p 1000x500", "480p 960x480", "360p 720x360", "240p 480x240"],
+  },
+  {
+    name: "a source below the lowest rung has only its own",
+    stored: plain(160, 90),
+    options: {},
+    wanted: ["90p 160x90"],
+  },
+  { name: "an odd source rounds to even", stored: plain(161, 91), options: {}, wanted: ["90p 160x90"] },
+  {
+    name: "8K is scaled down to the highest rung",
+    stored: plain(7680, 4320),
+    options: {},
+    wanted: [
       "2160p 3840x2160",
       "1440p 2560x1440",
       "1080p 1920x1080",
@@ -46,34 +51,44 @@ test.for([
       "360p 640x360",
       "240p 426x240",
     ],
-  ],
-  ["a width caps the top", plain(1920, 1080), { width: 640 }, ["360p 640x360", "240p 426x240"]],
-  [
-    "a height caps the top",
-    plain(1920, 1080),
-    { height: 600 },
-    ["600p 1066x600", "480p 854x480", "360p 640x360", "240p 426x240"],
-  ],
-  ["a width never enlarges", plain(640, 360), { width: 1920 }, ["360p 640x360", "240p 426x240"]],
-  [
-    "a cover box never enlarges",
-    plain(640, 360),
-    { width: 1000, height: 1000, fit: "cover" },
-    ["360p 360x360", "240p 240x240"],
-  ],
-  [
-    "a contain box may be higher than its picture",
-    plain(640, 360),
-    { width: 1000, height: 1000, fit: "contain" },
-    ["640p 640x640", "480p 480x480", "360p 360x360", "240p 240x240"],
-  ],
-  [
-    "wide pixels become square",
-    { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
-    {},
-    ["576p 1024x576", "480p 854x480", "360p 640x360", "240p 426x240"],
-  ],
-] as const)("rungs: %s", ([, stored, options, wanted]) => {
+  },
+  {
+    name: "a width caps the top",
+    stored: plain(1920, 1080),
+    options: { width: 640 },
+    wanted: ["360p 640x360", "240p 426x240"],
+  },
+  {
+    name: "a height caps the top",
+    stored: plain(1920, 1080),
+    options: { height: 600 },
+    wanted: ["600p 1066x600", "480p 854x480", "360p 640x360", "240p 426x240"],
+  },
+  {
+    name: "a width never enlarges",
+    stored: plain(640, 360),
+    options: { width: 1920 },
+    wanted: ["360p 640x360", "240p 426x240"],
+  },
+  {
+    name: "a cover box never enlarges",
+    stored: plain(640, 360),
+    options: { width: 1000, height: 1000, fit: "cover" },
+    wanted: ["360p 360x360", "240p 240x240"],
+  },
+  {
+    name: "a contain box may be higher than its picture",
+    stored: plain(640, 360),
+    options: { width: 1000, height: 1000, fit: "contain" },
+    wanted: ["640p 640x640", "480p 480x480", "360p 360x360", "240p 240x240"],
+  },
+  {
+    name: "wide pixels become square",
+    stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
+    options: {},
+    wanted: ["576p 1024x576", "480p 854x480", "360p 640x360", "240p 426x240"],
+  },
+] as const)("rungs: $name", ({ stored, options, wanted }) => {
   expect(sizes(stored, options)).toEqual(wanted);
 });
 

@@ -12,22 +12,22 @@ import {
 
 // From very_low to very_high.
 test.for([
-  ["h264", [31, 27, 23, 20, 17]],
-  ["h265", [36, 32, 28, 24, 21]],
-  ["vp9", [43, 37, 32, 27, 22]],
-  ["av1", [50, 43, 35, 30, 25]],
-] as const)("rate factors of %s are %s", ([codec, wanted]) => {
+  { codec: "h264", wanted: [31, 27, 23, 20, 17] },
+  { codec: "h265", wanted: [36, 32, 28, 24, 21] },
+  { codec: "vp9", wanted: [43, 37, 32, 27, 22] },
+  { codec: "av1", wanted: [50, 43, 35, 30, 25] },
+] as const)("rate factors of $codec are $wanted", ({ codec, wanted }) => {
   expect(QUALITIES.map((quality) => videoRate(codec, { quality }))).toEqual(wanted.map((crf) => ({ crf })));
   expect(videoRate(codec, {})).toEqual({ crf: CRF[codec].medium });
   expect(videoRate(codec, { bitrate: 1_000_000, quality: "very_high" })).toEqual({ bitrate: 1_000_000 });
 });
 
 test.for([
-  ["aac", [64, 96, 128, 192, 256]],
-  ["mp3", [64, 96, 128, 192, 256]],
-  ["opus", [48, 64, 96, 128, 192]],
-  ["vorbis", [48, 64, 96, 128, 192]],
-] as const)("bitrates of %s in kbit/s are %s", ([codec, wanted]) => {
+  { codec: "aac", wanted: [64, 96, 128, 192, 256] },
+  { codec: "mp3", wanted: [64, 96, 128, 192, 256] },
+  { codec: "opus", wanted: [48, 64, 96, 128, 192] },
+  { codec: "vorbis", wanted: [48, 64, 96, 128, 192] },
+] as const)("bitrates of $codec in kbit/s are $wanted", ({ codec, wanted }) => {
   const kbps = QUALITIES.map((quality) => (audioBitrate(codec, { quality }) ?? 0) / 1000);
   expect(kbps).toEqual(wanted);
   expect(audioBitrate(codec, {})).toBe(AUDIO_BITRATE[codec].medium);
@@ -39,10 +39,10 @@ test.for(["flac", "pcm_s16le"] as const)("%s has no bitrate", (codec) => {
 });
 
 test.for([
-  ["jpeg", [40, 60, 78, 87, 94]],
-  ["webp", [40, 60, 78, 87, 94]],
-  ["avif", [45, 38, 30, 23, 16]],
-] as const)("qualities of %s are %s", ([format, wanted]) => {
+  { format: "jpeg", wanted: [40, 60, 78, 87, 94] },
+  { format: "webp", wanted: [40, 60, 78, 87, 94] },
+  { format: "avif", wanted: [45, 38, 30, 23, 16] },
+] as const)("qualities of $format are $wanted", ({ format, wanted }) => {
   expect(QUALITIES.map((quality) => imageQuality(format, quality))).toEqual(wanted);
   expect(imageQuality(format)).toBe(IMAGE_QUALITY[format].medium);
 });
@@ -52,19 +52,19 @@ test("png and gif have no quality", () => {
 });
 
 test.for([
-  [23.976, 24],
-  [23.98, 24],
-  [29.97, 30],
-  [30_000 / 1001, 30],
-  [59.94, 60],
-  [119.88, 120],
-  [24, null],
-  [25, null],
-  [12.5, null],
-  [29.5, null],
-  [1, null],
-  [24.7123, null],
-] as const)("%s fps is the NTSC rate of %s", ([fps, whole]) => {
+  { fps: 23.976, whole: 24 },
+  { fps: 23.98, whole: 24 },
+  { fps: 29.97, whole: 30 },
+  { fps: 30_000 / 1001, whole: 30 },
+  { fps: 59.94, whole: 60 },
+  { fps: 119.88, whole: 120 },
+  { fps: 24, whole: null },
+  { fps: 25, whole: null },
+  { fps: 12.5, whole: null },
+  { fps: 29.5, whole: null },
+  { fps: 1, whole: null },
+  { fps: 24.7123, whole: null },
+] as const)("$fps fps is the NTSC rate of $whole", ({ fps, whole }) => {
   expect(ntscRate(fps)).toBe(whole);
   expect(exactFps(fps)).toBe(whole === null ? fps : (whole * 1000) / 1001);
 });

@@ -10,28 +10,28 @@ import {
 import { faultOf, videoSource } from "./source.ts";
 
 test.for([
-  [0, 0],
-  [90, 90],
-  [180, 180],
-  [270, 270],
-  [360, 0],
-  [-90, 270],
-  [-180, 180],
-  [89.6, 90],
-  [450, 90],
-] as const)("%s degrees round to a rotation of %s", ([degrees, turn]) => {
+  { degrees: 0, turn: 0 },
+  { degrees: 90, turn: 90 },
+  { degrees: 180, turn: 180 },
+  { degrees: 270, turn: 270 },
+  { degrees: 360, turn: 0 },
+  { degrees: -90, turn: 270 },
+  { degrees: -180, turn: 180 },
+  { degrees: 89.6, turn: 90 },
+  { degrees: 450, turn: 90 },
+] as const)("$degrees degrees round to a rotation of $turn", ({ degrees, turn }) => {
   expect(toRightAngle(degrees)).toBe(turn);
 });
 
 test.for([
-  ["1:1", 1],
-  ["4:3", 4 / 3],
-  ["8/9", 8 / 9],
-  ["0:1", 1],
-  ["1:0", 1],
-  ["wide", 1],
-  [undefined, 1],
-] as const)("parses the sample aspect ratio %s as %s", ([text, ratio]) => {
+  { text: "1:1", ratio: 1 },
+  { text: "4:3", ratio: 4 / 3 },
+  { text: "8/9", ratio: 8 / 9 },
+  { text: "0:1", ratio: 1 },
+  { text: "1:0", ratio: 1 },
+  { text: "wide", ratio: 1 },
+  { text: undefined, ratio: 1 },
+] as const)("parses the sample aspect ratio $text as $ratio", ({ text, ratio }) => {
   expect(parsePixelAspect(text)).toBe(ratio);
 });
 
@@ -60,16 +60,16 @@ test("derives the stored picture from the coded size, else from the displayed si
 });
 
 test.for([
-  [0.4, 1, 2],
-  [1, 1, 2],
-  [2.9, 3, 2],
-  [3, 3, 2],
-  [3.1, 3, 4],
-  [45, 45, 44],
-  [161, 161, 160],
-  [180.87, 181, 180],
-  [481.5, 482, 482],
-] as const)("rounds %s pixels to %s, or to %s for even sizes", ([exact, whole, even]) => {
+  { exact: 0.4, whole: 1, even: 2 },
+  { exact: 1, whole: 1, even: 2 },
+  { exact: 2.9, whole: 3, even: 2 },
+  { exact: 3, whole: 3, even: 2 },
+  { exact: 3.1, whole: 3, even: 4 },
+  { exact: 45, whole: 45, even: 44 },
+  { exact: 161, whole: 161, even: 160 },
+  { exact: 180.87, whole: 181, even: 180 },
+  { exact: 481.5, whole: 482, even: 482 },
+] as const)("rounds $exact pixels to $whole, or to $even for even sizes", ({ exact, whole, even }) => {
   expect([snap(exact, false), snap(exact, true)]).toEqual([whole, even]);
 });
 
@@ -106,15 +106,15 @@ test.for([
 });
 
 test.for([
-  [HD, { width: "1000%" }, "options.width"],
-  [HD, { height: "1000%" }, "options.height"],
-  [HD, { width: 100, height: "1000%" }, undefined],
-  [{ width: 100, height: 4000 }, { width: 100, height: "1000%" }, "options.height"],
-  [HD, { height: 10_000 }, "options.height"],
-  [{ width: 20_000, height: 100 }, {}, "options.width"],
-  [{ width: 10_000, height: 3 }, { width: 100 }, "options.width"],
-  [{ width: 3, height: 10_000 }, { height: 100 }, "options.height"],
-] as const)("limits the sides of %o with %o", ([shown, options, param]) => {
+  { shown: HD, options: { width: "1000%" }, param: "options.width" },
+  { shown: HD, options: { height: "1000%" }, param: "options.height" },
+  { shown: HD, options: { width: 100, height: "1000%" }, param: undefined },
+  { shown: { width: 100, height: 4000 }, options: { width: 100, height: "1000%" }, param: "options.height" },
+  { shown: HD, options: { height: 10_000 }, param: "options.height" },
+  { shown: { width: 20_000, height: 100 }, options: {}, param: "options.width" },
+  { shown: { width: 10_000, height: 3 }, options: { width: 100 }, param: "options.width" },
+  { shown: { width: 3, height: 10_000 }, options: { height: 100 }, param: "options.height" },
+] as const)("limits the sides of $shown with $options", ({ shown, options, param }) => {
   if (param === undefined) return expect(targetSize(shown, options, { even: false }).height).toBe(10_800);
   const fault = faultOf(() => targetSize(shown, options, { even: false }));
   expect(fault).toMatchObject({ kind: "invalid_options", param });

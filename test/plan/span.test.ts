@@ -3,16 +3,20 @@ import { createSpan } from "../../src/media/timeline.ts";
 import { faultOf } from "./source.ts";
 
 test.for([
-  [{}, 10, { start: 0, end: null, duration: 10 }],
-  [{ start: 0, end: 10 }, 10, { start: 0, end: null, duration: 10 }],
-  [{ start: 2 }, 10, { start: 2, end: null, duration: 8 }],
-  [{ end: 4 }, 10, { start: 0, end: 4, duration: 4 }],
-  [{ start: 2, end: 4.5 }, 10, { start: 2, end: 4.5, duration: 2.5 }],
-  [{ start: 9.999, end: 99 }, 10, { start: 9.999, end: null, duration: 10 - 9.999 }],
-  [{ start: 5 }, undefined, { start: 5, end: null, duration: null }],
-  [{ start: 5, end: 7 }, undefined, { start: 5, end: 7, duration: 2 }],
-  [{ start: 5, end: 7 }, 0, { start: 5, end: 7, duration: 2 }],
-] as const)("resolves %o on %s seconds to %o", ([options, duration, span]) => {
+  { options: {}, duration: 10, span: { start: 0, end: null, duration: 10 } },
+  { options: { start: 0, end: 10 }, duration: 10, span: { start: 0, end: null, duration: 10 } },
+  { options: { start: 2 }, duration: 10, span: { start: 2, end: null, duration: 8 } },
+  { options: { end: 4 }, duration: 10, span: { start: 0, end: 4, duration: 4 } },
+  { options: { start: 2, end: 4.5 }, duration: 10, span: { start: 2, end: 4.5, duration: 2.5 } },
+  {
+    options: { start: 9.999, end: 99 },
+    duration: 10,
+    span: { start: 9.999, end: null, duration: 10 - 9.999 },
+  },
+  { options: { start: 5 }, duration: undefined, span: { start: 5, end: null, duration: null } },
+  { options: { start: 5, end: 7 }, duration: undefined, span: { start: 5, end: 7, duration: 2 } },
+  { options: { start: 5, end: 7 }, duration: 0, span: { start: 5, end: 7, duration: 2 } },
+] as const)("resolves $options on $duration seconds to $span", ({ options, duration, span }) => {
   expect(createSpan(options, duration)).toEqual(span);
 });
 

@@ -17,30 +17,66 @@ const streams = [
 ];
 
 test.for([
-  ["without audio", silent, {}, 1_009_000, { bitrate: 720_000 }],
-  ["cut to half", silent, { start: 2, end: 7 }, 506_500, { start: 2, end: 7, bitrate: 720_000 }],
-  ["with another codec", silent, { format: "webm" }, 1_009_000, { format: "webm", bitrate: 720_000 }],
-  ["instead of a bitrate", silent, { bitrate: 5_000_000 }, 1_009_000, { bitrate: 720_000 }],
+  { name: "without audio", source: silent, options: {}, bytes: 1_009_000, wanted: { bitrate: 720_000 } },
+  {
+    name: "cut to half",
+    source: silent,
+    options: { start: 2, end: 7 },
+    bytes: 506_500,
+    wanted: { start: 2, end: 7, bitrate: 720_000 },
+  },
+  {
+    name: "with another codec",
+    source: silent,
+    options: { format: "webm" },
+    bytes: 1_009_000,
+    wanted: { format: "webm", bitrate: 720_000 },
+  },
+  {
+    name: "instead of a bitrate",
+    source: silent,
+    options: { bitrate: 5_000_000 },
+    bytes: 1_009_000,
+    wanted: { bitrate: 720_000 },
+  },
   // 46.875 packets of 9 bytes add 3375 bits per second to the 128000 of the audio.
-  ["with copied audio", small({ streams }), {}, 1_009_000, { bitrate: 601_763 }],
-  ["with audio of unknown bitrate", small(), {}, 1_009_000, { quality: "medium", bitrate: 601_763 }],
-  [
-    "with audio of a requested quality",
-    small(),
-    { quality: "low" },
-    1_009_000,
-    { quality: "low", bitrate: 630_563 },
-  ],
+  {
+    name: "with copied audio",
+    source: small({ streams }),
+    options: {},
+    bytes: 1_009_000,
+    wanted: { bitrate: 601_763 },
+  },
+  {
+    name: "with audio of unknown bitrate",
+    source: small(),
+    options: {},
+    bytes: 1_009_000,
+    wanted: { quality: "medium", bitrate: 601_763 },
+  },
+  {
+    name: "with audio of a requested quality",
+    source: small(),
+    options: { quality: "low" },
+    bytes: 1_009_000,
+    wanted: { quality: "low", bitrate: 630_563 },
+  },
   // Audio gets at most a fifth of the room.
-  ["with audio of lower quality", small(), {}, 609_000, { quality: "very_low", bitrate: 371_363 }],
-  [
-    "with the lowest audio quality",
-    small(),
-    {},
-    510_000,
-    { fps: 12.5, quality: "very_low", bitrate: 301_883 },
-  ],
-] as const)("chooses the bitrate for the size of a video %s", ([, source, options, bytes, wanted]) => {
+  {
+    name: "with audio of lower quality",
+    source: small(),
+    options: {},
+    bytes: 609_000,
+    wanted: { quality: "very_low", bitrate: 371_363 },
+  },
+  {
+    name: "with the lowest audio quality",
+    source: small(),
+    options: {},
+    bytes: 510_000,
+    wanted: { fps: 12.5, quality: "very_low", bitrate: 301_883 },
+  },
+] as const)("chooses the bitrate for the size of a video $name", ({ source, options, bytes, wanted }) => {
   const { bitrate, ...rest } = wanted;
   const fitted = optionsForSize("video", options as VideoOptions, source, bytes);
   expect(fitted).toEqual({ ...rest, target_size: bytes });
@@ -54,15 +90,18 @@ function bitrateOf(options: VideoOptions, source: Source): number | undefined {
 }
 
 test.for([
-  ["mp3", 60_000, 40_000],
-  ["mp3", 1_000_000, 320_000],
-  ["aac", 100_000, 73_055],
-  ["opus", 100_000, 72_792],
-  ["ogg", 100_000, 73_055],
-] as const)("chooses for audio as %s in %d bytes a bitrate of %d", ([format, bytes, bitrate]) => {
-  const options: AudioOptions = { format };
-  expect(optionsForSize("audio", options, audioSource(), bytes)).toEqual({ format, bitrate });
-});
+  { format: "mp3", bytes: 60_000, bitrate: 40_000 },
+  { format: "mp3", bytes: 1_000_000, bitrate: 320_000 },
+  { format: "aac", bytes: 100_000, bitrate: 73_055 },
+  { format: "opus", bytes: 100_000, bitrate: 72_792 },
+  { format: "ogg", bytes: 100_000, bitrate: 73_055 },
+] as const)(
+  "chooses for audio as $format in $bytes bytes a bitrate of $bitrate",
+  ({ format, bytes, bitrate }) => {
+    const options: AudioOptions = { format };
+    expect(optionsForSize("audio", options, audioSource(), bytes)).toEqual({ format, bitrate });
+  },
+);
 
 test.for([8000, 11_025, 24_000, 96_000])(
   "the forecast for a target size does not exceed it, at %d Hz",
@@ -98,16 +137,70 @@ test("never asks for more than twice the source's bitrate, above the minimum", (
 const long = { duration: 60 };
 
 test.for([
-  ["video", {}, videoSource(long), 500_000, "500 kB is too small for 1:00; the minimum is 720 kB."],
-  ["video", { end: 30 }, videoSource(long), 300_000, "300 kB is too small for 0:30; the minimum is 362 kB."],
-  ["audio", {}, audioSource(long), 200_000, "200 kB is too small for 1:00; the minimum is 275 kB."],
-  ["video", {}, videoSource({ duration: undefined }), 1_000_000, "How long this takes to play is not known"],
-  ["video", {}, silent, 0, "The target size must be a number above 0."],
-  ["video", {}, silent, Number.NaN, "The target size must be a number above 0."],
-  ["audio", { format: "flac" }, audioSource(), 1_000_000, "flac is lossless"],
-  ["image", {}, imageSource(), 1_000_000, "A target size applies to video and sound only"],
-  ["adaptive_video", {}, videoSource(), 1_000_000, "A target size applies to video and sound only"],
-] as const)("rejects for %s with %j: %s", ([kind, options, source, bytes, message]) => {
+  {
+    kind: "video",
+    options: {},
+    source: videoSource(long),
+    bytes: 500_000,
+    message: "500 kB is too small for 1:00; the minimum is 720 kB.",
+  },
+  {
+    kind: "video",
+    options: { end: 30 },
+    source: videoSource(long),
+    bytes: 300_000,
+    message: "300 kB is too small for 0:30; the minimum is 362 kB.",
+  },
+  {
+    kind: "audio",
+    options: {},
+    source: audioSource(long),
+    bytes: 200_000,
+    message: "200 kB is too small for 1:00; the minimum is 275 kB.",
+  },
+  {
+    kind: "video",
+    options: {},
+    source: videoSource({ duration: undefined }),
+    bytes: 1_000_000,
+    message: "How long this takes to play is not known",
+  },
+  {
+    kind: "video",
+    options: {},
+    source: silent,
+    bytes: 0,
+    message: "The target size must be a number above 0.",
+  },
+  {
+    kind: "video",
+    options: {},
+    source: silent,
+    bytes: Number.NaN,
+    message: "The target size must be a number above 0.",
+  },
+  {
+    kind: "audio",
+    options: { format: "flac" },
+    source: audioSource(),
+    bytes: 1_000_000,
+    message: "flac is lossless",
+  },
+  {
+    kind: "image",
+    options: {},
+    source: imageSource(),
+    bytes: 1_000_000,
+    message: "A target size applies to video and sound only",
+  },
+  {
+    kind: "adaptive_video",
+    options: {},
+    source: videoSource(),
+    bytes: 1_000_000,
+    message: "A target size applies to video and sound only",
+  },
+] as const)("rejects for $kind with $options: $source", ({ kind, options, source, bytes, message }) => {
   const fault = faultOf(() => optionsForSize(kind, options, source as never, bytes));
   expect(fault).toEqual({
     kind: "invalid_options",
@@ -128,24 +221,34 @@ test("the minimum in the message is reachable, and less is rejected", () => {
 });
 
 test.for([
-  [
-    "a video of eleven minutes",
-    { duration: 680 },
-    20e6,
-    { height: 240, fps: 12.5, quality: "very_low" },
-    149_285,
-  ],
-  [
-    "an upright phone video of two minutes",
-    { ...{ width: 1080, height: 1920, coded_width: 1080, coded_height: 1920 }, fps: 59.94, duration: 120 },
-    20e6,
-    { width: 540, fps: 29.97, quality: "medium", target_size: 20e6 },
-    1_077_207,
-  ],
-  ["a video of 10 seconds", { duration: 10 }, 20e6, { quality: "medium" }, 14_275_283],
+  {
+    name: "a video of eleven minutes",
+    facts: { duration: 680 },
+    bytes: 20e6,
+    wanted: { height: 240, fps: 12.5, quality: "very_low" },
+    bitrate: 149_285,
+  },
+  {
+    name: "an upright phone video of two minutes",
+    facts: {
+      ...{ width: 1080, height: 1920, coded_width: 1080, coded_height: 1920 },
+      fps: 59.94,
+      duration: 120,
+    },
+    bytes: 20e6,
+    wanted: { width: 540, fps: 29.97, quality: "medium", target_size: 20e6 },
+    bitrate: 1_077_207,
+  },
+  {
+    name: "a video of 10 seconds",
+    facts: { duration: 10 },
+    bytes: 20e6,
+    wanted: { quality: "medium" },
+    bitrate: 14_275_283,
+  },
 ] as const)(
-  "lowers picture size, frame rate and audio as needed to fit %s",
-  ([, facts, bytes, wanted, bitrate]) => {
+  "lowers picture size, frame rate and audio as needed to fit $name",
+  ({ facts, bytes, wanted, bitrate }) => {
     const source = videoSource(facts);
     const options = optionsForSize("video", {}, source, bytes);
     expect(options).toMatchObject(wanted);

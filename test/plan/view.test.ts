@@ -41,26 +41,34 @@ test.for([
 
 const rect = (x: number, y: number, width: number, height: number) => ({ x, y, width, height });
 
-const CROPPED: [GeometryOptions, Partial<StoredPicture>, ReturnType<typeof rect> | null][] = [
-  [{ crop: "1:1" }, {}, rect(420, 0, 1080, 1080)],
-  [{ crop: "1:1", position: "right" }, {}, rect(840, 0, 1080, 1080)],
-  [{ crop: "2.39:1" }, {}, rect(0, 138, 1920, 803)],
-  [{ crop: "16:9" }, {}, null],
-  [{ crop: "9:16" }, { rotate: 90 }, null],
-  [{ crop: "16:9", position: "bottom" }, { rotate: 90 }, rect(0, 1312, 1080, 608)],
-  [{ crop: "1:1", rotate: 90, position: "top" }, {}, rect(0, 0, 1080, 1080)],
-  [{ crop: { width: 100, height: 50 } }, {}, rect(0, 0, 100, 50)],
-  [{ crop: { x: "25%", y: 10, width: "50%", height: "50%" } }, {}, rect(480, 10, 960, 540)],
-  [{ crop: { width: "100%", height: "100%" } }, {}, null],
+const CROPPED: {
+  options: GeometryOptions;
+  more: Partial<StoredPicture>;
+  wanted: ReturnType<typeof rect> | null;
+}[] = [
+  { options: { crop: "1:1" }, more: {}, wanted: rect(420, 0, 1080, 1080) },
+  { options: { crop: "1:1", position: "right" }, more: {}, wanted: rect(840, 0, 1080, 1080) },
+  { options: { crop: "2.39:1" }, more: {}, wanted: rect(0, 138, 1920, 803) },
+  { options: { crop: "16:9" }, more: {}, wanted: null },
+  { options: { crop: "9:16" }, more: { rotate: 90 }, wanted: null },
+  { options: { crop: "16:9", position: "bottom" }, more: { rotate: 90 }, wanted: rect(0, 1312, 1080, 608) },
+  { options: { crop: "1:1", rotate: 90, position: "top" }, more: {}, wanted: rect(0, 0, 1080, 1080) },
+  { options: { crop: { width: 100, height: 50 } }, more: {}, wanted: rect(0, 0, 100, 50) },
+  {
+    options: { crop: { x: "25%", y: 10, width: "50%", height: "50%" } },
+    more: {},
+    wanted: rect(480, 10, 960, 540),
+  },
+  { options: { crop: { width: "100%", height: "100%" } }, more: {}, wanted: null },
   // In stored pixels, of which 4 are as wide as 3 that are shown.
-  [
-    { crop: { x: 400, width: 800, height: 1080 } },
-    { width: 1440, pixel_aspect: 4 / 3 },
-    rect(300, 0, 600, 1080),
-  ],
+  {
+    options: { crop: { x: 400, width: 800, height: 1080 } },
+    more: { width: 1440, pixel_aspect: 4 / 3 },
+    wanted: rect(300, 0, 600, 1080),
+  },
 ];
 
-test.for(CROPPED)("%j keeps of %j the part %j", ([options, more, wanted]) => {
+test.for(CROPPED)("$options keeps of $more the part $wanted", ({ options, more, wanted }) => {
   expect(createView(stored(more), options).crop).toEqual(wanted);
 });
 

@@ -22,12 +22,17 @@ const uneven = () =>
   ]);
 
 test.for([
-  ["pictures and sound", () => noiseClip(20), 20, READERS],
-  ["sound that starts late and ends early", () => shortSoundClip(20), 20, READERS.slice(0, 3)],
-  ["uneven frames without sound", uneven, 18, READERS.slice(0, 3)],
+  { name: "pictures and sound", make: () => noiseClip(20), length: 20, readers: READERS },
+  {
+    name: "sound that starts late and ends early",
+    make: () => shortSoundClip(20),
+    length: 20,
+    readers: READERS.slice(0, 3),
+  },
+  { name: "uneven frames without sound", make: uneven, length: 18, readers: READERS.slice(0, 3) },
 ] as const)(
-  "hls.js, dash.js and Shaka Player play, switch, seek and end without errors: chunks of %s",
-  async ([, make, length, readers]) => {
+  "hls.js, dash.js and Shaka Player play, switch, seek and end without errors: chunks of $name",
+  async ({ make, length, readers }) => {
     const input = await make();
     const { plan, source } = await planStream(input, { format: "hls_dash", i_frames: true });
     const { folder, playlists } = await chunkedStream(input, plan, source, [6, 12]);

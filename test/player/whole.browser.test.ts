@@ -16,40 +16,40 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 test.for([
-  [
-    "pictures",
-    () => noiseClip(14),
-    14,
-    [
+  {
+    name: "pictures",
+    make: () => noiseClip(14),
+    length: 14,
+    players: [
       ["hls.js", "master.m3u8"],
       ["shaka", "listed.mpd"],
       ["shaka", "master.m3u8"],
     ],
-  ],
+  },
   // Cut every six seconds, a frame of sound or of pictures would be left.
-  ["whole segments", () => noiseClip(24), 24, [["hls.js", "master.m3u8"]]],
-  [
-    "whole segments and a frame",
-    () => noiseClip(24.04),
-    24.04,
-    [
+  { name: "whole segments", make: () => noiseClip(24), length: 24, players: [["hls.js", "master.m3u8"]] },
+  {
+    name: "whole segments and a frame",
+    make: () => noiseClip(24.04),
+    length: 24.04,
+    players: [
       ["hls.js", "master.m3u8"],
       ["dash.js", "manifest.mpd"],
       ["shaka", "manifest.mpd"],
     ],
-  ],
-  ["sound only", () => noiseSound("wav", 14), 14, READERS],
-  [
-    "sound that outlasts the pictures a little",
-    () => lateSoundClip(14),
-    14.4,
-    [
+  },
+  { name: "sound only", make: () => noiseSound("wav", 14), length: 14, players: READERS },
+  {
+    name: "sound that outlasts the pictures a little",
+    make: () => lateSoundClip(14),
+    length: 14.4,
+    players: [
       ["hls.js", "master.m3u8"],
       ["dash.js", "manifest.mpd"],
     ],
-  ],
-  ["sound that outlasts the pictures", () => longSoundClip(21), 21, READERS],
-] as const)("players read a stream encoded as a whole: %s", async ([, make, length, players]) => {
+  },
+  { name: "sound that outlasts the pictures", make: () => longSoundClip(21), length: 21, players: READERS },
+] as const)("players read a stream encoded as a whole: $name", async ({ make, length, players }) => {
   const input = await make();
   const { plan, source } = await planStream(input, { format: "hls_dash" });
   const { folder } = await wholeStream(input, plan, source);

@@ -11,16 +11,16 @@ import { imageSource } from "../plan/source.ts";
 import { progressiveJpeg } from "../worker/images/huge.ts";
 
 // ITU-T T.871 for YCbCr, whose RGB is the ink; a color is what three inks and black leave.
-const ROWS: readonly [
-  CmykKind,
-  readonly [number, number, number, number],
-  readonly [number, number, number],
-][] = [
-  ["cmyk", [228, 28, 50, 240], [215, 26, 47]],
-  ["ycck", [192, 64, 64, 228], [137, 0, 158]],
+const ROWS: readonly {
+  kind: CmykKind;
+  samples: readonly [number, number, number, number];
+  color: readonly [number, number, number];
+}[] = [
+  { kind: "cmyk", samples: [228, 28, 50, 240], color: [215, 26, 47] },
+  { kind: "ycck", samples: [192, 64, 64, 228], color: [137, 0, 158] },
 ];
 
-test.each(ROWS)("a JPEG in %s has its colors, and no alpha", async (kind, samples, color) => {
+test.each(ROWS)("a JPEG in $kind has its colors, and no alpha", async ({ kind, samples, color }) => {
   const folder = await mkdtemp(join(tmpdir(), "framewright-cmyk-"));
   try {
     const [jpeg, png] = [join(folder, "a.jpg"), join(folder, "a.png")];

@@ -7,21 +7,21 @@ import { probeFile } from "./probe-file.ts";
 // Where decoding must start to show pictures from 3.7 s and from 7 s.
 const FOUND = [
   // Groups of two seconds, of which only the first starts with an IDR picture.
-  ["h264_open_gop", "mp4", [2, 6]],
-  ["h264_open_gop", "mkv", [2.021, 6.021]],
+  { name: "h264_open_gop", container: "mp4", wanted: [2, 6] },
+  { name: "h264_open_gop", container: "mkv", wanted: [2.021, 6.021] },
   // One refresh cycle earlier.
-  ["h264_intra_refresh", "mp4", [2.12, 4.16]],
-  ["h264_one_idr", "mp4", [0, 0]],
-  ["h264_mbaff", "mp4", [2, 6]],
-  ["hevc_rasl", "mp4", [2, 6]],
-  ["hevc_radl", "mkv", [2.021, 6.021]],
-  ["vp9_hidden", "webm", [3.007, 6.007]],
-  ["vp8_hidden", "webm", [3.007, 6.007]],
+  { name: "h264_intra_refresh", container: "mp4", wanted: [2.12, 4.16] },
+  { name: "h264_one_idr", container: "mp4", wanted: [0, 0] },
+  { name: "h264_mbaff", container: "mp4", wanted: [2, 6] },
+  { name: "hevc_rasl", container: "mp4", wanted: [2, 6] },
+  { name: "hevc_radl", container: "mkv", wanted: [2.021, 6.021] },
+  { name: "vp9_hidden", container: "webm", wanted: [3.007, 6.007] },
+  { name: "vp8_hidden", container: "webm", wanted: [3.007, 6.007] },
   // One group earlier, as this codec's packets are not parsed.
-  ["mpeg2_open_gop", "mp4", [3, 6]],
+  { name: "mpeg2_open_gop", container: "mp4", wanted: [3, 6] },
 ] as const;
 
-test.for(FOUND)("finds where to start decoding %s in %s", async ([name, container, wanted]) => {
+test.for(FOUND)("finds where to start decoding $name in $container", async ({ name, container, wanted }) => {
   const path = await INTEGRITY_SOURCES[name].make(container);
   const { source } = await probeFile(path);
   const { signal } = new AbortController();
@@ -40,14 +40,17 @@ test("finds nothing in an unreadable file", async () => {
 });
 
 test.for([
-  ["h264_open_gop", "mp4", [3.68, 3.72, 7]],
-  ["h264_open_gop", "mkv", [3.661, 3.701, 6.981]],
-  ["vp8_hidden", "webm", [3.687, 3.687, 6.967]],
-] as const)("finds the picture of %s in %s shown at a time", async ([name, container, wanted]) => {
-  const path = await INTEGRITY_SOURCES[name].make(container);
-  const { source } = await probeFile(path);
-  const found = await withEntries(await openFile(path), source, AbortSignal.timeout(60_000), ({ shown }) =>
-    Promise.all([3.7, 3.72, 7].map(shown)),
-  );
-  expect(found.map((time) => Number(time?.toFixed(3)))).toEqual(wanted);
-});
+  { name: "h264_open_gop", container: "mp4", wanted: [3.68, 3.72, 7] },
+  { name: "h264_open_gop", container: "mkv", wanted: [3.661, 3.701, 6.981] },
+  { name: "vp8_hidden", container: "webm", wanted: [3.687, 3.687, 6.967] },
+] as const)(
+  "finds the picture of $name in $container shown at a time",
+  async ({ name, container, wanted }) => {
+    const path = await INTEGRITY_SOURCES[name].make(container);
+    const { source } = await probeFile(path);
+    const found = await withEntries(await openFile(path), source, AbortSignal.timeout(60_000), ({ shown }) =>
+      Promise.all([3.7, 3.72, 7].map(shown)),
+    );
+    expect(found.map((time) => Number(time?.toFixed(3)))).toEqual(wanted);
+  },
+);

@@ -69,11 +69,11 @@ const NERO = [
 
 // The track of titles is the last one, and its tables come before the file's own list.
 test.for([
-  ["samples beyond the file", "stco", 8, 0xffffff00, NERO],
-  ["titles of gigabytes", "stsz", 12, 0xf0000000, NERO],
-  ["titles that last for years", "stts", 12, 0xffffffff, undefined],
-  ["a list longer than its box", "chpl", 8, 0xffffffff, NERO],
-] as const)("reads a bounded list, or none, of chapters with %s", async ([, box, at, value, wanted]) => {
+  { name: "samples beyond the file", box: "stco", at: 8, value: 0xffffff00, wanted: NERO },
+  { name: "titles of gigabytes", box: "stsz", at: 12, value: 0xf0000000, wanted: NERO },
+  { name: "titles that last for years", box: "stts", at: 12, value: 0xffffffff, wanted: undefined },
+  { name: "a list longer than its box", box: "chpl", at: 8, value: 0xffffffff, wanted: NERO },
+] as const)("reads a bounded list, or none, of chapters with $name", async ({ box, at, value, wanted }) => {
   const bytes = new Uint8Array(await readFile(await crowdedVideo("mp4")));
   const text = Buffer.from(bytes.buffer);
   new DataView(bytes.buffer).setUint32(text.lastIndexOf(box) + 4 + at, value);

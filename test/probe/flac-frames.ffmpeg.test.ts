@@ -12,14 +12,14 @@ const flac = (rate: number, ...more: readonly string[]) =>
 
 // Each rate is written in another way: by a code, in kilohertz, in hertz, in tens of hertz, and in the file's header alone.
 test.for([
-  [44_100, []],
-  [39_000, []],
-  [35_467, []],
-  [134_560, []],
-  [384_000, []],
-  [48_000, ["-ac", "8", "-sample_fmt", "s32"]],
-  [8000, ["-frame_size", "16"]],
-] as const)("adds up the frames of FLAC at %i Hz with %o", async ([rate, more]) => {
+  { rate: 44_100, more: [] },
+  { rate: 39_000, more: [] },
+  { rate: 35_467, more: [] },
+  { rate: 134_560, more: [] },
+  { rate: 384_000, more: [] },
+  { rate: 48_000, more: ["-ac", "8", "-sample_fmt", "s32"] },
+  { rate: 8000, more: ["-frame_size", "16"] },
+] as const)("adds up the frames of FLAC at $rate Hz with $more", async ({ rate, more }) => {
   const reader = bytesReader(await readFile(await flac(rate, ...more)));
   expect(await measureFlac(reader)).toBeCloseTo(3, 9);
   expect(await countContents(reader)).toEqual({ pictures: 0, sound: expect.closeTo(3, 9) });

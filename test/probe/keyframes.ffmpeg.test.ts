@@ -20,19 +20,19 @@ async function keyframesOf(path: string): Promise<number[]> {
   return keys.map((line) => Number.parseFloat(line)).sort((a, b) => a - b);
 }
 
-const FOUND: [ClipName, string][] = [
-  ["mp4", "mp4"],
-  ["mp4_faststart", "mp4"],
-  ["mp4_b_frames", "mp4"],
-  ["mp4_vfr", "mp4"],
-  ["mov", "mov"],
-  ["webm", "webm"],
-  ["mkv", "matroska"],
+const FOUND: { name: ClipName; format: string }[] = [
+  { name: "mp4", format: "mp4" },
+  { name: "mp4_faststart", format: "mp4" },
+  { name: "mp4_b_frames", format: "mp4" },
+  { name: "mp4_vfr", format: "mp4" },
+  { name: "mov", format: "mov" },
+  { name: "webm", format: "webm" },
+  { name: "mkv", format: "matroska" },
 ];
 
 test.concurrent.for(FOUND)(
-  "finds the keyframes of %s without reading media",
-  async ([name, format], { expect }) => {
+  "finds the keyframes of $name without reading media",
+  async ({ name, format }, { expect }) => {
     const path = await clip(name, { seconds: 7 });
     const wanted = await keyframesOf(path);
     const reader = await diskReader(path);
@@ -68,9 +68,9 @@ test.for([
 });
 
 test.for([
-  ["mp4_faststart", "mp4"],
-  ["webm", "webm"],
-] as const)("returns only finite times for a damaged %s", async ([name, format]) => {
+  { name: "mp4_faststart", format: "mp4" },
+  { name: "webm", format: "webm" },
+] as const)("returns only finite times for a damaged $name", async ({ name, format }) => {
   const bytes = new Uint8Array(await readFile(await clip(name, { seconds: 3 })));
   let seed = 7;
   const next = (below: number) => {

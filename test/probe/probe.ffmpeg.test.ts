@@ -115,32 +115,44 @@ function comparable(source: Source) {
 }
 
 test.for([
-  ["mp4", { width: 160, height: 90, fps: 25, duration: 2, rotation: 0, interlaced: false, has_alpha: false }],
-  ["mp4_rotated_90", { width: 90, height: 160, coded_width: 160, coded_height: 90, rotation: 90 }],
-  ["mp4_rotated_180", { width: 160, height: 90, rotation: 180 }],
-  ["mp4_rotated_270", { width: 90, height: 160, rotation: 270 }],
-  ["mp4_wide_pixels", { width: 213, height: 90, coded_width: 160, coded_height: 90 }],
-  ["mp4_odd", { width: 161, height: 91, pixel_format: "yuv444p" }],
-  ["webm_odd", { width: 161, height: 91 }],
-  ["mp4_silent", { codecs: { video: "h264", audio: null } }],
-  ["mp4_surround", { codecs: { video: "h264", audio: "aac" }, audio: { channels: 6, sample_rate: 44_100 } }],
-  ["mp4_interlaced", { interlaced: true }],
-  [
-    "mpegts_interlaced",
-    { format: "mpegts", interlaced: true, codecs: { video: "mpeg2video", audio: "mp2" } },
-  ],
-  ["mp4_10_bit", { pixel_format: "yuv420p10le" }],
-  ["webm_alpha", { has_alpha: true, kind: "video", format: "webm" }],
-  ["png_alpha", { has_alpha: true, kind: "image", format: "png" }],
-  ["gif_animated", { kind: "image", animated: true, duration: 2 }],
-  ["mov", { format: "mov", mime: "video/quicktime" }],
-  ["mkv", { format: "matroska" }],
-  ["m4a", { kind: "audio", format: "mp4", mime: "audio/mp4" }],
-  ["mp3_cover", { kind: "audio", codecs: { video: null, audio: "mp3" } }],
-  ["opus", { kind: "audio", format: "ogg", codecs: { video: null, audio: "opus" }, duration: 2 }],
-] as const satisfies readonly (readonly [ClipName, Partial<Source>])[])(
-  "reports the facts of %s",
-  async ([name, facts]) => {
+  {
+    name: "mp4",
+    facts: { width: 160, height: 90, fps: 25, duration: 2, rotation: 0, interlaced: false, has_alpha: false },
+  },
+  {
+    name: "mp4_rotated_90",
+    facts: { width: 90, height: 160, coded_width: 160, coded_height: 90, rotation: 90 },
+  },
+  { name: "mp4_rotated_180", facts: { width: 160, height: 90, rotation: 180 } },
+  { name: "mp4_rotated_270", facts: { width: 90, height: 160, rotation: 270 } },
+  { name: "mp4_wide_pixels", facts: { width: 213, height: 90, coded_width: 160, coded_height: 90 } },
+  { name: "mp4_odd", facts: { width: 161, height: 91, pixel_format: "yuv444p" } },
+  { name: "webm_odd", facts: { width: 161, height: 91 } },
+  { name: "mp4_silent", facts: { codecs: { video: "h264", audio: null } } },
+  {
+    name: "mp4_surround",
+    facts: { codecs: { video: "h264", audio: "aac" }, audio: { channels: 6, sample_rate: 44_100 } },
+  },
+  { name: "mp4_interlaced", facts: { interlaced: true } },
+  {
+    name: "mpegts_interlaced",
+    facts: { format: "mpegts", interlaced: true, codecs: { video: "mpeg2video", audio: "mp2" } },
+  },
+  { name: "mp4_10_bit", facts: { pixel_format: "yuv420p10le" } },
+  { name: "webm_alpha", facts: { has_alpha: true, kind: "video", format: "webm" } },
+  { name: "png_alpha", facts: { has_alpha: true, kind: "image", format: "png" } },
+  { name: "gif_animated", facts: { kind: "image", animated: true, duration: 2 } },
+  { name: "mov", facts: { format: "mov", mime: "video/quicktime" } },
+  { name: "mkv", facts: { format: "matroska" } },
+  { name: "m4a", facts: { kind: "audio", format: "mp4", mime: "audio/mp4" } },
+  { name: "mp3_cover", facts: { kind: "audio", codecs: { video: null, audio: "mp3" } } },
+  {
+    name: "opus",
+    facts: { kind: "audio", format: "ogg", codecs: { video: null, audio: "opus" }, duration: 2 },
+  },
+] as const satisfies readonly { name: ClipName; facts: Partial<Source> }[])(
+  "reports the facts of $name",
+  async ({ name, facts }) => {
     expect((await probeFile(await clip(name))).source).toMatchObject(facts);
   },
 );

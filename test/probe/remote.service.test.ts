@@ -31,13 +31,28 @@ async function probeUrl(url: string) {
 }
 
 test.for([
-  ["mp4", () => hugeMp4(GB), { format: "mp4", width: 160, height: 90, fps: 25, duration: 10 }, 3],
-  ["webm", () => hugeWebm(GB), { format: "webm", width: 160, height: 90, fps: 25, duration: 10.008 }, 1],
+  {
+    name: "mp4",
+    make: () => hugeMp4(GB),
+    facts: { format: "mp4", width: 160, height: 90, fps: 25, duration: 10 },
+    requests: 3,
+  },
+  {
+    name: "webm",
+    make: () => hugeWebm(GB),
+    facts: { format: "webm", width: 160, height: 90, fps: 25, duration: 10.008 },
+    requests: 1,
+  },
   // The second request looks for an ID3v1 tag at the end.
-  ["mp3", () => hugeMp3(GB), { format: "mp3", audio: { channels: 2, sample_rate: 44_100 } }, 2],
+  {
+    name: "mp3",
+    make: () => hugeMp3(GB),
+    facts: { format: "mp3", audio: { channels: 2, sample_rate: 44_100 } },
+    requests: 2,
+  },
 ] as const)(
-  "probes a remote %s of 1 GB with few requests and fewer bytes than ffprobe",
-  async ([name, make, facts, requests]) => {
+  "probes a remote $name of 1 GB with few requests and fewer bytes than ffprobe",
+  async ({ name, make, facts, requests }) => {
     const url = origin.serve(`/huge.${name}`, { file: await make() });
     origin.forget();
     expect(await probeUrl(url)).toMatchObject(facts);
@@ -66,9 +81,9 @@ async function oneCluster(): Promise<string> {
 }
 
 test.for([
-  ["a WebM with DefaultDuration", (bytes: Buffer) => bytes, 200_000],
-  ["a WebM without it", withoutDuration, 1_500_000],
-] as const)("probes %s with few bytes, whatever its cluster size", async ([name, edit, limit]) => {
+  { name: "a WebM with DefaultDuration", edit: (bytes: Buffer) => bytes, limit: 200_000 },
+  { name: "a WebM without it", edit: withoutDuration, limit: 1_500_000 },
+] as const)("probes $name with few bytes, whatever its cluster size", async ({ name, edit, limit }) => {
   const path = await oneCluster();
   const bytes = edit(await readFile(path));
   const url = origin.serve(`/${name.replaceAll(" ", "-")}.webm`, { file: virtualFile([bytes]) });
@@ -106,14 +121,14 @@ async function packetBytes(path: string): Promise<{ video: number; audio: number
 const NOISE = "-f lavfi -i anoisesrc=duration=20:color=pink:seed=5,afade=t=in:d=19 -c:a libmp3lame";
 
 test.for([
-  ["of a constant bitrate, with an Info header", "-b:a 128k", 0.005],
-  ["of a constant bitrate, without", "-b:a 320k -write_xing 0", 0.005],
-  ["of a variable bitrate, with a Xing header", "-q:a 2", 0.005],
+  { name: "of a constant bitrate, with an Info header", options: "-b:a 128k", error: 0.005 },
+  { name: "of a constant bitrate, without", options: "-b:a 320k -write_xing 0", error: 0.005 },
+  { name: "of a variable bitrate, with a Xing header", options: "-q:a 2", error: 0.005 },
   // Without a header, every frame has to be read.
-  ["of a variable bitrate, without", "-q:a 2 -write_xing 0", 0.05],
+  { name: "of a variable bitrate, without", options: "-q:a 2 -write_xing 0", error: 0.05 },
 ] as const)(
-  "probes an MP3 %s with one request of 32 KB, or with the rest of the file when it has no header",
-  async ([name, options, error]) => {
+  "probes an MP3 $name with one request of 32 KB, or with the rest of the file when it has no header",
+  async ({ name, options, error }) => {
     const path = await makeClip("mp3", `${NOISE} ${options}`.split(" "));
     const url = origin.serve(`/${name.replaceAll(/\W+/g, "-")}.mp3`, { file: diskFile(path) });
     origin.forget();
@@ -172,13 +187,17 @@ test("estimates the duration of a long ADTS file without reading all of it", asy
   expect(bytesSent()).toBeLessThan(300_000);
 });
 
-test.for<readonly [string, Answer, object]>([
-  ["changes", { etag: null }, { kind: "input_unreachable", retryable: true }],
-  ["fails", { status: 503, file: Buffer.from("busy") }, { kind: "input_unreachable", retryable: true }],
-  ["vanishes", { status: 404, file: Buffer.from("gone") }, { kind: "input_not_found" }],
-])("reports the read error of a file that %s during the probe", async ([name, then, error]) => {
+test.for<{ name: string; later: Answer; error: object }>([
+  { name: "changes", later: { etag: null }, error: { kind: "input_unreachable", retryable: true } },
+  {
+    name: "fails",
+    later: { status: 503, file: Buffer.from("busy") },
+    error: { kind: "input_unreachable", retryable: true },
+  },
+  { name: "vanishes", later: { status: 404, file: Buffer.from("gone") }, error: { kind: "input_not_found" } },
+])("reports the read error of a file that $name during the probe", async ({ name, later, error }) => {
   const file = await hugeMp4(10_000_000);
   const other = await hugeMp4(10_000_001);
-  const url = origin.serve(`/${name}`, (request) => (request === 0 ? { file } : { file: other, ...then }));
+  const url = origin.serve(`/${name}`, (request) => (request === 0 ? { file } : { file: other, ...later }));
   await expect(probeUrl(url)).rejects.toMatchObject(error);
 });

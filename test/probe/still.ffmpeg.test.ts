@@ -28,17 +28,20 @@ function turned(bytes: Uint8Array, orientation: number): Buffer {
   return withSegment(bytes, `ffe1002245786966000049492a000800000001001201030001000000${value(orientation)}`);
 }
 
-const PLAIN: [string, () => Promise<Uint8Array>][] = [
-  ["a JPEG of 4:2:0", () => jpeg("yuvj420p")],
-  ["a JPEG of 4:2:2", () => jpeg("yuvj422p")],
-  ["a JPEG of 4:4:4", () => jpeg("yuvj444p")],
-  ["a JPEG rotated by 90 degrees", async () => turned(await jpeg("yuvj420p"), 6)],
-  ["a JPEG rotated by 180 degrees", async () => turned(await jpeg("yuvj420p"), 3)],
-  ["a JPEG with a color profile", async () => withProfile(await jpeg("yuvj420p"), swappedProfile())],
-  ["a lossy WebP", async () => readFile(await still("webp", "-c:v", "libwebp"))],
+const PLAIN: { name: string; make: () => Promise<Uint8Array> }[] = [
+  { name: "a JPEG of 4:2:0", make: () => jpeg("yuvj420p") },
+  { name: "a JPEG of 4:2:2", make: () => jpeg("yuvj422p") },
+  { name: "a JPEG of 4:4:4", make: () => jpeg("yuvj444p") },
+  { name: "a JPEG rotated by 90 degrees", make: async () => turned(await jpeg("yuvj420p"), 6) },
+  { name: "a JPEG rotated by 180 degrees", make: async () => turned(await jpeg("yuvj420p"), 3) },
+  {
+    name: "a JPEG with a color profile",
+    make: async () => withProfile(await jpeg("yuvj420p"), swappedProfile()),
+  },
+  { name: "a lossy WebP", make: async () => readFile(await still("webp", "-c:v", "libwebp")) },
 ];
 
-test.for(PLAIN)("reports %s as ffprobe does", async ([, make]) => {
+test.for(PLAIN)("reports $name as ffprobe does", async ({ make }) => {
   const bytes = await make();
   const origin = { url: "file:still", filesize: bytes.length };
   const report = await readStill(bytesReader(bytes), signal);
@@ -50,23 +53,32 @@ test.for(PLAIN)("reports %s as ffprobe does", async ([, make]) => {
   expect(parseFfprobe(report, origin)).toEqual(parseFfprobe(wanted, origin));
 });
 
-const UNUSUAL: [string, () => Promise<Uint8Array>][] = [
-  ["a JPEG of several pictures", async () => withSegment(await jpeg("yuvj420p"), "ffe200064d504600")],
-  ["a JPEG that stores RGB", async () => withSegment(await jpeg("yuvj444p"), ADOBE_RGB)],
-  ["a JPEG with non-square pixels", async () => readFile(await still("jpg", "-vf", "setsar=4/3"))],
-  ["a JPEG that is cut off", async () => (await jpeg("yuvj420p")).subarray(0, -2)],
-  ["a JPEG without a picture", async () => Uint8Array.of(0xff, 0xd8, 0xff, 0xd9)],
-  ["a lossless WebP", async () => readFile(await still("webp", "-c:v", "libwebp", "-lossless", "1"))],
-  [
-    "a WebP that is cut off",
-    async () => (await readFile(await still("webp", "-c:v", "libwebp"))).subarray(0, -9),
-  ],
-  ["an animated WebP", async () => readFile(await clip("webp_animated"))],
-  ["a PNG", async () => readFile(await clip("png"))],
-  ["an empty file", async () => new Uint8Array()],
+const UNUSUAL: { name: string; make: () => Promise<Uint8Array> }[] = [
+  {
+    name: "a JPEG of several pictures",
+    make: async () => withSegment(await jpeg("yuvj420p"), "ffe200064d504600"),
+  },
+  { name: "a JPEG that stores RGB", make: async () => withSegment(await jpeg("yuvj444p"), ADOBE_RGB) },
+  {
+    name: "a JPEG with non-square pixels",
+    make: async () => readFile(await still("jpg", "-vf", "setsar=4/3")),
+  },
+  { name: "a JPEG that is cut off", make: async () => (await jpeg("yuvj420p")).subarray(0, -2) },
+  { name: "a JPEG without a picture", make: async () => Uint8Array.of(0xff, 0xd8, 0xff, 0xd9) },
+  {
+    name: "a lossless WebP",
+    make: async () => readFile(await still("webp", "-c:v", "libwebp", "-lossless", "1")),
+  },
+  {
+    name: "a WebP that is cut off",
+    make: async () => (await readFile(await still("webp", "-c:v", "libwebp"))).subarray(0, -9),
+  },
+  { name: "an animated WebP", make: async () => readFile(await clip("webp_animated")) },
+  { name: "a PNG", make: async () => readFile(await clip("png")) },
+  { name: "an empty file", make: async () => new Uint8Array() },
 ];
 
-test.for(UNUSUAL)("leaves %s to ffprobe", async ([, make]) => {
+test.for(UNUSUAL)("leaves $name to ffprobe", async ({ make }) => {
   expect(await readStill(bytesReader(await make()), signal)).toBeNull();
 });
 

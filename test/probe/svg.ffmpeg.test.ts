@@ -49,17 +49,17 @@ test("an SVG is a transparent picture, known by its content", async () => {
 });
 
 test.for([
-  ['width="90" height="30.4px"', [90, 30]],
-  ['width="72pt" height="1.5in" viewBox="0 0 4 4"', [96, 144]],
-  ['viewBox="0 0 24 12.6"', [24, 13]],
-  ['viewBox="-5,-5 , 20 10" width="100%" height="100%"', [20, 10]],
-  ['viewBox="0 0 20 10" width="100"', [100, 50]],
-  ['viewBox="0 0 20 10" height="2.54cm"', [192, 96]],
-  ['viewBox="0 0 0 10" width="-4" height="auto"', [300, 150]],
-  ['style="width: 9px"', [300, 150]],
-  ['width="40"', [40, 150]],
-  ['width="0.2" height="1e2"', [1, 100]],
-] as const)("the size of an SVG with %s", async ([attributes, size]) => {
+  { attributes: 'width="90" height="30.4px"', size: [90, 30] },
+  { attributes: 'width="72pt" height="1.5in" viewBox="0 0 4 4"', size: [96, 144] },
+  { attributes: 'viewBox="0 0 24 12.6"', size: [24, 13] },
+  { attributes: 'viewBox="-5,-5 , 20 10" width="100%" height="100%"', size: [20, 10] },
+  { attributes: 'viewBox="0 0 20 10" width="100"', size: [100, 50] },
+  { attributes: 'viewBox="0 0 20 10" height="2.54cm"', size: [192, 96] },
+  { attributes: 'viewBox="0 0 0 10" width="-4" height="auto"', size: [300, 150] },
+  { attributes: 'style="width: 9px"', size: [300, 150] },
+  { attributes: 'width="40"', size: [40, 150] },
+  { attributes: 'width="0.2" height="1e2"', size: [1, 100] },
+] as const)("the size of an SVG with $attributes", async ({ attributes, size }) => {
   const { width, height } = await probe(encode(svg(attributes)));
   expect([width, height]).toEqual(size);
 });

@@ -42,10 +42,10 @@ test("ends a silent ffmpeg within ten seconds", async () => {
 });
 
 test.for([
-  ["during a status request", { ask: ["silent"] }, "GET"],
-  ["while submitting the job", { start: ["silent"] }, "POST"],
-  ["between two status requests", { ask: [running(0.01)] }, "GET"],
-] as const)("an abort %s rejects within a second", async ([, script, method]) => {
+  { name: "during a status request", script: { ask: ["silent"] }, method: "GET" },
+  { name: "while submitting the job", script: { start: ["silent"] }, method: "POST" },
+  { name: "between two status requests", script: { ask: [running(0.01)] }, method: "GET" },
+] as const)("an abort $name rejects within a second", async ({ script, method }) => {
   const steady = watchPace();
   const one = await encoder("one", script);
   const stop = new AbortController();

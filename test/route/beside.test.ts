@@ -34,22 +34,32 @@ function decideJob(outputs: readonly EncodeRequest[], natives = 1): Promise<Deci
   return Promise.all(decided);
 }
 
-test.each<[string, EncodeRequest[], number, string[]]>([
-  ["one output", [small], 1, ["light"]],
-  ["one output, whose work is long", [large], 1, ["light"]],
-  [
-    "four that the light encoder would do one after another",
-    [large, small, still, sound],
-    1,
-    ["native", "native", "light", "light"],
-  ],
-  ["short ones", [still, sound], 1, ["light", "light"]],
-  ["two of which the second makes it long", [large, small], 1, ["native", "light"]],
-  ["two that both stay short", [small, sound], 1, ["light", "light"]],
-  ["two equally long ones", [small, { ...small }], 1, ["native", "native"]],
-  ["one beside a copy", [large, copy], 1, ["light", "light"]],
-  ["without a native encoder", [large, small], 0, ["light", "light"]],
-])("%s", async (_, outputs, natives, expected) => {
+test.each<{ name: string; outputs: EncodeRequest[]; natives: number; expected: string[] }>([
+  { name: "one output", outputs: [small], natives: 1, expected: ["light"] },
+  { name: "one output, whose work is long", outputs: [large], natives: 1, expected: ["light"] },
+  {
+    name: "four that the light encoder would do one after another",
+    outputs: [large, small, still, sound],
+    natives: 1,
+    expected: ["native", "native", "light", "light"],
+  },
+  { name: "short ones", outputs: [still, sound], natives: 1, expected: ["light", "light"] },
+  {
+    name: "two of which the second makes it long",
+    outputs: [large, small],
+    natives: 1,
+    expected: ["native", "light"],
+  },
+  { name: "two that both stay short", outputs: [small, sound], natives: 1, expected: ["light", "light"] },
+  {
+    name: "two equally long ones",
+    outputs: [small, { ...small }],
+    natives: 1,
+    expected: ["native", "native"],
+  },
+  { name: "one beside a copy", outputs: [large, copy], natives: 1, expected: ["light", "light"] },
+  { name: "without a native encoder", outputs: [large, small], natives: 0, expected: ["light", "light"] },
+])("$name", async ({ outputs, natives, expected }) => {
   const decisions = await decideJob(outputs, natives);
   expect(decisions.map(({ encoder }) => encoder)).toEqual(expected);
 });

@@ -26,15 +26,20 @@ async function decideInPage(encoders: LocalEncoder[]) {
 }
 
 test.each([
-  [2, 4, 4, "Encoded in 5 parts; a reload repeats at most one."],
-  [8, 7, 7, "Encoded in 3 parts; a reload repeats at most one."],
-  [2, 30, 30, "Fits the encoder's memory and time limits."],
-  [2, null, null, "Fits the encoder's memory and time limits."],
+  { workers: 2, seconds: 4, chunk_seconds: 4, sentence: "Encoded in 5 parts; a reload repeats at most one." },
+  { workers: 8, seconds: 7, chunk_seconds: 7, sentence: "Encoded in 3 parts; a reload repeats at most one." },
+  { workers: 2, seconds: 30, chunk_seconds: 30, sentence: "Fits the encoder's memory and time limits." },
+  { workers: 2, seconds: null, chunk_seconds: null, sentence: "Fits the encoder's memory and time limits." },
   // A chunk is read whole, so it covers at least 16 KiB of the source.
-  [2, 0.01, 0.32768, "Encoded in 61 parts; a reload repeats at most one."],
+  {
+    workers: 2,
+    seconds: 0.01,
+    chunk_seconds: 0.32768,
+    sentence: "Encoded in 61 parts; a reload repeats at most one.",
+  },
 ] as const)(
-  "%i workers that wish for chunks of %s seconds cut into %s",
-  async (workers, seconds, chunk_seconds, sentence) => {
+  "$workers workers that wish for chunks of $seconds seconds cut into $chunk_seconds",
+  async ({ workers, seconds, chunk_seconds, sentence }) => {
     const decision = await decideInPage([encoder("own", { workers, seconds })]);
     expect(decision).toMatchObject({ encoder: "own", chunk_seconds, refusals: [] });
     expect(describeDecision(decision)).toBe(sentence);

@@ -94,9 +94,9 @@ async function createHost(options: VideoOptions) {
 }
 
 test.each([
-  ["a page", (durably: Durably) => durably],
-  ["a Workflow", numbered],
-])("a run of %s plans once, and cut and encode take that plan", async (_, host) => {
+  { name: "a page", host: (durably: Durably) => durably },
+  { name: "a Workflow", host: numbered },
+])("a run of $name plans once, and cut and encode take that plan", async ({ host }) => {
   for (const options of [{ width: 320 }, { width: 320, target_size: 500_000 }]) {
     vi.mocked(planning.createPlan).mockClear();
     const run = await createHost(options);

@@ -50,12 +50,12 @@ const GONE = (name: string) => ({
 });
 
 test.for([
-  [0, 4, "0123"],
-  [8, 99, "89"],
-  [10, 12, ""],
-  [50, 60, ""],
-  [4, 4, ""],
-] as const)("reads a chosen file from %s to %s", async ([start, end, expected]) => {
+  { start: 0, end: 4, expected: "0123" },
+  { start: 8, end: 99, expected: "89" },
+  { start: 10, end: 12, expected: "" },
+  { start: 50, end: 60, expected: "" },
+  { start: 4, end: 4, expected: "" },
+] as const)("reads a chosen file from $start to $end", async ({ start, end, expected }) => {
   await choose("digits.mp4", "0123456789");
   expect(await read(start, end)).toEqual([10, expected]);
 });

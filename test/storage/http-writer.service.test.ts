@@ -90,15 +90,30 @@ test("retries transient failures", async () => {
 });
 
 test.for([
-  [{ status: 403, kind: "forbidden" }, "upload_forbidden", false, 1],
-  [{ status: 401, kind: "token_invalid" }, "upload_forbidden", false, 1],
-  [{ status: 507, kind: "service_unavailable" }, "storage_full", false, 1],
-  [{ status: 503, kind: "storage_full" }, "storage_full", false, WRITE_TRIES],
-  [{ status: 413, kind: "payload_too_large" }, "upload_failed", false, 1],
-  [{ status: 500, kind: "internal_error" }, "upload_failed", true, WRITE_TRIES],
-] as const satisfies [object, ErrorKind, boolean, number][])(
-  "reports an answer of %j as %s",
-  async ([fault, kind, retryable, requests]) => {
+  { fault: { status: 403, kind: "forbidden" }, kind: "upload_forbidden", retryable: false, requests: 1 },
+  { fault: { status: 401, kind: "token_invalid" }, kind: "upload_forbidden", retryable: false, requests: 1 },
+  {
+    fault: { status: 507, kind: "service_unavailable" },
+    kind: "storage_full",
+    retryable: false,
+    requests: 1,
+  },
+  {
+    fault: { status: 503, kind: "storage_full" },
+    kind: "storage_full",
+    retryable: false,
+    requests: WRITE_TRIES,
+  },
+  { fault: { status: 413, kind: "payload_too_large" }, kind: "upload_failed", retryable: false, requests: 1 },
+  {
+    fault: { status: 500, kind: "internal_error" },
+    kind: "upload_failed",
+    retryable: true,
+    requests: WRITE_TRIES,
+  },
+] as const satisfies { fault: object; kind: ErrorKind; retryable: boolean; requests: number }[])(
+  "reports an answer of $fault as $kind",
+  async ({ fault, kind, retryable, requests }) => {
     sink.fail(() => fault);
     await expect(put("refused?secret", bodyOf(noise(10)))).rejects.toMatchObject({
       ...{ kind, retryable, message: expect.not.stringContaining("secret") },

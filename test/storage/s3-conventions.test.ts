@@ -5,49 +5,82 @@ import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 
 describe("object URLs follow the conventions of each service", () => {
   const key = "folder/a b+c%.mp4";
-  test.for<[string, boolean | undefined, string, string]>([
-    ["https://s3.eu-west-1.amazonaws.com", undefined, "films", "https://films.s3.eu-west-1.amazonaws.com/"],
-    [
-      "https://s3.cn-north-1.amazonaws.com.cn",
-      undefined,
-      "films",
-      "https://films.s3.cn-north-1.amazonaws.com.cn/",
-    ],
-    [
-      "https://s3.eu-west-1.amazonaws.com",
-      undefined,
-      "my.films",
-      "https://s3.eu-west-1.amazonaws.com/my.films/",
-    ],
-    ["https://s3.eu-west-1.amazonaws.com", true, "films", "https://s3.eu-west-1.amazonaws.com/films/"],
-    [
-      "https://abc.r2.cloudflarestorage.com",
-      undefined,
-      "films",
-      "https://abc.r2.cloudflarestorage.com/films/",
-    ],
-    [
-      "https://abc.eu.r2.cloudflarestorage.com/",
-      false,
-      "films",
-      "https://films.abc.eu.r2.cloudflarestorage.com/",
-    ],
-    [
-      "https://s3.us-west-004.backblazeb2.com",
-      undefined,
-      "films",
-      "https://s3.us-west-004.backblazeb2.com/films/",
-    ],
-    ["https://nyc3.digitaloceanspaces.com", undefined, "films", "https://nyc3.digitaloceanspaces.com/films/"],
-    ["https://nyc3.digitaloceanspaces.com", false, "films", "https://films.nyc3.digitaloceanspaces.com/"],
-    ["http://127.0.0.1:9000", undefined, "films", "http://127.0.0.1:9000/films/"],
-    ["http://localhost:8080/below/here/", undefined, "films", "http://localhost:8080/below/here/films/"],
-  ])("%s, path style %s, bucket %s", ([endpoint, force_path_style, bucket, start]) => {
-    const connection = { endpoint, ...(force_path_style !== undefined && { force_path_style }) };
-    const url = objectUrl(connection, { bucket, key }, { uploadId: "a+b/c=", uploads: "" });
-    expect(url).toBe(`${start}folder/a%20b%2Bc%25.mp4?uploadId=a%2Bb%2Fc%3D&uploads=`);
-    expect(new URL(url).href).toBe(url);
-  });
+  test.for<{ endpoint: string; force_path_style: boolean | undefined; bucket: string; start: string }>([
+    {
+      endpoint: "https://s3.eu-west-1.amazonaws.com",
+      force_path_style: undefined,
+      bucket: "films",
+      start: "https://films.s3.eu-west-1.amazonaws.com/",
+    },
+    {
+      endpoint: "https://s3.cn-north-1.amazonaws.com.cn",
+      force_path_style: undefined,
+      bucket: "films",
+      start: "https://films.s3.cn-north-1.amazonaws.com.cn/",
+    },
+    {
+      endpoint: "https://s3.eu-west-1.amazonaws.com",
+      force_path_style: undefined,
+      bucket: "my.films",
+      start: "https://s3.eu-west-1.amazonaws.com/my.films/",
+    },
+    {
+      endpoint: "https://s3.eu-west-1.amazonaws.com",
+      force_path_style: true,
+      bucket: "films",
+      start: "https://s3.eu-west-1.amazonaws.com/films/",
+    },
+    {
+      endpoint: "https://abc.r2.cloudflarestorage.com",
+      force_path_style: undefined,
+      bucket: "films",
+      start: "https://abc.r2.cloudflarestorage.com/films/",
+    },
+    {
+      endpoint: "https://abc.eu.r2.cloudflarestorage.com/",
+      force_path_style: false,
+      bucket: "films",
+      start: "https://films.abc.eu.r2.cloudflarestorage.com/",
+    },
+    {
+      endpoint: "https://s3.us-west-004.backblazeb2.com",
+      force_path_style: undefined,
+      bucket: "films",
+      start: "https://s3.us-west-004.backblazeb2.com/films/",
+    },
+    {
+      endpoint: "https://nyc3.digitaloceanspaces.com",
+      force_path_style: undefined,
+      bucket: "films",
+      start: "https://nyc3.digitaloceanspaces.com/films/",
+    },
+    {
+      endpoint: "https://nyc3.digitaloceanspaces.com",
+      force_path_style: false,
+      bucket: "films",
+      start: "https://films.nyc3.digitaloceanspaces.com/",
+    },
+    {
+      endpoint: "http://127.0.0.1:9000",
+      force_path_style: undefined,
+      bucket: "films",
+      start: "http://127.0.0.1:9000/films/",
+    },
+    {
+      endpoint: "http://localhost:8080/below/here/",
+      force_path_style: undefined,
+      bucket: "films",
+      start: "http://localhost:8080/below/here/films/",
+    },
+  ])(
+    "$endpoint, path style $force_path_style, bucket $bucket",
+    ({ endpoint, force_path_style, bucket, start }) => {
+      const connection = { endpoint, ...(force_path_style !== undefined && { force_path_style }) };
+      const url = objectUrl(connection, { bucket, key }, { uploadId: "a+b/c=", uploads: "" });
+      expect(url).toBe(`${start}folder/a%20b%2Bc%25.mp4?uploadId=a%2Bb%2Fc%3D&uploads=`);
+      expect(new URL(url).href).toBe(url);
+    },
+  );
 
   test("handles a bucket without a key, and rejects an invalid endpoint", () => {
     const endpoint = "https://s3.example";

@@ -5,29 +5,29 @@ import { bytes, ceph, fault, faulty, MB, open, proxy, same, stream } from "./s3-
 
 describe("refusals have clear messages without secrets", () => {
   const secret = "test/secret+key=";
-  test.for<[string, Partial<S3Options>, string, string, RegExp]>([
-    [
-      "a wrong secret",
-      { secret_access_key: "wrong/secret+key=" },
-      "input_forbidden",
-      "upload_forbidden",
-      /secret access key/,
-    ],
-    [
-      "an unknown key id",
-      { access_key_id: "NOSUCHKEY" },
-      "input_forbidden",
-      "upload_forbidden",
-      /know the access key id/,
-    ],
-    [
-      "a missing bucket",
-      { bucket: "no-such-bucket" },
-      "input_not_found",
-      "upload_failed",
-      /There is no bucket no-such-bucket/,
-    ],
-  ])("%s", async ([, options, read, write, words]) => {
+  test.for<{ name: string; options: Partial<S3Options>; read: string; write: string; words: RegExp }>([
+    {
+      name: "a wrong secret",
+      options: { secret_access_key: "wrong/secret+key=" },
+      read: "input_forbidden",
+      write: "upload_forbidden",
+      words: /secret access key/,
+    },
+    {
+      name: "an unknown key id",
+      options: { access_key_id: "NOSUCHKEY" },
+      read: "input_forbidden",
+      write: "upload_forbidden",
+      words: /know the access key id/,
+    },
+    {
+      name: "a missing bucket",
+      options: { bucket: "no-such-bucket" },
+      read: "input_not_found",
+      write: "upload_failed",
+      words: /There is no bucket no-such-bucket/,
+    },
+  ])("$name", async ({ options, read, write, words }) => {
     const storage = open(options);
     const found = [
       await fault(storage.read("one")),
@@ -53,17 +53,25 @@ describe("refusals have clear messages without secrets", () => {
     });
   });
 
-  test.for<[Fault, string, boolean]>([
-    [{ status: 507 }, "storage_full", false],
-    [{ status: 403, code: "QuotaExceeded" }, "storage_full", false],
-    [{ status: 400, code: "ExpiredToken" }, "upload_forbidden", false],
-    [{ status: 400, code: "AuthorizationHeaderMalformed" }, "upload_forbidden", false],
-    [{ status: 301, code: "PermanentRedirect" }, "upload_failed", false],
-    [{ status: 307, headers: { location: "http://127.0.0.1:1/" } }, "upload_failed", false],
-    [{ status: 503, code: "SlowDown" }, "upload_failed", true],
-    [{ status: 400, code: "EntityTooLarge" }, "upload_failed", false],
-    ["cut", "upload_failed", true],
-  ])("%j", async ([answer, kind, retryable]) => {
+  test.for<{ answer: Fault; kind: string; retryable: boolean }>([
+    { answer: { status: 507 }, kind: "storage_full", retryable: false },
+    { answer: { status: 403, code: "QuotaExceeded" }, kind: "storage_full", retryable: false },
+    { answer: { status: 400, code: "ExpiredToken" }, kind: "upload_forbidden", retryable: false },
+    {
+      answer: { status: 400, code: "AuthorizationHeaderMalformed" },
+      kind: "upload_forbidden",
+      retryable: false,
+    },
+    { answer: { status: 301, code: "PermanentRedirect" }, kind: "upload_failed", retryable: false },
+    {
+      answer: { status: 307, headers: { location: "http://127.0.0.1:1/" } },
+      kind: "upload_failed",
+      retryable: false,
+    },
+    { answer: { status: 503, code: "SlowDown" }, kind: "upload_failed", retryable: true },
+    { answer: { status: 400, code: "EntityTooLarge" }, kind: "upload_failed", retryable: false },
+    { answer: "cut", kind: "upload_failed", retryable: true },
+  ])("$answer", async ({ answer, kind, retryable }) => {
     proxy.fail(() => answer);
     const found = await fault(faulty().write("one", bytes(10), "text/plain"));
     expect(found).toMatchObject({ kind, retryable });

@@ -12,11 +12,11 @@ describe("an upload in parts", () => {
   });
 
   test.for([
-    ["as bytes", false],
-    ["as a stream of known length", true],
+    { name: "as bytes", streamBodies: false },
+    { name: "as a stream of known length", streamBodies: true },
   ] as const)(
-    "resends each part %s on its own after 503, 429, a reset midway and a lost answer",
-    async ([, streamBodies]) => {
+    "resends each part $name on its own after 503, 429, a reset midway and a lost answer",
+    async ({ streamBodies }) => {
       const tries = new Map<number, number>();
       proxy.fail(({ part }) => {
         if (part === null) return null;
@@ -71,16 +71,19 @@ describe("an upload in parts", () => {
     expect(held).toBeLessThanOrEqual(4);
   });
 
-  test.for<[string, (request: Passed) => Fault]>([
-    ["a refused part", ({ part }) => (part === 3 ? { status: 403, code: "AccessDenied" } : null)],
-    ["a part that never arrives", ({ part }) => (part === 2 ? "cut" : null)],
-    ["a full disk", ({ part }) => (part === 4 ? { status: 507 } : null)],
-    [
-      "a refused completion",
-      ({ method, path }) =>
+  test.for<{ name: string; failing: (request: Passed) => Fault }>([
+    {
+      name: "a refused part",
+      failing: ({ part }) => (part === 3 ? { status: 403, code: "AccessDenied" } : null),
+    },
+    { name: "a part that never arrives", failing: ({ part }) => (part === 2 ? "cut" : null) },
+    { name: "a full disk", failing: ({ part }) => (part === 4 ? { status: 507 } : null) },
+    {
+      name: "a refused completion",
+      failing: ({ method, path }) =>
         method === "POST" && path.includes("uploadId") ? { status: 400, code: "InvalidPart" } : null,
-    ],
-  ])("leaves nothing behind after %s", async ([, failing]) => {
+    },
+  ])("leaves nothing behind after $name", async ({ failing }) => {
     proxy.fail(failing);
     expect(await fault(faulty().write("left", stream(whole), "video/mp4"))).not.toBe(null);
     proxy.fail(null);

@@ -62,20 +62,20 @@ function undocumentedIn(text: string): string[] {
 }
 
 test.for([
-  ["export const a = 1;", "a"],
-  ["export function b() {}", "b"],
-  ["export class C {}", "C"],
-  ["export interface D {}", "D"],
-  ["export type E = string;", "E"],
-  ["export default function f() {}", "f"],
-  ["export default { fetch() {} };", "default"],
-  ["const g = 1;\nexport { g };", "g"],
-  ["/** What it means. */\n\nconst other = 1;\nexport const h = 1;", "h"],
-  ["// Why it is so.\nexport const i = 1;", "i"],
-  ["/* No doc comment. */\nexport const j = 1;", "j"],
-  ["/** */\nexport const k = 1;", "k"],
-  ["/** What the schema means. */\nexport const L = 1;\nexport type L = 1;", "L"],
-])("finds the missing comment in %j", ([text, name]) => {
+  { text: "export const a = 1;", name: "a" },
+  { text: "export function b() {}", name: "b" },
+  { text: "export class C {}", name: "C" },
+  { text: "export interface D {}", name: "D" },
+  { text: "export type E = string;", name: "E" },
+  { text: "export default function f() {}", name: "f" },
+  { text: "export default { fetch() {} };", name: "default" },
+  { text: "const g = 1;\nexport { g };", name: "g" },
+  { text: "/** What it means. */\n\nconst other = 1;\nexport const h = 1;", name: "h" },
+  { text: "// Why it is so.\nexport const i = 1;", name: "i" },
+  { text: "/* No doc comment. */\nexport const j = 1;", name: "j" },
+  { text: "/** */\nexport const k = 1;", name: "k" },
+  { text: "/** What the schema means. */\nexport const L = 1;\nexport type L = 1;", name: "L" },
+])("finds the missing comment in $text", ({ text, name }) => {
   expect(undocumentedIn(text ?? "")).toEqual([`x.ts: ${name}`]);
 });
 

@@ -10,24 +10,24 @@ test("every import respects the layers", () => {
 });
 
 test.for([
-  ["src/media/errors.ts", 'import type { Task } from "../runs/task.ts";'],
-  ["src/runs/task.ts", 'import { Hono } from "hono";'],
-  ["src/util/bytes.ts", 'import { MediaError } from "../media/errors.ts";'],
-  ["src/util/bytes.ts", 'import { z } from "zod";'],
-  ["src/media/rates.ts", 'import { readFileSync } from "node:fs";'],
-  ["src/media/rates.ts", 'import type { Storage } from "../storage/storage.ts";'],
-  ["src/storage/http.ts", 'import { wasm } from "../encoders/wasm-core.ts";'],
-  ["src/encoders/light.ts", 'export { app } from "../../worker/app.ts";'],
-  ["src/encoders/light.ts", 'const later = await import("../client/remote.ts");'],
-  ["src/stores/kv.ts", 'export type Given = import("../../worker/env.ts").Env;'],
-  ["src/browser/local.ts", 'export * from "../../test/fixtures/clips.ts";'],
-  ["src/stores/kv.ts", 'import { DurableObject } from "cloudflare:workers";'],
-  ["src/unheard-of/new.ts", 'import { z } from "zod";'],
-  ["worker/app.ts", 'import { startService } from "./local/service.ts";'],
-  ["worker/api/tasks.ts", 'import { createServer } from "node:http";'],
-  ["worker/encoder/index.ts", 'import { createApp } from "../app.ts";'],
-  ["web/page.ts", 'import { createTask } from "../src/runs/task.ts";'],
-])("finds a forbidden import: %s with %s", ([path, text]) => {
+  { path: "src/media/errors.ts", text: 'import type { Task } from "../runs/task.ts";' },
+  { path: "src/runs/task.ts", text: 'import { Hono } from "hono";' },
+  { path: "src/util/bytes.ts", text: 'import { MediaError } from "../media/errors.ts";' },
+  { path: "src/util/bytes.ts", text: 'import { z } from "zod";' },
+  { path: "src/media/rates.ts", text: 'import { readFileSync } from "node:fs";' },
+  { path: "src/media/rates.ts", text: 'import type { Storage } from "../storage/storage.ts";' },
+  { path: "src/storage/http.ts", text: 'import { wasm } from "../encoders/wasm-core.ts";' },
+  { path: "src/encoders/light.ts", text: 'export { app } from "../../worker/app.ts";' },
+  { path: "src/encoders/light.ts", text: 'const later = await import("../client/remote.ts");' },
+  { path: "src/stores/kv.ts", text: 'export type Given = import("../../worker/env.ts").Env;' },
+  { path: "src/browser/local.ts", text: 'export * from "../../test/fixtures/clips.ts";' },
+  { path: "src/stores/kv.ts", text: 'import { DurableObject } from "cloudflare:workers";' },
+  { path: "src/unheard-of/new.ts", text: 'import { z } from "zod";' },
+  { path: "worker/app.ts", text: 'import { startService } from "./local/service.ts";' },
+  { path: "worker/api/tasks.ts", text: 'import { createServer } from "node:http";' },
+  { path: "worker/encoder/index.ts", text: 'import { createApp } from "../app.ts";' },
+  { path: "web/page.ts", text: 'import { createTask } from "../src/runs/task.ts";' },
+])("finds a forbidden import: $path with $text", ({ path, text }) => {
   expect(findWrongImports([{ path: path ?? "", text: text ?? "" }])).toHaveLength(1);
 });
 

@@ -11,12 +11,12 @@ test("media and runs are deterministic", () => {
 });
 
 test.for([
-  ["const now = Date.now();", "Date.now"],
-  ["const now = new Date();", "new Date()"],
-  ["export const pick = () => Math.random() * 2;", "Math.random"],
-  ["await fetch(url);", "fetch"],
-  ["setTimeout(() => {}, 1);", "setTimeout"],
-])("finds %s", ([text, name]) => {
+  { text: "const now = Date.now();", name: "Date.now" },
+  { text: "const now = new Date();", name: "new Date()" },
+  { text: "export const pick = () => Math.random() * 2;", name: "Math.random" },
+  { text: "await fetch(url);", name: "fetch" },
+  { text: "setTimeout(() => {}, 1);", name: "setTimeout" },
+])("finds $text", ({ text, name }) => {
   expect(findImpure({ path: "x.ts", text: text ?? "" })).toEqual([`x.ts: ${name}`]);
 });
 

@@ -13,48 +13,51 @@ const read = (text: string) => {
 const ASS = "[Script Info]\n; of a program\n\n[V4+ Styles]\nStyle: Dialogue: 0\n\n[Events]\n";
 
 test.for([
-  [
-    "1\n00:00:01,000 --> 00:00:02,500\nOne\n\n2\n00:01:00,5 --> 01:00:00,000 X1:0\n<i>Two</i>\nlines\n",
-    [...["subrip", "1000 2500 One", "60500 3600000 <i>Two</i>\nlines"]],
-  ],
+  {
+    text: "1\n00:00:01,000 --> 00:00:02,500\nOne\n\n2\n00:01:00,5 --> 01:00:00,000 X1:0\n<i>Two</i>\nlines\n",
+    wanted: [...["subrip", "1000 2500 One", "60500 3600000 <i>Two</i>\nlines"]],
+  },
   // Empty lines, numbers as text, and numbers that are missing or end the file.
-  [
-    "\r\n00:01 --> 00:02\r\nA\r\n\r\nB\r\n 42\r\n\r\n7\r\n00:03,1 --> 00:04\r\n1984\r\n\r\n",
-    [...["subrip", "1000 2000 A\nB\n 42", "3100 4000 1984"]],
-  ],
-  [
-    'WEBVTT - title\nX-TIMESTAMP-MAP=MPEGTS:9,LOCAL:00:00.000\n\nSTYLE\n::cue {}\n\nNOTE\nno cue\n\nid\n00:01.000 --> 00:02.000 line:0 region:x size:50% x:"\n<v Bob>Hi</v> &amp; bye\n\nNOTE end\n\n01:00:00.000 --> 01:00:00.250\nlate',
-    [...["webvtt", "1000 2000 Hi &amp; bye line:0 size:50%", "3600000 3600250 late"]],
-  ],
-  ["WEBVTT", ["webvtt"]],
-  ["WEBVTTX\n\n00:01.000 --> 00:02.000\nno header", ["subrip", "1000 2000 no header"]],
-  [
-    `\ufeff${ASS}Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\nComment: 0,0:00:00.00,0:00:01.00,,,0,0,0,,no\nDialogue: 0,0:00:01.25,0:00:02.5,Default,,0,0,0,,{\\an8}Top, {\\b1}bold\\Nline\nDialogue: 0,soon,0:00:02.50,Default,,0,0,0,,no time\nDialogue: 0\n[Fonts]\nDialogue: 0,0:00:01.25,0:00:02.50,Default,,0,0,0,,no event`,
-    [...["ass", "1250 2500 Top, <b>bold\nline</b> line:0"]],
-  ],
-  [`${ASS}Format: End, Start, Text\nDialogue: 0:00:02.00,0:00:01.00,a, b`, ["ass", "1000 2000 a, b"]],
-  [
-    `${ASS}Dialogue: Marked=0,0:00:01.00,0:00:02.00,Default,,0,0,0,,as in SSA`,
-    ["ass", "1000 2000 as in SSA"],
-  ],
-  ["", null],
-  ["Only text\n", null],
-  ["{25}{50}MicroDVD", null],
-  ["<tt xmlns='http://www.w3.org/ns/ttml'><body/></tt>", null],
-  [`WEBVTT\0`, null],
-] as const)("file %#: %j", ([text, wanted]) => {
+  {
+    text: "\r\n00:01 --> 00:02\r\nA\r\n\r\nB\r\n 42\r\n\r\n7\r\n00:03,1 --> 00:04\r\n1984\r\n\r\n",
+    wanted: [...["subrip", "1000 2000 A\nB\n 42", "3100 4000 1984"]],
+  },
+  {
+    text: 'WEBVTT - title\nX-TIMESTAMP-MAP=MPEGTS:9,LOCAL:00:00.000\n\nSTYLE\n::cue {}\n\nNOTE\nno cue\n\nid\n00:01.000 --> 00:02.000 line:0 region:x size:50% x:"\n<v Bob>Hi</v> &amp; bye\n\nNOTE end\n\n01:00:00.000 --> 01:00:00.250\nlate',
+    wanted: [...["webvtt", "1000 2000 Hi &amp; bye line:0 size:50%", "3600000 3600250 late"]],
+  },
+  { text: "WEBVTT", wanted: ["webvtt"] },
+  { text: "WEBVTTX\n\n00:01.000 --> 00:02.000\nno header", wanted: ["subrip", "1000 2000 no header"] },
+  {
+    text: `\ufeff${ASS}Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\nComment: 0,0:00:00.00,0:00:01.00,,,0,0,0,,no\nDialogue: 0,0:00:01.25,0:00:02.5,Default,,0,0,0,,{\\an8}Top, {\\b1}bold\\Nline\nDialogue: 0,soon,0:00:02.50,Default,,0,0,0,,no time\nDialogue: 0\n[Fonts]\nDialogue: 0,0:00:01.25,0:00:02.50,Default,,0,0,0,,no event`,
+    wanted: [...["ass", "1250 2500 Top, <b>bold\nline</b> line:0"]],
+  },
+  {
+    text: `${ASS}Format: End, Start, Text\nDialogue: 0:00:02.00,0:00:01.00,a, b`,
+    wanted: ["ass", "1000 2000 a, b"],
+  },
+  {
+    text: `${ASS}Dialogue: Marked=0,0:00:01.00,0:00:02.00,Default,,0,0,0,,as in SSA`,
+    wanted: ["ass", "1000 2000 as in SSA"],
+  },
+  { text: "", wanted: null },
+  { text: "Only text\n", wanted: null },
+  { text: "{25}{50}MicroDVD", wanted: null },
+  { text: "<tt xmlns='http://www.w3.org/ns/ttml'><body/></tt>", wanted: null },
+  { text: `WEBVTT\0`, wanted: null },
+] as const)("file %#: $text", ({ text, wanted }) => {
   expect(read(text)).toEqual(wanted);
 });
 
 test.for([
-  ["UTF-8 with its mark", [0xef, 0xbb, 0xbf, 0xc3, 0xa4], "ä"],
-  ["UTF-16LE", [0xff, 0xfe, 0xe4, 0, 0x3d, 0xd8, 0, 0xde], "ä😀"],
-  ["UTF-16BE", [0xfe, 0xff, 0, 0xe4, 0, 13, 0, 10, 0, 13], "ä\n\n"],
-  ["UTF-16 without a mark", [0x61, 0, 0x62, 0], null],
-  ["half a letter of UTF-16", [0xff, 0xfe, 0x3d, 0xd8], null],
-  ["UTF-32", [0xff, 0xfe, 0, 0, 0x61, 0, 0, 0], null],
-  ["Windows-1252", [0x61, 0xe4, 0x62], null],
-] as const)("%s", ([, bytes, wanted]) => {
+  { name: "UTF-8 with its mark", bytes: [0xef, 0xbb, 0xbf, 0xc3, 0xa4], wanted: "ä" },
+  { name: "UTF-16LE", bytes: [0xff, 0xfe, 0xe4, 0, 0x3d, 0xd8, 0, 0xde], wanted: "ä😀" },
+  { name: "UTF-16BE", bytes: [0xfe, 0xff, 0, 0xe4, 0, 13, 0, 10, 0, 13], wanted: "ä\n\n" },
+  { name: "UTF-16 without a mark", bytes: [0x61, 0, 0x62, 0], wanted: null },
+  { name: "half a letter of UTF-16", bytes: [0xff, 0xfe, 0x3d, 0xd8], wanted: null },
+  { name: "UTF-32", bytes: [0xff, 0xfe, 0, 0, 0x61, 0, 0, 0], wanted: null },
+  { name: "Windows-1252", bytes: [0x61, 0xe4, 0x62], wanted: null },
+] as const)("$name", ({ bytes, wanted }) => {
   expect(decodeSubtitles(Uint8Array.from(bytes))).toBe(wanted);
 });
 

@@ -6,42 +6,46 @@ import { readTimedText, writeTimedText } from "../../src/subtitles/timed-text.ts
 import { threeLetters } from "../../src/util/language.ts";
 
 test.for([
-  ["plain", "plain", ""],
-  ["<I>a</i> <b class=x>b</B>", "<i>a</i> <b>b</b>", ""],
-  ["<b>never closed", "<b>never closed</b>", ""],
-  ["</i>never opened", "never opened", ""],
-  ["<b><i>both</b> one</i>", "<b><i>both</i></b><i> one</i>", ""],
-  ["I <3 you & <John>", "I &lt;3 you &amp; &lt;John&gt;", ""],
-  ["<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;", ""],
-  ["a --> b", "a --&gt; b", ""],
-  ["{\\an8}top", "top", "line:0"],
-  ["{\\an2}bottom", "bottom", ""],
-  ["one\r\n\r\n \r\ntwo\r\n", "one\ntwo", ""],
-  ["&lt;i&gt; &amp;amp; &#228;&#x1F600;", "&lt;i&gt; &amp;amp; ä😀", ""],
-  ["&#xD800;&nothing;", "&amp;#xD800;&amp;nothing;", ""],
-] as const)("SubRip %j", ([text, wanted, settings]) => {
+  { text: "plain", wanted: "plain", settings: "" },
+  { text: "<I>a</i> <b class=x>b</B>", wanted: "<i>a</i> <b>b</b>", settings: "" },
+  { text: "<b>never closed", wanted: "<b>never closed</b>", settings: "" },
+  { text: "</i>never opened", wanted: "never opened", settings: "" },
+  { text: "<b><i>both</b> one</i>", wanted: "<b><i>both</i></b><i> one</i>", settings: "" },
+  { text: "I <3 you & <John>", wanted: "I &lt;3 you &amp; &lt;John&gt;", settings: "" },
+  { text: "<script>alert(1)</script>", wanted: "&lt;script&gt;alert(1)&lt;/script&gt;", settings: "" },
+  { text: "a --> b", wanted: "a --&gt; b", settings: "" },
+  { text: "{\\an8}top", wanted: "top", settings: "line:0" },
+  { text: "{\\an2}bottom", wanted: "bottom", settings: "" },
+  { text: "one\r\n\r\n \r\ntwo\r\n", wanted: "one\ntwo", settings: "" },
+  { text: "&lt;i&gt; &amp;amp; &#228;&#x1F600;", wanted: "&lt;i&gt; &amp;amp; ä😀", settings: "" },
+  { text: "&#xD800;&nothing;", wanted: "&amp;#xD800;&amp;nothing;", settings: "" },
+] as const)("SubRip $text", ({ text, wanted, settings }) => {
   expect(readSubripText(text)).toEqual({ text: wanted, settings });
 });
 
 test.for([
-  ["0,0,Default,,0,0,0,,{\\i1\\b1}both{\\b0} one\\Ntwo", "<b><i>both</i></b><i> one\ntwo</i>", ""],
-  ["0,0,Default,,0,0,0,,a, b{\\fad(1,2)}\\h{comment}c", "a, b\u00a0c", ""],
-  ["0,0,Default,,0,0,0,,{\\an8\\b700}top{\\r} plain", "<b>top</b> plain", "line:0"],
-  ["0,0,Default,,0,0,0,,{\\p1}m 0 0 l 9 9{\\p0}", null, ""],
-  ["0,0,Default", null, ""],
-] as const)("an event of ASS %j", ([event, text, settings]) => {
+  {
+    event: "0,0,Default,,0,0,0,,{\\i1\\b1}both{\\b0} one\\Ntwo",
+    text: "<b><i>both</i></b><i> one\ntwo</i>",
+    settings: "",
+  },
+  { event: "0,0,Default,,0,0,0,,a, b{\\fad(1,2)}\\h{comment}c", text: "a, b\u00a0c", settings: "" },
+  { event: "0,0,Default,,0,0,0,,{\\an8\\b700}top{\\r} plain", text: "<b>top</b> plain", settings: "line:0" },
+  { event: "0,0,Default,,0,0,0,,{\\p1}m 0 0 l 9 9{\\p0}", text: null, settings: "" },
+  { event: "0,0,Default", text: null, settings: "" },
+] as const)("an event of ASS $event", ({ event, text, settings }) => {
   expect(readAssBlock(event)).toEqual(text === null ? null : { text, settings });
 });
 
 test.for([
-  [
-    "1\nline:0  align:start\n<v Bob>Hi</v> <c.red>red</c> <00:01.000>late",
-    "Hi red late",
-    "line:0 align:start",
-  ],
-  ["\n\n<u>a</u> &lt;b&gt;\nc", "<u>a</u> &lt;b&gt;\nc", ""],
-  ["\n\n", null, ""],
-] as const)("a block of WebVTT %j", ([block, text, settings]) => {
+  {
+    block: "1\nline:0  align:start\n<v Bob>Hi</v> <c.red>red</c> <00:01.000>late",
+    text: "Hi red late",
+    settings: "line:0 align:start",
+  },
+  { block: "\n\n<u>a</u> &lt;b&gt;\nc", text: "<u>a</u> &lt;b&gt;\nc", settings: "" },
+  { block: "\n\n", text: null, settings: "" },
+] as const)("a block of WebVTT $block", ({ block, text, settings }) => {
   expect(readWebvttBlock(block)).toEqual(text === null ? null : { text, settings });
 });
 
@@ -87,13 +91,13 @@ test("overlapping cues become consecutive ones, and a crowd of them is kept", ()
 });
 
 test.for([
-  ["de", "deu"],
-  ["en-US", "eng"],
-  ["nl", "nld"],
-  ["ger", "ger"],
-  ["zz", "und"],
-  [undefined, "und"],
-  ["not a language", "und"],
-] as const)("three letters for %s are %s", ([language, wanted]) => {
+  { language: "de", wanted: "deu" },
+  { language: "en-US", wanted: "eng" },
+  { language: "nl", wanted: "nld" },
+  { language: "ger", wanted: "ger" },
+  { language: "zz", wanted: "und" },
+  { language: undefined, wanted: "und" },
+  { language: "not a language", wanted: "und" },
+] as const)("three letters for $language are $wanted", ({ language, wanted }) => {
   expect(threeLetters(language)).toBe(wanted);
 });

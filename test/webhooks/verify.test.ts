@@ -17,12 +17,15 @@ function headersOf({ body = BODY, secrets = [SECRET], age = 0, id = EVENT.id } =
 }
 
 test.each([
-  ["Node headers", headersOf()],
-  ["web Headers", new Headers(headersOf())],
-  ["headers in other letter cases", { "Webhook-Id": EVENT.id, ...rename(headersOf()) }],
-  ["an additional signature with the previous secret", headersOf({ secrets: [OTHER, SECRET] })],
-  ["an event four minutes old", headersOf({ age: 240 })],
-])("returns the event for %s", (_, headers) => {
+  { name: "Node headers", headers: headersOf() },
+  { name: "web Headers", headers: new Headers(headersOf()) },
+  { name: "headers in other letter cases", headers: { "Webhook-Id": EVENT.id, ...rename(headersOf()) } },
+  {
+    name: "an additional signature with the previous secret",
+    headers: headersOf({ secrets: [OTHER, SECRET] }),
+  },
+  { name: "an event four minutes old", headers: headersOf({ age: 240 }) },
+])("returns the event for $name", ({ headers }) => {
   expect(verifyWebhook(BODY, headers, SECRET)).toEqual(EVENT);
 });
 
@@ -31,17 +34,25 @@ test("one matching secret of several is enough", () => {
 });
 
 test.each([
-  ["another body", `${BODY} `, headersOf()],
-  ["another secret", BODY, headersOf({ secrets: [OTHER] })],
-  ["another id", BODY, { ...headersOf(), "webhook-id": "evt_other" }],
-  ["another time", BODY, { ...headersOf(), "webhook-timestamp": String(Math.floor(Date.now() / 1000) - 7) }],
-  ["an event from an hour ago", BODY, headersOf({ age: 3600 })],
-  ["an event from tomorrow", BODY, headersOf({ age: -86_400 })],
-  ["no headers", BODY, {}],
-  ["an empty signature", BODY, { ...headersOf(), "webhook-signature": "" }],
-  ["a malformed signature", BODY, { ...headersOf(), "webhook-signature": "v1,? v2,x v1" }],
-  ["a malformed time", BODY, { ...headersOf(), "webhook-timestamp": "now" }],
-])("rejects %s as forbidden", (_, body, headers) => {
+  { name: "another body", body: `${BODY} `, headers: headersOf() },
+  { name: "another secret", body: BODY, headers: headersOf({ secrets: [OTHER] }) },
+  { name: "another id", body: BODY, headers: { ...headersOf(), "webhook-id": "evt_other" } },
+  {
+    name: "another time",
+    body: BODY,
+    headers: { ...headersOf(), "webhook-timestamp": String(Math.floor(Date.now() / 1000) - 7) },
+  },
+  { name: "an event from an hour ago", body: BODY, headers: headersOf({ age: 3600 }) },
+  { name: "an event from tomorrow", body: BODY, headers: headersOf({ age: -86_400 }) },
+  { name: "no headers", body: BODY, headers: {} },
+  { name: "an empty signature", body: BODY, headers: { ...headersOf(), "webhook-signature": "" } },
+  {
+    name: "a malformed signature",
+    body: BODY,
+    headers: { ...headersOf(), "webhook-signature": "v1,? v2,x v1" },
+  },
+  { name: "a malformed time", body: BODY, headers: { ...headersOf(), "webhook-timestamp": "now" } },
+])("rejects $name as forbidden", ({ body, headers }) => {
   const forbidden = expect.objectContaining({ kind: "forbidden", retryable: false });
   expect(() => verifyWebhook(body, headers, SECRET)).toThrow(forbidden);
 });

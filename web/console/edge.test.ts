@@ -3,24 +3,24 @@ import { MediaError } from "../../src/index.ts";
 import { parseAddress, parseKey } from "./edge.ts";
 
 test.for([
-  ["https://media.example.com/", "https:", "https://media.example.com"],
-  [" media.example.com ", "https:", "https://media.example.com"],
-  ["media.example.com/behind/", "http:", "https://media.example.com/behind"],
-  ["localhost:8787", "http:", "http://localhost:8787"],
-  ["127.0.0.1:8787", "https:", "http://127.0.0.1:8787"],
-  ["http://10.0.0.7:8787", "http:", "http://10.0.0.7:8787"],
-] as const)("parses %j on a page over %s as %s", ([text, protocol, url]) => {
+  { text: "https://media.example.com/", protocol: "https:", url: "https://media.example.com" },
+  { text: " media.example.com ", protocol: "https:", url: "https://media.example.com" },
+  { text: "media.example.com/behind/", protocol: "http:", url: "https://media.example.com/behind" },
+  { text: "localhost:8787", protocol: "http:", url: "http://localhost:8787" },
+  { text: "127.0.0.1:8787", protocol: "https:", url: "http://127.0.0.1:8787" },
+  { text: "http://10.0.0.7:8787", protocol: "http:", url: "http://10.0.0.7:8787" },
+] as const)("parses $text on a page over $protocol as $url", ({ text, protocol, url }) => {
   expect(parseAddress(text, protocol)).toBe(url);
 });
 
 test.for([
-  ["", "http:", "Enter the address"],
-  ["https://", "http:", "Enter the address"],
-  ["ftp://media.example.com", "http:", "https:// or http://"],
-  ["https://user:secret@media.example.com", "http:", "Leave user name"],
-  ["https://media.example.com/?key=secret", "http:", "Leave user name"],
-  ["http://media.example.com", "https:", "loaded over https"],
-] as const)("rejects %j on a page over %s", ([text, protocol, words]) => {
+  { text: "", protocol: "http:", words: "Enter the address" },
+  { text: "https://", protocol: "http:", words: "Enter the address" },
+  { text: "ftp://media.example.com", protocol: "http:", words: "https:// or http://" },
+  { text: "https://user:secret@media.example.com", protocol: "http:", words: "Leave user name" },
+  { text: "https://media.example.com/?key=secret", protocol: "http:", words: "Leave user name" },
+  { text: "http://media.example.com", protocol: "https:", words: "loaded over https" },
+] as const)("rejects $text on a page over $protocol", ({ text, protocol, words }) => {
   const thrown = thrownBy(() => parseAddress(text, protocol));
   expect(thrown).toMatchObject({ kind: "request_invalid", param: "base_url" });
   expect(thrown.message).toContain(words);

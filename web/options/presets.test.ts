@@ -23,22 +23,22 @@ const audioSource = () =>
   source({ kind: "audio", format: "wav", duration: 10, codecs: { video: null, audio: "pcm_s16le" } });
 
 test.for([
-  [
-    "a video",
-    videoSource(),
-    ["video", "audio", "image", "animation", "storyboard", "waveform", "adaptive_video"],
-  ],
-  [
-    "a silent video",
-    videoSource({ codecs: { video: "h264", audio: null } }),
-    ["video", "image", "animation", "storyboard", "adaptive_video"],
-  ],
-  ["a sound", audioSource(), ["audio", "waveform", "adaptive_video"]],
-  ["a picture", imageSource(), ["image"]],
-  ["an animation", imageSource({ animated: true }), ["image", "animation", "video"]],
+  {
+    name: "a video",
+    source: videoSource(),
+    kinds: ["video", "audio", "image", "animation", "storyboard", "waveform", "adaptive_video"],
+  },
+  {
+    name: "a silent video",
+    source: videoSource({ codecs: { video: "h264", audio: null } }),
+    kinds: ["video", "image", "animation", "storyboard", "adaptive_video"],
+  },
+  { name: "a sound", source: audioSource(), kinds: ["audio", "waveform", "adaptive_video"] },
+  { name: "a picture", source: imageSource(), kinds: ["image"] },
+  { name: "an animation", source: imageSource({ animated: true }), kinds: ["image", "animation", "video"] },
 ] as const)(
-  "%s offers the kinds that make sense, and every preset of these is valid for it",
-  ([, source, kinds]) => {
+  "$name offers the kinds that make sense, and every preset of these is valid for it",
+  ({ source, kinds }) => {
     expect(kindsFor(source)).toEqual(kinds);
     // Long enough for 20 MB to constrain the bitrate.
     const lasting = source.duration ? { ...source, duration: 60 } : source;
@@ -63,19 +63,26 @@ test("a preset never enlarges, and keeps the trim", () => {
 });
 
 test.for([
-  ["adaptive_video", { subtitles: [{ url: "https://example.com/a.srt" }], track: 1 }, audioSource()],
-  ["video", { track: 1 }, videoSource({ codecs: { video: "h264", audio: null } })],
-  ["image", { interval: 1, count: 3 }, imageSource()],
-] as const)("a preset of %s with %j leaves out what a file has nothing for", ([kind, options, source]) => {
-  const own = {
-    ...{ id: "own", name: "Own", purpose: "", kind, options: { ...options, quality: "high" } },
-    target_size: null,
-  } as Preset;
-  const before = defaultWishes(source);
-  const wishes = fromPreset(own, before, source);
-  expect(wishes).toEqual({ ...before, kind, options: { quality: "high" }, preset: "own" });
-  expect(checkWishes(wishes, source).fault).toBeNull();
-});
+  {
+    kind: "adaptive_video",
+    options: { subtitles: [{ url: "https://example.com/a.srt" }], track: 1 },
+    source: audioSource(),
+  },
+  { kind: "video", options: { track: 1 }, source: videoSource({ codecs: { video: "h264", audio: null } }) },
+  { kind: "image", options: { interval: 1, count: 3 }, source: imageSource() },
+] as const)(
+  "a preset of $kind with $options leaves out what a file has nothing for",
+  ({ kind, options, source }) => {
+    const own = {
+      ...{ id: "own", name: "Own", purpose: "", kind, options: { ...options, quality: "high" } },
+      target_size: null,
+    } as Preset;
+    const before = defaultWishes(source);
+    const wishes = fromPreset(own, before, source);
+    expect(wishes).toEqual({ ...before, kind, options: { quality: "high" }, preset: "own" });
+    expect(checkWishes(wishes, source).fault).toBeNull();
+  },
+);
 
 test("options applied to another file adapt to its size, and keep its trim", () => {
   const [web] = PRESETS;
@@ -118,25 +125,46 @@ test("a change of kind keeps the options that apply to it", () => {
 });
 
 test.for([
-  ["video", "webm", { codec: "h265", audio_codec: "mp3", sample_rate: 22_050, width: 640 }, { width: 640 }],
-  ["video", "webm", { mode: "copy", end: 5 }, { end: 5 }],
-  ["waveform", "png", { bits: 8, points: 800, start: 1 }, { start: 1 }],
-  ["waveform", "dat", { format: "png", width: 640, height: 90, waveform_color: "#123456" }, {}],
-  ["adaptive_video", "dash", { i_frames: true, mute: true }, { mute: true }],
+  {
+    kind: "video",
+    format: "webm",
+    options: { codec: "h265", audio_codec: "mp3", sample_rate: 22_050, width: 640 },
+    kept: { width: 640 },
+  },
+  { kind: "video", format: "webm", options: { mode: "copy", end: 5 }, kept: { end: 5 } },
+  { kind: "waveform", format: "png", options: { bits: 8, points: 800, start: 1 }, kept: { start: 1 } },
+  {
+    kind: "waveform",
+    format: "dat",
+    options: { format: "png", width: 640, height: 90, waveform_color: "#123456" },
+    kept: {},
+  },
+  { kind: "adaptive_video", format: "dash", options: { i_frames: true, mute: true }, kept: { mute: true } },
   // It was at fault before.
-  ["video", "mov", { width: -1 }, { width: -1 }],
-] as const)("%s in %s takes back all of %j that it rules out", ([kind, format, options, kept]) => {
-  const wishes = withOptions({ ...defaultWishes(videoSource()), kind }, options);
-  expect(withFormat(wishes, format, videoSource()).options).toEqual({ format, ...kept });
-});
+  { kind: "video", format: "mov", options: { width: -1 }, kept: { width: -1 } },
+] as const)(
+  "$kind in $format takes back all of $options that it rules out",
+  ({ kind, format, options, kept }) => {
+    const wishes = withOptions({ ...defaultWishes(videoSource()), kind }, options);
+    expect(withFormat(wishes, format, videoSource()).options).toEqual({ format, ...kept });
+  },
+);
 
 test.for([
-  [{ codec: "vp9" }, "codec", "mp4 cannot hold vp9 here; use h264, h265, av1."],
-  [{ bitrate: 1 }, "bitrate", "Bitrate must be a number from 300 to 60000 kbit/s."],
-  [{ fps: Number.NaN }, "fps", "Frames per second must be a number from 1 to 60."],
-  [{ fit: "cover" }, "fit", "Fit needs both width and height."],
-  [{ start: 20 }, "start", "Start (20) must be before the end of the source (10 s)."],
-] as const)("rejects %j at %s with the page's own message", ([options, field, message]) => {
+  { options: { codec: "vp9" }, field: "codec", message: "mp4 cannot hold vp9 here; use h264, h265, av1." },
+  {
+    options: { bitrate: 1 },
+    field: "bitrate",
+    message: "Bitrate must be a number from 300 to 60000 kbit/s.",
+  },
+  { options: { fps: Number.NaN }, field: "fps", message: "Frames per second must be a number from 1 to 60." },
+  { options: { fit: "cover" }, field: "fit", message: "Fit needs both width and height." },
+  {
+    options: { start: 20 },
+    field: "start",
+    message: "Start (20) must be before the end of the source (10 s).",
+  },
+] as const)("rejects $options at $field with the page's own message", ({ options, field, message }) => {
   const { fault } = checkWishes(withOptions(defaultWishes(videoSource()), options), videoSource());
   expect(fault).toMatchObject({ field, message });
 });

@@ -5,12 +5,12 @@ const picture = (...lights: number[]) =>
   new Uint8ClampedArray(lights.flatMap((light) => [light, light, light, 255]));
 
 test.for([
-  ["black", picture(0, 0, 0, 0), true],
-  ["white", picture(255, 255, 255, 255), true],
-  ["nearly black with encoder noise", picture(16, 18, 14, 20), true],
-  ["a dark scene", picture(10, 60, 20, 30), false],
-  ["stripes", picture(0, 255, 0, 255), false],
-] as const)("%s is plain: %s", ([, pixels, isPlain]) => {
+  { name: "black", pixels: picture(0, 0, 0, 0), isPlain: true },
+  { name: "white", pixels: picture(255, 255, 255, 255), isPlain: true },
+  { name: "nearly black with encoder noise", pixels: picture(16, 18, 14, 20), isPlain: true },
+  { name: "a dark scene", pixels: picture(10, 60, 20, 30), isPlain: false },
+  { name: "stripes", pixels: picture(0, 255, 0, 255), isPlain: false },
+] as const)("$name is plain: $pixels", ({ pixels, isPlain }) => {
   expect(brightnessSpread(pixels) < PLAIN).toBe(isPlain);
 });
 

@@ -17,18 +17,18 @@ const FILM: Source = {
 };
 
 test.for([
-  [
-    "a film",
-    FILM,
-    [],
-    {
+  {
+    name: "a film",
+    source: FILM,
+    sizes: [],
+    facts: {
       ...{ Format: "MP4", Codecs: "H.265 + AAC", Picture: "1920 × 1080 pixels", Duration: "1:05.43" },
       ...{ "Frame rate": "29.97 per second", Sound: "stereo, 44.1 kHz", Bitrate: "4.32 Mbit/s" },
     },
-  ],
-  [
-    "an MP3",
-    {
+  },
+  {
+    name: "an MP3",
+    source: {
       ...{
         object: "source",
         url: "opfs:/a.mp3",
@@ -41,15 +41,15 @@ test.for([
       audio: { channels: 1, sample_rate: 48_000 },
       ...{ encoder: "copy", reason: "Copied without re-encoding." },
     },
-    [],
-    {
+    sizes: [],
+    facts: {
       ...{ Format: "MP3", Duration: "0:05.00", Sound: "mono, 48 kHz", Bitrate: "128 kbit/s" },
       Made: "Copied without re-encoding.",
     },
-  ],
-  [
-    "a picture",
-    {
+  },
+  {
+    name: "a picture",
+    source: {
       object: "source",
       url: "opfs:/a.webp",
       kind: "image",
@@ -58,21 +58,21 @@ test.for([
       height: 36,
       bitrate: 1,
     },
-    [],
-    { Format: "WebP", Picture: "64 × 36 pixels" },
-  ],
-  [
-    "a stream",
-    {
+    sizes: [],
+    facts: { Format: "WebP", Picture: "64 × 36 pixels" },
+  },
+  {
+    name: "a stream",
+    source: {
       ...{ object: "source", url: "opfs:/master.m3u8", kind: "adaptive_video", format: "hls", filesize: 300 },
       renditions: [
         { url: "opfs:/a", width: 640, height: 360, bitrate: 1, codecs: "avc1" },
         { url: "opfs:/b", bitrate: 1, codecs: "mp4a" },
       ],
     },
-    [300, 700],
-    { Format: "HLS", Renditions: "640 × 360, sound", Files: "2, 1 kB" },
-  ],
-] as const)("the facts of %s", ([, source, sizes, facts]) => {
+    sizes: [300, 700],
+    facts: { Format: "HLS", Renditions: "640 × 360, sound", Files: "2, 1 kB" },
+  },
+] as const)("the facts of $name", ({ source, sizes, facts }) => {
   expect(Object.fromEntries(factsOf(source as Source, sizes))).toEqual(facts);
 });

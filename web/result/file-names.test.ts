@@ -2,15 +2,15 @@ import { expect, test } from "vitest";
 import { fileName, numbered, outputName } from "./file-names.ts";
 
 test.for([
-  ["holiday.MOV", "opfs:/page/out/task_1/holiday.mp4", "holiday.mp4"],
-  ["two.dots.webm", "https://e.example/media/sig.1/out/x/a.m4a?x=1.b", "two.dots.m4a"],
-  ["no ending", "opfs:/page/out/task_1/x.webp", "no ending.webp"],
-  [".hidden", "opfs:/page/out/task_1/x.png", "hidden.png"],
-  ['../a/b:"c".mp4', "opfs:/page/out/task_1/x.mp4", "_a_b__c_.mp4"],
-  ["clip.mp4?token=1#t", "opfs:/page/out/task_1/x.mp4", "clip.mp4"],
-  ["...", "opfs:/page/out/task_1/x.mp4", "media.mp4"],
-  ["plain.mov", "https://e.example/out", "plain.matroska"],
-] as const)("the output of %s at %s is named %s", ([input, url, name]) => {
+  { input: "holiday.MOV", url: "opfs:/page/out/task_1/holiday.mp4", name: "holiday.mp4" },
+  { input: "two.dots.webm", url: "https://e.example/media/sig.1/out/x/a.m4a?x=1.b", name: "two.dots.m4a" },
+  { input: "no ending", url: "opfs:/page/out/task_1/x.webp", name: "no ending.webp" },
+  { input: ".hidden", url: "opfs:/page/out/task_1/x.png", name: "hidden.png" },
+  { input: '../a/b:"c".mp4', url: "opfs:/page/out/task_1/x.mp4", name: "_a_b__c_.mp4" },
+  { input: "clip.mp4?token=1#t", url: "opfs:/page/out/task_1/x.mp4", name: "clip.mp4" },
+  { input: "...", url: "opfs:/page/out/task_1/x.mp4", name: "media.mp4" },
+  { input: "plain.mov", url: "https://e.example/out", name: "plain.matroska" },
+] as const)("the output of $input at $url is named $name", ({ input, url, name }) => {
   expect(outputName(input, { kind: "video", url, format: "matroska" })).toBe(name);
 });
 
@@ -24,12 +24,12 @@ test("names a stream's folder without an extension, and cuts long names between 
 });
 
 test.for([
-  ["https://e.example/out/sheet_0001.jpg?sig=a/b#t", "sheet_0001.jpg"],
-  ["https://e.example/out/a%20b.jpg", "a b.jpg"],
-  ["https://e.example/out/..%2F..%2Fa.jpg", "___.._a.jpg"],
-  ["https://e.example/out/%2e%2E%5Ca.jpg", "___a.jpg"],
-  ["https://e.example/out/50%.jpg", "50%.jpg"],
-] as const)("the file at %s stays in its folder, as %s", ([url, name]) => {
+  { url: "https://e.example/out/sheet_0001.jpg?sig=a/b#t", name: "sheet_0001.jpg" },
+  { url: "https://e.example/out/a%20b.jpg", name: "a b.jpg" },
+  { url: "https://e.example/out/..%2F..%2Fa.jpg", name: "___.._a.jpg" },
+  { url: "https://e.example/out/%2e%2E%5Ca.jpg", name: "___a.jpg" },
+  { url: "https://e.example/out/50%.jpg", name: "50%.jpg" },
+] as const)("the file at $url stays in its folder, as $name", ({ url, name }) => {
   expect(fileName(url)).toBe(name);
 });
 

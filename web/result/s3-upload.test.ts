@@ -12,26 +12,29 @@ const FULL: S3Form = {
 };
 
 test.for([
-  [FULL, []],
-  [EMPTY_FORM, ["bucket", "endpoint", "region", "access_key_id", "secret_access_key"]],
-  [{ ...EMPTY_FORM, connection_id: "conn_1", bucket: "b.c" }, []],
-  [{ ...FULL, endpoint: "s3.example" }, ["endpoint"]],
-  [{ ...FULL, endpoint: "https://user@s3.example" }, ["endpoint"]],
-  [{ ...FULL, bucket: "My bucket" }, ["bucket"]],
-  [{ ...FULL, prefix: "a/../b" }, ["prefix"]],
-  [{ ...FULL, prefix: "é".repeat(401) }, ["prefix"]],
-  [{ ...FULL, secret_access_key: "with space" }, ["secret_access_key"]],
-] as const)("the faults of %j are in %j", ([form, fields]) => {
+  { form: FULL, fields: [] },
+  { form: EMPTY_FORM, fields: ["bucket", "endpoint", "region", "access_key_id", "secret_access_key"] },
+  { form: { ...EMPTY_FORM, connection_id: "conn_1", bucket: "b.c" }, fields: [] },
+  { form: { ...FULL, endpoint: "s3.example" }, fields: ["endpoint"] },
+  { form: { ...FULL, endpoint: "https://user@s3.example" }, fields: ["endpoint"] },
+  { form: { ...FULL, bucket: "My bucket" }, fields: ["bucket"] },
+  { form: { ...FULL, prefix: "a/../b" }, fields: ["prefix"] },
+  { form: { ...FULL, prefix: "é".repeat(401) }, fields: ["prefix"] },
+  { form: { ...FULL, secret_access_key: "with space" }, fields: ["secret_access_key"] },
+] as const)("the faults of $form are in $fields", ({ form, fields }) => {
   expect(Object.keys(faultsOf(form))).toEqual(fields);
 });
 
 test.for([
-  ["films/", "a.mp4", false, "films/a.mp4"],
-  ["", "a.mp4", false, "a.mp4"],
-  ["//x-", "stream", true, "x-stream/"],
-] as const)("prefix %j and name %j (folder: %s) make the key %j", ([prefix, name, isFolder, key]) => {
-  expect(keyOf({ prefix }, name, isFolder)).toBe(key);
-});
+  { prefix: "films/", name: "a.mp4", isFolder: false, key: "films/a.mp4" },
+  { prefix: "", name: "a.mp4", isFolder: false, key: "a.mp4" },
+  { prefix: "//x-", name: "stream", isFolder: true, key: "x-stream/" },
+] as const)(
+  "prefix $prefix and name $name (folder: $isFolder) make the key $key",
+  ({ prefix, name, isFolder, key }) => {
+    expect(keyOf({ prefix }, name, isFolder)).toBe(key);
+  },
+);
 
 test("the CORS rules allow the page's origin and expose the headers that it reads", () => {
   expect(JSON.parse(corsRules("https://page.example"))).toEqual([

@@ -28,15 +28,15 @@ test("the smallest step is one frame at the exact rate, or a hundredth of a seco
 });
 
 test.for([
-  ["begin", 0, 0],
-  ["begin", 1, 25],
-  ["begin", 1.01, 26],
-  ["end", 1, 24],
-  ["end", 1.01, 25],
-  ["end", 0.04, 0],
-  ["moment", 1, 25],
-  ["moment", 1.039, 25],
-] as const)("the frame of a %s at %d s is %d", ([mark, time, frame]) => {
+  { mark: "begin", time: 0, frame: 0 },
+  { mark: "begin", time: 1, frame: 25 },
+  { mark: "begin", time: 1.01, frame: 26 },
+  { mark: "end", time: 1, frame: 24 },
+  { mark: "end", time: 1.01, frame: 25 },
+  { mark: "end", time: 0.04, frame: 0 },
+  { mark: "moment", time: 1, frame: 25 },
+  { mark: "moment", time: 1.039, frame: 25 },
+] as const)("the frame of a $mark at $time s is $frame", ({ mark, time, frame }) => {
   expect(frameAt(mark, time, film)).toBe(frame);
 });
 
@@ -93,38 +93,38 @@ test("with known frame times, steps go from frame to frame and end at the last o
 });
 
 test.for([
-  ["0", 0],
-  ["62.5", 62.5],
-  ["62,5", 62.5],
-  [" 62.5 s ", 62.5],
-  ["7 seconds", 7],
-  [".5", 0.5],
-  ["3.", 3],
-  ["1:02.50", 62.5],
-  ["1:2", 62],
-  ["90:00", 5400],
-  ["1:02:03.04", 3723.04],
-  ["100:00:00", 360_000],
-  ["0.0333666667", 0.033367],
-] as const)("%j is %d s", ([text, seconds]) => {
+  { text: "0", seconds: 0 },
+  { text: "62.5", seconds: 62.5 },
+  { text: "62,5", seconds: 62.5 },
+  { text: " 62.5 s ", seconds: 62.5 },
+  { text: "7 seconds", seconds: 7 },
+  { text: ".5", seconds: 0.5 },
+  { text: "3.", seconds: 3 },
+  { text: "1:02.50", seconds: 62.5 },
+  { text: "1:2", seconds: 62 },
+  { text: "90:00", seconds: 5400 },
+  { text: "1:02:03.04", seconds: 3723.04 },
+  { text: "100:00:00", seconds: 360_000 },
+  { text: "0.0333666667", seconds: 0.033367 },
+] as const)("$text is $seconds s", ({ text, seconds }) => {
   expect(parseTime(text)).toEqual({ seconds });
 });
 
 test.for([
-  ["", "Write a time"],
-  ["s", "Write a time"],
-  ["abc", "Write a time"],
-  ["1e3", "Write a time"],
-  ["0x10", "Write a time"],
-  ["1.2.3", "Write a time"],
-  ["1:02:03:04", "Write a time"],
-  ["1:-2", "Write a time"],
-  [":30", "Write a time"],
-  ["1".repeat(400), "Write a time"],
-  ["-1", "before the start"],
-  ["1:60", "Seconds go up to 59"],
-  ["1:60:00", "Minutes go up to 59"],
-] as const)("rejects %j", ([text, words]) => {
+  { text: "", words: "Write a time" },
+  { text: "s", words: "Write a time" },
+  { text: "abc", words: "Write a time" },
+  { text: "1e3", words: "Write a time" },
+  { text: "0x10", words: "Write a time" },
+  { text: "1.2.3", words: "Write a time" },
+  { text: "1:02:03:04", words: "Write a time" },
+  { text: "1:-2", words: "Write a time" },
+  { text: ":30", words: "Write a time" },
+  { text: "1".repeat(400), words: "Write a time" },
+  { text: "-1", words: "before the start" },
+  { text: "1:60", words: "Seconds go up to 59" },
+  { text: "1:60:00", words: "Minutes go up to 59" },
+] as const)("rejects $text", ({ text, words }) => {
   const parsed = parseTime(text);
   expect("fault" in parsed && parsed.fault).toContain(words);
 });
@@ -132,30 +132,30 @@ test.for([
 const timeline = timelineOf({ kind: "video", fps: 25 }, 10);
 
 test.for([
-  [{}, { begin: 0, end: 10 }],
-  [{ start: 2 }, { begin: 2, end: 10 }],
-  [
-    { start: -2, end: 99 },
-    { begin: 0, end: 10 },
-  ],
-  [{ start: 99 }, { begin: 9.96, end: 10 }],
-  [
-    { start: 5, end: 3 },
-    { begin: 5, end: 5.04 },
-  ],
-] as const)("the edges of %j are %j", ([stretch, edges]) => {
+  { stretch: {}, edges: { begin: 0, end: 10 } },
+  { stretch: { start: 2 }, edges: { begin: 2, end: 10 } },
+  {
+    stretch: { start: -2, end: 99 },
+    edges: { begin: 0, end: 10 },
+  },
+  { stretch: { start: 99 }, edges: { begin: 9.96, end: 10 } },
+  {
+    stretch: { start: 5, end: 3 },
+    edges: { begin: 5, end: 5.04 },
+  },
+] as const)("the edges of $stretch are $edges", ({ stretch, edges }) => {
   expect(edgesOf(stretch, timeline)).toEqual(edges);
 });
 
 test.for([
-  [{ begin: 0, end: 10 }, {}],
-  [{ begin: 0, end: 4 }, { end: 4 }],
-  [{ begin: 4, end: 10 }, { start: 4 }],
-  [
-    { begin: 4, end: 9.96 },
-    { start: 4, end: 9.96 },
-  ],
-] as const)("edges %j are the stretch %j", ([edges, stretch]) => {
+  { edges: { begin: 0, end: 10 }, stretch: {} },
+  { edges: { begin: 0, end: 4 }, stretch: { end: 4 } },
+  { edges: { begin: 4, end: 10 }, stretch: { start: 4 } },
+  {
+    edges: { begin: 4, end: 9.96 },
+    stretch: { start: 4, end: 9.96 },
+  },
+] as const)("edges $edges are the stretch $stretch", ({ edges, stretch }) => {
   expect(stretchOf(edges, timeline)).toEqual(stretch);
 });
 
@@ -175,31 +175,31 @@ test("an edge stays within the file, at least one frame from the other edge", ()
 });
 
 test.for([
-  ["begin", 10.01, "The file ends at 0:10.00."],
-  ["end", 11, "The file ends at 0:10.00."],
-  ["begin", 5, "The start must be before the end, which is at 0:05.00."],
-  ["end", 2.01, "The end must be after the start, which is at 0:02.00."],
-  ["begin", 4.96, null],
-  ["end", 10.004, null],
-] as const)("a %s typed as %d s: %s", ([edge, time, words]) => {
+  { edge: "begin", time: 10.01, words: "The file ends at 0:10.00." },
+  { edge: "end", time: 11, words: "The file ends at 0:10.00." },
+  { edge: "begin", time: 5, words: "The start must be before the end, which is at 0:05.00." },
+  { edge: "end", time: 2.01, words: "The end must be after the start, which is at 0:02.00." },
+  { edge: "begin", time: 4.96, words: null },
+  { edge: "end", time: 10.004, words: null },
+] as const)("a $edge typed as $time s: $words", ({ edge, time, words }) => {
   expect(faultOf(edge, time, { begin: 2, end: 5 }, timeline)).toBe(words);
 });
 
 const plain = { shiftKey: false, ctrlKey: false, altKey: false, metaKey: false };
 
 test.for([
-  ["ArrowRight", false, 5.1],
-  ["ArrowUp", false, 5.1],
-  ["ArrowLeft", false, 4.9],
-  ["ArrowDown", true, 4],
-  ["ArrowRight", true, 6],
-  ["PageUp", false, 15],
-  ["PageDown", false, 1],
-  ["Home", false, 1],
-  ["End", false, 20],
-  ["a", false, null],
-  ["Tab", true, null],
-] as const)("%s, with Shift %s, moves from 5 to %s", ([key, shiftKey, time]) => {
+  { key: "ArrowRight", shiftKey: false, time: 5.1 },
+  { key: "ArrowUp", shiftKey: false, time: 5.1 },
+  { key: "ArrowLeft", shiftKey: false, time: 4.9 },
+  { key: "ArrowDown", shiftKey: true, time: 4 },
+  { key: "ArrowRight", shiftKey: true, time: 6 },
+  { key: "PageUp", shiftKey: false, time: 15 },
+  { key: "PageDown", shiftKey: false, time: 1 },
+  { key: "Home", shiftKey: false, time: 1 },
+  { key: "End", shiftKey: false, time: 20 },
+  { key: "a", shiftKey: false, time: null },
+  { key: "Tab", shiftKey: true, time: null },
+] as const)("$key, with Shift $shiftKey, moves from 5 to $time", ({ key, shiftKey, time }) => {
   expect(timeByKey({ ...plain, key, shiftKey }, 5, [1, 20])).toBe(time);
 });
 

@@ -48,35 +48,38 @@ function thrownBy(call: () => unknown): MediaError {
 }
 
 test.for([
-  [() => forecast("audio", {}, SILENT), "The source has no sound."],
-  [() => forecast("video", {}, { ...SILENT, kind: "image" }), "The source is a still image."],
-  [() => forecast("video", {}, SOUND), "Video needs pictures, and the source has none."],
-  [() => forecast("image", {}, SOUND), "An image needs pictures, and the source has none."],
-  [() => forecast("video", { start: 9 }, SILENT), "Start (9) must be before the end of the source (8 s)."],
-  [
-    () => forecast("video", { target_size: 1000 }, SILENT),
-    "File size (1000) is too small for 8 seconds with these options.",
-  ],
-  [
-    () => optionsForSize("image", {}, SILENT, 1000),
-    "A file size applies to video and sound only; here the size in pixels and the quality decide.",
-  ],
-  [
-    () => optionsForSize("audio", { format: "flac" }, SOUND, 1_000_000),
-    "flac is lossless and has no bitrate; a file size needs mp3, aac, ogg or opus.",
-  ],
-  [() => asked({ fps: 61 }), "Frames per second must be a number from 1 to 60."],
-  [() => asked({ start: 9, end: 3 }), "End must be after the start (9)."],
-  [() => asked({ fit: "cover" }), "Fit needs both width and height."],
-] as const)("words %s for the page", ([call, words]) => {
+  { call: () => forecast("audio", {}, SILENT), words: "The source has no sound." },
+  { call: () => forecast("video", {}, { ...SILENT, kind: "image" }), words: "The source is a still image." },
+  { call: () => forecast("video", {}, SOUND), words: "Video needs pictures, and the source has none." },
+  { call: () => forecast("image", {}, SOUND), words: "An image needs pictures, and the source has none." },
+  {
+    call: () => forecast("video", { start: 9 }, SILENT),
+    words: "Start (9) must be before the end of the source (8 s).",
+  },
+  {
+    call: () => forecast("video", { target_size: 1000 }, SILENT),
+    words: "File size (1000) is too small for 8 seconds with these options.",
+  },
+  {
+    call: () => optionsForSize("image", {}, SILENT, 1000),
+    words: "A file size applies to video and sound only; here the size in pixels and the quality decide.",
+  },
+  {
+    call: () => optionsForSize("audio", { format: "flac" }, SOUND, 1_000_000),
+    words: "flac is lossless and has no bitrate; a file size needs mp3, aac, ogg or opus.",
+  },
+  { call: () => asked({ fps: 61 }), words: "Frames per second must be a number from 1 to 60." },
+  { call: () => asked({ start: 9, end: 3 }), words: "End must be after the start (9)." },
+  { call: () => asked({ fit: "cover" }), words: "Fit needs both width and height." },
+] as const)("words $call for the page", ({ call, words }) => {
   expect(faultDetail(thrownBy(call))).toBe(words);
 });
 
 test.for([
-  [{ code: "playlist" }, "The file is a playlist; add the media itself."],
-  [{ code: "no_answer", from: "source", host: "example.com" }, "The message."],
-  [{ code: "field", field: "webhook_url", rule: "must be a string." }, "The message."],
-] as const)("words the reason %o for the page, or keeps the message", ([reason, words]) => {
+  { reason: { code: "playlist" }, words: "The file is a playlist; add the media itself." },
+  { reason: { code: "no_answer", from: "source", host: "example.com" }, words: "The message." },
+  { reason: { code: "field", field: "webhook_url", rule: "must be a string." }, words: "The message." },
+] as const)("words the reason $reason for the page, or keeps the message", ({ reason, words }) => {
   expect(faultDetail({ message: "The message.", reason })).toBe(words);
 });
 

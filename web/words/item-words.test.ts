@@ -16,11 +16,14 @@ const wishes = (kind: Wishes["kind"], options: object, target_size: number | nul
 const png: Source = { object: "source", url: "file:", kind: "image", format: "png" };
 
 test.for([
-  ["MP4, H.264, medium quality", wishes("video", {})],
-  ["WebM, VP9, 640 wide, high quality", wishes("video", { format: "webm", width: 640, quality: "high" })],
-  [
-    "MP4, AV1, 640 × 360, 30 fps, 0:01.50 to 0:04.00, 2.5 Mbit/s",
-    wishes("video", {
+  { text: "MP4, H.264, medium quality", chosen: wishes("video", {}) },
+  {
+    text: "WebM, VP9, 640 wide, high quality",
+    chosen: wishes("video", { format: "webm", width: 640, quality: "high" }),
+  },
+  {
+    text: "MP4, AV1, 640 × 360, 30 fps, 0:01.50 to 0:04.00, 2.5 Mbit/s",
+    chosen: wishes("video", {
       codec: "av1",
       width: 640,
       height: 360,
@@ -29,34 +32,43 @@ test.for([
       end: 4,
       bitrate: 2_500_000,
     }),
-  ],
-  ["MP4, H.264, 50 % of the size, at most 8 MB", wishes("video", { width: "50%", height: "50%" }, 8e6)],
-  [
-    "MP3, from 0:03.00, 1.5 times as fast, 96 kbit/s",
-    wishes("audio", { start: 3, speed: 1.5, bitrate: 96_000 }),
-  ],
-  ["MP4, H.264", wishes("video", { fps: Number.NaN }, Number.NaN)],
-  [
-    "MP4, H.264, with a logo, medium quality",
-    wishes("video", { overlay: { url: "https://example.com/logo.png" } }),
-  ],
-  [
-    "MP4, H.264, with subtitles, 2 more after it, medium quality",
-    wishes("video", {
+  },
+  {
+    text: "MP4, H.264, 50 % of the size, at most 8 MB",
+    chosen: wishes("video", { width: "50%", height: "50%" }, 8e6),
+  },
+  {
+    text: "MP3, from 0:03.00, 1.5 times as fast, 96 kbit/s",
+    chosen: wishes("audio", { start: 3, speed: 1.5, bitrate: 96_000 }),
+  },
+  { text: "MP4, H.264", chosen: wishes("video", { fps: Number.NaN }, Number.NaN) },
+  {
+    text: "MP4, H.264, with a logo, medium quality",
+    chosen: wishes("video", { overlay: { url: "https://example.com/logo.png" } }),
+  },
+  {
+    text: "MP4, H.264, with subtitles, 2 more after it, medium quality",
+    chosen: wishes("video", {
       subtitles: [{ url: "https://example.com/en.srt" }],
       concat: [{ url: "https://example.com/b.mp4" }, { url: "https://example.com/c.mp4" }],
     }),
-  ],
-  ["MP4, H.264, medium quality", wishes("video", { width: 100, height: "wide" })],
-  ["MP3", wishes("audio", { bitrate: Number.NaN })],
-  ["GIF, 50 % wide", wishes("image", { format: "gif", width: "50%" })],
-  ["FLAC", wishes("audio", { format: "flac", quality: "low" })],
-  ["WebP, 480 high, lowest quality", wishes("image", { format: "webp", height: 480, quality: "very_low" })],
-  ["PNG, frame at 0:02.50", wishes("image", { start: 2.5 })],
-  ["PNG, 5 pictures, from 0:02.50", wishes("image", { start: 2.5, count: 5 })],
-  ["JPEG storyboard, one every 10 seconds, medium quality", wishes("storyboard", { interval: 10 })],
-  ["HLS stream, highest quality", wishes("adaptive_video", { quality: "very_high" })],
-] as const)("%s", ([text, chosen]) => {
+  },
+  { text: "MP4, H.264, medium quality", chosen: wishes("video", { width: 100, height: "wide" }) },
+  { text: "MP3", chosen: wishes("audio", { bitrate: Number.NaN }) },
+  { text: "GIF, 50 % wide", chosen: wishes("image", { format: "gif", width: "50%" }) },
+  { text: "FLAC", chosen: wishes("audio", { format: "flac", quality: "low" }) },
+  {
+    text: "WebP, 480 high, lowest quality",
+    chosen: wishes("image", { format: "webp", height: 480, quality: "very_low" }),
+  },
+  { text: "PNG, frame at 0:02.50", chosen: wishes("image", { start: 2.5 }) },
+  { text: "PNG, 5 pictures, from 0:02.50", chosen: wishes("image", { start: 2.5, count: 5 }) },
+  {
+    text: "JPEG storyboard, one every 10 seconds, medium quality",
+    chosen: wishes("storyboard", { interval: 10 }),
+  },
+  { text: "HLS stream, highest quality", chosen: wishes("adaptive_video", { quality: "very_high" }) },
+] as const)("$text", ({ text, chosen }) => {
   expect(describeWishes(chosen, png)).toBe(text);
 });
 
@@ -79,42 +91,48 @@ const source = (facts: Partial<Source>): Source => ({
 });
 
 test.for([
-  [
-    "MP4 video, H.264 and AAC, 1920 × 1080, 29.97 fps, 0:32, 45.2 MB",
-    {
+  {
+    text: "MP4 video, H.264 and AAC, 1920 × 1080, 29.97 fps, 0:32, 45.2 MB",
+    facts: {
       ...{ codecs: { video: "h264", audio: "aac" }, width: 1920, height: 1080 },
       ...{ fps: 29.97002997, duration: 32.04, filesize: 45_200_000 },
     },
-  ],
-  [
-    "Matroska video, VP9, 640 × 360, 25 fps, 1:02:03",
-    {
+  },
+  {
+    text: "Matroska video, VP9, 640 × 360, 25 fps, 1:02:03",
+    facts: {
       ...{ format: "matroska", codecs: { video: "vp9", audio: null }, width: 640, height: 360 },
       ...{ fps: 25, duration: 3723 },
     },
-  ],
-  [
-    "WAV audio, PCM, mono, 44.1 kHz, 0:05, 441 kB",
-    {
+  },
+  {
+    text: "WAV audio, PCM, mono, 44.1 kHz, 0:05, 441 kB",
+    facts: {
       ...{ kind: "audio", format: "wav", codecs: { video: null, audio: "pcm_s16le" }, duration: 5 },
       ...{ audio: { channels: 1, sample_rate: 44_100 }, filesize: 441_000 },
     },
-  ],
-  [
-    "MP3 audio, 6 channels, 48 kHz, 0:05",
-    {
+  },
+  {
+    text: "MP3 audio, 6 channels, 48 kHz, 0:05",
+    facts: {
       ...{ kind: "audio", format: "mp3", codecs: { video: null, audio: "mp3" }, duration: 5 },
       audio: { channels: 6, sample_rate: 48_000 },
     },
-  ],
-  [
-    "JPEG image, 4000 × 3000, 3 MB",
-    { kind: "image", format: "jpeg", width: 4000, height: 3000, filesize: 3e6, duration: 0.04 },
-  ],
-  ["GIF animation, 320 × 200", { kind: "image", format: "gif", width: 320, height: 200, animated: true }],
-  ["NUT video", { format: "nut" }],
-  ["AVI video, unknown codec and MP3", { format: "avi", codecs: { video: null, audio: "mp3" } }],
-] as [string, Partial<Source>][])("%s", ([text, facts]) => {
+  },
+  {
+    text: "JPEG image, 4000 × 3000, 3 MB",
+    facts: { kind: "image", format: "jpeg", width: 4000, height: 3000, filesize: 3e6, duration: 0.04 },
+  },
+  {
+    text: "GIF animation, 320 × 200",
+    facts: { kind: "image", format: "gif", width: 320, height: 200, animated: true },
+  },
+  { text: "NUT video", facts: { format: "nut" } },
+  {
+    text: "AVI video, unknown codec and MP3",
+    facts: { format: "avi", codecs: { video: null, audio: "mp3" } },
+  },
+] as { text: string; facts: Partial<Source> }[])("$text", ({ text, facts }) => {
   expect(describeSource(source(facts))).toBe(text);
 });
 
@@ -141,13 +159,17 @@ const omittedFrom = (kind: Wishes["kind"], options: Wishes["options"]): Wishes =
 const CROWD = "1 further sound track (French), surround sound (it becomes stereo), subtitles (German)";
 
 test.for([
-  ["video", { format: "mp4" }, `Leaves out: ${CROWD}, private tags such as location and device.`],
-  ["video", { format: "mp4", metadata: "keep" }, `Leaves out: ${CROWD}.`],
-  ["video", { format: "webm", metadata: "keep" }, `Leaves out: ${CROWD}, the cover.`],
-  ["video", { format: "mov", metadata: "keep" }, `Leaves out: ${CROWD}, the cover.`],
-  ["video", { format: "mp4", metadata: "strip" }, `Leaves out: ${CROWD}.`],
-  ["image", {}, null],
-] as const)("%s with %o", ([kind, options, words]) => {
+  {
+    kind: "video",
+    options: { format: "mp4" },
+    words: `Leaves out: ${CROWD}, private tags such as location and device.`,
+  },
+  { kind: "video", options: { format: "mp4", metadata: "keep" }, words: `Leaves out: ${CROWD}.` },
+  { kind: "video", options: { format: "webm", metadata: "keep" }, words: `Leaves out: ${CROWD}, the cover.` },
+  { kind: "video", options: { format: "mov", metadata: "keep" }, words: `Leaves out: ${CROWD}, the cover.` },
+  { kind: "video", options: { format: "mp4", metadata: "strip" }, words: `Leaves out: ${CROWD}.` },
+  { kind: "image", options: {}, words: null },
+] as const)("$kind with $options", ({ kind, options, words }) => {
   expect(describeDropped(omittedFrom(kind, options), film)).toBe(words);
 });
 

@@ -100,10 +100,10 @@ describe.skipIf(!CORE)("the fast core", () => {
   });
 
   test.for([
-    ["of a song", () => taggedSound("m4a"), "audio", "mp3"],
-    ["of a film", () => taggedVideo("mp4"), "video", "mp4"],
-    ["in PNG", pngCovered, "audio", "flac"],
-  ] as const)("keeps the cover %s", async ([, make, kind, format]) => {
+    { name: "of a song", make: () => taggedSound("m4a"), kind: "audio", format: "mp3" },
+    { name: "of a film", make: () => taggedVideo("mp4"), kind: "video", format: "mp4" },
+    { name: "in PNG", make: pngCovered, kind: "audio", format: "flac" },
+  ] as const)("keeps the cover $name", async ({ make, kind, format }) => {
     const input = await make();
     const output = await save(
       await encode(input, kind, kind === "video" ? { format, width: 160 } : { format }),
@@ -124,11 +124,11 @@ describe.skipIf(!CORE)("the fast core", () => {
   });
 
   test.for([
-    ["mp3", "mp3"],
-    ["opus", "opus"],
-    ["flac", "flac"],
-    ["wav", "pcm_s16le"],
-  ] as const)("encodes sound as %s", async ([format, codec]) => {
+    { format: "mp3", codec: "mp3" },
+    { format: "opus", codec: "opus" },
+    { format: "flac", codec: "flac" },
+    { format: "wav", codec: "pcm_s16le" },
+  ] as const)("encodes sound as $format", async ({ format, codec }) => {
     const result = await encode(await clip("flac", { seconds: 3 }), "audio", { format });
     const { sound, duration } = await readFacts(await save(result));
     expect(sound?.codec).toBe(codec);
@@ -153,9 +153,9 @@ describe.skipIf(!CORE)("the fast core", () => {
 
   // The index of an MP4 is moved to its front, and a WAV's header is completed at its end.
   test.for([
-    ["mp4", ["-c:v", "libx264", "-preset", "ultrafast", "-movflags", "+faststart"]],
-    ["wav", ["-vn"]],
-  ] as const)("writes the same %s with blocks that leave the memory", async ([format, args]) => {
+    { format: "mp4", args: ["-c:v", "libx264", "-preset", "ultrafast", "-movflags", "+faststart"] },
+    { format: "wav", args: ["-vn"] },
+  ] as const)("writes the same $format with blocks that leave the memory", async ({ format, args }) => {
     const input = await clip("mp4", { seconds: 3 });
     const exact = ["-fflags", "+bitexact", "-flags", "+bitexact"];
     const runs = [["-i", "/in/input", ...args, ...exact, `/out/output.${format}`]];

@@ -29,14 +29,17 @@ const REALTIME = "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -lag-in-frames 
 
 // Each takes other ways through libvpx.
 const STREAMS = [
-  ["a constant quality", `${REALTIME} -crf 32 -b:v 0`],
-  ["the best quality", `${REALTIME} -crf 4 -b:v 0`],
-  ["the worst quality", `${REALTIME} -crf 60 -b:v 0`],
-  ["a bitrate", `${REALTIME} -b:v 200k -minrate 200k -maxrate 200k -bufsize 200k`],
-  ["sizes that end within a block", `${REALTIME} -vf scale=98:66 -crf 20 -b:v 0`],
-  ["slower search", `${REALTIME} -cpu-used 4 -crf 32 -b:v 0`],
-  ["a look-ahead", "-c:v libvpx-vp9 -deadline good -cpu-used 4 -lag-in-frames 12 -crf 32 -b:v 0"],
-  ["lossless", `${REALTIME} -lossless 1`],
+  { name: "a constant quality", options: `${REALTIME} -crf 32 -b:v 0` },
+  { name: "the best quality", options: `${REALTIME} -crf 4 -b:v 0` },
+  { name: "the worst quality", options: `${REALTIME} -crf 60 -b:v 0` },
+  { name: "a bitrate", options: `${REALTIME} -b:v 200k -minrate 200k -maxrate 200k -bufsize 200k` },
+  { name: "sizes that end within a block", options: `${REALTIME} -vf scale=98:66 -crf 20 -b:v 0` },
+  { name: "slower search", options: `${REALTIME} -cpu-used 4 -crf 32 -b:v 0` },
+  {
+    name: "a look-ahead",
+    options: "-c:v libvpx-vp9 -deadline good -cpu-used 4 -lag-in-frames 12 -crf 32 -b:v 0",
+  },
+  { name: "lossless", options: `${REALTIME} -lossless 1` },
 ] as const;
 
 describe.skipIf(!VP9_CORE)("the fast core for VP9", () => {
@@ -67,7 +70,7 @@ describe.skipIf(!VP9_CORE)("the fast core for VP9", () => {
     expect((await probe(output)).color).toMatchObject({ transfer: "bt709", bit_depth: 8 });
   });
 
-  test.for(STREAMS)("writes the bytes of scalar code for %s", async ([, options], { expect }) => {
+  test.for(STREAMS)("writes the bytes of scalar code for $name", async ({ options }, { expect }) => {
     const input = await clip("mp4", { seconds: 1, size: "320x180" });
     // Else the file has random ids.
     const run =

@@ -16,43 +16,43 @@ const url = "https://example.com/a.mp4";
 const source = { object: "source", url, kind: "video", format: "mp4" };
 
 test.each([
-  [
-    "a task to S3",
-    "/tasks",
-    { input: url, kind: "video", output: "s3://bucket/key" },
-    [400, "connection_required", "output"],
-  ],
-  [
-    "a task from S3",
-    "/tasks",
-    { input: "s3://bucket/key", kind: "video" },
-    [400, "connection_required", "input"],
-  ],
-  [
-    "a probe of S3",
-    "/steps",
-    { kind: "probe", input: { url: "s3://bucket/key" } },
-    [400, "connection_required", "input.url"],
-  ],
-  [
-    "an encode from S3",
-    "/steps",
-    { kind: "audio", input: { ...source, url: "s3://bucket/key" } },
-    [400, "connection_required", "input.url"],
-  ],
-  [
-    "an upload",
-    "/steps",
-    { kind: "upload", input: source, options: { url: "s3://bucket/key" } },
-    [400, "connection_required", "options.connection_id"],
-  ],
-  [
-    "an upload by an unknown connection",
-    "/steps",
-    { kind: "upload", input: source, options: { url: "s3://bucket/key", connection_id: "conn_1" } },
-    [404, "connection_not_found", "options.connection_id"],
-  ],
-])("%s needs a connection", async (_, path, body, answer) => {
+  {
+    name: "a task to S3",
+    path: "/tasks",
+    body: { input: url, kind: "video", output: "s3://bucket/key" },
+    answer: [400, "connection_required", "output"],
+  },
+  {
+    name: "a task from S3",
+    path: "/tasks",
+    body: { input: "s3://bucket/key", kind: "video" },
+    answer: [400, "connection_required", "input"],
+  },
+  {
+    name: "a probe of S3",
+    path: "/steps",
+    body: { kind: "probe", input: { url: "s3://bucket/key" } },
+    answer: [400, "connection_required", "input.url"],
+  },
+  {
+    name: "an encode from S3",
+    path: "/steps",
+    body: { kind: "audio", input: { ...source, url: "s3://bucket/key" } },
+    answer: [400, "connection_required", "input.url"],
+  },
+  {
+    name: "an upload",
+    path: "/steps",
+    body: { kind: "upload", input: source, options: { url: "s3://bucket/key" } },
+    answer: [400, "connection_required", "options.connection_id"],
+  },
+  {
+    name: "an upload by an unknown connection",
+    path: "/steps",
+    body: { kind: "upload", input: source, options: { url: "s3://bucket/key", connection_id: "conn_1" } },
+    answer: [404, "connection_not_found", "options.connection_id"],
+  },
+])("$name needs a connection", async ({ path, body, answer }) => {
   expect(await post(path, body)).toEqual(answer);
 });
 
@@ -63,17 +63,33 @@ const wet = (overlay: string, input = url) => ({
 });
 
 test.each([
-  ["a private address", wet("http://10.1.2.3/a.png"), [400, "invalid_input", "options.overlay.url"]],
-  ["a name of this machine", wet("https://localhost/a.png"), [400, "invalid_input", "options.overlay.url"]],
-  ["no URL", wet(""), [400, "invalid_options", "options.overlay.url"]],
-  ["another scheme", wet("file:///etc/passwd"), [400, "invalid_options", "options.overlay.url"]],
-  [
-    "a private address among several",
-    { ...wet(url), options: { subtitles: [{ url }, { url: "http://10.1.2.3/a.srt" }] } },
-    [400, "invalid_input", "options.subtitles.1.url"],
-  ],
-  ["S3 without a connection", wet("s3://bucket/a.png"), [400, "connection_required", "options.overlay.url"]],
-])("an extra input with %s is refused", async (_, body, answer) => {
+  {
+    name: "a private address",
+    body: wet("http://10.1.2.3/a.png"),
+    answer: [400, "invalid_input", "options.overlay.url"],
+  },
+  {
+    name: "a name of this machine",
+    body: wet("https://localhost/a.png"),
+    answer: [400, "invalid_input", "options.overlay.url"],
+  },
+  { name: "no URL", body: wet(""), answer: [400, "invalid_options", "options.overlay.url"] },
+  {
+    name: "another scheme",
+    body: wet("file:///etc/passwd"),
+    answer: [400, "invalid_options", "options.overlay.url"],
+  },
+  {
+    name: "a private address among several",
+    body: { ...wet(url), options: { subtitles: [{ url }, { url: "http://10.1.2.3/a.srt" }] } },
+    answer: [400, "invalid_input", "options.subtitles.1.url"],
+  },
+  {
+    name: "S3 without a connection",
+    body: wet("s3://bucket/a.png"),
+    answer: [400, "connection_required", "options.overlay.url"],
+  },
+])("an extra input with $name is refused", async ({ body, answer }) => {
   expect(await post("/tasks", body)).toEqual(answer);
   const step = { ...body, input: source };
   expect(await post("/steps", step)).toEqual(answer);

@@ -87,34 +87,34 @@ test.each(RUN_ERROR_KINDS)(
 );
 
 test.each([
-  ["request_invalid", 400],
-  ["input_required", 400],
-  ["invalid_input", 400],
-  ["invalid_kind", 400],
-  ["invalid_format", 400],
-  ["invalid_codec", 400],
-  ["invalid_options", 400],
-  ["invalid_output", 400],
-  ["connection_required", 400],
-  ["token_missing", 401],
-  ["token_invalid", 401],
-  ["forbidden", 403],
-  ["task_not_found", 404],
-  ["step_not_found", 404],
-  ["connection_not_found", 404],
-  ["media_not_found", 404],
-  ["route_not_found", 404],
-  ["task_finished", 409],
-  ["step_finished", 409],
-  ["task_running", 409],
-  ["step_running", 409],
-  ["connection_in_use", 409],
-  ["idempotency_conflict", 409],
-  ["payload_too_large", 413],
-  ["idempotency_mismatch", 422],
-  ["rate_limited", 429],
-  ["service_unavailable", 503],
-] as const)("%s answers %i", async (kind, status) => {
+  { kind: "request_invalid", status: 400 },
+  { kind: "input_required", status: 400 },
+  { kind: "invalid_input", status: 400 },
+  { kind: "invalid_kind", status: 400 },
+  { kind: "invalid_format", status: 400 },
+  { kind: "invalid_codec", status: 400 },
+  { kind: "invalid_options", status: 400 },
+  { kind: "invalid_output", status: 400 },
+  { kind: "connection_required", status: 400 },
+  { kind: "token_missing", status: 401 },
+  { kind: "token_invalid", status: 401 },
+  { kind: "forbidden", status: 403 },
+  { kind: "task_not_found", status: 404 },
+  { kind: "step_not_found", status: 404 },
+  { kind: "connection_not_found", status: 404 },
+  { kind: "media_not_found", status: 404 },
+  { kind: "route_not_found", status: 404 },
+  { kind: "task_finished", status: 409 },
+  { kind: "step_finished", status: 409 },
+  { kind: "task_running", status: 409 },
+  { kind: "step_running", status: 409 },
+  { kind: "connection_in_use", status: 409 },
+  { kind: "idempotency_conflict", status: 409 },
+  { kind: "payload_too_large", status: 413 },
+  { kind: "idempotency_mismatch", status: 422 },
+  { kind: "rate_limited", status: 429 },
+  { kind: "service_unavailable", status: 503 },
+] as const)("$kind answers $status", async ({ kind, status }) => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const app = failing(new MediaError(kind, "Plain words.", { param: "a.b" }));
   const response = await app.request(`/tasks/${ID}`, { headers: KEY });
@@ -125,37 +125,40 @@ test.each([
 });
 
 test.each([
-  ["/nope", "GET"],
-  ["/tasks/", "GET"],
-  ["/tasks/a/b", "GET"],
-  ["/tasks//cancel", "POST"],
-  ["/Tasks", "GET"],
-  ["/docs/../tasks/x/y", "GET"],
-  ["/docs/swagger-ui.css.map", "GET"],
-  ["/docs/LICENSE", "GET"],
-])("%s is not a route", async (path, method) => {
+  { path: "/nope", method: "GET" },
+  { path: "/tasks/", method: "GET" },
+  { path: "/tasks/a/b", method: "GET" },
+  { path: "/tasks//cancel", method: "POST" },
+  { path: "/Tasks", method: "GET" },
+  { path: "/docs/../tasks/x/y", method: "GET" },
+  { path: "/docs/swagger-ui.css.map", method: "GET" },
+  { path: "/docs/LICENSE", method: "GET" },
+])("$path is not a route", async ({ path, method }) => {
   const response = await createMemoryApi().app.request(path, { method, headers: KEY });
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({ kind: "route_not_found" });
 });
 
 test.each([
-  ["PUT", "/tasks", ["POST", "GET"]],
-  ["DELETE", "/tasks", ["POST", "GET"]],
-  ["PATCH", `/tasks/${ID}`, ["GET", "DELETE"]],
-  ["GET", `/tasks/${ID}/cancel`, ["POST"]],
-  ["PUT", `/steps/${ID}`, ["GET", "DELETE"]],
-  ["POST", "/health", ["GET"]],
-  ["POST", "/openapi.json", ["GET"]],
-  ["PATCH", "/media/x", ["GET", "HEAD"]],
-])("%s %s is not a route, and the message lists the methods that are", async (method, path, methods) => {
-  const response = await createMemoryApi().app.request(path, { method, headers: KEY });
-  expect(response.status).toBe(404);
-  const { kind, message } = (await response.json()) as { kind: string; message: string };
-  expect(kind).toBe("route_not_found");
-  for (const allowedMethod of methods) expect(message).toContain(allowedMethod);
-  expect(message).toContain(`not ${method}`);
-});
+  { method: "PUT", path: "/tasks", methods: ["POST", "GET"] },
+  { method: "DELETE", path: "/tasks", methods: ["POST", "GET"] },
+  { method: "PATCH", path: `/tasks/${ID}`, methods: ["GET", "DELETE"] },
+  { method: "GET", path: `/tasks/${ID}/cancel`, methods: ["POST"] },
+  { method: "PUT", path: `/steps/${ID}`, methods: ["GET", "DELETE"] },
+  { method: "POST", path: "/health", methods: ["GET"] },
+  { method: "POST", path: "/openapi.json", methods: ["GET"] },
+  { method: "PATCH", path: "/media/x", methods: ["GET", "HEAD"] },
+])(
+  "$method $path is not a route, and the message lists the methods that are",
+  async ({ method, path, methods }) => {
+    const response = await createMemoryApi().app.request(path, { method, headers: KEY });
+    expect(response.status).toBe(404);
+    const { kind, message } = (await response.json()) as { kind: string; message: string };
+    expect(kind).toBe("route_not_found");
+    for (const allowedMethod of methods) expect(message).toContain(allowedMethod);
+    expect(message).toContain(`not ${method}`);
+  },
+);
 
 test("answers a preflight without a key", async () => {
   const headers = {

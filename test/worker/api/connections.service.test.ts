@@ -206,11 +206,11 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
   });
 
   test.each([
-    [{}, undefined],
-    [{ is_default: false }, "is_default"],
-    [{ kind: "s3" }, "kind"],
-    [{ endpoint: "x" }, "endpoint"],
-  ])("rejects the change %j", async (change, param) => {
+    { change: {}, param: undefined },
+    { change: { is_default: false }, param: "is_default" },
+    { change: { kind: "s3" }, param: "kind" },
+    { change: { endpoint: "x" }, param: "endpoint" },
+  ])("rejects the change $change", async ({ change, param }) => {
     const { id } = await make();
     const { status, body } = await host.ask<Refusal>("PATCH", `/connections/${id}`, change);
     expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);

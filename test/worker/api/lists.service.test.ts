@@ -42,25 +42,25 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   });
 
   test.each([
-    ["/tasks?limit=1", "t11", "true"],
-    ["/tasks?limit=3", "t11 t10 t9", "true"],
-    ["/tasks?limit=12", "t11 t10 t9 t8 t7 t6 t5 t4 t3 t2 t1 t0", "false"],
-    ["/tasks?limit=100&order=asc", "t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 t10 t11", "false"],
-    ["/tasks?order=asc&limit=2", "t0 t1", "true"],
-    ["/tasks?kind=audio", "t10 t8 t6 t4 t2 t0", "false"],
-    ["/tasks?status=cancelled", "t2 t1 t0", "false"],
-    ["/tasks?status=cancelled&kind=audio&order=asc", "t0 t2", "false"],
-    ["/tasks?status=cancelled&limit=2", "t2 t1", "true"],
-    ["/tasks?status=succeeded", "", "false"],
-    ["/tasks?kind=image", "", "false"],
-  ])("%s returns %s", async (path, names, more) => {
+    { path: "/tasks?limit=1", names: "t11", more: "true" },
+    { path: "/tasks?limit=3", names: "t11 t10 t9", more: "true" },
+    { path: "/tasks?limit=12", names: "t11 t10 t9 t8 t7 t6 t5 t4 t3 t2 t1 t0", more: "false" },
+    { path: "/tasks?limit=100&order=asc", names: "t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 t10 t11", more: "false" },
+    { path: "/tasks?order=asc&limit=2", names: "t0 t1", more: "true" },
+    { path: "/tasks?kind=audio", names: "t10 t8 t6 t4 t2 t0", more: "false" },
+    { path: "/tasks?status=cancelled", names: "t2 t1 t0", more: "false" },
+    { path: "/tasks?status=cancelled&kind=audio&order=asc", names: "t0 t2", more: "false" },
+    { path: "/tasks?status=cancelled&limit=2", names: "t2 t1", more: "true" },
+    { path: "/tasks?status=succeeded", names: "", more: "false" },
+    { path: "/tasks?kind=image", names: "", more: "false" },
+  ])("$path returns $names", async ({ path, names, more }) => {
     expect(await list(path)).toMatchObject({ status: 200, names, more });
   });
 
   test.each([
-    ["desc", ["t11 t10 t9 t8 t7", "t6 t5 t4 t3 t2", "t1 t0"]],
-    ["asc", ["t0 t1 t2 t3 t4", "t5 t6 t7 t8 t9", "t10 t11"]],
-  ])("links lead through all pages and back, %s", async (order, pages) => {
+    { order: "desc", pages: ["t11 t10 t9 t8 t7", "t6 t5 t4 t3 t2", "t1 t0"] },
+    { order: "asc", pages: ["t0 t1 t2 t3 t4", "t5 t6 t7 t8 t9", "t10 t11"] },
+  ])("links lead through all pages and back, $order", async ({ order, pages }) => {
     const forward: string[] = [];
     let at: string | undefined = `/tasks?limit=5&order=${order}`;
     let last = "";
@@ -140,33 +140,33 @@ test("links start with the configured base URL", async () => {
 
 const id = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
 test.each([
-  ["/tasks?limit=0", "request_invalid", "limit"],
-  ["/tasks?limit=101", "request_invalid", "limit"],
-  ["/tasks?limit=-1", "request_invalid", "limit"],
-  ["/tasks?limit=1.5", "request_invalid", "limit"],
-  ["/tasks?limit=ten", "request_invalid", "limit"],
-  ["/tasks?limit=", "request_invalid", "limit"],
-  ["/tasks?limit=1e1", "request_invalid", "limit"],
-  ["/tasks?limit=99999999999999999999", "request_invalid", "limit"],
-  ["/tasks?limit=5&limit=6", "request_invalid", "limit"],
-  ["/tasks?after=x", "request_invalid", "after"],
-  ["/tasks?after=", "request_invalid", "after"],
-  ["/tasks?after=step_01kbb1d3x4e8v0t6m9q2y5z7av", "request_invalid", "after"],
-  [`/tasks?after=${id}'--`, "request_invalid", "after"],
-  ["/tasks?before=%00", "request_invalid", "before"],
-  [`/tasks?after=${id}&before=${id}`, "request_invalid", "before"],
-  ["/tasks?order=up", "request_invalid", "order"],
-  ["/tasks?order=DESC", "request_invalid", "order"],
-  ["/tasks?status=done", "request_invalid", "status"],
-  ["/tasks?status=waiting", "request_invalid", "status"],
-  ["/tasks?kind=movie", "invalid_kind", "kind"],
-  ["/tasks?kind=probe", "invalid_kind", "kind"],
-  ["/tasks?page=2", "request_invalid", "page"],
-  ["/tasks?__proto__=1", "request_invalid", "__proto__"],
-  [`/steps?after=${id}`, "request_invalid", "after"],
-  ["/steps?status=queued", "request_invalid", "status"],
-  ["/steps?kind=encode", "invalid_kind", "kind"],
-])("%s is rejected as %s of %s", async (path, kind, param) => {
+  { path: "/tasks?limit=0", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?limit=101", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?limit=-1", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?limit=1.5", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?limit=ten", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?limit=", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?limit=1e1", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?limit=99999999999999999999", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?limit=5&limit=6", kind: "request_invalid", param: "limit" },
+  { path: "/tasks?after=x", kind: "request_invalid", param: "after" },
+  { path: "/tasks?after=", kind: "request_invalid", param: "after" },
+  { path: "/tasks?after=step_01kbb1d3x4e8v0t6m9q2y5z7av", kind: "request_invalid", param: "after" },
+  { path: `/tasks?after=${id}'--`, kind: "request_invalid", param: "after" },
+  { path: "/tasks?before=%00", kind: "request_invalid", param: "before" },
+  { path: `/tasks?after=${id}&before=${id}`, kind: "request_invalid", param: "before" },
+  { path: "/tasks?order=up", kind: "request_invalid", param: "order" },
+  { path: "/tasks?order=DESC", kind: "request_invalid", param: "order" },
+  { path: "/tasks?status=done", kind: "request_invalid", param: "status" },
+  { path: "/tasks?status=waiting", kind: "request_invalid", param: "status" },
+  { path: "/tasks?kind=movie", kind: "invalid_kind", param: "kind" },
+  { path: "/tasks?kind=probe", kind: "invalid_kind", param: "kind" },
+  { path: "/tasks?page=2", kind: "request_invalid", param: "page" },
+  { path: "/tasks?__proto__=1", kind: "request_invalid", param: "__proto__" },
+  { path: `/steps?after=${id}`, kind: "request_invalid", param: "after" },
+  { path: "/steps?status=queued", kind: "request_invalid", param: "status" },
+  { path: "/steps?kind=encode", kind: "invalid_kind", param: "kind" },
+])("$path is rejected as $kind of $param", async ({ path, kind, param }) => {
   const response = await createMemoryApi().app.request(path, { headers: KEY });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ kind, param });

@@ -146,18 +146,18 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
   });
 
   test.each([
-    ["PUT", "?part=1", undefined],
-    ["PUT", "?upload=x", undefined],
-    ["PUT", "?upload=x&part=0", undefined],
-    ["PUT", "?upload=x&part=10001", undefined],
-    ["PUT", "?upload=x&part=1.5", undefined],
-    ["PUT", "?upload=&part=1", undefined],
-    ["PUT", "", { "Content-Type": "no type" }],
-    ["POST", "", undefined],
-    ["POST", "?uploads", { "Content-Type": "text/html\u00a0" }],
-    ["POST", "?upload=x", { "Content-Type": "application/json" }],
-    ["DELETE", "", undefined],
-  ])("rejects %s %s", async (method, query, headers) => {
+    { method: "PUT", query: "?part=1", headers: undefined },
+    { method: "PUT", query: "?upload=x", headers: undefined },
+    { method: "PUT", query: "?upload=x&part=0", headers: undefined },
+    { method: "PUT", query: "?upload=x&part=10001", headers: undefined },
+    { method: "PUT", query: "?upload=x&part=1.5", headers: undefined },
+    { method: "PUT", query: "?upload=&part=1", headers: undefined },
+    { method: "PUT", query: "", headers: { "Content-Type": "no type" } },
+    { method: "POST", query: "", headers: undefined },
+    { method: "POST", query: "?uploads", headers: { "Content-Type": "text/html\u00a0" } },
+    { method: "POST", query: "?upload=x", headers: { "Content-Type": "application/json" } },
+    { method: "DELETE", query: "", headers: undefined },
+  ])("rejects $method $query", async ({ method, query, headers }) => {
     const { status, answer } = await send(
       method,
       `${folder}a.mp4${query}`,

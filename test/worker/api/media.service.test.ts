@@ -57,15 +57,15 @@ test("serves the whole file with the headers that a player needs", async () => {
 });
 
 test.each([
-  ["bytes=0-0", 0, 1],
-  ["bytes=0-999", 0, 1000],
-  ["bytes=500-", 500, SIZE],
-  ["bytes=99999-", SIZE - 1, SIZE],
-  ["bytes=-1000", SIZE - 1000, SIZE],
-  ["bytes=-999999", 0, SIZE],
-  ["bytes=50000-999999", 50_000, SIZE],
-  ["bytes=0-", 0, SIZE],
-])("serves the range %s", async (range, start, end) => {
+  { range: "bytes=0-0", start: 0, end: 1 },
+  { range: "bytes=0-999", start: 0, end: 1000 },
+  { range: "bytes=500-", start: 500, end: SIZE },
+  { range: "bytes=99999-", start: SIZE - 1, end: SIZE },
+  { range: "bytes=-1000", start: SIZE - 1000, end: SIZE },
+  { range: "bytes=-999999", start: 0, end: SIZE },
+  { range: "bytes=50000-999999", start: 50_000, end: SIZE },
+  { range: "bytes=0-", start: 0, end: SIZE },
+])("serves the range $range", async ({ range, start, end }) => {
   const { status, headers, body } = await get({ Range: range });
   expect(status).toBe(206);
   expect(headers).toMatchObject({
@@ -141,22 +141,25 @@ test("a playlist's relative URLs resolve to its segments", async () => {
 });
 
 test.each([
-  ["text/html", "page.html", 'attachment; filename="page.html"'],
-  ["image/svg+xml", "a.svg", 'attachment; filename="a.svg"'],
-  ["image/svg+xml; charset=utf-8", "b.svg", 'attachment; filename="b.svg"'],
-  ["image/png", 'a"b ö;.png', 'inline; filename="a_b___.png"'],
-  ["audio/mpeg", "a.mp3", 'inline; filename="a.mp3"'],
-  [undefined, "input", 'attachment; filename="input"'],
-])("a stored %s named %s is served sandboxed and cannot be sniffed", async (mime, name, disposition) => {
-  await put(`work/${RUN}/${name}`, mime);
-  const at = await service.signer.sign(`work/${RUN}/${name}`, soon(), service.base);
-  const { status, headers } = await get({}, at);
-  expect(status).toBe(200);
-  expect(headers["content-disposition"]).toBe(disposition);
-  expect(headers["content-type"]).toBe(mime ?? "application/octet-stream");
-  expect(headers["content-security-policy"]).toContain("sandbox;");
-  expect(headers["x-content-type-options"]).toBe("nosniff");
-});
+  { mime: "text/html", name: "page.html", disposition: 'attachment; filename="page.html"' },
+  { mime: "image/svg+xml", name: "a.svg", disposition: 'attachment; filename="a.svg"' },
+  { mime: "image/svg+xml; charset=utf-8", name: "b.svg", disposition: 'attachment; filename="b.svg"' },
+  { mime: "image/png", name: 'a"b ö;.png', disposition: 'inline; filename="a_b___.png"' },
+  { mime: "audio/mpeg", name: "a.mp3", disposition: 'inline; filename="a.mp3"' },
+  { mime: undefined, name: "input", disposition: 'attachment; filename="input"' },
+])(
+  "a stored $mime named $name is served sandboxed and cannot be sniffed",
+  async ({ mime, name, disposition }) => {
+    await put(`work/${RUN}/${name}`, mime);
+    const at = await service.signer.sign(`work/${RUN}/${name}`, soon(), service.base);
+    const { status, headers } = await get({}, at);
+    expect(status).toBe(200);
+    expect(headers["content-disposition"]).toBe(disposition);
+    expect(headers["content-type"]).toBe(mime ?? "application/octet-stream");
+    expect(headers["content-security-policy"]).toContain("sandbox;");
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+  },
+);
 
 async function errorOf(at: string) {
   const response = await fetch(at);

@@ -2,57 +2,57 @@ import { expect, test } from "vitest";
 import { isFresh, isSameVersion, parseRange } from "../../../worker/media/transfer.ts";
 
 test.each([
-  ["bytes=0-0", 10, { start: 0, end: 1 }],
-  ["bytes=0-9", 10, { start: 0, end: 10 }],
-  ["bytes=0-99", 10, { start: 0, end: 10 }],
-  ["bytes=3-", 10, { start: 3, end: 10 }],
-  ["bytes=9-", 10, { start: 9, end: 10 }],
-  ["bytes=-1", 10, { start: 9, end: 10 }],
-  ["bytes=-99", 10, { start: 0, end: 10 }],
-  ["Bytes=2-4", 10, { start: 2, end: 5 }],
-  ["bytes= 2-4 ", 10, { start: 2, end: 5 }],
-  ["bytes=5-99999999999999999999999", 10, { start: 5, end: 10 }],
-  ["bytes=10-", 10, "unsatisfiable"],
-  ["bytes=10-20", 10, "unsatisfiable"],
-  ["bytes=99999999999999999999999-", 10, "unsatisfiable"],
-  ["bytes=-0", 10, "unsatisfiable"],
-  ["bytes=0-", 0, "unsatisfiable"],
-  ["bytes=-5", 0, "unsatisfiable"],
-  [undefined, 10, null],
-  ["", 10, null],
-  ["bytes=", 10, null],
-  ["bytes=-", 10, null],
-  ["bytes=a-b", 10, null],
-  ["bytes=5-2", 10, null],
-  ["bytes=0-1,3-4", 10, null],
-  ["bytes=1", 10, null],
-  ["bytes=--1", 10, null],
-  ["bytes=1.5-3", 10, null],
-  ["items=0-1", 10, null],
-])("parses the range %j of %i bytes", (header, size, range) => {
+  { header: "bytes=0-0", size: 10, range: { start: 0, end: 1 } },
+  { header: "bytes=0-9", size: 10, range: { start: 0, end: 10 } },
+  { header: "bytes=0-99", size: 10, range: { start: 0, end: 10 } },
+  { header: "bytes=3-", size: 10, range: { start: 3, end: 10 } },
+  { header: "bytes=9-", size: 10, range: { start: 9, end: 10 } },
+  { header: "bytes=-1", size: 10, range: { start: 9, end: 10 } },
+  { header: "bytes=-99", size: 10, range: { start: 0, end: 10 } },
+  { header: "Bytes=2-4", size: 10, range: { start: 2, end: 5 } },
+  { header: "bytes= 2-4 ", size: 10, range: { start: 2, end: 5 } },
+  { header: "bytes=5-99999999999999999999999", size: 10, range: { start: 5, end: 10 } },
+  { header: "bytes=10-", size: 10, range: "unsatisfiable" },
+  { header: "bytes=10-20", size: 10, range: "unsatisfiable" },
+  { header: "bytes=99999999999999999999999-", size: 10, range: "unsatisfiable" },
+  { header: "bytes=-0", size: 10, range: "unsatisfiable" },
+  { header: "bytes=0-", size: 0, range: "unsatisfiable" },
+  { header: "bytes=-5", size: 0, range: "unsatisfiable" },
+  { header: undefined, size: 10, range: null },
+  { header: "", size: 10, range: null },
+  { header: "bytes=", size: 10, range: null },
+  { header: "bytes=-", size: 10, range: null },
+  { header: "bytes=a-b", size: 10, range: null },
+  { header: "bytes=5-2", size: 10, range: null },
+  { header: "bytes=0-1,3-4", size: 10, range: null },
+  { header: "bytes=1", size: 10, range: null },
+  { header: "bytes=--1", size: 10, range: null },
+  { header: "bytes=1.5-3", size: 10, range: null },
+  { header: "items=0-1", size: 10, range: null },
+])("parses the range $header of $size bytes", ({ header, size, range }) => {
   expect(parseRange(header, size)).toEqual(range);
 });
 
 test.each([
-  [undefined, false],
-  ["", false],
-  ['"a"', true],
-  ['W/"a"', true],
-  ['"b", "a"', true],
-  ["*", true],
-  ['"b"', false],
-  ["a", false],
-])("a client that holds %j is up to date: %s", (ifNoneMatch, fresh) => {
+  { ifNoneMatch: undefined, fresh: false },
+  { ifNoneMatch: "", fresh: false },
+  { ifNoneMatch: '"a"', fresh: true },
+  { ifNoneMatch: 'W/"a"', fresh: true },
+  { ifNoneMatch: '"b", "a"', fresh: true },
+  { ifNoneMatch: "*", fresh: true },
+  { ifNoneMatch: '"b"', fresh: false },
+  { ifNoneMatch: "a", fresh: false },
+])("a client that holds $ifNoneMatch is up to date: $fresh", ({ ifNoneMatch, fresh }) => {
   expect(isFresh(ifNoneMatch, '"a"')).toBe(fresh);
 });
 
 test.each([
-  [undefined, true],
-  ['"a"', true],
-  ['"b"', false],
-  ['W/"a"', false],
-  ["Fri, 20 Nov 2026 09:30:15 GMT", false],
-  ["x", false],
-])("a range may be sent under If-Range %j: %s", (ifRange, same) => {
+  { ifRange: undefined, same: true },
+  { ifRange: '"a"', same: true },
+  { ifRange: '"b"', same: false },
+  { ifRange: 'W/"a"', same: false },
+  { ifRange: "Fri, 20 Nov 2026 09:30:15 GMT", same: false },
+  { ifRange: "x", same: false },
+])("a range may be sent under If-Range $ifRange: $same", ({ ifRange, same }) => {
   expect(isSameVersion(ifRange, '"a"')).toBe(same);
 });

@@ -69,26 +69,26 @@ test("a project has at most twenty endpoints", async () => {
 });
 
 test.each([
-  [{ url: undefined }, "url"],
-  [{ url: 5 }, "url"],
-  [{ url: "" }, "url"],
-  [{ url: "example.com/hooks" }, "url"],
-  [{ url: "ftp://example.com/" }, "url"],
-  [{ url: "http://example.com/" }, "url"],
-  [{ url: "https://user:word@example.com/" }, "url"],
-  [{ url: "https://exam\nple.com/" }, "url"],
-  [{ url: `https://example.com/${"x".repeat(8192)}` }, "url"],
-  [{ url: "https://localhost/" }, "url"],
-  [{ url: "https://127.0.0.1/" }, "url"],
-  [{ url: "https://0x7f.1/" }, "url"],
-  [{ url: "https://[::ffff:10.0.0.1]/" }, "url"],
-  [{ url: "https://169.254.169.254/latest" }, "url"],
-  [{ topics: [] }, "topics"],
-  [{ topics: "task.failed" }, "topics"],
-  [{ topics: ["task.failed", "task.lost"] }, "topics"],
-  [{ topics: [1] }, "topics"],
-  [{ secret: "whsec_mine" }, "secret"],
-])("rejects the endpoint %j", async (wrong, param) => {
+  { wrong: { url: undefined }, param: "url" },
+  { wrong: { url: 5 }, param: "url" },
+  { wrong: { url: "" }, param: "url" },
+  { wrong: { url: "example.com/hooks" }, param: "url" },
+  { wrong: { url: "ftp://example.com/" }, param: "url" },
+  { wrong: { url: "http://example.com/" }, param: "url" },
+  { wrong: { url: "https://user:word@example.com/" }, param: "url" },
+  { wrong: { url: "https://exam\nple.com/" }, param: "url" },
+  { wrong: { url: `https://example.com/${"x".repeat(8192)}` }, param: "url" },
+  { wrong: { url: "https://localhost/" }, param: "url" },
+  { wrong: { url: "https://127.0.0.1/" }, param: "url" },
+  { wrong: { url: "https://0x7f.1/" }, param: "url" },
+  { wrong: { url: "https://[::ffff:10.0.0.1]/" }, param: "url" },
+  { wrong: { url: "https://169.254.169.254/latest" }, param: "url" },
+  { wrong: { topics: [] }, param: "topics" },
+  { wrong: { topics: "task.failed" }, param: "topics" },
+  { wrong: { topics: ["task.failed", "task.lost"] }, param: "topics" },
+  { wrong: { topics: [1] }, param: "topics" },
+  { wrong: { secret: "whsec_mine" }, param: "secret" },
+])("rejects the endpoint $wrong", async ({ wrong, param }) => {
   const { status, body } = await ask("POST", "/webhooks/endpoints", { ...REQUEST, ...wrong });
   expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
   if ("url" in wrong && wrong.url !== undefined && wrong.url !== 5) {
@@ -98,13 +98,13 @@ test.each([
 });
 
 test.each([
-  [{}, undefined],
-  [{ status: "gone" }, "status"],
-  [{ url: "http://example.com/" }, "url"],
-  [{ url: "https://10.0.0.1/" }, "url"],
-  [{ topics: [] }, "topics"],
-  [{ id: "we_1" }, "id"],
-])("rejects the change %j", async (change, param) => {
+  { change: {}, param: undefined },
+  { change: { status: "gone" }, param: "status" },
+  { change: { url: "http://example.com/" }, param: "url" },
+  { change: { url: "https://10.0.0.1/" }, param: "url" },
+  { change: { topics: [] }, param: "topics" },
+  { change: { id: "we_1" }, param: "id" },
+])("rejects the change $change", async ({ change, param }) => {
   const { id } = (await ask("POST", "/webhooks/endpoints", REQUEST)).body;
   const { status, body } = await ask("PATCH", `/webhooks/endpoints/${id}`, change);
   expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
@@ -156,12 +156,16 @@ test.each([
 });
 
 test.each([
-  ["GET", "/events/evt_00000000000000000000000000", "event_not_found"],
-  ["GET", "/events/mine", "event_not_found"],
-  ["GET", "/webhooks/deliveries/dlv_00000000000000000000000000", "delivery_not_found"],
-  ["POST", "/webhooks/deliveries/dlv_00000000000000000000000000/replay", "delivery_not_found"],
-  ["POST", "/webhooks/deliveries/x/replay", "delivery_not_found"],
-])("%s %s is not found", async (method, path, kind) => {
+  { method: "GET", path: "/events/evt_00000000000000000000000000", kind: "event_not_found" },
+  { method: "GET", path: "/events/mine", kind: "event_not_found" },
+  { method: "GET", path: "/webhooks/deliveries/dlv_00000000000000000000000000", kind: "delivery_not_found" },
+  {
+    method: "POST",
+    path: "/webhooks/deliveries/dlv_00000000000000000000000000/replay",
+    kind: "delivery_not_found",
+  },
+  { method: "POST", path: "/webhooks/deliveries/x/replay", kind: "delivery_not_found" },
+])("$method $path is not found", async ({ method, path, kind }) => {
   const { status, body } = await ask(method, path);
   expect([status, body.kind]).toEqual([404, kind]);
 });

@@ -207,15 +207,15 @@ test("repeating a request with its Idempotency-Key creates no second key and hid
 });
 
 test.each([
-  [{}, "name"],
-  [{ name: "" }, "name"],
-  [{ name: "x".repeat(101) }, "name"],
-  [{ name: "two\nlines" }, "name"],
-  [{ name: "n", scopes: [] }, "scopes"],
-  [{ name: "n", scopes: "read" }, "scopes"],
-  [{ name: "n", scopes: ["root"] }, "scopes"],
-  [{ name: "n", project: "theirs" }, "project"],
-])("rejects the key %j", async (body, param) => {
+  { body: {}, param: "name" },
+  { body: { name: "" }, param: "name" },
+  { body: { name: "x".repeat(101) }, param: "name" },
+  { body: { name: "two\nlines" }, param: "name" },
+  { body: { name: "n", scopes: [] }, param: "scopes" },
+  { body: { name: "n", scopes: "read" }, param: "scopes" },
+  { body: { name: "n", scopes: ["root"] }, param: "scopes" },
+  { body: { name: "n", project: "theirs" }, param: "project" },
+])("rejects the key $body", async ({ body, param }) => {
   const { ask } = open();
   expect(await ask("POST", "/keys", body)).toMatchObject({
     ...{ status: 400, answer: { kind: "request_invalid", param } },

@@ -12,21 +12,21 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const FILES: [ClipName, EncodeKind, Record<string, unknown>][] = [
-  ["mp4_faststart", "video", { width: 80 }],
-  ["mp4_faststart", "audio", { format: "mp3" }],
-  ["mp4_faststart", "video", {}],
-  ["mp4_faststart", "adaptive_video", {}],
-  ["mkv", "video", { width: 80 }],
-  ["webm", "video", { format: "webm", width: 80 }],
-  ["flac", "audio", { format: "opus" }],
-  ["wav", "audio", { format: "flac" }],
-  ["jpeg", "image", { width: 80 }],
-  ["png", "image", { format: "webp" }],
-  ["gif", "image", { format: "png" }],
+const FILES: { name: ClipName; kind: EncodeKind; options: Record<string, unknown> }[] = [
+  { name: "mp4_faststart", kind: "video", options: { width: 80 } },
+  { name: "mp4_faststart", kind: "audio", options: { format: "mp3" } },
+  { name: "mp4_faststart", kind: "video", options: {} },
+  { name: "mp4_faststart", kind: "adaptive_video", options: {} },
+  { name: "mkv", kind: "video", options: { width: 80 } },
+  { name: "webm", kind: "video", options: { format: "webm", width: 80 } },
+  { name: "flac", kind: "audio", options: { format: "opus" } },
+  { name: "wav", kind: "audio", options: { format: "flac" } },
+  { name: "jpeg", kind: "image", options: { width: 80 } },
+  { name: "png", kind: "image", options: { format: "webp" } },
+  { name: "gif", kind: "image", options: { format: "png" } },
 ];
 
-test.for(FILES)("rejects a truncated %s for %s: %o", async ([name, kind, options]) => {
+test.for(FILES)("rejects a truncated $name for $kind: $options", async ({ name, kind, options }) => {
   const file = await readFile(await clip(name));
   const whole = await rig.encode(virtualFile([file]), kind, options);
   expect(whole.chunks[0]?.length).toBeGreaterThan(0);

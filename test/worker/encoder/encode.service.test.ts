@@ -28,17 +28,47 @@ afterAll(() => rig.close());
 
 const facts = async (path: string) => (await runFfprobe(path, ["-count_frames"])) as Report;
 
-const VIDEOS: [ClipName, Record<string, unknown>, string, string[], number][] = [
-  ["mp4", {}, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 1],
-  ["avi", {}, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.93],
-  ["mpegts", { quality: "very_high" }, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.97],
-  ["mp4_h265", { format: "mov" }, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.93],
-  ["mp4_silent", { format: "webm" }, "matroska,webm", ["vp9"], 0.9],
-  ["mkv", { format: "webm", quality: "high" }, "matroska,webm", ["vp9", "opus"], 0.93],
-  ["webm_vp8", { bitrate: 500_000 }, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.93],
+const VIDEOS: {
+  name: ClipName;
+  options: Record<string, unknown>;
+  format: string;
+  codecs: string[];
+  like: number;
+}[] = [
+  { name: "mp4", options: {}, format: "mov,mp4,m4a,3gp,3g2,mj2", codecs: ["h264", "aac"], like: 1 },
+  { name: "avi", options: {}, format: "mov,mp4,m4a,3gp,3g2,mj2", codecs: ["h264", "aac"], like: 0.93 },
+  {
+    name: "mpegts",
+    options: { quality: "very_high" },
+    format: "mov,mp4,m4a,3gp,3g2,mj2",
+    codecs: ["h264", "aac"],
+    like: 0.97,
+  },
+  {
+    name: "mp4_h265",
+    options: { format: "mov" },
+    format: "mov,mp4,m4a,3gp,3g2,mj2",
+    codecs: ["h264", "aac"],
+    like: 0.93,
+  },
+  { name: "mp4_silent", options: { format: "webm" }, format: "matroska,webm", codecs: ["vp9"], like: 0.9 },
+  {
+    name: "mkv",
+    options: { format: "webm", quality: "high" },
+    format: "matroska,webm",
+    codecs: ["vp9", "opus"],
+    like: 0.93,
+  },
+  {
+    name: "webm_vp8",
+    options: { bitrate: 500_000 },
+    format: "mov,mp4,m4a,3gp,3g2,mj2",
+    codecs: ["h264", "aac"],
+    like: 0.93,
+  },
 ];
 
-test.for(VIDEOS)("encodes %s to a video: %o", async ([name, options, format, codecs, like]) => {
+test.for(VIDEOS)("encodes $name to a video: $options", async ({ name, options, format, codecs, like }) => {
   const input = await clip(name, { seconds: 1 });
   const { plan, source, chunks } = await rig.encode(input, "video", options);
   expect(rig.light.refuse(plan, source)).toBeNull();
@@ -52,15 +82,15 @@ test.for(VIDEOS)("encodes %s to a video: %o", async ([name, options, format, cod
 });
 
 const SOUNDS = [
-  ["mp3", "mp3", "mp3"],
-  ["aac", "aac", "aac"],
-  ["ogg", "ogg", "vorbis"],
-  ["opus", "ogg", "opus"],
-  ["wav", "wav", "pcm_s16le"],
-  ["flac", "flac", "flac"],
+  { format: "mp3", format_name: "mp3", codec_name: "mp3" },
+  { format: "aac", format_name: "aac", codec_name: "aac" },
+  { format: "ogg", format_name: "ogg", codec_name: "vorbis" },
+  { format: "opus", format_name: "ogg", codec_name: "opus" },
+  { format: "wav", format_name: "wav", codec_name: "pcm_s16le" },
+  { format: "flac", format_name: "flac", codec_name: "flac" },
 ] as const;
 
-test.for(SOUNDS)("encodes sound to %s", async ([format, format_name, codec_name]) => {
+test.for(SOUNDS)("encodes sound to $format", async ({ format, format_name, codec_name }) => {
   const { plan, source, chunks } = await rig.encode(await clip("wav_24_bit"), "audio", { format });
   expect(rig.light.refuse(plan, source)).toBeNull();
   const { format: got, streams } = await facts(await rig.save(chunks[0] ?? []));
@@ -69,16 +99,16 @@ test.for(SOUNDS)("encodes sound to %s", async ([format, format_name, codec_name]
   expect(Number(got.duration)).toBeCloseTo(2, 0);
 });
 
-const IMAGES: [ClipName, Record<string, unknown>, string, number][] = [
-  ["mp4", { format: "jpeg", start: 0.5, width: 80 }, "mjpeg", 1],
-  ["png_alpha", {}, "png", 1],
-  ["jpeg", { format: "webp" }, "webp", 1],
-  ["webp", { format: "gif" }, "gif", 1],
-  ["bmp", { format: "png" }, "png", 1],
-  ["gif_animated", { width: 80 }, "gif", 50],
+const IMAGES: { name: ClipName; options: Record<string, unknown>; codec_name: string; frames: number }[] = [
+  { name: "mp4", options: { format: "jpeg", start: 0.5, width: 80 }, codec_name: "mjpeg", frames: 1 },
+  { name: "png_alpha", options: {}, codec_name: "png", frames: 1 },
+  { name: "jpeg", options: { format: "webp" }, codec_name: "webp", frames: 1 },
+  { name: "webp", options: { format: "gif" }, codec_name: "gif", frames: 1 },
+  { name: "bmp", options: { format: "png" }, codec_name: "png", frames: 1 },
+  { name: "gif_animated", options: { width: 80 }, codec_name: "gif", frames: 50 },
 ];
 
-test.for(IMAGES)("encodes %s to an image: %o", async ([name, options, codec_name, frames]) => {
+test.for(IMAGES)("encodes $name to an image: $options", async ({ name, options, codec_name, frames }) => {
   const { plan, source, chunks } = await rig.encode(await clip(name), "image", options);
   expect(rig.light.refuse(plan, source)).toBeNull();
   const { streams } = await facts(await rig.save(chunks[0] ?? []));
@@ -122,10 +152,10 @@ test("video chunks and one audio chunk cover the whole source", async () => {
 });
 
 test.for([
-  ["close together", 10, 60],
-  ["far apart", 100, 58],
-  ["far apart, near the start", 100, 8],
-] as const)("a long file with keyframes %s is read only around the chunk", async ([, group, start]) => {
+  { name: "close together", group: 10, start: 60 },
+  { name: "far apart", group: 100, start: 58 },
+  { name: "far apart, near the start", group: 100, start: 8 },
+] as const)("a long file with keyframes $name is read only around the chunk", async ({ group, start }) => {
   const noise = "-f lavfi -i testsrc2=s=320x180:r=10:d=100 -vf noise=alls=20:allf=t -c:v mpeg4 -q:v 2";
   const input = await makeClip("mp4", [
     ...noise.split(" "),
@@ -184,19 +214,22 @@ test("a copy keeps the source's own pictures", async () => {
   expect(like).toMatchObject({ worst: 1, frames: 50 });
 });
 
-test.for<[EncodeKind, object]>([
-  ["video", { start: 50, width: 96 }],
-  ["video", { start: 50, format: "webm" }],
-  ["audio", { start: 50, format: "mp3" }],
-  ["audio", { start: 50, format: "flac" }],
-])("a %s of a time beyond the end of the file fails with a clear message: %o", async ([kind, options]) => {
-  const input = await clip("mp4", { seconds: 1 });
-  const source = { ...(await rig.probe(input)).source, duration: 100 };
-  const plan = createPlan(source, kind, options);
-  const chunk = { index: 0, track: "all", start: 50, end: null } as const;
-  const job = { plan, chunk, source, input: openReader(input), signal: AbortSignal.timeout(120_000) };
-  await expect(rig.light.encode(job).then((files) => files.length)).rejects.toMatchObject({
-    kind: "encode_failed",
-    message: "The input has nothing in the requested time range.",
-  });
-});
+test.for<{ kind: EncodeKind; options: object }>([
+  { kind: "video", options: { start: 50, width: 96 } },
+  { kind: "video", options: { start: 50, format: "webm" } },
+  { kind: "audio", options: { start: 50, format: "mp3" } },
+  { kind: "audio", options: { start: 50, format: "flac" } },
+])(
+  "a $kind of a time beyond the end of the file fails with a clear message: $options",
+  async ({ kind, options }) => {
+    const input = await clip("mp4", { seconds: 1 });
+    const source = { ...(await rig.probe(input)).source, duration: 100 };
+    const plan = createPlan(source, kind, options);
+    const chunk = { index: 0, track: "all", start: 50, end: null } as const;
+    const job = { plan, chunk, source, input: openReader(input), signal: AbortSignal.timeout(120_000) };
+    await expect(rig.light.encode(job).then((files) => files.length)).rejects.toMatchObject({
+      kind: "encode_failed",
+      message: "The input has nothing in the requested time range.",
+    });
+  },
+);

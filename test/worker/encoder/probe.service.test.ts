@@ -25,55 +25,79 @@ const repeated = async (name: ClipName): Promise<VirtualFile> => {
 };
 const picture = { width: 160, height: 90 };
 
-const FILES: [string, () => Promise<VirtualFile>, object][] = [
-  [
-    "AVI",
-    () => padded("avi"),
-    { kind: "video", format: "avi", ...picture, codecs: { video: "mpeg4", audio: "mp3" } },
-  ],
-  [
-    "FLV",
-    () => padded("flv"),
-    { kind: "video", format: "flv", ...picture, codecs: { video: "h264", audio: "aac" } },
-  ],
-  ["raw H.264", () => repeated("h264"), { kind: "video", format: "h264", ...picture, fps: 25 }],
-  [
-    "MPEG-TS",
-    () => repeated("mpegts"),
-    { kind: "video", format: "mpegts", ...picture, codecs: { video: "h264", audio: "aac" } },
-  ],
-  [
-    "MP4 with its moov at the end",
-    () => hugeMp4(HUGE),
-    { kind: "video", format: "mp4", ...picture, duration: 10 },
-  ],
-  ["JPEG", () => padded("jpeg"), { kind: "image", format: "jpeg", ...picture, animated: false }],
-  ["PNG", () => padded("png_alpha"), { kind: "image", format: "png", ...picture, has_alpha: true }],
-  ["BMP", () => padded("bmp"), { kind: "image", format: "bmp", ...picture }],
-  ["WebP", () => padded("webp"), { kind: "image", format: "webp", ...picture, animated: false }],
-  ["GIF", () => padded("gif_animated"), { kind: "image", format: "gif", ...picture, animated: true }],
-  ["AVIF", () => padded("avif"), { kind: "image", format: "avif", ...picture, animated: false }],
+const FILES: { name: string; make: () => Promise<VirtualFile>; facts: object }[] = [
+  {
+    name: "AVI",
+    make: () => padded("avi"),
+    facts: { kind: "video", format: "avi", ...picture, codecs: { video: "mpeg4", audio: "mp3" } },
+  },
+  {
+    name: "FLV",
+    make: () => padded("flv"),
+    facts: { kind: "video", format: "flv", ...picture, codecs: { video: "h264", audio: "aac" } },
+  },
+  {
+    name: "raw H.264",
+    make: () => repeated("h264"),
+    facts: { kind: "video", format: "h264", ...picture, fps: 25 },
+  },
+  {
+    name: "MPEG-TS",
+    make: () => repeated("mpegts"),
+    facts: { kind: "video", format: "mpegts", ...picture, codecs: { video: "h264", audio: "aac" } },
+  },
+  {
+    name: "MP4 with its moov at the end",
+    make: () => hugeMp4(HUGE),
+    facts: { kind: "video", format: "mp4", ...picture, duration: 10 },
+  },
+  {
+    name: "JPEG",
+    make: () => padded("jpeg"),
+    facts: { kind: "image", format: "jpeg", ...picture, animated: false },
+  },
+  {
+    name: "PNG",
+    make: () => padded("png_alpha"),
+    facts: { kind: "image", format: "png", ...picture, has_alpha: true },
+  },
+  { name: "BMP", make: () => padded("bmp"), facts: { kind: "image", format: "bmp", ...picture } },
+  {
+    name: "WebP",
+    make: () => padded("webp"),
+    facts: { kind: "image", format: "webp", ...picture, animated: false },
+  },
+  {
+    name: "GIF",
+    make: () => padded("gif_animated"),
+    facts: { kind: "image", format: "gif", ...picture, animated: true },
+  },
+  {
+    name: "AVIF",
+    make: () => padded("avif"),
+    facts: { kind: "image", format: "avif", ...picture, animated: false },
+  },
 ];
 
-test.for(FILES)("reads less than 5 MB of 200 MB of %s", async ([, make, facts]) => {
+test.for(FILES)("reads less than 5 MB of 200 MB of $name", async ({ make, facts }) => {
   const { source, reader } = await rig.probe(await make());
   expect(source).toMatchObject(facts);
   expect(reader.size).toBeGreaterThanOrEqual(HUGE);
   expect(reader.bytes).toBeLessThan(5_000_000);
 });
 
-const ANIMATED: [ClipName, boolean][] = [
-  ["gif", false],
-  ["gif_animated", true],
-  ["webp", false],
-  ["webp_animated", true],
-  ["png", false],
-  ["png_animated", true],
-  ["jpeg", false],
-  ["avif", false],
+const ANIMATED: { name: ClipName; animated: boolean }[] = [
+  { name: "gif", animated: false },
+  { name: "gif_animated", animated: true },
+  { name: "webp", animated: false },
+  { name: "webp_animated", animated: true },
+  { name: "png", animated: false },
+  { name: "png_animated", animated: true },
+  { name: "jpeg", animated: false },
+  { name: "avif", animated: false },
 ];
 
-test.for(ANIMATED)("detects whether %s is animated: %s", async ([name, animated]) => {
+test.for(ANIMATED)("detects whether $name is animated: $animated", async ({ name, animated }) => {
   const { source } = await rig.probe(await clip(name));
   expect(source).toMatchObject({ kind: "image", ...picture, animated });
 });
@@ -83,28 +107,28 @@ test("a raw stream's duration follows from its number of frames", async () => {
   expect(source).toMatchObject({ format: "h264", duration: 1.4 });
 });
 
-const CUT: [ClipName, number][] = [
-  ["mp4", 0.9],
-  ["webp", 0.5],
+const CUT: { name: ClipName; part: number }[] = [
+  { name: "mp4", part: 0.9 },
+  { name: "webp", part: 0.5 },
 ];
 
-test.for(CUT)("rejects %s truncated to %d of its size", async ([name, part]) => {
+test.for(CUT)("rejects $name truncated to $part of its size", async ({ name, part }) => {
   const file = await readFile(await clip(name));
   const cut = virtualFile([file.subarray(0, Math.floor(file.length * part))]);
   await expect(rig.probe(cut)).rejects.toMatchObject({ kind: "input_unsupported", retryable: false });
 });
 
-const NO_MEDIA: [string, Uint8Array][] = [
-  ["an empty file", new Uint8Array()],
-  ["one byte", new Uint8Array(1)],
-  ["zeros", new Uint8Array(300_000)],
-  ["random bytes", noiseBytes(60_000)],
-  ["HTML", Buffer.from("<!DOCTYPE html><html><body><h1>404 Not found</h1></body></html>")],
-  ["a playlist", Buffer.from("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/secret.ts\n")],
-  ["an ffconcat script", Buffer.from("ffconcat version 1.0\nfile /in/input\n")],
+const NO_MEDIA: { name: string; bytes: Uint8Array }[] = [
+  { name: "an empty file", bytes: new Uint8Array() },
+  { name: "one byte", bytes: new Uint8Array(1) },
+  { name: "zeros", bytes: new Uint8Array(300_000) },
+  { name: "random bytes", bytes: noiseBytes(60_000) },
+  { name: "HTML", bytes: Buffer.from("<!DOCTYPE html><html><body><h1>404 Not found</h1></body></html>") },
+  { name: "a playlist", bytes: Buffer.from("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/secret.ts\n") },
+  { name: "an ffconcat script", bytes: Buffer.from("ffconcat version 1.0\nfile /in/input\n") },
 ];
 
-test.for(NO_MEDIA)("rejects %s", async ([, bytes]) => {
+test.for(NO_MEDIA)("rejects $name", async ({ bytes }) => {
   const probed = rig.probe(virtualFile([bytes]));
   await expect(probed).rejects.toMatchObject({ kind: "input_unsupported" });
   await expect(probed).rejects.not.toMatchObject({ message: expect.stringMatching(/127|http|\/in\//) });

@@ -138,20 +138,24 @@ test("a caller that leaves during its turn does not block the others", async () 
   expect(await waiting).toEqual(["waiting", "running", "input_unsupported"]);
 });
 
-const FAULTS: [string, BodyInit, string][] = [
-  ["a body that is not a frame", "hello", FRAME_MIME],
-  ["another type", small, "application/json"],
-  ["a frame without a job", frameHead({ hello: 1 }), FRAME_MIME],
-  ["an unknown job", frameHead({ job: { kind: "dance", size: 1 }, ranges: [] }), FRAME_MIME],
-  [
-    "ranges beyond the file",
-    frameHead({ job: { kind: "probe", size: 1 }, ranges: [{ start: 0, end: 2 }] }),
-    FRAME_MIME,
-  ],
-  ["truncated bytes", small.subarray(0, small.length - 2), FRAME_MIME],
+const FAULTS: { name: string; body: BodyInit; type: string }[] = [
+  { name: "a body that is not a frame", body: "hello", type: FRAME_MIME },
+  { name: "another type", body: small, type: "application/json" },
+  { name: "a frame without a job", body: frameHead({ hello: 1 }), type: FRAME_MIME },
+  {
+    name: "an unknown job",
+    body: frameHead({ job: { kind: "dance", size: 1 }, ranges: [] }),
+    type: FRAME_MIME,
+  },
+  {
+    name: "ranges beyond the file",
+    body: frameHead({ job: { kind: "probe", size: 1 }, ranges: [{ start: 0, end: 2 }] }),
+    type: FRAME_MIME,
+  },
+  { name: "truncated bytes", body: small.subarray(0, small.length - 2), type: FRAME_MIME },
 ];
 
-test.for(FAULTS)("rejects a request with %s", async ([, body, type]) => {
+test.for(FAULTS)("rejects a request with $name", async ({ body, type }) => {
   const response = await rig.send("/", { method: "POST", headers: { "Content-Type": type }, body });
   expect((await states(response)).at(-1)).toBe("request_invalid");
 });

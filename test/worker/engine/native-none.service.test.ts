@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([origin?.close(), rig.server.close()]));
 
-test.each<[EncodeKind, object, RegExp]>([
-  ["video", { codec: "h265" }, /light: .*H\.265.*native: there is no native encoder/],
-  ["video", { codec: "av1" }, /light: .*AV1.*native: there is no native encoder/],
-  ["image", { format: "avif" }, /light: .*avif.*native: there is no native encoder/],
+test.each<{ kind: EncodeKind; options: object; why: RegExp }>([
+  { kind: "video", options: { codec: "h265" }, why: /light: .*H\.265.*native: there is no native encoder/ },
+  { kind: "video", options: { codec: "av1" }, why: /light: .*AV1.*native: there is no native encoder/ },
+  { kind: "image", options: { format: "avif" }, why: /light: .*avif.*native: there is no native encoder/ },
 ])(
-  "heavy work without a native encoder fails before the source is copied: %s %j",
-  async (kind, options, why) => {
+  "heavy work without a native encoder fails before the source is copied: $kind $options",
+  async ({ kind, options, why }) => {
     const file = await clip("mp4_faststart", { size: "640x360", seconds: 10 });
     const input = origin.serve("/heavy.mp4", { file });
     origin.forget();

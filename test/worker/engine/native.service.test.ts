@@ -63,9 +63,9 @@ async function startEncode(): Promise<{ id: string; pids: number[] }> {
 }
 
 test.each([
-  ["h265", H265, "hevc", "hvc1"],
-  ["av1", { kind: "video", options: { codec: "av1" } } as const, "av1", "av01"],
-])("encodes video as %s", async (codec, wish, name, tag) => {
+  { codec: "h265", wish: H265, name: "hevc", tag: "hvc1" },
+  { codec: "av1", wish: { kind: "video", options: { codec: "av1" } } as const, name: "av1", tag: "av01" },
+])("encodes video as $codec", async ({ codec, wish, name, tag }) => {
   const source = await clip("mp4", { seconds: 1 });
   const { task, path, mime } = await lab.door.encode({ input: await small(), ...wish });
   expect(mime).toBe("video/mp4");

@@ -114,22 +114,28 @@ test("the outputs of a job that read parts of a source probe it once and read it
 });
 
 test.each([
-  [
-    "whose sound a copy cannot join",
-    () => film,
-    { mode: "copy" },
-    "invalid_options",
-    "frames of sound do not end",
-  ],
-  [
-    "encoded in another way",
-    () => smaller,
-    { mode: "copy", mute: true },
-    "invalid_options",
-    "was encoded in another",
-  ],
-  ["without pictures", () => sound, {}, "input_unsupported", "options.concat.0.url: It must be a video"],
-])("joined videos %s are refused before they are copied", async (_, part, options, kind, message) => {
+  {
+    name: "whose sound a copy cannot join",
+    part: () => film,
+    options: { mode: "copy" },
+    kind: "invalid_options",
+    message: "frames of sound do not end",
+  },
+  {
+    name: "encoded in another way",
+    part: () => smaller,
+    options: { mode: "copy", mute: true },
+    kind: "invalid_options",
+    message: "was encoded in another",
+  },
+  {
+    name: "without pictures",
+    part: () => sound,
+    options: {},
+    kind: "input_unsupported",
+    message: "options.concat.0.url: It must be a video",
+  },
+])("joined videos $name are refused before they are copied", async ({ part, options, kind, message }) => {
   const input = origin.serve("/first.mp4", { file: film });
   const concat = [{ url: origin.serve("/part.mp4", { file: part() }) }];
   const { error, steps } = await run({ input, kind: "video", options: { ...options, concat } });
@@ -145,16 +151,19 @@ test("a trim reads its span alone", async () => {
 });
 
 const other = { file: Buffer.from("another file"), etag: '"two"' };
-const changes: [string, Answer][] = [
-  ["that answers If-Match", { ...other }],
-  ["that ignores If-Match and answers If-Range", { ...other, if_match: false }],
-  ["that sends the file whole and no ETag", { ...other, etag: null, ranges: false, if_match: false }],
-  [
-    "that ignores conditions",
-    { ...other, file: Buffer.alloc(80_000_000), if_match: false, headers: { ETag: '"two"' } },
-  ],
+const changes: { name: string; answer: Answer }[] = [
+  { name: "that answers If-Match", answer: { ...other } },
+  { name: "that ignores If-Match and answers If-Range", answer: { ...other, if_match: false } },
+  {
+    name: "that sends the file whole and no ETag",
+    answer: { ...other, etag: null, ranges: false, if_match: false },
+  },
+  {
+    name: "that ignores conditions",
+    answer: { ...other, file: Buffer.alloc(80_000_000), if_match: false, headers: { ETag: '"two"' } },
+  },
 ];
-test.each(changes)("a source that changes fails as input_changed: a server %s", async (_, answer) => {
+test.each(changes)("a source that changes fails as input_changed: a server $name", async ({ answer }) => {
   // The probe asks for the beginning and the end.
   const input = origin.serve("/changes.mp4", (_, range) =>
     range?.startsWith("bytes=0-") || Number(/\d+/.exec(range ?? "")?.[0]) > bytes - 5_000_000
@@ -195,11 +204,11 @@ test("an attempt that follows a failed one fetches only what that had not", asyn
   }
 });
 
-test.each<[string, Answer]>([
-  ["without a validator", { etag: null }],
-  ["with a weak validator", { etag: 'W/"one"' }],
-  ["without ranges", { ranges: false }],
-])("a source %s is copied whole", async (_, answer) => {
+test.each<{ name: string; answer: Answer }>([
+  { name: "without a validator", answer: { etag: null } },
+  { name: "with a weak validator", answer: { etag: 'W/"one"' } },
+  { name: "without ranges", answer: { ranges: false } },
+])("a source $name is copied whole", async ({ answer }) => {
   const task = await run(still(origin.serve("/copied.mp4", { ...answer, file: film })));
   expect(task.error).toBeNull();
   expect(sent()).toBeGreaterThanOrEqual(bytes);

@@ -145,31 +145,49 @@ test("an upload step copies a large file in parts, byte for byte", async () => {
 });
 
 test.each([
-  ["a wrong secret", { secret_access_key: "wrong" }, "bucket-out", "upload_forbidden"],
-  ["an unknown key id", { access_key_id: "NOBODY" }, "bucket-out", "upload_forbidden"],
-  ["a missing bucket", {}, "no-such-bucket", "upload_failed"],
-  ["an unreachable endpoint", { endpoint: "http://127.0.0.1:9" }, "bucket-out", "upload_failed"],
-] as const)("a connection test and an upload report %s and leave nothing", async (_, wrong, bucket, kind) => {
-  const made = await create<Connection>("/connections", {
-    ...{ name: "Wrong", kind: "s3" },
-    ...{ ...ceph.connection, ...wrong },
-  });
-  const tried = await rig.call(`/connections/${made.id}/test`, { method: "POST", body: { bucket } });
-  expect(tried).toMatchObject({ status: 200, json: { ok: false, error: { kind } } });
-  // An upload would retry an unreachable endpoint for long.
-  if ("endpoint" in wrong) return;
-  const url = origin.serve("/small.mp4", { file: await clip("mp4"), mime: "video/mp4" });
-  const { id } = await create<Step>("/steps", {
-    ...{ kind: "upload", input: { object: "source", url, kind: "video", format: "mp4" } },
-    options: { url: `s3://${bucket}/never.mp4`, connection_id: made.id },
-  });
-  const step = await rig.finishedStep(id);
-  expect([step.status, step.error?.kind]).toEqual(["failed", kind]);
-  const answers = JSON.stringify([tried.json, step]);
-  for (const secret of [ceph.connection.secret_access_key, "wrong"])
-    expect(answers).not.toContain(`"${secret}"`);
-  expect(await keysIn("bucket-out")).not.toContain("never.mp4");
-});
+  {
+    name: "a wrong secret",
+    wrong: { secret_access_key: "wrong" },
+    bucket: "bucket-out",
+    kind: "upload_forbidden",
+  },
+  {
+    name: "an unknown key id",
+    wrong: { access_key_id: "NOBODY" },
+    bucket: "bucket-out",
+    kind: "upload_forbidden",
+  },
+  { name: "a missing bucket", wrong: {}, bucket: "no-such-bucket", kind: "upload_failed" },
+  {
+    name: "an unreachable endpoint",
+    wrong: { endpoint: "http://127.0.0.1:9" },
+    bucket: "bucket-out",
+    kind: "upload_failed",
+  },
+] as const)(
+  "a connection test and an upload report $name and leave nothing",
+  async ({ wrong, bucket, kind }) => {
+    const made = await create<Connection>("/connections", {
+      ...{ name: "Wrong", kind: "s3" },
+      ...{ ...ceph.connection, ...wrong },
+    });
+    const tried = await rig.call(`/connections/${made.id}/test`, { method: "POST", body: { bucket } });
+    expect(tried).toMatchObject({ status: 200, json: { ok: false, error: { kind } } });
+    // An upload would retry an unreachable endpoint for long.
+    if ("endpoint" in wrong) return;
+    const url = origin.serve("/small.mp4", { file: await clip("mp4"), mime: "video/mp4" });
+    const { id } = await create<Step>("/steps", {
+      ...{ kind: "upload", input: { object: "source", url, kind: "video", format: "mp4" } },
+      options: { url: `s3://${bucket}/never.mp4`, connection_id: made.id },
+    });
+    const step = await rig.finishedStep(id);
+    expect([step.status, step.error?.kind]).toEqual(["failed", kind]);
+    const answers = JSON.stringify([tried.json, step]);
+    for (const secret of [ceph.connection.secret_access_key, "wrong"])
+      expect(answers).not.toContain(`"${secret}"`);
+    expect(await keysIn("bucket-out")).not.toContain("never.mp4");
+  },
+);
 
 test("testing a working connection needs no list of its keys, and leaves nothing", async () => {
   const { id, proxy } = await watched();

@@ -59,20 +59,20 @@ test("a caller's description of a source never reaches ffmpeg; the file itself i
 });
 
 test.for([
-  [
-    "a concat script",
-    (inner: string) => `ffconcat version 1.0\nfile '${inner}'\nfile 'file:///etc/passwd'\n`,
-  ],
-  [
-    "a playlist",
-    (inner: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n${inner}\n#EXT-X-ENDLIST\n`,
-  ],
-  ["an SVG that references other images", (inner: string) => svgOf(inner)],
-  [
-    "a session description",
-    () => "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nm=video 9 RTP/AVP 96\n",
-  ],
-] as const)("%s leads to no other file", async ([, write]) => {
+  {
+    name: "a concat script",
+    write: (inner: string) => `ffconcat version 1.0\nfile '${inner}'\nfile 'file:///etc/passwd'\n`,
+  },
+  {
+    name: "a playlist",
+    write: (inner: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n${inner}\n#EXT-X-ENDLIST\n`,
+  },
+  { name: "an SVG that references other images", write: (inner: string) => svgOf(inner) },
+  {
+    name: "a session description",
+    write: () => "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nm=video 9 RTP/AVP 96\n",
+  },
+] as const)("$name leads to no other file", async ({ write }) => {
   const inner = rig.origin.serve("/inner.png", { file: PNG });
   rig.origin.forget();
   const ends: Task[] = [];

@@ -120,12 +120,12 @@ test("a project that has stored its bytes of the day makes no more, nor uploads"
 });
 
 test.each([
-  ["without an ETag", null, 1],
+  { name: "without an ETag", etag: null, seen: 1 },
   // It is opened, and read again as the source that is pinned.
-  ["under the same strong ETag", '"same"', 2],
+  { name: "under the same strong ETag", etag: '"same"', seen: 2 },
 ])(
-  "a server that shows the probe a shorter file of the same size, %s, does not evade the limit of seconds",
-  async (_, etag, seen) => {
+  "a server that shows the probe a shorter file of the same size, $name, does not evade the limit of seconds",
+  async ({ etag, seen }) => {
     const long = await readFile(await clip("mp4", { size: "160x90", seconds: 2 * MAX_SECONDS }));
     const short = await readFile(await clip("mp4", { size: "160x90", seconds: 1 }));
     // A box of free space up to the same size.
@@ -155,13 +155,21 @@ const UNDERSTATED = {
   flac: (bytes: Buffer) => bytes.writeUInt32BE(44_100, 22),
 };
 test.each([
-  ["flv", "-c:v libx264 -pix_fmt yuv420p -c:a aac", { kind: "video", options: { width: 80 } }],
-  ["flv", "-c:v libx264 -pix_fmt yuv420p -c:a aac", { kind: "video", options: { mode: "copy" } }],
-  ["flv", "-c:v libx264 -pix_fmt yuv420p -g 50 -an", { kind: "adaptive_video" }],
-  ["flac", "-map 1:a", { kind: "audio", options: { format: "mp3" } }],
+  {
+    format: "flv",
+    coded: "-c:v libx264 -pix_fmt yuv420p -c:a aac",
+    wish: { kind: "video", options: { width: 80 } },
+  },
+  {
+    format: "flv",
+    coded: "-c:v libx264 -pix_fmt yuv420p -c:a aac",
+    wish: { kind: "video", options: { mode: "copy" } },
+  },
+  { format: "flv", coded: "-c:v libx264 -pix_fmt yuv420p -g 50 -an", wish: { kind: "adaptive_video" } },
+  { format: "flac", coded: "-map 1:a", wish: { kind: "audio", options: { format: "mp3" } } },
 ] as const)(
-  "a %s file (%s) that lasts longer than it says does not evade the limit of seconds",
-  async (format, coded, wish) => {
+  "a $format file ($coded) that lasts longer than it says does not evade the limit of seconds",
+  async ({ format, coded, wish }) => {
     const inputs = "-f lavfi -i testsrc2=size=160x90:rate=25:duration=20 -f lavfi -i sine=duration=20";
     const file = await readFile(await makeClip(format, `${inputs} ${coded}`.split(" ")));
     UNDERSTATED[format](file);

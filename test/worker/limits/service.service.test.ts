@@ -70,9 +70,9 @@ async function wait(ids: readonly string[], key?: string): Promise<void> {
 }
 
 test.each([
-  ["/tasks", { "has-more": "false" }],
-  ["/tasks/none", {}],
-])("an answer of %s names its length and has each header once", async (path, more) => {
+  { path: "/tasks", more: { "has-more": "false" } },
+  { path: "/tasks/none", more: {} },
+])("an answer of $path names its length and has each header once", async ({ path, more }) => {
   const headers = { Authorization: `Bearer ${BETA}`, "Accept-Encoding": "identity" };
   const answer = await fetch(new URL(path, base), { headers });
   const bytes = (await answer.arrayBuffer()).byteLength;

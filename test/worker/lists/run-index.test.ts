@@ -76,11 +76,16 @@ test("a page of 100,000 tasks reads only its own rows, with any filter", () => {
 });
 
 test.each([
-  ["all tasks", {}, "desc", () => true],
-  ["all tasks, oldest first", {}, "asc", () => true],
-  ["failed tasks", { status: "failed" }, "desc", (n: number) => n % 100 === 0],
-  ["failed tasks of one kind", { status: "failed", kind: "video" }, "asc", (n: number) => n % 100 === 0],
-] as const)("paging through %s returns each once while others come and go", (_, filter, order, fits) => {
+  { name: "all tasks", filter: {}, order: "desc", fits: () => true },
+  { name: "all tasks, oldest first", filter: {}, order: "asc", fits: () => true },
+  { name: "failed tasks", filter: { status: "failed" }, order: "desc", fits: (n: number) => n % 100 === 0 },
+  {
+    name: "failed tasks of one kind",
+    filter: { status: "failed", kind: "video" },
+    order: "asc",
+    fits: (n: number) => n % 100 === 0,
+  },
+] as const)("paging through $name returns each once while others come and go", ({ filter, order, fits }) => {
   const { database, index, list } = open();
   database.exec(SEED);
   const before = Array.from({ length: MANY }, (_, n) => n + 1).filter(fits);

@@ -42,56 +42,78 @@ test("the defaults of a native encoder", () => {
 });
 
 test.for([
-  ["1000", 1000],
-  ["1 B", 1],
-  ["500 MB", 5e8],
-  ["4.1GB", 4_100_000_000],
-  ["2 GiB", 2 ** 31],
-  ["1.5 kib", 1536],
-] as const)("a size of %j is %d bytes", ([text, bytes]) => {
+  { text: "1000", bytes: 1000 },
+  { text: "1 B", bytes: 1 },
+  { text: "500 MB", bytes: 5e8 },
+  { text: "4.1GB", bytes: 4_100_000_000 },
+  { text: "2 GiB", bytes: 2 ** 31 },
+  { text: "1.5 kib", bytes: 1536 },
+] as const)("a size of $text is $bytes bytes", ({ text, bytes }) => {
   expect(read({ MAX_INPUT_BYTES: text }).MAX_INPUT_BYTES).toBe(bytes);
 });
 
 test.for([
-  ["MAX_INPUT_SECONDS", 60, 60],
-  ["ALLOW_PRIVATE_NETWORK", true, true],
-  ["WEBHOOK_RETRY_SECONDS", 0.5, 0.5],
-  ["MAX_REQUESTS", " 7 ", 7],
-  ["MAX_REQUESTS", " ", 300],
-  ["PUBLIC_URL", "https://media.example/api//", "https://media.example/api"],
-  ["NATIVE_ENCODER_URL", "http://a:1/, ,https://b/c", ["http://a:1", "https://b/c"]],
-  ["OPERATOR_KEY", "o".repeat(32), ["o".repeat(32)]],
-  ["CORS_ORIGINS", "loopback, https://shop.example", ["loopback", "https://shop.example"]],
-  ["SERVICE_HOSTS", "loopback,Media.example", ["loopback", "media.example"]],
-  ["ALLOWED_HOSTS", "NAS.local, 127.1:9000,[::1]:80", ["nas.local", "127.0.0.1:9000", "[::1]:80"]],
-  [
-    "API_KEYS",
-    "a, b:c ,d:e:f,",
-    [
+  { name: "MAX_INPUT_SECONDS", text: 60, value: 60 },
+  { name: "ALLOW_PRIVATE_NETWORK", text: true, value: true },
+  { name: "WEBHOOK_RETRY_SECONDS", text: 0.5, value: 0.5 },
+  { name: "MAX_REQUESTS", text: " 7 ", value: 7 },
+  { name: "MAX_REQUESTS", text: " ", value: 300 },
+  { name: "PUBLIC_URL", text: "https://media.example/api//", value: "https://media.example/api" },
+  { name: "NATIVE_ENCODER_URL", text: "http://a:1/, ,https://b/c", value: ["http://a:1", "https://b/c"] },
+  { name: "OPERATOR_KEY", text: "o".repeat(32), value: ["o".repeat(32)] },
+  {
+    name: "CORS_ORIGINS",
+    text: "loopback, https://shop.example",
+    value: ["loopback", "https://shop.example"],
+  },
+  { name: "SERVICE_HOSTS", text: "loopback,Media.example", value: ["loopback", "media.example"] },
+  {
+    name: "ALLOWED_HOSTS",
+    text: "NAS.local, 127.1:9000,[::1]:80",
+    value: ["nas.local", "127.0.0.1:9000", "[::1]:80"],
+  },
+  {
+    name: "API_KEYS",
+    text: "a, b:c ,d:e:f,",
+    value: [
       { key: "a", project: null },
       { key: "c", project: "b" },
       { key: "e:f", project: "d" },
     ],
-  ],
-  ["MEDIA_SIGNING_KEY", `${"n".repeat(32)}, ${"o".repeat(32)}`, ["n".repeat(32), "o".repeat(32)]],
-  ["CONNECTION_KEYS", `${"n".repeat(16)}, ${"o".repeat(16)}`, ["n".repeat(16), "o".repeat(16)]],
-] as const)("%s=%j is read as %j", ([name, text, value]) => {
+  },
+  {
+    name: "MEDIA_SIGNING_KEY",
+    text: `${"n".repeat(32)}, ${"o".repeat(32)}`,
+    value: ["n".repeat(32), "o".repeat(32)],
+  },
+  {
+    name: "CONNECTION_KEYS",
+    text: `${"n".repeat(16)}, ${"o".repeat(16)}`,
+    value: ["n".repeat(16), "o".repeat(16)],
+  },
+] as const)("$name=$text is read as $value", ({ name, text, value }) => {
   expect(read({ [name]: text })[name]).toEqual(value);
 });
 
 test.for([
-  ["MAX_INPUT_BYTES", ["1.5", "-1", "5 gigs", "5G", "0x10", "1e9", "50.1 GB", "0 GB"]],
-  ["INGEST_SECONDS", ["0", "21601", "1.5", "1h", "Infinity"]],
-  ["WEBHOOK_RETRY_SECONDS", ["0", "0.001", "3601", "-1", "NaN"]],
-  ["MAX_REQUESTS", ["9007199254740993", "0", "+5"]],
-  ["ALLOW_PRIVATE_NETWORK", ["TRUE", "1", "yes"]],
-  ["PUBLIC_URL", ["media.example", "ftp://a", "https://a/?b", "https://a/#", "https://a:b@c"]],
-  ["ALLOWED_HOSTS", ["http://a", "*.local", "10.0.0.0/8", "a b", "::1", "a:99999", "me@a"]],
-  ["API_KEYS", ["project:", ":key", "a b:key", "my key", "ok,pro/ject:key", `${"p".repeat(65)}:key`, ","]],
-  ["MEDIA_SIGNING_KEY", ["-".repeat(31), `${"n".repeat(32)},short`, `${"n".repeat(32)},`]],
-  ["OPERATOR_KEY", ["o".repeat(31), `${"o".repeat(16)} ${"o".repeat(16)}`, `${"o".repeat(32)},`]],
-  ["CONNECTION_KEYS", ["short", `${"n".repeat(16)},short`, `${"n".repeat(16)},`]],
-] as const)("%s rejects %j", ([name, texts]) => {
+  { name: "MAX_INPUT_BYTES", texts: ["1.5", "-1", "5 gigs", "5G", "0x10", "1e9", "50.1 GB", "0 GB"] },
+  { name: "INGEST_SECONDS", texts: ["0", "21601", "1.5", "1h", "Infinity"] },
+  { name: "WEBHOOK_RETRY_SECONDS", texts: ["0", "0.001", "3601", "-1", "NaN"] },
+  { name: "MAX_REQUESTS", texts: ["9007199254740993", "0", "+5"] },
+  { name: "ALLOW_PRIVATE_NETWORK", texts: ["TRUE", "1", "yes"] },
+  { name: "PUBLIC_URL", texts: ["media.example", "ftp://a", "https://a/?b", "https://a/#", "https://a:b@c"] },
+  { name: "ALLOWED_HOSTS", texts: ["http://a", "*.local", "10.0.0.0/8", "a b", "::1", "a:99999", "me@a"] },
+  {
+    name: "API_KEYS",
+    texts: ["project:", ":key", "a b:key", "my key", "ok,pro/ject:key", `${"p".repeat(65)}:key`, ","],
+  },
+  { name: "MEDIA_SIGNING_KEY", texts: ["-".repeat(31), `${"n".repeat(32)},short`, `${"n".repeat(32)},`] },
+  {
+    name: "OPERATOR_KEY",
+    texts: ["o".repeat(31), `${"o".repeat(16)} ${"o".repeat(16)}`, `${"o".repeat(32)},`],
+  },
+  { name: "CONNECTION_KEYS", texts: ["short", `${"n".repeat(16)},short`, `${"n".repeat(16)},`] },
+] as const)("$name rejects $texts", ({ name, texts }) => {
   for (const text of texts) expect(() => read({ [name]: text }), text).toThrow(`${name} must be `);
 });
 

@@ -23,10 +23,10 @@ import {
 const LOST = 200_000;
 
 test.each([
-  ["in one request", 100_000],
-  ["in parts", 16 * MIB + 100_000],
-  ["in parts, with the answer to its completion lost", 16 * MIB + LOST],
-])("a page uploads a file straight into a bucket, %s", async (_, size) => {
+  { name: "in one request", size: 100_000 },
+  { name: "in parts", size: 16 * MIB + 100_000 },
+  { name: "in parts, with the answer to its completion lost", size: 16 * MIB + LOST },
+])("a page uploads a file straight into a bucket, $name", async ({ size }) => {
   const whole = bytes(size);
   const output = `s3://bucket-in/from a page/ü + ${size}.mp4`;
   const upload = await begin({ size, output });
