@@ -1,32 +1,34 @@
+import { posix } from "node:path";
 import { expect, test } from "vitest";
+import { importsOf } from "./layers.ts";
 import { findSentences, findUnusedErrors } from "./sentences.ts";
 import { readSources, type SourceFile } from "./source-files.ts";
 
-// Parts whose errors stand in a catalogue, the file errors.ts of its folder.
-const PARTS = {
-  "worker/": "worker/errors.ts",
-  "worker/container/": "worker/container/errors.ts",
-  "worker/encoder/": "worker/encoder/errors.ts",
-  "worker/local/": "worker/local/errors.ts",
-};
+// Folders whose errors stand in catalogues.
+const FOLDERS = ["worker"];
+const CATALOGUES = [
+  "worker/errors.ts",
+  "worker/container/errors.ts",
+  "worker/encoder/errors.ts",
+  "worker/local/errors.ts",
+];
 // Builds fail for developers, and each setting has its sentence beside its rule.
 const OTHERS = /^worker\/(local\/build|settings)\//;
 
-const files = readSources("worker").filter(({ path }) => !OTHERS.test(path));
-const partOf = ({ path }: SourceFile) =>
-  Object.keys(PARTS)
-    .filter((part) => path.startsWith(part))
-    .toSorted((a, b) => b.length - a.length)[0];
+const files = readSources(...FOLDERS).filter(({ path }) => !OTHERS.test(path));
+const resolve = (file: SourceFile) =>
+  importsOf(file).map((name) => posix.join(posix.dirname(file.path), name));
+const imports = new Map(files.map((file) => [file, resolve(file)]));
 
 test("the English of errors stands in the catalogues alone", () => {
-  const catalogues = Object.values(PARTS);
-  expect(files.filter(({ path }) => !catalogues.includes(path)).flatMap(findSentences)).toEqual([]);
+  const others = files.filter(({ path }) => !CATALOGUES.includes(path));
+  expect(others.flatMap(findSentences)).toEqual([]);
 });
 
-test.for(Object.entries(PARTS))("every error of %s has a use", ([part, path]) => {
-  const own = files.filter((file) => partOf(file) === part);
-  const catalogue = own.find((file) => file.path === path);
-  expect(catalogue && findUnusedErrors(catalogue, own)).toEqual([]);
+test.for(CATALOGUES)("every error of %s has a use", (path) => {
+  const catalogue = files.find((file) => file.path === path);
+  const users = files.filter((file) => imports.get(file)?.includes(path));
+  expect(catalogue && findUnusedErrors(catalogue, users)).toEqual([]);
 });
 
 test.for([
