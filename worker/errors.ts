@@ -8,7 +8,7 @@ const CONNECTION_USERS = {
   output: "An S3 output",
   upload: "An upload",
 } as const;
-/** What a run may use a connection for. */
+/** The use of a connection by a run. */
 export type ConnectionUser = keyof typeof CONNECTION_USERS;
 
 interface Cause {

@@ -69,7 +69,7 @@ export class ProjectObject extends DurableObject<Bindings> {
   // When the alarm is due; infinity until this instance has set it.
   #armed = Number.POSITIVE_INFINITY;
 
-  // RPC offers getters, not fields.
+  // RPC exposes getters, not fields.
   readonly #targets = {
     runs: toTarget(listsOf(this.#runs)),
     connections: toTarget(this.#connections),
@@ -280,7 +280,7 @@ function dayLimits(bindings: Bindings): DayBytes {
  * object lists the names of all projects.
  */
 export class KeyObject extends DurableObject<Bindings> {
-  // RPC offers getters, not fields.
+  // RPC exposes getters, not fields.
   readonly #keys = toTarget(createKeyTable(this.ctx.storage.sql));
   readonly #projects = toTarget(createProjectDirectory(this.ctx.storage.sql));
 

@@ -9,7 +9,7 @@ import { createKeys } from "./auth/project-keys.ts";
 import { createConnections } from "./connections/connections.ts";
 import { createSealOf } from "./connections/seal.ts";
 import { createOutsideOf, type Env, hostRules, mediaBucket, random, readEnv } from "./env.ts";
-import type { Begun } from "./http/idempotency.ts";
+import type { RequestState } from "./http/idempotency.ts";
 import { createImages } from "./images/images.ts";
 import { createJobs } from "./jobs/job-access.ts";
 import { createWaitQuota, type Limits } from "./limits/limits.ts";
@@ -72,7 +72,9 @@ function createService(env: Env): ReturnType<typeof createApp> {
     outside: createOutsideOf(env),
     idempotency: {
       begin: (project, key, digest, id) =>
-        patiently<Begun>(async () => env.PROJECT.getByName(project).idempotency.begin(key, digest, id)),
+        patiently<RequestState>(async () =>
+          env.PROJECT.getByName(project).idempotency.begin(key, digest, id),
+        ),
       end: (project, key, ended) =>
         patiently(() => env.PROJECT.getByName(project).idempotency.end(key, ended)),
     },
@@ -88,7 +90,7 @@ function createService(env: Env): ReturnType<typeof createApp> {
       home: keysIn,
       directory: () => env.KEYS.getByName(DIRECTORY).projects,
       live: (project) => env.PROJECT.getByName(project).keyUses(),
-      most: settings.MAX_KEYS,
+      maxKeys: settings.MAX_KEYS,
       now,
     }),
     limits: createLimitsOf(env, waitUntil, now),

@@ -48,8 +48,8 @@ export interface ListSql {
   values: (string | number)[];
   /** The order in which to read. */
   ascending: boolean;
-  /** Turns the rows into a page. `rows` has one more than the limit, or than `most`, when more follow. */
-  turn<T>(rows: readonly T[], most?: number): ListPage<T>;
+  /** Returns the page of the first `count` rows, by default as many as the limit; rows beyond them mean that more follow. */
+  toPage<T>(rows: readonly T[], count?: number): ListPage<T>;
 }
 
 /** Translates the query of a list whose rows have the columns `id`, `status` and `kind`. */
@@ -71,9 +71,9 @@ export function whereOf({ limit, order, after, before, status, kind }: ListQuery
     where,
     values,
     ascending: (order === "asc") !== backwards,
-    turn(rows, most = limit) {
-      const page = rows.slice(0, most);
-      return { records: backwards ? page.reverse() : page, more: rows.length > most };
+    toPage(rows, count = limit) {
+      const page = rows.slice(0, count);
+      return { records: backwards ? page.reverse() : page, more: rows.length > count };
     },
   };
 }

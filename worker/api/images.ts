@@ -117,11 +117,11 @@ export function addImageRoutes(app: Api, services: Services): void {
   }
 
   // A request is allowed by its signature, or by the origin of its source.
-  async function admit(ask: ImageRequest, query: URLSearchParams) {
-    const grant = await image_signer.check(ask, query);
+  async function admit(request: ImageRequest, query: URLSearchParams) {
+    const grant = await image_signer.check(request, query);
     if (grant) return { ...grant, origins: null };
     const origins = settings.image_origins ?? [];
-    const url = URL.parse(ask.source);
+    const url = URL.parse(request.source);
     if (url && origins.includes(url.origin)) return { project: ORIGINS_PROJECT, origins, expires: Infinity };
     throw errors.imageUrlUnsigned();
   }
@@ -182,12 +182,12 @@ export function addImageRoutes(app: Api, services: Services): void {
   );
   app.get("/image/*", async (c) => {
     const url = new URL(c.req.url);
-    const ask = readPath(url.pathname);
-    const { project, origins, expires } = await admit(ask, url.searchParams);
-    const options = parseImageOptions(ask.options);
+    const request = readPath(url.pathname);
+    const { project, origins, expires } = await admit(request, url.searchParams);
+    const options = parseImageOptions(request.options);
     const auto = options.format === "auto" ? negotiate(c.req.header("Accept")) : null;
     try {
-      const image = await images({ source: ask.source, project, origins }, { options, auto });
+      const image = await images({ source: request.source, project, origins }, { options, auto });
       return await answer(c, image, { expires, varies: options.format === "auto" });
     } catch (thrown) {
       const status = thrown instanceof MediaError ? ERROR_STATUS[thrown.kind] : undefined;
@@ -201,7 +201,7 @@ export function addImageRoutes(app: Api, services: Services): void {
 
   async function answer(
     c: Context<ApiEnv>,
-    { entry, found, body }: ImageResult,
+    { entry, outcome, body }: ImageResult,
     { expires, varies }: { expires: number; varies: boolean },
   ): Promise<Response> {
     const etag = `"${entry.etag}"`;
@@ -209,7 +209,7 @@ export function addImageRoutes(app: Api, services: Services): void {
     const headers = new Headers({
       ETag: etag,
       "Cache-Control": `public, max-age=${Math.max(0, Math.floor(seconds / 1000))}`,
-      "Cache-Status": `framewright; ${CACHE_STATUS[found]}`,
+      "Cache-Status": `framewright; ${CACHE_STATUS[outcome]}`,
       "Cross-Origin-Resource-Policy": "cross-origin",
       ...(varies && { Vary: "Accept" }),
     });
@@ -224,8 +224,8 @@ export function addImageRoutes(app: Api, services: Services): void {
 function readPath(pathname: string): ImageRequest {
   const [, options = "", source = ""] = /^\/image\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
   try {
-    const ask = { options: decodeURIComponent(options), source: decodeURIComponent(source) };
-    if (ask.options !== "" && ask.source !== "") return ask;
+    const request = { options: decodeURIComponent(options), source: decodeURIComponent(source) };
+    if (request.options !== "" && request.source !== "") return request;
   } catch {
     // An escape is malformed.
   }

@@ -73,8 +73,8 @@ export function addJobRoutes(app: Api, services: Services): void {
     const shared = needs.find((need, index) => need?.param === "input" && outputs[index]?.after === null);
     await reserveConnection(services, project, job_id, shared ?? null);
     const keys = await sealKeys(request, tasks, services);
-    const made = { base: baseUrl(c, settings), key_id: c.get("principal").id, webhook_url };
-    return jobs.create({ project, head, tasks, made, keys });
+    const setup = { base: baseUrl(c, settings), key_id: c.get("principal").id, webhook_url };
+    return jobs.create({ project, head, tasks, made: setup, keys });
   }
 
   serve(

@@ -167,7 +167,7 @@ export function addKeyRoutes(app: Api, services: Services): void {
     },
   );
 
-  // Not in the document: npm run keys is its one client.
+  // Undocumented: only `npm run keys` calls it.
   app.get(PROJECTS_PATH, async (c) => {
     if (c.get("principal").id !== OPERATOR) throw errors.operatorOnly();
     return c.json(await keys.projects());
@@ -179,10 +179,10 @@ function pageOf<T extends { id: string }>(all: readonly T[], query: ListQuery): 
   const { limit, order, after, before } = query;
   const sign = order === "asc" ? 1 : -1;
   const compare = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);
-  const found = all
+  const matches = all
     .filter(({ id }) => after === undefined || compare(id, after) > 0)
     .filter(({ id }) => before === undefined || compare(id, before) < 0)
     .toSorted((a, b) => compare(a.id, b.id));
-  const records = before === undefined ? found.slice(0, limit) : found.slice(-limit);
-  return { records, more: found.length > limit };
+  const records = before === undefined ? matches.slice(0, limit) : matches.slice(-limit);
+  return { records, more: matches.length > limit };
 }

@@ -18,7 +18,7 @@ const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
 };
 const file = { schema: { type: "string", format: "binary" } };
 
-/** Adds the routes of media by signed URLs: one to read and, not in the document, those by which the encoders of this service write. */
+/** Adds the routes of media at signed URLs: a documented one for reading, and undocumented ones to which the service's encoders write. */
 export function addMediaRoutes(app: Api, services: Services): void {
   const { signer, openMedia, uploads, now } = services;
   // A path parameter of OpenAPI cannot contain slashes, and a key does.

@@ -1,4 +1,4 @@
-/** The files of the reference page beside the page itself, which `build-assets.ts` puts into the assets folder. */
+/** The files that the reference page loads; `build-assets.ts` writes them to the assets folder. */
 export const PAGE_FILES = [
   "swagger-ui.css",
   "swagger-ui-bundle.js",
@@ -6,7 +6,7 @@ export const PAGE_FILES = [
   "favicon-32x32.png",
 ] as const;
 
-/** The reference page: everything that it loads comes from this service. */
+/** The reference page, which loads files of this service only. */
 export const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -25,7 +25,7 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** What the reference page may load and run; Swagger UI has its icons in data URLs. */
+/** The Content-Security-Policy of the reference page; Swagger UI has its icons in data URLs. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -17,13 +17,12 @@ type InputServices = Pick<Services, "signer" | "outside" | "page_uploads">;
 export interface ConnectionNeed {
   /** Field of the request that needs it. */
   param: string;
-  /** What uses the connection. */
   user: ConnectionUser;
   /** Id of the connection to use; default the project's default one. */
   connection_id?: string;
 }
 
-/** What a new run needs besides its record. */
+/** The data of a new run that its record lacks. */
 export interface RunSettings {
   need: ConnectionNeed | null;
   webhook_url?: string | undefined;

@@ -70,7 +70,7 @@ const UPLOAD_COMPLETIONS: Record<string, UploadCompletion> = {
 const tag = "Uploads";
 const one = idParameter("upload", UPLOAD.id);
 
-/** Adds the routes of uploads: those that need a key, and one, not in the document, to which pages put parts by signed URLs. */
+/** Adds the routes of uploads: those that need a key, and an undocumented one to which pages put parts at signed URLs. */
 export function addUploadRoutes(app: Api, services: Services): void {
   const { page_uploads, connections, settings } = services;
 

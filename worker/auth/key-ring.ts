@@ -49,7 +49,7 @@ const CACHE_SIZE = 1000;
 
 /** Creates a key ring from the objects that store keys, and from the keys in the settings. */
 export function createKeyRing({ home, listed, operators, now }: KeyRingTools): KeyRing {
-  const settled = Promise.all(
+  const settingsKeys = Promise.all(
     listed.map(async ({ key, project }) => {
       const hash = await digest(key);
       const id = `key_${toHex(hash).slice(0, 12)}`;
@@ -57,15 +57,15 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
       return { hash, principal: { id, project: own, scopes: SCOPES, hash: null } satisfies Principal };
     }),
   );
-  const operating = Promise.all(operators.map(digest));
+  const operatorHashes = Promise.all(operators.map(digest));
   // Values, not promises: a request must not wait for another request's I/O.
   const cache = new Map<string, { principal: Principal; until: number }>();
-  let forgotten = 0;
+  let changes = 0;
 
   async function lookUp(locator: string, hash: string): Promise<Principal | null> {
-    const [asked_at, before] = [now(), forgotten];
+    const [lookup_at, before] = [now(), changes];
     const key = await home(locator)
-      .find(hash, asked_at)
+      .find(hash, lookup_at)
       .catch((cause: unknown) => {
         throw errors.keyUnreadable({ cause });
       });
@@ -73,9 +73,9 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
     const { id, project, scopes, expires_at } = key;
     const principal = { id, project, scopes, hash };
     // A key that changed during the look-up must not be cached.
-    if (forgotten !== before) return principal;
+    if (changes !== before) return principal;
     if (cache.size >= CACHE_SIZE) cache.clear();
-    cache.set(hash, { principal, until: Math.min(asked_at + KEY_CACHE_MS, expires_at ?? Infinity) });
+    cache.set(hash, { principal, until: Math.min(lookup_at + KEY_CACHE_MS, expires_at ?? Infinity) });
     return principal;
   }
 
@@ -84,8 +84,8 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
       const hash = await digest(key);
       // Does not exit early, so that the timing does not reveal which entry matched.
       let match: Principal | typeof OPERATOR | null = null;
-      for (const entry of await settled) if (equalDigests(entry.hash, hash)) match = entry.principal;
-      for (const each of await operating) if (equalDigests(each, hash)) match = OPERATOR;
+      for (const entry of await settingsKeys) if (equalDigests(entry.hash, hash)) match = entry.principal;
+      for (const each of await operatorHashes) if (equalDigests(each, hash)) match = OPERATOR;
       if (match) return match;
       const name = toHex(hash);
       const cached = cache.get(name);
@@ -95,7 +95,7 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
       return locator === null ? null : lookUp(locator, name);
     },
     forget(id) {
-      forgotten++;
+      changes++;
       for (const [hash, { principal }] of cache) if (principal.id === id) cache.delete(hash);
     },
   };

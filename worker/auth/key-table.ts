@@ -13,8 +13,8 @@ export interface StoredKey {
   used_at: number | null;
 }
 
-/** The key that a secret belongs to. */
-export interface FoundKey extends StoredKey {
+/** The key that a secret belongs to, and the secret's expiry. */
+export interface KeyMatch extends StoredKey {
   /** When the secret expires, in milliseconds since the Unix epoch; null for never. */
   expires_at: number | null;
 }
@@ -28,10 +28,10 @@ export type KeyRefusal = "barred" | "exceeds" | "unknown" | "full";
  */
 export interface KeyTable {
   /** Returns the key of a secret's hash; null for an unknown or expired one. */
-  find(hash: string, now: number): FoundKey | null;
+  find(hash: string, now: number): KeyMatch | null;
   list(): StoredKey[];
-  /** Adds a key with a secret, unless there are `most` already; replaces one with the same id. */
-  create(key: StoredKey, hash: string, by: string | null, most: number, now: number): "done" | KeyRefusal;
+  /** Adds a key with a secret, unless there are `max` already; replaces one with the same id. */
+  create(key: StoredKey, hash: string, by: string | null, max: number, now: number): "done" | KeyRefusal;
   /** Adds a new secret to a key. Earlier ones expire at `until`, or at once when that has passed. */
   roll(id: string, hash: string, until: number, by: string | null, now: number): "done" | KeyRefusal;
   /** Removes a key with all its secrets. */
@@ -49,7 +49,7 @@ const SCHEMA = `
   CREATE INDEX api_secret_of ON api_secret (key_id);
 `;
 
-/** Most replaced secrets of a key that stay valid beside the current one; the first to expire are removed. */
+/** How many replaced secrets of a key stay valid beside the current one; the first to expire are removed. */
 const MAX_REPLACED = 4;
 
 type Row = {
@@ -72,7 +72,7 @@ export function createKeyTable(sql: Sql): KeyTable {
   const get = (id: string): StoredKey | null =>
     rows("SELECT * FROM api_key WHERE id = ?", id).map(toKey)[0] ?? null;
 
-  function find(hash: string, now: number): FoundKey | null {
+  function find(hash: string, now: number): KeyMatch | null {
     const join = `SELECT api_key.*, expires_at FROM api_secret JOIN api_key ON id = key_id
       WHERE hash = ? AND COALESCE(expires_at > ?, 1)`;
     const [row] = rows<Row & { expires_at: number | null }>(join, hash, now);
@@ -94,7 +94,7 @@ export function createKeyTable(sql: Sql): KeyTable {
   return {
     find,
     list: () => rows("SELECT * FROM api_key ORDER BY id DESC").map(toKey),
-    create(key, hash, by, most, now) {
+    create(key, hash, by, max, now) {
       const allowed = scopesOf(by, now);
       if (!allowed) return "barred";
       if (!key.scopes.every((scope) => allowed.includes(scope))) return "exceeds";
@@ -103,7 +103,7 @@ export function createKeyTable(sql: Sql): KeyTable {
       // In a repeated request, the first response was lost, and the secret with it.
       sql.exec("DELETE FROM api_secret WHERE key_id = ?", key.id);
       sql.exec("DELETE FROM api_key WHERE id = ?", key.id);
-      if (rows("SELECT * FROM api_key LIMIT ?", most).length >= most) return "full";
+      if (rows("SELECT * FROM api_key LIMIT ?", max).length >= max) return "full";
       const { id, project, name, scopes, created_at } = key;
       const insert = "INSERT INTO api_key VALUES (?, ?, ?, ?, ?, NULL)";
       sql.exec(insert, id, project, name, scopes.join(), created_at);

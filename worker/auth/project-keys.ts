@@ -14,7 +14,7 @@ import type { Principal } from "./key-ring.ts";
 import type { KeyRefusal, KeyTable, ProjectDirectory, StoredKey } from "./key-table.ts";
 
 /** The key that requests a change; it can grant only its own scopes. */
-export type KeyMaker = Pick<Principal, "project" | "scopes" | "hash">;
+export type RequestingKey = Pick<Principal, "project" | "scopes" | "hash">;
 
 /**
  * The keys of projects, without those in the setting `API_KEYS`. Ids of other projects are unknown. Changes reject with `token_invalid`
@@ -22,15 +22,15 @@ export type KeyMaker = Pick<Principal, "project" | "scopes" | "hash">;
  */
 export interface Keys {
   /** Creates a key with that id; only this response contains its secret. Rejects with `forbidden` when the project has the maximum. */
-  create(maker: KeyMaker, id: string, request: KeyRequest): Promise<NewApiKey>;
+  create(requester: RequestingKey, id: string, request: KeyRequest): Promise<NewApiKey>;
   /** Returns the keys, in any order. */
   list(project: string): Promise<ApiKey[]>;
   /** Returns a key; rejects with `key_not_found`. */
   get(project: string, id: string): Promise<ApiKey>;
   /** Replaces the secret of a key; the old one stays valid for a while. Rejects with `key_not_found`. */
-  roll(maker: KeyMaker, id: string, keep_seconds?: number): Promise<NewApiKey>;
+  roll(requester: RequestingKey, id: string, keep_seconds?: number): Promise<NewApiKey>;
   /** Revokes a key with all its secrets; rejects with `key_not_found`. */
-  revoke(maker: KeyMaker, id: string): Promise<void>;
+  revoke(requester: RequestingKey, id: string): Promise<void>;
   /** Returns the names of all projects that have had keys. */
   projects(): Promise<string[]>;
 }
@@ -42,14 +42,14 @@ export interface KeyTools {
   directory(): Remote<ProjectDirectory>;
   /** Returns recent uses, which may not be stored yet. */
   live(project: string): Promise<ReadonlyMap<string, number>>;
-  /** Most keys of a project. */
-  most: number;
+  /** Maximum number of keys of a project. */
+  maxKeys: number;
   now(): number;
 }
 
 /** Creates the access to keys through the objects that store them. */
-export function createKeys({ home, directory, live, most, now }: KeyTools): Keys {
-  const named = new Set<string>();
+export function createKeys({ home, directory, live, maxKeys, now }: KeyTools): Keys {
+  const inDirectory = new Set<string>();
   const tableOf = async (project: string) => home(await locatorOf(project));
 
   async function list(project: string): Promise<ApiKey[]> {
@@ -65,18 +65,18 @@ export function createKeys({ home, directory, live, most, now }: KeyTools): Keys
   }
 
   const refuse = (refusal: KeyRefusal) =>
-    refusal === "full" ? errors.tooManyKeys({ max: most }) : REFUSALS[refusal]();
+    refusal === "full" ? errors.tooManyKeys({ max: maxKeys }) : REFUSALS[refusal]();
 
   return {
     async create({ project, scopes: own, hash: by }, id, { name, scopes }) {
       const chosen = scopes ?? DEFAULT_SCOPES.filter((scope) => own.includes(scope));
       if (chosen.length === 0) throw refuse("exceeds");
       const key = { id, name, project, scopes: [...new Set(chosen)], created_at: now(), used_at: null };
-      if (!named.has(project)) await directory().add(project);
-      named.add(project);
+      if (!inDirectory.has(project)) await directory().add(project);
+      inDirectory.add(project);
       const secret = await createKey(await locatorOf(project));
       const table = await tableOf(project);
-      const answer = await table.create(key, await hashKey(secret), by, most, now());
+      const answer = await table.create(key, await hashKey(secret), by, maxKeys, now());
       if (answer !== "done") throw refuse(answer);
       return { ...toApiKey(key), secret };
     },

@@ -171,7 +171,7 @@ const CREATION_MS = 60_000;
 
 type Row = { record: string; sealed: string; is_default: number };
 
-/** Creates the table of connections beside the index of runs, whose table `run` has their status. */
+/** Creates the table of connections. Its database must contain the index of runs, whose status it reads. */
 export function createConnectionTable(sql: Sql): ConnectionTable {
   sql.exec(SCHEMA);
 
@@ -205,10 +205,10 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
     get,
     getDefault,
     list({ kind: _, ...query }) {
-      const { where, values, ascending, turn } = whereOf(query);
+      const { where, values, ascending, toPage } = whereOf(query);
       const order = ascending ? "ASC" : "DESC";
       const text = `SELECT * FROM connection WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
-      return turn(rows(text, ...values, query.limit + 1).map(toConnection));
+      return toPage(rows(text, ...values, query.limit + 1).map(toConnection));
     },
     change(id, change, sealed, now = Date.now()) {
       const entry = get(id);

@@ -13,7 +13,7 @@ import type { Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import { soundStream } from "../../src/media/ffmpeg/trim.ts";
 import { outputSeconds } from "../../src/media/plan.ts";
 import { decodeKey } from "../../src/media/route/decide.ts";
-import { type JobContext, type RunHooks, readTally } from "./encode-job.ts";
+import { type JobContext, type RunHooks, readPacketCounts } from "./encode-job.ts";
 import { runFfmpeg, type Watchdog, watch } from "./ffmpeg-process.ts";
 import { removeFolder, type Scratch } from "./files.ts";
 
@@ -289,7 +289,7 @@ export async function measureInParallel(
       throw thrown;
     });
     const peaks = await readFile(join(folder, "out", outputFile(plan, chunk).name));
-    return { peaks, tally: await readTally(own.job, folder) };
+    return { peaks, counts: await readPacketCounts(own.job, folder) };
   });
   const ends = await Promise.allSettled(runs);
   member.signal.throwIfAborted();
@@ -301,7 +301,7 @@ export async function measureInParallel(
     return null;
   }
   await writeFile(join(member.folder, "out", outputFile(plan, chunk).name), joinPeaks(peaks));
-  return { sound: sum(done.map(({ tally }) => tally.sound ?? 0)) };
+  return { sound: sum(done.map(({ counts }) => counts.sound ?? 0)) };
 }
 
 // A packet that cannot be decoded shifts all later points of a single run, but only those of its own segment here.

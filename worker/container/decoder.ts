@@ -116,7 +116,7 @@ async function decodeFrame({ still, width, height }: WebpFrame, run: DecoderRun)
   return (await readFile(path)).subarray(size - length);
 }
 
-/** What a decoder runs with. */
+/** How a decoder runs. */
 interface DecoderRun {
   /** Its working directory. */
   folder: string;

@@ -25,9 +25,8 @@ export interface JobContext {
   settings: Pick<Settings, "threads" | "stall_seconds" | "max_file_bytes" | "max_memory_bytes">;
 }
 
-/** How a run reports its progress, and how it is ended. */
+/** The callbacks of a run, and the signal that kills it. */
 export interface RunHooks {
-  /** Kills it. */
   signal: AbortSignal;
   /** Receives the finished share, 0 to 1, and the seconds of output per second, null until known. */
   onProgress(share: number, speed: number | null): void;
@@ -158,7 +157,7 @@ function onDisk(url: string | null | undefined): ServedInput | null {
 // Hides the fonts of this machine, which other machines may lack.
 const NO_FONTS = `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig/>`;
 
-/** Saves the files that filters read, subtitles and their font, each in its own folder; returns their paths by index. */
+/** Saves the files that filters read (subtitles and their font), each in its own folder; returns their paths by index. */
 async function saveFilterFiles(
   { plan, chunk, further: extraInputs = [] }: NativeJob,
   folder: string,
@@ -180,7 +179,10 @@ async function saveFilterFiles(
 const FONTS = "fonts.conf";
 
 /** Counts the pictures and packets of a run from the lists in its folder. */
-export async function readTally({ plan, chunk, source }: NativeJob, folder: string): Promise<PacketCounts> {
+export async function readPacketCounts(
+  { plan, chunk, source }: NativeJob,
+  folder: string,
+): Promise<PacketCounts> {
   const texts = listNames(plan).map(
     async (name) => [name, await readFile(join(folder, name), "utf8").catch(() => null)] as const,
   );

@@ -5,7 +5,7 @@ import { MIB } from "../../src/util/bytes.ts";
 
 type Cause = Pick<MediaErrorOptions, "cause">;
 
-/** What `fieldInvalid` says of fields with a rule that their type cannot express. */
+/** The rules that the types of fields cannot express, for `fieldInvalid`. */
 export const rules = {
   folder: "must end with a slash",
   onePicture: "is not of one picture",

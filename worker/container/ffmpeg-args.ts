@@ -2,7 +2,7 @@ import { containerOf } from "../../src/media/containers.ts";
 import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import { errors } from "./errors.ts";
 
-/** What the tools of a job depend on. */
+/** Options of {@link jobTools}. */
 export interface JobToolsOptions extends Pick<Toolset, "lacks" | "endless"> {
   /** Names of the demuxers that may read the input. */
   demuxers: string;

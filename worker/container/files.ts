@@ -230,19 +230,19 @@ async function boxesEnd(file: FileHandle, size: number): Promise<number> {
 const SEGMENT = /^(.+\/seg_)(\d+)\.m4s$/;
 
 /**
- * Lists the segments that a running ffmpeg has finished: complete ones with a successor. Other files, and the last segment, are only
- * complete after it has ended.
+ * Lists the segments that a running ffmpeg has finished, complete ones with a successor, except those already added. Other files, and the
+ * last segment, are only complete after it has ended.
  */
 export async function finishedSegments(
   folder: string,
-  isKnown: (name: string) => boolean,
+  isAdded: (name: string) => boolean,
 ): Promise<OutputFile[]> {
   const files = await listOutput(folder, null);
   const names = new Set(files.map(({ name }) => name));
   const finished: OutputFile[] = [];
   for (const file of files) {
     const [, stem, number] = SEGMENT.exec(file.name) ?? [];
-    if (number === undefined || isKnown(file.name)) continue;
+    if (number === undefined || isAdded(file.name)) continue;
     const next = `${stem}${String(Number(number) + 1).padStart(number.length, "0")}.m4s`;
     if (names.has(next) && (await isComplete(file))) finished.push(file);
   }

@@ -324,8 +324,8 @@ export function createJobQueue<J extends WaitingJob, R>(options: JobQueueOptions
   function fill(): void {
     while (fillOne()) {}
     for (const [id, { until }] of arrivals) if (until < Date.now()) arrivals.delete(id);
-    const lanes = new Set([...waiters].map(({ job }) => job.lane));
-    for (const lane of served.keys()) if (!lanes.has(lane) && running(lane) === 0) served.delete(lane);
+    const waiting = new Set([...waiters].map(({ job }) => job.lane));
+    for (const lane of served.keys()) if (!waiting.has(lane) && running(lane) === 0) served.delete(lane);
   }
 
   return {

@@ -42,7 +42,7 @@ const Picture = z.strictObject({
   size: z.int().min(1).max(MAX_PICTURE_INPUT),
 }) satisfies z.ZodType<NativePicture>;
 
-// Makes a job of each protocol that is read one of the current protocol.
+// Converts a job of each supported protocol to the current one.
 const UPGRADES: Readonly<Record<number, (job: object) => object>> = {
   [NATIVE_PROTOCOL]: (job) => job,
   [NATIVE_PROTOCOL - 1]: upgradePrevious,
@@ -51,7 +51,7 @@ const UPGRADES: Readonly<Record<number, (job: object) => object>> = {
 /** The versions of the protocol that this encoder reads, in ascending order. */
 export const READ_PROTOCOLS: readonly number[] = Object.keys(UPGRADES).map(Number);
 
-// Protocol 5 renamed nothing: it refuses unknown fields, which 4 ignored, and adds `denoise`.
+// Protocol 5 adds `denoise` and rejects unknown fields, which 4 ignored.
 function upgradePrevious(job: object): object {
   return { ...job, protocol: NATIVE_PROTOCOL };
 }

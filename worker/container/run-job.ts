@@ -6,7 +6,7 @@ import { emptyOutput } from "../../src/media/ffmpeg/run-log.ts";
 import { refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import { type BatchMembership, createRunBatch, type Member, measureInParallel } from "./batches.ts";
 import { decodeInput } from "./decoder.ts";
-import { encode, type JobContext, type RunHooks, readTally } from "./encode-job.ts";
+import { encode, type JobContext, type RunHooks, readPacketCounts } from "./encode-job.ts";
 import { errors } from "./errors.ts";
 import { demuxersFor, type InputProtocol, jobTools } from "./ffmpeg-args.ts";
 import {
@@ -18,7 +18,7 @@ import {
   removeFolder,
 } from "./files.ts";
 
-/** How a job reports its progress, and how it is ended. */
+/** The hooks of a job's run. */
 export interface JobHooks extends RunHooks {
   /** Its membership of a batch; null for none. */
   batch: BatchMembership | null;
@@ -76,11 +76,11 @@ export async function runJob(
     const encodeIn = (own: Member, points_before?: number) =>
       encode(own.job, context, { ...own, path, tools, uploads, points_before });
     const alone = () => encodeIn(member);
-    let tally = await measureInParallel(member, settings.threads, encodeIn);
-    if (tally === null) {
+    let counts = await measureInParallel(member, settings.threads, encodeIn);
+    if (counts === null) {
       if (batch && path === null) await batch.encode(member, createRunBatch(context, tools), alone);
       else await alone();
-      tally = await readTally(encodeJob, folder);
+      counts = await readPacketCounts(encodeJob, folder);
     }
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
@@ -92,7 +92,7 @@ export async function runJob(
     const rest = files.filter((file) => !isPlaylist(file));
     await uploads.end(rest, (share) => onRest(ENCODE_SHARE + share * (1 - ENCODE_SHARE), null));
     const written = rest.map(({ name, mime, size }) => ({ name, mime, size, ...facts.get(name) }));
-    return { written, playlists, tally };
+    return { written, playlists, tally: counts };
   } finally {
     await uploads.stop();
     await removeFolder(home);

@@ -1,10 +1,11 @@
 import { KIB, MIB } from "../../src/util/bytes.ts";
 import { errors } from "../errors.ts";
 
-/** Most bytes of a request body. */
+/** Size limit of a request body, in bytes. */
 export const MAX_BODY_BYTES = 256 * KIB;
-const DROPPED_BYTES = 8 * MIB;
-/** Most nested levels of objects and arrays in a request body. */
+// Clients do not read the response while they still send, so a little more is read and discarded.
+const DISCARDED_BYTES = 8 * MIB;
+/** Limit of nested objects and arrays in a request body. */
 export const MAX_BODY_DEPTH = 32;
 
 /** Reads the JSON body of a request; throws `request_invalid` when it is not JSON, `payload_too_large` when it is too long. */
@@ -37,8 +38,7 @@ export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffe
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.length;
-    // Reads and discards a little more, because clients do not read the response while they still send.
-    if (length > MAX_BODY_BYTES + DROPPED_BYTES) break;
+    if (length > MAX_BODY_BYTES + DISCARDED_BYTES) break;
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (length > MAX_BODY_BYTES) throw errors.largeBody({ max_bytes: MAX_BODY_BYTES });

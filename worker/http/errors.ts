@@ -13,7 +13,7 @@ import { errors } from "../errors.ts";
 import { logFault } from "../observability/log.ts";
 import type { ApiEnv } from "./context.ts";
 
-/** The HTTP status of every error that a request can be answered with. */
+/** The HTTP status of every error that a response can carry. */
 export const STATUS = {
   request_invalid: 400,
   input_required: 400,
@@ -54,7 +54,7 @@ export const STATUS = {
   service_unavailable: 503,
 } as const satisfies Record<RequestErrorKind, ContentfulStatusCode>;
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export const ErrorBody = z
   .object({
     kind: z.enum(REQUEST_ERROR_KINDS),
@@ -69,15 +69,15 @@ export const ErrorBody = z
     request_id: z.string().meta({ description: "Also in the header `Request-Id`." }),
   })
   .meta({ id: "Error" });
-/** The body of every error answer. */
+/** The body of every error response. */
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
-/** True for an error that answers a request without anything having been made: the caller's fault, not the service's. */
+/** Whether an error is the caller's fault: the service created nothing, and the same request fails again. */
 export function isRefusal(thrown: unknown): boolean {
   return thrown instanceof MediaError && isRequestError(thrown.kind) && STATUS[thrown.kind] < 500;
 }
 
-/** Turns anything a handler threw into an answer, the only place that maps errors to HTTP. Logs unknown errors and answers a generic 500. */
+/** Responds to an error of a handler; nothing else maps errors to HTTP. Logs unknown errors and responds with a generic 500. */
 export function answerError(thrown: unknown, c: Context<ApiEnv>): Response {
   const request_id = c.get("request_id");
   if (!(thrown instanceof MediaError) || !isRequestError(thrown.kind) || thrown.kind === "internal_error") {
@@ -102,10 +102,10 @@ export function answerError(thrown: unknown, c: Context<ApiEnv>): Response {
   return c.json(body, status);
 }
 
-/** Answers what no route takes; `methods` are those that the path does take. */
+/** Responds to a request that no route handles; `methods` are those that its path accepts. */
 export function answerNoRoute(c: Context<ApiEnv>, methods: readonly string[] = []): Response {
   const { method } = c.req;
-  // As it was written: decoded it may hold what a terminal obeys.
+  // Still encoded: a decoded path may contain control characters of a terminal.
   const { pathname } = new URL(c.req.url);
   const path = pathname.length > 64 ? `${pathname.slice(0, 64)}…` : pathname;
   const error =
@@ -113,7 +113,7 @@ export function answerNoRoute(c: Context<ApiEnv>, methods: readonly string[] = [
   return answerError(error, c);
 }
 
-/** Makes an Error of whatever else was thrown, as Hono hands only these to its error handler. */
+/** Wraps thrown values that are no Error, because Hono passes only Errors to its error handler. */
 export const onlyErrors: MiddlewareHandler = async function onlyErrors(_, next) {
   try {
     await next();
@@ -132,7 +132,7 @@ function challenge(kind: RequestErrorKind): string {
   return kind === "token_missing" ? realm : `${realm}, error="invalid_token"`;
 }
 
-// Not the path but its template: a path may hold a signature, which grants access.
+// Logs the template of the path, because the path itself may contain a signature, which grants access.
 function log(c: Context<ApiEnv>, thrown: unknown): void {
   const route = routePath(c, -1);
   logFault("fault", thrown, { request_id: c.get("request_id"), method: c.req.method, route });

@@ -1,7 +1,7 @@
 import type { Sql } from "../sql.ts";
 
 /** The state of a request with an `Idempotency-Key`. */
-export type Begun =
+export type RequestState =
   /** The first request, which creates the record with this id; `again` after a lost attempt, whose record may exist. */
   | { state: "new" | "again"; id: string }
   /** The first request is in progress. */
@@ -15,14 +15,14 @@ export type Begun =
  * The end of a request: a response as JSON; `refused` when nothing was created, which frees the key; or `lost` when its record may or may
  * not exist, so that the same request can be retried at once.
  */
-export type Ended = { answer: string } | "refused" | "lost";
+export type RequestEnd = { answer: string } | "refused" | "lost";
 
 /** Requests by their `Idempotency-Key`, stored for a day. */
 export interface IdempotencyTable {
   /** Begins a request with the digest of its content and the id for its record, which identifies a repeated call. */
-  begin(key: string, digest: string, id: string, now?: number): Begun;
+  begin(key: string, digest: string, id: string, now?: number): RequestState;
   /** Stores the end of a request; a response is final. */
-  end(key: string, ended: Ended): void;
+  end(key: string, ended: RequestEnd): void;
 }
 
 const DAY_MS = 86_400_000;
@@ -40,8 +40,8 @@ type Row = { digest: string; id: string; answer: string | null; tried_at: number
 
 /** Requests by project and `Idempotency-Key`. */
 export interface Idempotency {
-  begin(project: string, key: string, digest: string, id: string): Promise<Begun>;
-  end(project: string, key: string, ended: Ended): Promise<void>;
+  begin(project: string, key: string, digest: string, id: string): Promise<RequestState>;
+  end(project: string, key: string, ended: RequestEnd): Promise<void>;
 }
 
 /** Creates the table of requests of one project. */

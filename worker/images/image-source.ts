@@ -209,9 +209,9 @@ async function openWeb(
   };
 }
 
-function conditions(known: string | null): Record<string, string> {
-  if (known === null) return {};
-  return /^(W\/)?"/.test(known) ? { "If-None-Match": known } : { "If-Modified-Since": known };
+function conditions(validator: string | null): Record<string, string> {
+  if (validator === null) return {};
+  return /^(W\/)?"/.test(validator) ? { "If-None-Match": validator } : { "If-Modified-Since": validator };
 }
 
 function checkOrigin(url: string | URL, origins: readonly string[] | null): void {

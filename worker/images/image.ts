@@ -37,7 +37,7 @@ export type ImageOutcome = "hit" | "revalidated" | "stored" | "collapsed";
 /** A picture with its cache status. */
 export interface ImageResult {
   entry: ImageEntry;
-  found: ImageOutcome;
+  outcome: ImageOutcome;
   /** Returns its bytes. */
   body(): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>>;
 }

@@ -12,17 +12,17 @@ export function createImages(env: Env, now: () => number): Images {
   return async (place, job) => {
     const name = await sha256Hex(new TextEncoder().encode(JSON.stringify([place, job])));
     const cached = recent.get(name);
-    if (cached) return { entry: cached.entry, found: "hit", body: async () => cached.bytes };
+    if (cached) return { entry: cached.entry, outcome: "hit", body: async () => cached.bytes };
     const answer = await patiently(async () => env.IMAGE.getByName(name).get(place, job));
     if ("error" in answer) {
       const { kind, message, param } = answer.error;
       throw new MediaError(kind, message, { param });
     }
-    const { entry, found, bytes } = answer;
+    const { entry, found: outcome, bytes } = answer;
     if (bytes) recent.put(name, { entry, bytes });
     return {
       entry,
-      found,
+      outcome,
       async body() {
         if (bytes) return bytes;
         const stored = await mediaStorage(env).read(entry.key);
@@ -48,7 +48,7 @@ export interface RecentImages {
   put(name: string, image: RecentImage): void;
 }
 
-/** Most bytes of one cached picture, and of all together: an isolate has 128 MB. */
+// In bytes, of one picture and of all together: an isolate has 128 MB.
 const RECENT_BYTES = { each: MIB, all: 16 * MIB } as const;
 
 /** Creates {@link RecentImages}. */

@@ -19,6 +19,7 @@ import { logFault } from "../observability/log.ts";
 import { createArchive, createJobArchive } from "../run/archive.ts";
 import { createChanges } from "../run/events.ts";
 import type { PinnedRun } from "../run/run-rows.ts";
+import type { RunSetup } from "../run/runs.ts";
 import { CLEANUPS_MS, createRunAlarm, LISTING_MS } from "../run/schedule.ts";
 import { serviceSettings } from "../settings/read.ts";
 import {
@@ -110,8 +111,8 @@ export class JobObject extends DurableObject<Bindings> {
   }
 
   /** The shared input, as probed, and the outputs that the tasks make of it. */
-  get known(): JobKnown {
-    return new JobKnown(this.#read(), (source) => this.#change((state) => ({ ...state, source })));
+  get known(): JobInput {
+    return new JobInput(this.#read(), (source) => this.#change((state) => ({ ...state, source })));
   }
 
   /** Completes interrupted work, polls unfinished tasks, and clears the shared input after the last one. */
@@ -173,7 +174,7 @@ export class JobObject extends DurableObject<Bindings> {
     const state = this.#read();
     if (!state?.creating) return state !== null && state.phase !== "withdrawn";
     const { project, head } = state;
-    const { tasks, made, keys } = state.creating;
+    const { tasks, made: setup, keys } = state.creating;
     const outcomes = await Promise.allSettled([
       patiently(() =>
         this.env.PROJECT.getByName(project).addJob(
@@ -182,7 +183,7 @@ export class JobObject extends DurableObject<Bindings> {
         ),
       ),
       ...tasks.map(async (task) => {
-        const own = { ...made, sealed_key: keys[task.id], held: true };
+        const own = { ...setup, sealed_key: keys[task.id], held: true };
         const create = () => this.env.TASK.getByName(task.id).create(project, task, own);
         if (!(await patiently(create))) throw errors.taskNotListed();
       }),
@@ -192,7 +193,7 @@ export class JobObject extends DurableObject<Bindings> {
     const all = outcomes.every(({ status }) => status === "fulfilled");
     if (current.phase === "creating")
       this.#write({ ...current, phase: all ? "stands" : "withdrawn", ...(all && { creating: null }) });
-    if (all) await holdTasks(this.env, project, tasks, made);
+    if (all) await announceBlocked(this.env, project, tasks, setup);
     await (all ? this.#advance() : this.#withdraw().catch((thrown) => logFault("job not withdrawn", thrown)));
     await this.#arm();
     return all;
@@ -289,10 +290,10 @@ export class JobObject extends DurableObject<Bindings> {
     const state = this.#read();
     if (!state) return;
     const now = Date.now();
-    const asks = Math.min(ASK_MS.first * 2 ** state.asked, ASK_MS.max);
-    const clears = now + (CLEANUPS_MS[state.cleared] ?? Number.POSITIVE_INFINITY);
-    const over = isDone(state) ? now : Math.min(clears, this.#expires(state));
-    const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? over : now + asks;
+    const askAt = now + Math.min(ASK_MS.first * 2 ** state.asked, ASK_MS.max);
+    const clearAt = now + (CLEANUPS_MS[state.cleared] ?? Number.POSITIVE_INFINITY);
+    const over = isDone(state) ? now : Math.min(clearAt, this.#expires(state));
+    const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? over : askAt;
     await this.ctx.storage.setAlarm(pause > 0 ? now + pause : due);
   }
 }
@@ -301,15 +302,14 @@ export class JobObject extends DurableObject<Bindings> {
  * Publishes the tasks that wait for another task's output, and counts them as waiting in the queue. Never rejects: an event that fails
  * here goes out when its task is released.
  */
-async function holdTasks(
+async function announceBlocked(
   env: Bindings,
   project: string,
   tasks: readonly Task[],
-  made: NewJob["made"],
+  { key_id }: RunSetup,
 ): Promise<void> {
   const blocked = tasks.filter(({ job }) => job?.after !== undefined);
   if (blocked.length === 0) return;
-  const { key_id } = made;
   const outcomes = await Promise.allSettled([
     patiently(() =>
       env.QUEUE.getByName(QUEUE_NAME).hold(blocked.map(({ id }) => ({ run_id: id, project, key_id }))),
@@ -342,11 +342,11 @@ class JobLead extends RpcTarget {
 
   /** Takes or extends the lease; false when another task still holds it after `ms`. */
   async take(task_id: string, ms: number): Promise<boolean> {
-    const taken = () =>
+    const isTaken = () =>
       this.#holder !== null && this.#holder.task_id !== task_id && Date.now() < this.#holder.until;
     const end = Date.now() + ms;
-    while (taken() && Date.now() < end) await this.#changes.wait(end - Date.now());
-    if (taken()) return false;
+    while (isTaken() && Date.now() < end) await this.#changes.wait(end - Date.now());
+    if (isTaken()) return false;
     this.#holder = { task_id, until: Date.now() + LEAD_MS };
     return true;
   }
@@ -421,7 +421,7 @@ class JobPin extends RpcTarget {
 }
 
 /** The shared input of a job's tasks, as probed. */
-class JobKnown extends RpcTarget {
+class JobInput extends RpcTarget {
   readonly #state: JobState | null;
   readonly #keep: (source: Source) => boolean;
 

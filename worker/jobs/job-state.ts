@@ -13,6 +13,7 @@ export interface NewJob {
   project: string;
   head: JobHead;
   tasks: Task[];
+  /** The context that its tasks are created with. */
   made: RunSetup;
   /** The sealed keys that encrypt the outputs, by task id. */
   keys: Record<string, string>;

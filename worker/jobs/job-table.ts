@@ -54,11 +54,11 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
       return task.job ? [task.job.id] : [];
     },
     list(query) {
-      const { where, values, ascending, turn } = whereOf(query);
+      const { where, values, ascending, toPage } = whereOf(query);
       const text = `SELECT head, tasks FROM job WHERE ${[LISTED, ...where].join(" AND ")}
         ORDER BY id ${ascending ? "ASC" : "DESC"} LIMIT ?`;
       const rows = [...sql.exec<Row>(text, ...values, query.limit + 1)];
-      const { records, more } = turn(rows);
+      const { records, more } = toPage(rows);
       return {
         more,
         records: records.map(({ head, tasks }) => ({ head: JSON.parse(head), tasks: tasksOf(tasks) })),

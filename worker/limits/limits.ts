@@ -53,7 +53,7 @@ function writePolicy(limits: Use): string {
 
 /** Limits how many runs of a project may wait in the queue. */
 interface WaitQuota {
-  /** Most runs of a project that may wait. */
+  /** How many runs of a project may wait. */
   readonly max: number;
   /** Reserves `count` positions, one by default, all or none; false when there are too few. */
   take(project: string, count?: number): Promise<boolean>;

@@ -83,16 +83,16 @@ export class QueueObject extends DurableObject<Bindings> {
       try {
         const goes_on = await this.env.TASK.getByName(run_id)[call]();
         if (!goes_on) queue.leave(run_id);
-        else if (call === "goesOn") queue.seen(run_id, now);
-        else queue.told(run_id);
+        else if (call === "goesOn") queue.markSeen(run_id, now);
+        else queue.markNotified(run_id);
       } catch (thrown) {
         failed = true;
         logFault("no turn told", thrown, nameRun(run_id));
       }
     };
     await Promise.all([
-      ...queue.untold().map((run_id) => ask(run_id, turn)),
-      ...queue.unseen(now - CHECK_MS).map((run_id) => ask(run_id, "goesOn")),
+      ...queue.toNotify().map((run_id) => ask(run_id, turn)),
+      ...queue.toCheck(now - CHECK_MS).map((run_id) => ask(run_id, "goesOn")),
     ]);
     queue.fill(now);
     return !failed;
@@ -101,8 +101,8 @@ export class QueueObject extends DurableObject<Bindings> {
   async #arm(pause = 0): Promise<void> {
     const now = Date.now();
     const queues = Object.values(this.#queues);
-    const untold = queues.some((queue) => queue.untold().length > 0);
-    const due = untold ? now + pause : queues.some((queue) => queue.isBusy()) ? now + CHECK_MS : null;
+    const hasNews = queues.some((queue) => queue.toNotify().length > 0);
+    const due = hasNews ? now + pause : queues.some((queue) => queue.isBusy()) ? now + CHECK_MS : null;
     this.#alarm ??= await this.ctx.storage.getAlarm();
     if (due === null || (this.#alarm !== null && this.#alarm <= due)) return;
     this.#alarm = due;

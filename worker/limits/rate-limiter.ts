@@ -16,7 +16,7 @@ export interface RateState {
 
 /** Counts the uses of keys and limits them per minute. */
 export interface RateLimiter {
-  /** Most uses of a key per minute. */
+  /** Uses of a key allowed per minute. */
   readonly limits: Use;
   /** Counts uses, one by default; beyond the limit it counts none of them. */
   take(principal: Pick<Principal, "id" | "project">, what: Limited, count?: number): RateState;

@@ -7,7 +7,7 @@ export interface QueuedRun {
   key_id: string;
 }
 
-/** The most runs at once. */
+/** Limits on the runs at once. */
 export interface RunLimits {
   /** Per project. */
   per_project: number;
@@ -34,15 +34,15 @@ export interface RunQueue {
   /** Assigns free slots to waiting runs. */
   fill(now: number): void;
   /** Returns the runs that have a slot but have not been notified. */
-  untold(): string[];
+  toNotify(): string[];
   /** Records that a run was notified. */
-  told(run_id: string): void;
+  markNotified(run_id: string): void;
   /** Returns how many runs of a project wait, including blocked ones. */
   waiting(project: string): number;
   /** Returns the running or blocked runs last seen at or before `before`, in milliseconds since the epoch. */
-  unseen(before: number): string[];
+  toCheck(before: number): string[];
   /** Records that a run still exists. */
-  seen(run_id: string, now: number): void;
+  markSeen(run_id: string, now: number): void;
   /** Whether the queue has any run. */
   isBusy(): boolean;
 }
@@ -92,7 +92,7 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
     ORDER BY (${of_project}), ${lanes}.served, (${of_key}), ${lane}.served LIMIT 1
   `;
 
-  const told = (run_id: string) =>
+  const markNotified = (run_id: string) =>
     void sql.exec(`UPDATE ${turn} SET told = 1 WHERE run_id = ? AND told = 0`, run_id);
 
   function fill(now: number): void {
@@ -127,7 +127,7 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
       fill(now);
       const row = one<{ goes_on: number }>(`SELECT goes_on FROM ${turn} WHERE run_id = ?`, run_id);
       const goes_on = row?.goes_on === GOES_ON;
-      if (goes_on) told(run_id);
+      if (goes_on) markNotified(run_id);
       return goes_on;
     },
     leave(run_id) {
@@ -141,11 +141,11 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
       if (count("project = ?", project) === 0) sql.exec(`DELETE FROM ${lanes} WHERE project = ?`, project);
     },
     fill,
-    untold: () => ids(`SELECT run_id FROM ${turn} WHERE goes_on = 1 AND told = 0 ORDER BY arrival`),
-    told,
+    toNotify: () => ids(`SELECT run_id FROM ${turn} WHERE goes_on = 1 AND told = 0 ORDER BY arrival`),
+    markNotified,
     waiting: (project) => count(`project = ? AND goes_on <> ${GOES_ON}`, project),
-    unseen: (before) => ids(`SELECT run_id FROM ${turn} WHERE goes_on <> ${WAITS} AND seen_at <= ?`, before),
-    seen: (run_id, now) => void sql.exec(`UPDATE ${turn} SET seen_at = ? WHERE run_id = ?`, now, run_id),
+    toCheck: (before) => ids(`SELECT run_id FROM ${turn} WHERE goes_on <> ${WAITS} AND seen_at <= ?`, before),
+    markSeen: (run_id, now) => void sql.exec(`UPDATE ${turn} SET seen_at = ? WHERE run_id = ?`, now, run_id),
     isBusy: () => one(`SELECT 1 AS n FROM ${turn} LIMIT 1`) !== undefined,
   };
 }

@@ -7,7 +7,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { errors } from "./errors.ts";
 
 /** The parsed arguments of the demo. */
-export interface DemoWish {
+export interface DemoArgs {
   /** A file or an http(s) URL; null for a generated sample clip. */
   input: string | null;
   kind: string;
@@ -37,7 +37,7 @@ const SIZES = ["width", "height"] as const;
 const NUMBERS = ["fps", "bitrate", "loop", "start", "end"] as const;
 
 /** Parses the demo's arguments; returns null for `--help`. Throws a {@link MediaError} that names the wrong argument. */
-export function parseDemoArgs(args: string[]): DemoWish | null {
+export function parseDemoArgs(args: string[]): DemoArgs | null {
   const text = { type: "string" } as const;
   const names = [...TEXTS, ...SIZES, ...NUMBERS, "kind", "out"] as const;
   const texts = Object.fromEntries(names.map((name) => [name, text])) as Record<
@@ -51,7 +51,7 @@ export function parseDemoArgs(args: string[]): DemoWish | null {
   });
   if (values.help) return null;
   if (positionals.length > 1) throw errors.tooManyInputs({ inputs: positionals });
-  const options: DemoWish["options"] = {};
+  const options: DemoArgs["options"] = {};
   for (const name of TEXTS) if (values[name] !== undefined) options[name] = values[name];
   for (const name of SIZES) {
     const value = values[name];

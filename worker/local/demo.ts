@@ -11,14 +11,14 @@ import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import { runMain, stopSignal } from "./cli.ts";
 import { download, downloadStream, serveFile } from "./demo-files.ts";
-import { createProgress, DEMO_USAGE, type DemoWish, describeTask, parseDemoArgs } from "./demo-terminal.ts";
+import { createProgress, DEMO_USAGE, type DemoArgs, describeTask, parseDemoArgs } from "./demo-terminal.ts";
 import { errors } from "./errors.ts";
 import { type Service, startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
 import { requireTools } from "./system.ts";
 
-/** A request for a task; the service validates it. */
-export interface TaskWish {
+/** The body of a request for a task; the service validates it. */
+export interface TaskBody {
   input: string;
   kind: string;
   options: Record<string, unknown>;
@@ -27,7 +27,7 @@ export interface TaskWish {
 /** The API calls that the demo makes. */
 export interface Api {
   /** Creates a task; rejects with the service's {@link MediaError}. */
-  create(wish: TaskWish): Promise<Task>;
+  create(body: TaskBody): Promise<Task>;
   cancel(id: string): Promise<Task>;
   /** Resolves to the finished task and reports its progress; an abort cancels it. */
   finish(id: string, report: (task: Task) => void, signal: AbortSignal): Promise<Task>;
@@ -53,7 +53,7 @@ function createApi(url: string, key: string): Api {
     return answer;
   }
   return {
-    create: (wish) => call("POST", "/tasks", wish),
+    create: (body) => call("POST", "/tasks", body),
     cancel: (id) => call("POST", `/tasks/${id}/cancel`),
     async finish(id, report, signal) {
       let heard = Date.now();
@@ -77,15 +77,15 @@ function createApi(url: string, key: string): Api {
 
 // npm run demo: converts one file into another by a task on a temporary service.
 runMain(async () => {
-  const wish = parseDemoArgs(process.argv.slice(2));
-  if (!wish) {
+  const args = parseDemoArgs(process.argv.slice(2));
+  if (!args) {
     console.log(DEMO_USAGE);
     return;
   }
   const signal = stopSignal();
   const folder = await mkdtemp(join(tmpdir(), "framewright-demo-"));
   try {
-    await runDemo(wish, folder, signal);
+    await runDemo(args, folder, signal);
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
     console.log("cancelled");
@@ -95,10 +95,10 @@ runMain(async () => {
   }
 });
 
-async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Promise<void> {
+async function runDemo(args: DemoArgs, folder: string, signal: AbortSignal): Promise<void> {
   // npm runs scripts in the package's folder, but paths are relative to the user's.
   const here = process.env.INIT_CWD ?? process.cwd();
-  const { input, kind, options } = wish;
+  const { input, kind, options } = args;
   const remote = input !== null && /^[a-z0-9]+:\/\//i.test(input);
   const file = remote ? null : await serveFile(input ? resolve(here, input) : await makeSample(folder));
   const key = randomBytes(24).toString("base64url");
@@ -121,7 +121,7 @@ async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Pro
     progress.end();
     if (task.error) throw errors.taskFailed(task.error);
     signal.throwIfAborted();
-    for (const line of await save(task, here, wish.out)) console.log(line);
+    for (const line of await save(task, here, args.out)) console.log(line);
   } finally {
     progress.end();
     await service?.stop();

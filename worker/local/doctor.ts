@@ -37,12 +37,12 @@ const SECRETS = {
 /** Checks the account that wrangler is logged in to against `wrangler.toml`. Changes nothing. */
 async function checkAccount(): Promise<Finding[]> {
   const config: Config = readConfig({ config: join(ROOT, WORKERS.framewright) });
-  const account = await asks(["whoami", "--json"]);
+  const account = await tryWrangler(["whoami", "--json"]);
   if (account === null) {
     const words = "wrangler is not logged in: run npx wrangler login, or set CLOUDFLARE_API_TOKEN";
     return [...checkConfig(config), { what: "Account", state: "missing", words }, await checkDocker(config)];
   }
-  const found = await Promise.all([
+  const findings = await Promise.all([
     checkPlan(account),
     checkNamespace(config),
     checkBucket(config),
@@ -51,7 +51,7 @@ async function checkAccount(): Promise<Finding[]> {
     checkDocker(config),
   ]);
   const login: Finding = { what: "Account", state: "ok", words: "wrangler is logged in" };
-  return [...checkConfig(config), login, ...found.flat()];
+  return [...checkConfig(config), login, ...findings.flat()];
 }
 
 /** Checks that a configuration has the bindings and ids that the service needs. */
@@ -88,8 +88,8 @@ async function checkPlan(account: string): Promise<Finding> {
   const id = chosen || (accounts.length === 1 ? accounts[0]?.id : undefined);
   const base = process.env.CLOUDFLARE_API_BASE_URL ?? "https://api.cloudflare.com/client/v4";
   const headers = { Authorization: `Bearer ${token}` };
-  const asked = token && id && fetch(`${base}/accounts/${id}/subscriptions`, { headers });
-  const answer = await Promise.resolve(asked || null).catch(() => null);
+  const request = token && id && fetch(`${base}/accounts/${id}/subscriptions`, { headers });
+  const answer = await Promise.resolve(request || null).catch(() => null);
   if (!answer?.ok) {
     const words =
       "set CLOUDFLARE_API_TOKEN to a token that may read billing to see the plan; on the free one, deploying ends with an error about cpu_ms";
@@ -103,7 +103,7 @@ async function checkPlan(account: string): Promise<Finding> {
 
 async function checkNamespace({ kv_namespaces }: Config): Promise<Finding> {
   const what = "KV namespace";
-  const listed = await asks(["kv", "namespace", "list"]);
+  const listed = await tryWrangler(["kv", "namespace", "list"]);
   if (listed === null)
     return { what, state: "unknown", words: "the account's namespaces could not be listed" };
   const ids = new Set((JSON.parse(listed) as { id: string }[]).map(({ id }) => id));
@@ -115,7 +115,7 @@ async function checkNamespace({ kv_namespaces }: Config): Promise<Finding> {
 async function checkBucket({ r2_buckets }: Config): Promise<Finding> {
   const names = r2_buckets.map(({ bucket_name }) => bucket_name ?? "");
   for (const name of names) {
-    if ((await asks(["r2", "bucket", "info", name])) === null) {
+    if ((await tryWrangler(["r2", "bucket", "info", name])) === null) {
       const words = `run npx wrangler r2 bucket create ${name}`;
       return { what: "R2 bucket", state: "missing", words };
     }
@@ -126,14 +126,14 @@ async function checkBucket({ r2_buckets }: Config): Promise<Finding> {
 async function checkEncoder(): Promise<Finding> {
   const what = "Encoder Worker";
   const config = WORKERS["framewright-encoder"];
-  if ((await asks(["deployments", "list", "--config", config])) !== null) {
+  if ((await tryWrangler(["deployments", "list", "--config", config])) !== null) {
     return { what, state: "ok", words: "it is deployed" };
   }
   return { what, state: "missing", words: `run npm run build, then npx wrangler deploy --config ${config}` };
 }
 
 async function checkSecrets(): Promise<Finding[]> {
-  const listed = await asks(["secret", "list", "--format", "json"]);
+  const listed = await tryWrangler(["secret", "list", "--format", "json"]);
   if (listed === null) {
     const words = "the service is not deployed yet: run npx wrangler deploy";
     return [{ what: "Service Worker", state: "missing", words }];
@@ -162,7 +162,7 @@ async function checkDocker({ containers = [] }: Config): Promise<Finding> {
   return { what, state: "missing", words };
 }
 
-function asks(args: readonly string[]): Promise<string | null> {
+function tryWrangler(args: readonly string[]): Promise<string | null> {
   return runWrangler(args).catch(() => null);
 }
 
@@ -290,9 +290,9 @@ async function checkDeployment(): Promise<void> {
   if (values.service && values.url === undefined) throw errors.urlMissing();
   if (values.url !== undefined && !API_KEY) throw errors.apiKeyMissing();
   const findings: Finding[] = [];
-  const report = (found: Finding[]) => {
-    for (const finding of found) console.log(lineOf(finding));
-    findings.push(...found);
+  const report = (results: Finding[]) => {
+    for (const finding of results) console.log(lineOf(finding));
+    findings.push(...results);
   };
   if (!values.service) report(await checkAccount());
   if (values.url !== undefined && API_KEY) report(await checkService(values.url, API_KEY));

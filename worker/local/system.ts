@@ -67,13 +67,13 @@ function findApt(env: NodeJS.ProcessEnv): ((args: string[]) => void) | null {
   };
 }
 
-// For `npm run test:firefox`, which asks for it by name.
+// Needed only by `npm run test:firefox`, which names it.
 const ON_REQUEST: readonly string[] = ["firefox-esr"];
 
 if (import.meta.main) {
   runMain(async () => {
     const named = process.argv.slice(2).filter((name): name is Tool => name in TOOLS);
-    const usual = (Object.keys(TOOLS) as Tool[]).filter((name) => !ON_REQUEST.includes(name));
-    requireTools(named.length > 0 ? named : usual);
+    const defaults = (Object.keys(TOOLS) as Tool[]).filter((name) => !ON_REQUEST.includes(name));
+    requireTools(named.length > 0 ? named : defaults);
   });
 }

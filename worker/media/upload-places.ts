@@ -48,15 +48,15 @@ export function createManagedPlace({ uploads, media, signer, home }: ManagedPlac
         }),
       );
     },
-    async complete(entry, given) {
+    async complete(entry, request) {
       const { upload, begun } = entry;
       const key = uploadKey(upload);
       const parts = await home(upload.id).parts();
       const missing = partSizes(upload.size, UPLOAD_LIMITS.max).length - parts.length;
       if (missing > 0) throw errors.partsMissing({ count: missing });
       if (
-        given?.some(({ etag }, index) => bare(etag) !== parts[index]?.etag) ||
-        (given?.length ?? parts.length) !== parts.length
+        request?.some(({ etag }, index) => bare(etag) !== parts[index]?.etag) ||
+        (request?.length ?? parts.length) !== parts.length
       )
         throw errors.partsDiffer();
       try {
@@ -126,12 +126,12 @@ export function createS3Place(
         };
         return Promise.all(partSizes(upload.size).map((size, index) => sign(size, index + 1)));
       }),
-    complete: ({ upload, begun }, given) =>
+    complete: ({ upload, begun }, request) =>
       asRequestErrors(async () => {
         const { bucket, key } = await connect(upload.output);
         const { size, content_type } = upload;
         if (begun !== null) {
-          const parts = given?.map((part): S3Part => ({ ...part, etag: bare(part.etag), size: null }));
+          const parts = request?.map((part): S3Part => ({ ...part, etag: bare(part.etag), size: null }));
           const present = parts ?? (await listUploaded({ bucket, key, id: begun }));
           const count = partSizes(size).length;
           if (present === null) {
@@ -145,7 +145,7 @@ export function createS3Place(
         }
         const info = await headObject(bucket, key, "write");
         if (!info) throw errors.partsMissing({ count: 1 });
-        const same = !given || bare(given[0]?.etag ?? "") === info.etag;
+        const same = !request || bare(request[0]?.etag ?? "") === info.etag;
         if (same && info.size === size && info.mime === content_type) return info.etag;
         throw errors.objectDiffers();
       }),

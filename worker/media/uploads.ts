@@ -2,7 +2,7 @@ import type { StoredInfo } from "../../src/runs/ports.ts";
 import type { UploadPart, Upload as UploadRecord } from "../../src/runs/upload.ts";
 import { MIB } from "../../src/util/bytes.ts";
 
-/** Most bytes of one request, least bytes of a part other than the last, and most parts of a file. */
+/** Limits of uploads: bytes of one request, bytes of any part but the last, parts of a file. */
 export const UPLOAD_LIMITS = { max: 32 * MIB, part_min: 5 * MIB, parts: 10_000 } as const;
 
 /** A part of a file, numbered from 1. */

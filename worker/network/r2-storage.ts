@@ -12,7 +12,7 @@ import { errors } from "../errors.ts";
 const PART_BYTES = 5 * MIB;
 const PARTS_AT_ONCE = 2;
 const PART_ATTEMPTS = 3;
-/** Most objects that one call deletes. */
+/** How many objects one call can delete. */
 export const KEYS_AT_ONCE = 1000;
 
 /** Creates storage in an R2 bucket. Uploads streams of any length in parts, in constant memory. */

@@ -41,11 +41,11 @@ export type Log = (level: LogLevel, line: LogLine) => void;
 
 /** Creates a log that omits lines below a level. */
 export function createLog(
-  least: LogLevel,
+  minLevel: LogLevel,
   write: (level: LogLevel, text: string) => void = writeConsole,
 ): Log {
   return (level, line) => {
-    if (least === "error" && level === "info") return;
+    if (minLevel === "error" && level === "info") return;
     write(level, JSON.stringify({ level, ...line }));
   };
 }

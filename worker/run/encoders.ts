@@ -18,7 +18,7 @@ export interface Natives {
   instances: NativeInstance[];
   /** Base of the media URLs that they receive. */
   base: string;
-  /** Most chunks of one encode in flight. */
+  /** Chunks of one encode that may be in flight at once. */
   max_in_flight: number;
 }
 

@@ -150,19 +150,19 @@ export function createRunIndex(sql: Sql): RunIndex {
       return id !== undefined && steps.some((step) => step.id === step_id) ? id : null;
     },
     list(object, query) {
-      const { where, values, ascending, turn } = whereOf(query);
+      const { where, values, ascending, toPage } = whereOf(query);
       const order = ascending ? "ASC" : "DESC";
       const conditions = [...ownedBy(object, where), ...where].join(" AND ");
       const text = `SELECT record FROM run WHERE ${conditions} ORDER BY id ${order} LIMIT ?`;
       const rows: string[] = [];
       let chars = 0;
       for (const { record } of sql.exec<{ record: Packed }>(text, ...values, query.limit + 1)) {
-        if (chars > PAGE_CHARS) return turn([...rows, ""], rows.length);
+        if (chars > PAGE_CHARS) return toPage([...rows, ""], rows.length);
         const json = unpackRecord(record);
         rows.push(json);
         chars += json.length;
       }
-      return turn(rows);
+      return toPage(rows);
     },
   };
 }

@@ -2,9 +2,9 @@ import { z } from "zod";
 
 /** The facts of a setting for messages and documentation. */
 export interface SettingFacts {
-  /** What it sets, in Markdown. */
+  /** Its meaning, in Markdown. */
   meaning: string;
-  /** What its value must be: the end of "NAME must be …". */
+  /** The values that it accepts: the end of "NAME must be …". */
   accepts: string;
   unit?: "seconds" | "bytes";
   /** The value may hold a secret, so no message shows it. */
@@ -18,39 +18,39 @@ export const FACTS = z.registry<SettingFacts>();
 export const UNSET = z.registry<{ meaning: string }>();
 
 /** A whole number. */
-export const whole = (meaning: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
-  integer(least, most).register(FACTS, { meaning, accepts: `a whole number ${between(least, most)}` });
+export const whole = (meaning: string, min: number, max = Number.MAX_SAFE_INTEGER) =>
+  integer(min, max).register(FACTS, { meaning, accepts: `a whole number ${between(min, max)}` });
 
 /** A whole number of seconds. */
-export const seconds = (meaning: string, least: number, most: number) =>
-  integer(least, most).register(FACTS, {
+export const seconds = (meaning: string, min: number, max: number) =>
+  integer(min, max).register(FACTS, {
     meaning,
-    accepts: `a whole number of seconds ${between(least, most)}`,
+    accepts: `a whole number of seconds ${between(min, max)}`,
     unit: "seconds",
   });
 
 /** A number of seconds that may have a fraction. */
-export const fineSeconds = (meaning: string, least: number, most: number) =>
+export const fineSeconds = (meaning: string, min: number, max: number) =>
   z
     .string()
     .regex(/^\d+(\.\d+)?$/)
     .transform(Number)
-    .pipe(z.number().min(least).max(most))
+    .pipe(z.number().min(min).max(max))
     .register(FACTS, {
       meaning,
-      accepts: `a number of seconds ${between(least, most)}`,
+      accepts: `a number of seconds ${between(min, max)}`,
       unit: "seconds",
     });
 
 /** A number of bytes, as people write it: digits alone, or with a unit. */
-export const size = (meaning: string, least: string, most: string) =>
+export const size = (meaning: string, min: string, max: string) =>
   z
     .string()
     .transform(parseSize)
-    .pipe(z.int().min(parseSize(least)).max(parseSize(most)))
+    .pipe(z.int().min(parseSize(min)).max(parseSize(max)))
     .register(FACTS, {
       meaning,
-      accepts: `a number of bytes, or a size such as 500 MB or 2 GiB, from ${least} to ${most}`,
+      accepts: `a number of bytes, or a size such as 500 MB or 2 GiB, from ${min} to ${max}`,
       unit: "bytes",
     });
 
@@ -73,7 +73,7 @@ export const secret = (meaning: string) =>
   z.string().register(FACTS, { meaning, accepts: "a secret", hidden: true });
 
 /** Comma-separated keys that requests carry as bearer tokens, all of them accepted. */
-export const bearerKeys = (meaning: string, least: number) =>
+export const bearerKeys = (meaning: string, min: number) =>
   z
     .string()
     .transform(split)
@@ -81,13 +81,13 @@ export const bearerKeys = (meaning: string, least: number) =>
       z.array(
         z
           .string()
-          .min(least)
+          .min(min)
           .regex(/^[!-~]+$/),
       ),
     )
     .register(FACTS, {
       meaning,
-      accepts: `comma-separated keys of at least ${least} printable characters without spaces`,
+      accepts: `comma-separated keys of at least ${min} printable characters without spaces`,
       hidden: true,
     });
 
@@ -116,13 +116,10 @@ export const origins = (meaning: string) =>
 
 /** Comma-separated origins of pages; `*` stands for any, `loopback` for those of this machine. */
 export const pageOrigins = (meaning: string) =>
-  list(z.string().refine((given) => given === "*" || given === "loopback" || isOrigin(given))).register(
-    FACTS,
-    {
-      meaning,
-      accepts: "*, or comma-separated loopback and origins such as https://shop.example",
-    },
-  );
+  list(z.string().refine((text) => text === "*" || text === "loopback" || isOrigin(text))).register(FACTS, {
+    meaning,
+    accepts: "*, or comma-separated loopback and origins such as https://shop.example",
+  });
 
 /** Comma-separated hosts, in the form that `URL` returns. */
 export const hosts = (meaning: string) =>
@@ -141,15 +138,15 @@ export const apiKeys = (meaning: string) =>
   ).register(FACTS, { meaning, accepts: "comma-separated KEY or PROJECT:KEY", hidden: true });
 
 /** Comma-separated secrets of which the newest is used and the others are still accepted. */
-export const secrets = (meaning: string, least: number) =>
+export const secrets = (meaning: string, min: number) =>
   z
     .string()
     // A blank entry is refused: it may stand for an older secret that is not set.
     .transform(split)
-    .pipe(z.array(z.string().min(least)))
+    .pipe(z.array(z.string().min(min)))
     .register(FACTS, {
       meaning,
-      accepts: `comma-separated secrets of at least ${least} characters, the newest first`,
+      accepts: `comma-separated secrets of at least ${min} characters, the newest first`,
       hidden: true,
     });
 
@@ -162,14 +159,14 @@ export interface ListedKey {
 
 const url = () => z.string().transform(parseBaseUrl).pipe(z.string());
 
-function integer(least: number, most: number) {
-  return z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(least).max(most));
+function integer(min: number, max: number) {
+  return z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(min).max(max));
 }
 
 function list<T extends z.ZodType<unknown, string>>(entry: T) {
   return z
     .string()
-    .transform((given) => split(given).filter((each) => each !== ""))
+    .transform((text) => split(text).filter((each) => each !== ""))
     .pipe(z.array(entry).min(1));
 }
 

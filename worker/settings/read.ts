@@ -3,7 +3,7 @@ import { MediaError } from "../../src/media/errors.ts";
 import { FACTS, type SettingFacts } from "./fields.ts";
 import { ServiceSettings } from "./schema.ts";
 
-/** The variables of a host: texts, though `wrangler.toml` also knows numbers and booleans. */
+/** The variables of a host: texts, or the numbers and booleans of `wrangler.toml`. */
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** Thrown for missing or malformed settings. The message is one line and shows the values, except those that may hold a secret. */

@@ -54,10 +54,10 @@ export function createEndpointTable(sql: Sql): EndpointTable {
     all,
     get,
     list(query) {
-      const { where, values, ascending, turn } = whereOf(query);
+      const { where, values, ascending, toPage } = whereOf(query);
       const order = ascending ? "ASC" : "DESC";
       const text = `SELECT record FROM webhook_endpoint WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
-      return turn(read(text, ...values, query.limit + 1));
+      return toPage(read(text, ...values, query.limit + 1));
     },
     change(id, change, now = Date.now()) {
       const endpoint = get(id);

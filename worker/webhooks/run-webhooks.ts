@@ -56,7 +56,7 @@ export function createRunWebhooks(
     random: Math.random,
     firstMs: () => times().first_ms,
     leaseMs: () => times().timeout_ms + LEASE_MARGIN_MS,
-    ship: (entry) => patiently(() => project(entry.project).mail.ship(entry.id)),
+    requestOf: (entry) => patiently(() => project(entry.project).mail.ship(entry.id)),
     note: (entry, result) => patiently(() => project(entry.project).mail.note(entry.id, result)),
     post: (entry, request) => post(readEnv(bindings), entry.project, request, times().timeout_ms),
   });

@@ -6,7 +6,7 @@ import type { Outbox, OutboxEntry } from "./outbox.ts";
 export interface SenderTools {
   outbox: Outbox;
   /** Returns the request of a delivery; null when it is no longer due. */
-  ship(entry: OutboxEntry): Promise<DeliveryRequest | null>;
+  requestOf(entry: OutboxEntry): Promise<DeliveryRequest | null>;
   /** Posts it once; rejects only for internal faults. */
   post(entry: OutboxEntry, request: DeliveryRequest): Promise<PostResult>;
   /** Reports the result of an attempt to the project. */
@@ -38,7 +38,7 @@ const FAULT_MS = 2000;
 
 /** Creates the sender of an outbox. It delivers at least once: a delivery in flight during a crash is sent again. */
 export function createWebhookSender(tools: SenderTools): WebhookSender {
-  const { outbox, ship, post, note, rearm, now } = tools;
+  const { outbox, requestOf, post, note, rearm, now } = tools;
   const inFlight = new Set<string>();
   const ready = new Map<string, DeliveryRequest>();
   // Finished deliveries, which a late repeat of their handover must not send again.
@@ -46,7 +46,7 @@ export function createWebhookSender(tools: SenderTools): WebhookSender {
 
   async function deliver(entry: OutboxEntry): Promise<void> {
     const { id, since } = entry;
-    const request = ready.get(id) ?? (await ship(entry));
+    const request = ready.get(id) ?? (await requestOf(entry));
     ready.delete(id);
     if (!request) return outbox.drop(id);
     const { attempt, verdict } = await post(entry, request);

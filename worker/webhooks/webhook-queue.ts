@@ -60,7 +60,7 @@ export interface WebhookQueue {
   prune(now: number): number | null;
 }
 
-// Attempts stored per delivery.
+// Per delivery.
 const MAX_ATTEMPTS = 20;
 
 /** The methods that the Worker and the objects of runs call. */
@@ -356,10 +356,10 @@ function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) =>
       return removed;
     },
     list(query) {
-      const { where, values, ascending, turn } = whereOf(query);
+      const { where, values, ascending, toPage } = whereOf(query);
       const order = ascending ? "ASC" : "DESC";
       const text = `SELECT * FROM event WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
-      return turn(rows(text, ...values, query.limit + 1).map((row) => toEvent(row).body));
+      return toPage(rows(text, ...values, query.limit + 1).map((row) => toEvent(row).body));
     },
     oldest: () => first("SELECT * FROM event ORDER BY id LIMIT 1")?.made_at ?? null,
     prune(since) {
@@ -441,10 +441,10 @@ function createDeliveryTable(sql: Sql): DeliveryTable {
       return read(text, event_id, "pending" satisfies DeliveryStatus).map(({ delivery }) => delivery.id);
     },
     list(query) {
-      const { where, values, ascending, turn } = whereOf(query);
+      const { where, values, ascending, toPage } = whereOf(query);
       const order = ascending ? "ASC" : "DESC";
       const text = `SELECT * FROM webhook_delivery WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
-      return turn(read(text, ...values, query.limit + 1).map(({ delivery }) => delivery));
+      return toPage(read(text, ...values, query.limit + 1).map(({ delivery }) => delivery));
     },
     removeOf: (event_id) => void sql.exec("DELETE FROM webhook_delivery WHERE event_id = ?", event_id),
     prune: (since) => void sql.exec("DELETE FROM webhook_delivery WHERE made_at < ?", since),

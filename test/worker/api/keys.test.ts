@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { createKey, equalDigests, hashKey, locatorOf, readLocator } from "../../../worker/auth/api-key.ts";
 import { createKeyRing, KEY_CACHE_MS, OPERATOR } from "../../../worker/auth/key-ring.ts";
-import type { FoundKey } from "../../../worker/auth/key-table.ts";
+import type { KeyMatch } from "../../../worker/auth/key-table.ts";
 import type { ListedKey } from "../../../worker/settings/fields.ts";
 
 const LOCATOR = await locatorOf("p");
@@ -40,14 +40,14 @@ test("digests are equal only if every byte is", () => {
   }
 });
 
-const record: FoundKey = {
+const record: KeyMatch = {
   ...{ id: "key_1", name: "n", project: "p", scopes: ["read"], created_at: 1 },
   ...{ used_at: null, expires_at: null },
 };
 
-function open(found: FoundKey | null, listed: ListedKey[] = []) {
+function open(match: KeyMatch | null, listed: ListedKey[] = []) {
   const clock = { now: 0 };
-  const find = vi.fn(async (_hash: string, _now: number): Promise<FoundKey | null> => found);
+  const find = vi.fn(async (_hash: string, _now: number): Promise<KeyMatch | null> => match);
   const home = vi.fn((_locator: string) => ({ find }));
   const ring = createKeyRing({ home, listed, operators: ["op"], now: () => clock.now });
   return { ring, find, home, clock };

@@ -66,7 +66,7 @@ export function createMemoryKeys(
       home,
       directory: () => ({ add: async () => {}, list: async () => [] }),
       live: async (project) => usageOf(project).lastUses(),
-      most: keys,
+      maxKeys: keys,
       now,
     }),
     limits: {

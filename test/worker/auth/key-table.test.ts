@@ -21,7 +21,7 @@ test("stores a key's scopes and hash, and nothing that reveals its secret", asyn
     home: () => asRemote(table),
     directory: () => ({ add: async () => {}, list: async () => [] }),
     live: async () => new Map(),
-    ...{ most: 10, now: () => START },
+    ...{ maxKeys: 10, now: () => START },
   });
   const maker = { project: "p", scopes: SCOPES, hash: null };
   const { secret = "" } = await keys.create(maker, "key_1", { name: "n", scopes: ["read"] });

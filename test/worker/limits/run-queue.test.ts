@@ -22,8 +22,8 @@ function enter(queue: RunQueue, ...names: string[]): string[] {
 function leave(queue: RunQueue, name: string): string[] {
   queue.leave(name);
   queue.fill(NOW);
-  const turns = queue.untold();
-  for (const each of turns) queue.told(each);
+  const turns = queue.toNotify();
+  for (const each of turns) queue.markNotified(each);
   return turns;
 }
 
@@ -101,7 +101,7 @@ test("runs that are held back count as waiting, take no place, and enter or leav
   expect([queue.waiting("p"), queue.isBusy()]).toEqual([2, true]);
   expect(enter(queue, "p/a/3", "p/a/4")).toEqual(["p/a/3", "p/a/4"]);
   // One may be lost, so it is looked after like one that runs.
-  expect(queue.unseen(NOW)).toEqual(["1", "2", "p/a/3", "p/a/4"]);
+  expect(queue.toCheck(NOW)).toEqual(["1", "2", "p/a/3", "p/a/4"]);
   expect([queue.enter(run("2"), NOW), queue.waiting("p")]).toEqual([true, 1]);
   queue.hold(run("2"), NOW);
   expect([leave(queue, "p/a/3"), leave(queue, "1"), queue.waiting("p")]).toEqual([[], [], 0]);
@@ -155,17 +155,17 @@ test("the queue survives a restart, and new limits apply from then on", () => {
   enter(queue, "p/a/1", "p/a/2", "p/a/3");
   const { queue: later } = open({ per_project: 2 }, sql);
   later.fill(NOW);
-  expect(later.untold()).toEqual(["p/a/2"]);
+  expect(later.toNotify()).toEqual(["p/a/2"]);
   expect(later.waiting("p")).toBe(1);
 });
 
 test("returns running runs that were not seen lately", () => {
   const { queue } = open({ per_project: 1 });
   enter(queue, "p/a/1", "q/b/1", "q/b/2");
-  expect(queue.unseen(NOW - 1)).toEqual([]);
-  expect(queue.unseen(NOW)).toEqual(["p/a/1", "q/b/1"]);
-  queue.seen("p/a/1", NOW + 1);
-  expect(queue.unseen(NOW)).toEqual(["q/b/1"]);
+  expect(queue.toCheck(NOW - 1)).toEqual([]);
+  expect(queue.toCheck(NOW)).toEqual(["p/a/1", "q/b/1"]);
+  queue.markSeen("p/a/1", NOW + 1);
+  expect(queue.toCheck(NOW)).toEqual(["q/b/1"]);
 });
 
 test("serves a hundred projects with a thousand runs equally, within one turn", () => {

@@ -34,7 +34,7 @@ function createRun(path: string, take: (request: number, now: number) => Taking)
     let idle = Promise.withResolvers<void>();
     const courier = createWebhookSender({
       ...{ outbox, now: () => time, random: () => 0.5, firstMs: () => 5000, leaseMs: () => 15_000 },
-      ship: async ({ id }) => office.ship(id, time),
+      requestOf: async ({ id }) => office.ship(id, time),
       post: (_, shipment) =>
         postEvent({ ...shipment, secrets: SECRETS }, { fetch, now: () => time, timeout_ms: 10_000 }),
       async note({ id }, outcome) {

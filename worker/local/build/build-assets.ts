@@ -25,11 +25,11 @@ export async function buildAssets(folder = new URL("dist/assets/", ROOT)): Promi
 }
 
 async function place(bytes: Buffer, target: URL, folder: URL): Promise<void> {
-  const there = await readFile(target).catch(() => null);
-  if (there?.equals(bytes)) return;
-  const making = new URL(`../making-${randomUUID()}`, folder);
-  await writeFile(making, bytes);
-  await rename(making, target);
+  const current = await readFile(target).catch(() => null);
+  if (current?.equals(bytes)) return;
+  const temporary = new URL(`../making-${randomUUID()}`, folder);
+  await writeFile(temporary, bytes);
+  await rename(temporary, target);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAssets();

@@ -18,13 +18,13 @@ import { ROOT } from "../settings.ts";
 import { FONT_PACKAGE } from "./licenses.ts";
 
 // The size limit of a Worker's static file.
-const MOST = 25 * MIB;
+const MAX_FILE_BYTES = 25 * MIB;
 const FOLDER = join(ROOT, "dist", "core");
 
 /**
  * Writes the cores to a folder, `dist/core/` by default, in the form that a page loads: `ffmpeg-core.wasm.gz`, `ffmpeg-core.js`,
- * a packed copy of that script for servers that transform any `.js` they find (`ffmpeg-core.js.gz`), and what
- * {@link buildFastCore} writes. Skips files that are up to date. Throws when a core is not the one in core-load-facts.ts.
+ * a packed copy of that script for servers that transform any `.js` they find (`ffmpeg-core.js.gz`), and the files of
+ * {@link buildFastCore}. Skips files that are up to date. Throws when a core is not the one in core-facts.ts.
  */
 export async function buildCore(folder = FOLDER, tell?: (line: string) => void): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -51,8 +51,8 @@ const EMPTY_MODULE = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
 /**
  * Writes the fast cores to a folder, `dist/core/` by default: `framewright-core.wasm` for Workers and, for pages,
- * `framewright-core.wasm.gz` and `framewright-core-vp9.wasm.gz`. Where they have not been built, the first is a module without
- * contents, the others are empty files, and `tell` receives a line that says what that costs.
+ * `framewright-core.wasm.gz` and `framewright-core-vp9.wasm.gz`. Where they have not been built, the first is an empty
+ * module, the others are empty files, and `tell` receives a line about the consequences.
  */
 export async function buildFastCore(folder = FOLDER, tell: (line: string) => void = () => {}): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -74,13 +74,13 @@ export async function buildFastCore(folder = FOLDER, tell: (line: string) => voi
 async function readRight(path: string, file: CoreFile): Promise<Buffer> {
   const bytes = await readFile(path);
   if (isRight(bytes, file)) return bytes;
-  const found = `${bytes.length} bytes, SHA-256 ${hashOf(bytes)}`;
-  throw new Error(`${basename(path)} is not the one that src/ names: it has ${found}.`);
+  const actual = `${bytes.length} bytes, SHA-256 ${hashOf(bytes)}`;
+  throw new Error(`${basename(path)} is not the one that src/ names: it has ${actual}.`);
 }
 
 async function placeOnce(bytes: Buffer, path: string): Promise<void> {
-  const there = await readFile(path).catch(() => null);
-  if (!there?.equals(bytes)) await place(bytes, path);
+  const current = await readFile(path).catch(() => null);
+  if (!current?.equals(bytes)) await place(bytes, path);
 }
 
 const THREADED = {
@@ -114,7 +114,8 @@ async function readStock(name: string, path: string, file: CoreFile): Promise<Bu
 async function pack(bytes: Buffer, file: CoreFile, path: string): Promise<void> {
   if (await isPacked(path, file)) return;
   const packed = await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION });
-  if (packed.length > MOST) throw new Error(`${path} has ${packed.length} bytes; the limit is ${MOST}.`);
+  if (packed.length > MAX_FILE_BYTES)
+    throw new Error(`${path} has ${packed.length} bytes; the limit is ${MAX_FILE_BYTES}.`);
   await place(packed, path);
 }
 
@@ -135,9 +136,9 @@ async function isPacked(path: string, file: CoreFile): Promise<boolean> {
 }
 
 async function place(bytes: Buffer, path: string): Promise<void> {
-  const making = join(dirname(path), `making-${randomUUID()}`);
-  await writeFile(making, bytes);
-  await rename(making, path);
+  const temporary = join(dirname(path), `making-${randomUUID()}`);
+  await writeFile(temporary, bytes);
+  await rename(temporary, path);
 }
 
 if (import.meta.main) {

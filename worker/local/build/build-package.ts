@@ -17,7 +17,7 @@ const PAGE_FILES = {
   browser: "src/browser/index.ts",
   client: "src/client/index.ts",
 } as const;
-// Stands in for `import.meta.url` while Vite bundles, which would otherwise resolve such URLs itself.
+// Replaces `import.meta.url` while Vite bundles, because Vite would resolve such URLs itself.
 const HERE = "__framewright_here__";
 
 /**
@@ -191,7 +191,7 @@ const WORKER_FILES = {
   "decode-worker": "src/browser/encoders/decode-worker.ts",
   "encoder-worker": "src/encoders/wasm/encoder-worker.ts",
 } as const;
-/** What plain `@ffmpeg/ffmpeg` imports, in `dist/ffmpeg/`. */
+/** The module that plain `@ffmpeg/ffmpeg` imports, built into `dist/ffmpeg/`. */
 const FFMPEG_FILES = { "ffmpeg-core": "src/encoders/wasm/ffmpeg-core.ts" } as const;
 /** The wasm of the AVIF encoder, which the package ships beside its workers. */
 const AVIF_WASM = "@jsquash/avif/codec/enc/avif_enc.wasm";

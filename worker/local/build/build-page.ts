@@ -7,10 +7,10 @@ import { ROOT } from "../settings.ts";
 import { buildCore, buildThreadedCore } from "./build-core.ts";
 import { COPYING, LICENSES, pageLicenses } from "./licenses.ts";
 
-// What the page depends on: its own code, the library, the packages and the build scripts.
-const MADE_OF = ["web", "src", "worker/local", "package-lock.json"];
+// The page's own code, the library, the packages and the build scripts.
+const SOURCES = ["web", "src", "worker/local", "package-lock.json"];
 const BUILT = join(ROOT, "dist", "page");
-const KEPT = 3;
+const MAX_BUILDS = 3;
 
 /**
  * Copies the page and its service worker into an assets folder, which the service serves at `/`; builds them first unless
@@ -19,7 +19,7 @@ const KEPT = 3;
 export async function buildPage(folder: string): Promise<void> {
   // The hash covers the core's facts, but not whether the core has been built.
   const core = findBuilt("core") ? "" : "-stock";
-  const page = join(BUILT, (await hashOf(MADE_OF)) + core);
+  const page = join(BUILT, (await hashOf(SOURCES)) + core);
   if (!(await stat(page).catch(() => null))) await buildInto(page);
   await mkdir(folder, { recursive: true });
   // Removes an earlier build.
@@ -32,10 +32,10 @@ async function buildInto(page: string): Promise<void> {
   await buildThreadedCore();
   await mkdir(BUILT, { recursive: true });
   // A unique folder, because other processes may build at the same time.
-  const making = await mkdtemp(join(BUILT, "making-"));
+  const temporary = await mkdtemp(join(BUILT, "making-"));
   try {
     const configFile = join(ROOT, "web", "vite.config.ts");
-    const into = { outDir: making, emptyOutDir: true, reportCompressedSize: false };
+    const into = { outDir: temporary, emptyOutDir: true, reportCompressedSize: false };
     const licenses = pageLicenses();
     await build({
       configFile,
@@ -44,21 +44,21 @@ async function buildInto(page: string): Promise<void> {
       plugins: [licenses.page],
       worker: { plugins: () => [licenses.worker] },
     });
-    await buildOffline(making);
-    await forgetOld();
+    await buildOffline(temporary);
+    await removeOld();
     // Another process may have finished first.
-    await rename(making, page).catch(() => stat(page));
+    await rename(temporary, page).catch(() => stat(page));
   } finally {
-    await rm(making, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 
-async function forgetOld(): Promise<void> {
+async function removeOld(): Promise<void> {
   const names = (await readdir(BUILT)).filter((name) => !name.startsWith("making-"));
   const dated = await Promise.all(
-    names.map(async (name) => ({ name, made: (await stat(join(BUILT, name))).mtimeMs })),
+    names.map(async (name) => ({ name, modified: (await stat(join(BUILT, name))).mtimeMs })),
   );
-  const old = dated.sort((one, other) => other.made - one.made).slice(KEPT - 1);
+  const old = dated.sort((one, other) => other.modified - one.modified).slice(MAX_BUILDS - 1);
   for (const { name } of old) await rm(join(BUILT, name), { recursive: true, force: true });
 }
 
@@ -82,7 +82,7 @@ async function filesIn(path: string): Promise<string[]> {
 const ENTRY = join(ROOT, "web", "offline", "service-worker", "main.ts");
 const NAME = "service-worker.js";
 // Server rules, which pages never fetch, and texts that few people read.
-const UNKEPT: readonly string[] = ["/_headers", `/${LICENSES}`, `/${COPYING.page}`];
+const UNCACHED: readonly string[] = ["/_headers", `/${LICENSES}`, `/${COPYING.page}`];
 const VERSION = /(<html\b[^>]*?)(?: data-version="[^"]*")?>/;
 
 /** Writes the service worker of a built page into its folder, and stamps it and `index.html` with a version, the hash of all files. */
@@ -104,7 +104,7 @@ export async function buildOffline(folder: string): Promise<void> {
   await writeFile(index, page.replace(VERSION, `$1 data-version="${version}">`));
 
   const files = names
-    .filter((path) => !UNKEPT.includes(path))
+    .filter((path) => !UNCACHED.includes(path))
     .map((path) => (path === "/index.html" ? "/" : path));
   const packed = files.filter((path) => path.endsWith(".gz"));
   const sizes = await Promise.all(packed.map(async (path) => (await stat(join(folder, path))).size));

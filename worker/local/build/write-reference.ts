@@ -64,11 +64,11 @@ function writeOperation(method: string, path: string, operation: Operation): str
     ...(description ? [`${escapeText(description)}\n`] : []),
     writeTable(
       ["Parameter", "In", "Type", "Meaning"],
-      parameters.map((given) => [
-        `\`${given.name}\`${given.required ? "" : " (optional)"}`,
-        given.in,
-        nameType(given.schema),
-        escapeText(given.description ?? ""),
+      parameters.map((parameter) => [
+        `\`${parameter.name}\`${parameter.required ? "" : " (optional)"}`,
+        parameter.in,
+        nameType(parameter.schema),
+        escapeText(parameter.description ?? ""),
       ]),
     ),
     ...(body?.schema ? [`Body: ${nameType(body.schema)}${example ? ", such as" : ""}\n`] : []),
@@ -102,8 +102,8 @@ interface Entry {
 function writeLibraryPage(entries: readonly Entry[]): string {
   const seen = new Set<string>();
   const sections = entries.map(({ name, path, about }) => {
-    const fresh = listExports(path).filter((found) => !seen.has(found.name));
-    for (const found of fresh) seen.add(found.name);
+    const fresh = listExports(path).filter((entry) => !seen.has(entry.name));
+    for (const entry of fresh) seen.add(entry.name);
     const sorted = fresh.toSorted((a, b) => rankOf(a) - rankOf(b));
     return `## ${name}\n\n${about}\n\n${sorted.map(writeExport).join("\n")}`;
   });
@@ -118,11 +118,11 @@ function rankOf({ declarations }: Exported): number {
 }
 
 function writeExport({ name, declarations }: Exported): string {
-  const doc = declarations.map((found) => found.doc).find((text) => text !== "") ?? "";
+  const doc = declarations.map((declaration) => declaration.doc).find((text) => text !== "") ?? "";
   const { about, examples } = splitDoc(doc);
   const schema = declarations.map(schemaOf).find((id) => id !== null);
   const code = declarations
-    .filter((found) => !schemaOf(found) && !isSchema(found))
+    .filter((declaration) => !schemaOf(declaration) && !isSchema(declaration))
     .map(({ text }) => fence(withoutLinks(text)));
   const link = schema ? `The fields are those of [${schema}](http-api.md#${schema.toLowerCase()}).\n` : null;
   return [`### ${name}\n`, `${about}\n`, ...code, ...examples.map(fence), ...(link ? [link] : [])].join("\n");
@@ -187,13 +187,13 @@ interface Module {
 const modules = new Map<string, Module>();
 
 function readModule(path: string): Module {
-  const known = modules.get(path);
-  if (known) return known;
+  const cached = modules.get(path);
+  if (cached) return cached;
   const text = readFileSync(path, "utf8");
   const { program, comments } = parseSync(path, text, { lang: "ts" });
-  const read = { text, body: program.body, comments };
-  modules.set(path, read);
-  return read;
+  const module = { text, body: program.body, comments };
+  modules.set(path, module);
+  return module;
 }
 
 /**
@@ -201,7 +201,7 @@ function readModule(path: string): Module {
  * Throws an Error for a name without a declaration.
  */
 function listExports(path: string): Exported[] {
-  const found = readModule(path).body.flatMap((node) => {
+  const exports = readModule(path).body.flatMap((node) => {
     if (node.type === "ExportAllDeclaration") return listExports(join(dirname(path), node.source.value));
     if (node.type !== "ExportNamedDeclaration") return [];
     const isType = node.exportKind === "type";
@@ -212,14 +212,14 @@ function listExports(path: string): Exported[] {
       ...declaredNames(node.declaration).map((name) => describeExport(path, name, false)),
     ];
   });
-  return [...new Map(found.map((each) => [each.name, each])).values()];
+  return [...new Map(exports.map((each) => [each.name, each])).values()];
 }
 
 // A schema shares the name of its type; a type-only export does not export the schema.
 function describeExport(path: string, name: string, isType: boolean): Exported {
-  const found = findDeclarations(path, name);
-  const types = found.filter(({ kind }) => kind !== "const");
-  return { name, declarations: isType && types.length > 0 ? types : found };
+  const all = findDeclarations(path, name);
+  const types = all.filter(({ kind }) => kind !== "const");
+  return { name, declarations: isType && types.length > 0 ? types : all };
 }
 
 function findDeclarations(path: string, name: string): Declared[] {
