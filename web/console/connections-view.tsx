@@ -1,16 +1,38 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { Connection, ConnectionRequest, ConnectionTest } from "../../src/client/index.ts";
+import {
+  type Connection,
+  type ConnectionRequest,
+  type ConnectionTest,
+  SIGNED_METHODS,
+  type SigningRule,
+} from "../../src/client/index.ts";
+import { MediaError } from "../../src/index.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { ActButton, When } from "./controls.tsx";
-import { Confirm } from "./dialogs.tsx";
-import { createPaged, type Paged } from "./paged.ts";
-import { type Column, Records } from "./records.tsx";
+import { ActButton, Confirm, When } from "./controls.tsx";
+import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
-import { parseSigning, writeSigning } from "./signing-rules.ts";
+
+/** Writes rules as lines such as `GET,PUT my-bucket/films/`. */
+export function writeSigning(rules: readonly SigningRule[]): string {
+  return rules.map(({ bucket, prefix = "", methods }) => `${methods.join()} ${bucket}/${prefix}`).join("\n");
+}
+
+/** Parses the lines that {@link writeSigning} writes; throws `request_invalid` with a message for the visitor. */
+export function parseSigning(text: string): SigningRule[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return lines.map((line) => {
+    const [, given = "", bucket, prefix = ""] = /^\s*(\S+)\s+([^/\s]+)\/?(.*?)\s*$/.exec(line) ?? [];
+    const names = given.toUpperCase().split(",");
+    const methods = SIGNED_METHODS.filter((method) => names.includes(method));
+    if (bucket !== undefined && methods.length === names.length) return { bucket, prefix, methods };
+    const message = `Write each line as GET,PUT my-bucket/films/, with ${SIGNED_METHODS.join(", ")} or several of them.`;
+    throw new MediaError("request_invalid", message, { param: "signing" });
+  });
+}
 
 const POLL_MS = 15_000;
 

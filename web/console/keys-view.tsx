@@ -4,10 +4,8 @@ import { type ApiKey, type NewApiKey, SCOPES, type Scope } from "../../src/clien
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { ActButton, Choices, When } from "./controls.tsx";
-import { Confirm, SecretDialog } from "./dialogs.tsx";
-import { createPaged, type Paged } from "./paged.ts";
-import { type Column, Records } from "./records.tsx";
+import { ActButton, Choices, Confirm, SecretDialog, When } from "./controls.tsx";
+import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
 

@@ -13,10 +13,8 @@ import {
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { ActButton, Badge, Choices, CopyButton, When, wordOf } from "./controls.tsx";
-import { Confirm, SecretDialog } from "./dialogs.tsx";
-import { createPaged, type Paged } from "./paged.ts";
-import { type Column, Records } from "./records.tsx";
+import { ActButton, Badge, Choices, Confirm, CopyButton, SecretDialog, When, wordOf } from "./controls.tsx";
+import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
 import { placeOf } from "./task-words.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/index.ts";
-import { createPaged, type Listed } from "./paged.ts";
+import { createPaged, type Listed } from "./records.tsx";
 import { toFault } from "./service.ts";
 
 /** A list of a service, newest first; its answers wait for `answer`. */

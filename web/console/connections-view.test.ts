@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseSigning, writeSigning } from "./signing-rules.ts";
+import { parseSigning, writeSigning } from "./connections-view.tsx";
 
 test("reads the lines that it writes", () => {
   const text = "GET,PUT my-bucket/films/\nDELETE other.bucket/\nGET my-bucket/a b/c";

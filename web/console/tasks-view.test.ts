@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { Task, TaskStatus, Update } from "../../src/index.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createTask } from "../../src/runs/task.ts";
-import { createFollower } from "./follow-tasks.ts";
-import { createPaged } from "./paged.ts";
+import { createPaged } from "./records.tsx";
 import { toFault } from "./service.ts";
+import { createFollower } from "./tasks-view.tsx";
 
 const id = createIds(Math.random);
 
