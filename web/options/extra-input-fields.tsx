@@ -7,7 +7,7 @@ import { SUBTITLE_LABELS } from "../../src/media/features/subtitles.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import type { AnyOptions } from "./choices.ts";
-import type { Form } from "./use-form.ts";
+import type { Form } from "./form.tsx";
 
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 

@@ -4,9 +4,8 @@ import { geometry, POSITION_NAMES } from "../../src/media/features/geometry.ts";
 import { Field } from "../ui/field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import type { AnyOptions } from "./choices.ts";
-import { OptionField } from "./option-field.tsx";
-import { checkedView } from "./picture-view.ts";
-import type { Form } from "./use-form.ts";
+import { type Form, OptionField } from "./form.tsx";
+import { checkedView } from "./preview.tsx";
 
 const SIDES = [2160, 1440, 1080, 720, 480, 360] as const;
 const SHARES = ["75%", "50%", "25%"] as const;

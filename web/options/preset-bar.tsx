@@ -1,12 +1,66 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Wishes } from "../queue/item.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { kindsFor } from "./choices.ts";
-import { deletePreset, ownPresets, renamePreset, savePreset } from "./own-presets.ts";
-import { fromPreset, isName, PRESET_BOUNDS, PRESETS, type Preset } from "./presets.ts";
-import type { Form } from "./use-form.ts";
+import { type AnyOptions, kindsFor } from "./choices.ts";
+import type { Form } from "./form.tsx";
+import { fromPreset, isName, PRESET_BOUNDS, PRESETS, type Preset, parsePresets } from "./presets.ts";
 import { KIND_WORDS } from "./words.ts";
+
+// Key in the browser's localStorage.
+const PRESETS_KEY = "framewright-presets";
+
+const presets = signal<readonly Preset[]>(read());
+// Another tab may change them.
+addEventListener("storage", ({ key }) => {
+  if (key === null || key === PRESETS_KEY) presets.value = read();
+});
+
+/** The visitor's own presets, oldest first. */
+export const ownPresets: ReadonlySignal<readonly Preset[]> = presets;
+
+/** Saves options without the trim under a name, replacing a preset of that name; returns the id. */
+function savePreset(name: string, { kind, options, target_size }: Wishes): string {
+  const { start: _start, end: _end, ...rest } = options as AnyOptions;
+  const preset: Preset = { id: crypto.randomUUID(), name, purpose: "", kind, options: rest, target_size };
+  write([...read().filter((other) => other.name !== name), preset]);
+  return preset.id;
+}
+
+function renamePreset(id: string, name: string): void {
+  write(read().map((preset) => (preset.id === id ? { ...preset, name } : preset)));
+}
+
+function deletePreset(id: string): void {
+  write(read().filter((preset) => preset.id !== id));
+}
+
+function read(): Preset[] {
+  try {
+    return parsePresets(localStorage.getItem(PRESETS_KEY));
+  } catch {
+    // Storage may be forbidden.
+    return [];
+  }
+}
+
+function write(all: readonly Preset[]): void {
+  presets.value = all.slice(-PRESET_BOUNDS.count);
+  try {
+    const kept = presets.value.map(({ id, name, kind, options, target_size }) => ({
+      id,
+      name,
+      kind,
+      options,
+      target_size,
+    }));
+    localStorage.setItem(PRESETS_KEY, JSON.stringify(kept));
+  } catch {
+    // They last as long as the page is open.
+  }
+}
 
 /** The presets that fit a file: the built-in ones, then the visitor's own, with a way to save another. */
 export function PresetBar({ form }: { form: Form }) {

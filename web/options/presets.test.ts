@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/index.ts";
 import { defaultWishes } from "../queue/item.ts";
-import { checkWishes, withFormat } from "./check-wishes.ts";
+import { checkWishes, withFormat } from "./check-settings.ts";
 import { kindsFor, turnInto, withOptions } from "./choices.ts";
 import { fromPreset, PRESET_BOUNDS, PRESETS, type Preset, parsePresets, sameFor } from "./presets.ts";
 

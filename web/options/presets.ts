@@ -1,6 +1,6 @@
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest, type Source } from "../../src/index.ts";
 import type { Wishes } from "../queue/item.ts";
-import { judged, withoutMissing } from "./check-wishes.ts";
+import { judged, withoutMissing } from "./check-settings.ts";
 import type { AnyOptions } from "./choices.ts";
 
 /** Named options, usable for any file that allows such an output. */

@@ -6,9 +6,9 @@ import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { formatName } from "../words/names.ts";
-import { checkWishes } from "./check-wishes.ts";
+import { checkWishes } from "./check-settings.ts";
 import { bitrateBounds, formatOf, hasBitrate, withOptions } from "./choices.ts";
-import type { Form } from "./use-form.ts";
+import type { Form } from "./form.tsx";
 
 const WAYS = [
   { value: "quality", label: "Quality" },

@@ -13,8 +13,7 @@ import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { codecName, formatName, languageName } from "../words/names.ts";
 import { type AnyOptions, formatOf } from "./choices.ts";
-import { OptionField } from "./option-field.tsx";
-import type { Form } from "./use-form.ts";
+import { type Form, OptionField } from "./form.tsx";
 
 const { words: VOLUME_WORDS } = audioFilters.options.volume;
 const { words: LOUDNESS, choices: TARGETS = [] } = audioFilters.options.target_lufs;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loweredWords } from "./check-wishes.ts";
+import { loweredWords } from "./check-settings.ts";
 
 const made = { width: 426, height: 240 };
 const film = { codecs: { video: "h264", audio: "aac" } };
