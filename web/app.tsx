@@ -5,7 +5,7 @@ import "./tokens.css";
 import "./ui/base.css";
 import "./ui/controls.css";
 import "./app.css";
-import { DropAnywhere } from "./queue/drop-target.tsx";
+import { DropAnywhere } from "./queue/add-inputs.tsx";
 import { Announcer, Notify } from "./queue/notifications.tsx";
 import { totalsOf } from "./queue/queue.ts";
 import { QueueView } from "./queue/queue-view.tsx";

@@ -5,10 +5,9 @@ import { sleep } from "../../src/util/async.ts";
 import type { Edge } from "../console/edge.ts";
 import { createFollower } from "./follow.ts";
 import { createItem, defaultWishes, faultOf, type Item, nextId, type Place } from "./item.ts";
-import { createItemList, type ItemList } from "./item-list.ts";
+import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
-import { openQueueStore } from "./queue-store.ts";
 import { makeThumbnail } from "./thumbnail.ts";
 
 const NAME = "framewright-queue";

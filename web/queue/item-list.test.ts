@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createItem, type Item } from "./item.ts";
-import { createItemList, createShownItems } from "./item-list.ts";
-import type { ItemRow, QueueStore } from "./queue-store.ts";
+import { createItemList, createShownItems, type ItemRow, type QueueStore } from "./item-list.ts";
 
 /** A memory store that accepts only what `isKept` allows, as a full one would. */
 function memoryStore(isKept: (row: ItemRow) => boolean): QueueStore {

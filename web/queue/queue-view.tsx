@@ -4,7 +4,7 @@ import { useRef } from "preact/hooks";
 import { Field } from "../ui/field.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { isAddress, pickHandles } from "./drop-inputs.ts";
+import { isAddress, pickHandles } from "./add-inputs.tsx";
 import { isOver, stateOf, totalsOf } from "./queue.ts";
 import "./queue.css";
 

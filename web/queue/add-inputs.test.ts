@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { urlsIn } from "./drop-inputs.ts";
+import { urlsIn } from "./add-inputs.tsx";
 
 test.for([
   { text: "https://a.example/b.mp4", urls: ["https://a.example/b.mp4"] },
