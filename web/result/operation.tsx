@@ -2,8 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fault } from "../queue/item.ts";
 import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";
-import { faultOf } from "./output-files.ts";
-import { saveFault, type Watch } from "./write-file.ts";
+import { faultOf, saveFault, type Watch } from "./output-files.ts";
 
 /** An operation started by a click: its progress, its result, and the functions that start and stop it. */
 interface Doing {

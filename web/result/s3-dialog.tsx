@@ -1,17 +1,148 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import type { Connection } from "../../src/client/index.ts";
-import type { Output } from "../../src/index.ts";
+import { presignS3, type SignRequest } from "../../src/browser/index.ts";
+import type { Client, Connection, RemoteClient } from "../../src/client/index.ts";
+import { MediaError, type Output, type Step } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { useWorkbench } from "../workbench.ts";
+import { useWorkbench, type Workbench } from "../workbench.ts";
+import { isFolder, outputName } from "./file-names.ts";
 import { DoingView, useDoing } from "./operation.tsx";
-import { filesOf } from "./output-files.ts";
-import "./s3-dialog.css";
-import { corsRules, EMPTY_FORM, faultsOf, type S3Form, sendToS3 } from "./s3-upload.ts";
+import { filesOf, type Watch } from "./output-files.ts";
+import "./result.css";
+
+/** The destination that a visitor enters for a file. */
+export interface S3Form {
+  /** Id of the service's connection that signs; null when the keys below do. */
+  readonly connection_id: string | null;
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** Start of the key, such as a folder with a trailing slash. */
+  readonly prefix: string;
+  readonly access_key_id: string;
+  readonly secret_access_key: string;
+}
+
+export const EMPTY_FORM: S3Form = {
+  connection_id: null,
+  endpoint: "",
+  region: "",
+  bucket: "",
+  prefix: "",
+  access_key_id: "",
+  secret_access_key: "",
+};
+
+/** Returns the errors in a form by field; empty when it can be sent. */
+export function faultsOf(form: S3Form): Partial<Record<keyof S3Form, string>> {
+  const faults: Partial<Record<keyof S3Form, string>> = {};
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(form.bucket))
+    faults.bucket = "Enter the name of the bucket: lowercase letters, digits, dots and hyphens.";
+  if (new TextEncoder().encode(form.prefix).length > 800) faults.prefix = "Make it shorter than 800 bytes.";
+  else if (form.prefix.split("/").some((part) => part === "." || part === ".."))
+    faults.prefix = "It must not contain . or .. between slashes.";
+  if (form.connection_id !== null) return faults;
+  const url = URL.parse(form.endpoint);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
+    faults.endpoint = "Enter the address of the storage, starting with https://, without the bucket.";
+  for (const [name, what] of [
+    ["region", "the region, such as us-east-1, or auto"],
+    ["access_key_id", "the access key"],
+    ["secret_access_key", "the secret key"],
+  ] as const)
+    if (!/^[\x21-\x7e]+$/.test(form[name])) faults[name] = `Enter ${what}.`;
+  return faults;
+}
+
+/**
+ * Returns the key of an output: the prefix without leading slashes, and the name; for a stream the folder, with a trailing
+ * slash.
+ */
+export function keyOf({ prefix }: Pick<S3Form, "prefix">, name: string, is_folder: boolean): string {
+  return `${prefix.replace(/^\/+/, "")}${name}${is_folder ? "/" : ""}`;
+}
+
+/** Returns the CORS rules, in S3's format, that let a page of an origin upload to a bucket. */
+export function corsRules(origin: string): string {
+  const rule = {
+    AllowedOrigins: [origin],
+    AllowedMethods: ["GET", "HEAD", "PUT", "POST", "DELETE"],
+    AllowedHeaders: ["*"],
+    ExposeHeaders: ["ETag", "Content-Range"],
+  };
+  return JSON.stringify([rule], null, 2);
+}
+
+const SIGNED_SECONDS = 3600;
+
+/**
+ * Sends an output to S3 with an upload step and returns its URL there. Files on this machine are sent from here, signed by
+ * the keys in the form or by a connection of the service; files at the service are sent from there. Rejects with the
+ * failure, or with the signal's reason once stopped.
+ */
+async function sendToS3(
+  { device, edge, destinations }: Pick<Workbench, "device" | "edge" | "destinations">,
+  item: Item,
+  output: Output,
+  form: S3Form,
+  { signal, onProgress }: Watch,
+): Promise<string> {
+  const { source } = output;
+  const service = edge.connection.value?.client;
+  const is_folder = isFolder(source);
+  const key = keyOf(form, outputName(item.name, source), is_folder);
+  const address = `${form.bucket}/${key}`;
+  const main = source.url
+    .replace(/[?#].*$/, "")
+    .split("/")
+    .at(-1);
+  const url = `s3://${address}${is_folder ? main : ""}`;
+  const isHere = filesOf(output).length > 0;
+  if (!isHere || form.connection_id !== null) {
+    if (!service) throw new MediaError("connection_required", "Connect the service first, under Edge.");
+  }
+  if (isHere) destinations.use(address, signOf(form, service ?? null));
+  const connection_id = isHere ? destinations.connection.id : form.connection_id;
+  const client: Client = isHere || !service ? device : service;
+  const options = { url, ...(connection_id !== null && { connection_id }) };
+  const step = await client.steps.create({ kind: "upload", input: source, options });
+  const done = await watched(client, step, signal, onProgress);
+  if (done.error) throw new MediaError(done.error.kind, done.error.message, done.error);
+  return url;
+}
+
+function signOf(form: S3Form, service: RemoteClient | null): SignRequest {
+  const { connection_id, bucket: _, prefix: __, ...keys } = form;
+  if (connection_id !== null && service) return (request) => service.connections.sign(connection_id, request);
+  return ({ bucket, content_type, content_length: _, ...request }) => {
+    const headers = content_type ? { "content-type": content_type } : {};
+    return presignS3(keys, bucket, { ...request, headers }, SIGNED_SECONDS);
+  };
+}
+
+async function watched(
+  client: Client,
+  step: Step,
+  signal: AbortSignal,
+  onProgress: Watch["onProgress"],
+): Promise<Step> {
+  const stop = client.on(step, "update", ({ record }) => onProgress(record.progress ?? 0, 100));
+  // A step that has finished reports so itself.
+  const cancel = () => void client.steps.cancel(step.id).catch(() => {});
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    const done = await client.steps.wait(step);
+    signal.throwIfAborted();
+    return done;
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    stop();
+  }
+}
 
 // Prefills the dialog for the next file; kept in memory only.
 const lastForm = signal(EMPTY_FORM);

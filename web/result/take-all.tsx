@@ -5,8 +5,7 @@ import { useWorkbench } from "../workbench.ts";
 import { canPickFolder, downloadAll, pickFolder } from "./download.ts";
 import { withNumber } from "./file-names.ts";
 import { DoingView, useDoing } from "./operation.tsx";
-import { faultOf, type Taken, takenOf } from "./output-files.ts";
-import { counted, saveFault, type Watch, writeFile } from "./write-file.ts";
+import { counted, faultOf, saveFault, type Taken, takenOf, type Watch, writeFile } from "./output-files.ts";
 import "./take-all.css";
 
 /** Downloads items that succeeded as one zip, or saves them to a folder. */

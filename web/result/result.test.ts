@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/index.ts";
-import { factsOf } from "./facts.ts";
+import { factsOf } from "./result.tsx";
 
 const FILM: Source = {
   ...{ object: "source", url: "opfs:/page/out/task_1/a.mp4", kind: "video", format: "mp4" },

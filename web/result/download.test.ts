@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { holdInMemory } from "./stash.ts";
+import { holdInMemory } from "./download.ts";
 
 const { signal } = new AbortController();
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { corsRules, EMPTY_FORM, faultsOf, keyOf, type S3Form } from "./s3-upload.ts";
+import { corsRules, EMPTY_FORM, faultsOf, keyOf, type S3Form } from "./s3-dialog.tsx";
 
 const FULL: S3Form = {
   connection_id: null,

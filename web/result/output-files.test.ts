@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/index.ts";
-import { saveFault } from "./write-file.ts";
+import { saveFault } from "./output-files.ts";
 
 test.for([
   { thrown: new DOMException("", "QuotaExceededError"), kind: "storage_full", pattern: /disk is full/ },
