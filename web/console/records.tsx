@@ -5,7 +5,6 @@ import type { ListOptions, Page } from "../../src/index.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import type { ServiceFault } from "./service.ts";
-import "./console.css";
 
 export interface Listed {
   id: string;

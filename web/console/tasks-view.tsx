@@ -20,7 +20,6 @@ import { type Column, createPaged, type Observe, type Paged, Records } from "./r
 import { usePolling, useService, whileVisible } from "./service.ts";
 import { TaskOutput } from "./task-output.tsx";
 import { encodeOf, encoderWords, KIND_WORDS, placeOf, STEP_WORDS, secondsOf } from "./task-words.ts";
-import "./console.css";
 
 /** Follows tasks of a list by their events, each of which takes a connection. */
 export interface Follower {

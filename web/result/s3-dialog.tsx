@@ -12,7 +12,6 @@ import { useWorkbench, type Workbench } from "../workbench.ts";
 import { isFolder, outputName } from "./file-names.ts";
 import { DoingView, useDoing } from "./operation.tsx";
 import { filesOf, type Watch } from "./output-files.ts";
-import "./result.css";
 
 /** The destination that a visitor enters for a file. */
 export interface S3Form {
