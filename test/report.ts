@@ -16,8 +16,8 @@ export interface Attempt {
 }
 
 /**
- * A reporter for Vitest and for Playwright that appends each {@link Attempt} to the file of TEST_REPORT as a line of JSON, so that a run
- * that is killed has reported what it finished.
+ * A reporter for Vitest and for Playwright that appends each {@link Attempt} to the file of TEST_REPORT as a line of JSON, so that a
+ * killed run has reported the tests that it finished.
  */
 export default class Report implements Reporter {
   onTestModuleEnd(module: TestModule): void {

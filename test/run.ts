@@ -10,8 +10,8 @@ import { ROOT } from "../worker/local/settings.ts";
 type Command = readonly ["vitest" | "playwright", ...string[]];
 
 /**
- * What npm test runs (smoke), what it leaves out (rest), and both (all). The flows run alone: with Vitest's browsers beside them, pages
- * on two cores would run out of time.
+ * The commands of npm test (smoke), of the other tests (rest), and of both (all). The flows run alone: with Vitest's browsers beside
+ * them, pages on two cores would run out of time.
  */
 const PARTS: Record<string, () => Command[]> = {
   smoke: () => [
@@ -51,7 +51,7 @@ for (const [runner, ...own] of commands) {
 }
 process.exitCode = passed && !interrupted ? 0 : 1;
 
-// Vitest loads every file that it is to search for a tag, so it gets those that have one.
+// Vitest loads every file to find its tags, so it gets only those that have one.
 function smokeFiles(): string[] {
   return globSync("test/**/*.{ffmpeg,service,browser}.test.ts", { cwd: ROOT }).filter((path) =>
     readFileSync(join(ROOT, path), "utf8").includes('"smoke"'),

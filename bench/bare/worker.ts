@@ -21,13 +21,23 @@ const app = new Hono<{ Bindings: { MEDIA: Bucket; KV: Values; ROW: Rows } }>();
 const step = { object: "step", input: null, options: {}, output: null, status: "waiting", progress: null };
 const times = { created_at: 1, started_at: null, finished_at: null, updated_at: 1 };
 const steps = ["probe", "ingest", "audio", "upload"].map((kind, n) => ({
-  ...{ id: `step_${"0".repeat(25)}${n}`, kind, error: null },
+  id: `step_${"0".repeat(25)}${n}`,
+  kind,
+  error: null,
   ...step,
   ...times,
 }));
 const task = (id: string, input: unknown) => ({
-  ...{ id, object: "task", kind: "audio", input, output: null, options: {}, metadata: {} },
-  ...{ status: "queued", error: null, steps },
+  id,
+  object: "task",
+  kind: "audio",
+  input,
+  output: null,
+  options: {},
+  metadata: {},
+  status: "queued",
+  error: null,
+  steps,
   ...times,
 });
 

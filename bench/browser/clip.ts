@@ -33,7 +33,9 @@ export async function openClip(ends: AsyncDisposableStack, isolated = false): Pr
   const tab = await site.open();
   await tab.choose(footage.path);
   return {
-    ...{ site, tab, footage },
+    site,
+    tab,
+    footage,
     args(options, tools, input, output) {
       const plan = createPlan(footage.source, "video", options);
       const [chunk] = plan.chunks;

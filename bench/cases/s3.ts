@@ -75,7 +75,8 @@ async function openUpload(ends: AsyncDisposableStack) {
   const dir = await makeScratch(ends);
   const files = [await makeFile(dir, SMALL), await makeFile(dir, BYTES)] as const;
   return {
-    ...{ ceph, files },
+    ceph,
+    files,
     /** Uploads files in turn; the last one is measured. */
     async upload(...files: string[]): Promise<{ seconds: number; uploaded: S3Uploaded }> {
       const order = JSON.stringify({ ...ceph.connection, bucket: BUCKET, key: KEY, files });

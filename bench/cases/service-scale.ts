@@ -128,8 +128,13 @@ async function startParts(
     .replaceAll('"./', `"${ROOT}/`);
   await writeFile(configPath, config);
   const vars = {
-    ...{ ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", NATIVE_ENCODER_URL: stub },
-    ...{ ...NO_LIMITS, MAX_RUNNING_TOTAL: String(RUNNING), MAX_HEAVY_TOTAL: "1000", LOG_LEVEL: "error" },
+    ALLOW_PRIVATE_NETWORK: "true",
+    NATIVE_INSTANCES: "0",
+    NATIVE_ENCODER_URL: stub,
+    ...NO_LIMITS,
+    MAX_RUNNING_TOTAL: String(RUNNING),
+    MAX_HEAVY_TOTAL: "1000",
+    LOG_LEVEL: "error",
   };
   const secrets = {
     API_KEYS: keys.map((key, index) => `p${index}:${key}`).join(","),

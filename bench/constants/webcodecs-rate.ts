@@ -129,7 +129,10 @@ async function encodeHere(clip: string, codec: VideoCodec, hold: Hold): Promise<
       return (await encodePictures(job, plan.video, ability, hold)).toBase64() as string;
     },
     {
-      ...{ plan, source, hold, url: `/files/${basename(clip)}` },
+      plan,
+      source,
+      hold,
+      url: `/files/${basename(clip)}`,
       module: "/src/encoders/webcodecs/chunk.ts",
       trial: "/src/encoders/webcodecs/trial.ts",
     },

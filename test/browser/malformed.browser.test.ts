@@ -6,8 +6,7 @@ import type { NewTask } from "../../src/client/client.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
-import { type Malformed, makeMalformed } from "../fixtures/malformed.ts";
-import { type Options, wishFor } from "../fixtures/malformed-wishes.ts";
+import { type Malformed, makeMalformed, type Options, optionsFor } from "../fixtures/malformed.ts";
 import { expectFailure } from "../inputs/check.ts";
 import { type ClientLab, closeKit, openClientLab, openKit } from "./client-rig.ts";
 
@@ -35,7 +34,7 @@ const UNREAD: ReadonlySet<string> = new Set(["avi", "flv"]);
 
 // In a page, H.265 needs cross-origin isolation.
 function wishHere(file: Malformed, n: number): Options {
-  const wish = wishFor(file, n);
+  const wish = optionsFor(file, n);
   return wish.codec === "h265" ? { ...wish, codec: "h264" } : wish;
 }
 

@@ -20,8 +20,12 @@ test("reports each decoded frame of an animated WebP as progress", async () => {
   await decodeWebp(
     { url, size: (await stat(path)).size, etag: "v1" },
     {
-      ...{ folder, limits, installed: await findInstalled(limits), signal: new AbortController().signal },
-      ...{ fits: () => true, onProgress: (share) => shares.push(share) },
+      folder,
+      limits,
+      installed: await findInstalled(limits),
+      signal: new AbortController().signal,
+      fits: () => true,
+      onProgress: (share) => shares.push(share),
     },
   );
   expect(shares).toEqual([0.25, 0.5, 0.75, 1]);

@@ -12,7 +12,7 @@ async function rigWith(env: Record<string, string> = {}): Promise<Rig> {
   return rig;
 }
 
-// Some twenty seconds of work.
+// About twenty seconds of work.
 async function startLong(rig: Rig, ask = async (_id: string) => {}) {
   const input = await clip("mp4", { size: "1280x720", seconds: 8 });
   const job = await rig.job(input, "video", { codec: "h265", quality: "very_high" });

@@ -30,7 +30,7 @@ esac
 exec ffmpeg "$@"
 `;
 await writeFile(join(bin, "ffmpeg"), wrapper, { mode: 0o755 });
-// Says nothing and computes nothing.
+// Prints nothing and computes nothing.
 await writeFile(join(bin, "heif-info"), "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
 const full = await startRig({ PATH: `${bin}:${process.env.PATH}`, STALL_SECONDS: "2" });
 afterAll(async () => {
@@ -61,9 +61,9 @@ const unanswered = (from: "source" | "output", url: string): ErrorReason => ({
   host: new URL(url).host,
 });
 
-// Three megabytes, so that it is read in several pieces.
+// Three megabytes, so that it is read in several parts.
 const large = () => noiseSound("wav", 20);
-// Its tiles are pictures too, so that the decoder writes several.
+// Its tiles are pictures too, so the decoder writes several.
 const PHOTO = { tile: { width: 80, height: 90 }, width: 160, height: 90, loose: true } as const;
 // Several seconds of work.
 const heavy = () => clip("mp4", { size: "1280x720", seconds: 8 });
@@ -138,8 +138,8 @@ test("resumes a source that breaks off once", async () => {
     return request % 2 === 1 ? { ...answer, cut_after: 300_000 } : answer;
   });
   expect(await rig.run(job)).toMatchObject({ state: "done" });
-  const taken = await readFile(join(rig.sink.folder, job.id, "output.wav"));
-  expect(taken.length).toBeGreaterThan(3_000_000);
+  const output = await readFile(join(rig.sink.folder, job.id, "output.wav"));
+  expect(output.length).toBeGreaterThan(3_000_000);
 });
 
 test("a source that dies halfway is unreachable", async () => {
@@ -207,23 +207,23 @@ test.for([
     canvas: 65_535,
     frame: null,
     after: "",
-    wanted: failed("out_of_memory", true),
+    expected: failed("out_of_memory", true),
   },
   {
     name: "with a still larger than its frame",
     canvas: null,
     frame: 0,
     after: "",
-    wanted: failed("input_unsupported", false),
+    expected: failed("input_unsupported", false),
   },
   {
     name: "with something after its end",
     canvas: null,
     frame: null,
     after: "anything at all",
-    wanted: expect.objectContaining({ state: "done" }),
+    expected: expect.objectContaining({ state: "done" }),
   },
-] as const)("decodes an animated WebP $name as far as it can", async ({ canvas, frame, after, wanted }) => {
+] as const)("decodes an animated WebP $name as far as it can", async ({ canvas, frame, after, expected }) => {
   const file = Buffer.concat([await readFile(await movingWebp()), Buffer.from(after)]);
   const first = file.indexOf("ANMF") + FRAME;
   for (const [at, side] of [[CANVAS, canvas] as const, [first, frame] as const]) {
@@ -234,7 +234,7 @@ test.for([
   const job = await rig.job(await clip("png_odd"), "image", {}, () => ({ file }));
   const input = { ...job.input, size: file.length };
   const source = { ...job.source, format: "webp", animated: true };
-  expect(await rig.run({ ...job, input, source })).toEqual(wanted);
+  expect(await rig.run({ ...job, input, source })).toEqual(expected);
 });
 
 test("does not follow a source that lists other files", async () => {
@@ -298,8 +298,8 @@ test("reads only what it needs of a huge source, each range of the probed versio
   expect(await rig.run(job)).toMatchObject({ state: "done" });
   const bytes = rig.origin.log.reduce((sum, request) => sum + request.bytes, 0);
   expect(bytes).toBeLessThan(20 * 2 ** 20);
-  const asked = rig.origin.log.map(({ status, headers }) => [status, headers["if-range"]]);
-  expect(asked).toEqual(asked.map(() => [206, '"v1"']));
+  const requests = rig.origin.log.map(({ status, headers }) => [status, headers["if-range"]]);
+  expect(requests).toEqual(requests.map(() => [206, '"v1"']));
   const path = join(rig.sink.folder, job.id, "output.mp4");
   expect((await readFacts(path)).picture?.times).toHaveLength(25);
 });

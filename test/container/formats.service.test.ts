@@ -38,9 +38,9 @@ test.for(VIDEO)("encodes video to $format as $codec", async ({ format, codec, na
       heard: { from: 0, until: 1 },
     },
   });
-  const taken = `${job.id}/output.${format}`;
-  expect(rig.sink.types.get(taken)).toBe(mime);
-  const path = join(rig.sink.folder, taken);
+  const key = `${job.id}/output.${format}`;
+  expect(rig.sink.types.get(key)).toBe(mime);
+  const path = join(rig.sink.folder, key);
   expect(await readContainer(path)).toBe(format);
   const { picture, sound, bytes } = await readFacts(path);
   expect(state).toMatchObject({ written: [{ size: bytes }] });
@@ -88,8 +88,8 @@ test("uploads the files of adaptive video and returns its playlists as text", as
   const state = await rig.run(job);
   if (state.state !== "done") throw new Error(JSON.stringify(state));
   const names = state.written.map(({ name }) => name);
-  const taken = (await rig.sink.files()).filter((path) => path.startsWith(job.id));
-  expect(taken).toEqual(names.map((name) => `${job.id}/${name}`).sort());
+  const stored = (await rig.sink.files()).filter((path) => path.startsWith(job.id));
+  expect(stored).toEqual(names.map((name) => `${job.id}/${name}`).sort());
   expect(names.every((name) => /^\w+\/\w+\.(m4s|mp4)$/.test(name))).toBe(true);
   const media = state.playlists.filter(({ name }) => name.endsWith("/playlist.m3u8"));
   expect(media.length).toBeGreaterThanOrEqual(2);

@@ -68,14 +68,14 @@ test("its packages install on an empty system, and bring ffmpeg and the tools to
       ({ stdout }) => stdout,
       () => "",
     );
-  const known = await apt("apt-cache", "policy", "ffmpeg");
-  if (!/Candidate: \d/.test(known)) skip("The package lists are missing; apt-get update brings them.");
+  const policy = await apt("apt-cache", "policy", "ffmpeg");
+  if (!/Candidate: \d/.test(policy)) skip("The package lists are missing; apt-get update brings them.");
   const nothing = ["-o", "Dir::State::status=/dev/null"];
   const options = ["--simulate", "--yes", "--no-install-recommends"];
   // Decoders are packages of their own from Debian 13 on.
-  const here = (await apt("apt-cache", "pkgnames", "libheif-plugin")).split("\n");
-  const there = names.filter((name) => !plugins.includes(name) || here.includes(name));
-  const simulated = await apt("apt-get", ...nothing, "install", ...options, ...there);
+  const packaged = (await apt("apt-cache", "pkgnames", "libheif-plugin")).split("\n");
+  const available = names.filter((name) => !plugins.includes(name) || packaged.includes(name));
+  const simulated = await apt("apt-get", ...nothing, "install", ...options, ...available);
   const installed = [...simulated.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name);
   expect(installed).toEqual(expect.arrayContaining(["ffmpeg", "util-linux", "libc6", "libheif1"]));
   expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^libx264-/)]));
@@ -85,17 +85,17 @@ test("its packages install on an empty system, and bring ffmpeg and the tools to
 
 test("its build ends unless Debian's ffmpeg is 7.1", async () => {
   const [, pattern = ""] = /ffmpeg -version \| grep --quiet '([^']+)'/.exec(all(image, "RUN")[0] ?? "") ?? [];
-  const found = async (text: string) =>
+  const resultOf = async (text: string) =>
     run("sh", ["-c", 'printf \'%s\' "$1" | grep --quiet "$2" && echo yes || echo no', "-", text, pattern]);
-  const own = await run("ffmpeg", ["-version"]);
-  const [, version = ""] = /^ffmpeg version (\d+\.\d+)/.exec(own.stdout) ?? [];
+  const ffmpeg = await run("ffmpeg", ["-version"]);
+  const [, version = ""] = /^ffmpeg version (\d+\.\d+)/.exec(ffmpeg.stdout) ?? [];
   for (const [text, is] of [
     ["ffmpeg version 7.1.5-0+deb13u1 Copyright (c) 2000-2025 the FFmpeg developers", "yes"],
     ["ffmpeg version 7.1-3 Copyright (c) 2000-2024 the FFmpeg developers", "yes"],
     ["ffmpeg version 7.10 Copyright (c) 2000-2027 the FFmpeg developers", "no"],
-    [own.stdout, version === "7.1" ? "yes" : "no"],
+    [ffmpeg.stdout, version === "7.1" ? "yes" : "no"],
   ] as const)
-    expect([text, (await found(text)).stdout.trim()]).toEqual([text, is]);
+    expect([text, (await resultOf(text)).stdout.trim()]).toEqual([text, is]);
 });
 
 test("the server runs from the copied files and encodes", async () => {

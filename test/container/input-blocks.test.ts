@@ -23,9 +23,9 @@ function openFile() {
 }
 
 async function readThrough(read: ReadBlock, from: number, to: number): Promise<number[]> {
-  const found: number[] = [];
-  for (let index = from; index < to; index++) found.push((await read(index))[0] ?? -1);
-  return found;
+  const numbers: number[] = [];
+  for (let index = from; index < to; index++) numbers.push((await read(index))[0] ?? -1);
+  return numbers;
 }
 
 test("reads ahead for a sequential reader, in few reads and each block once", async () => {

@@ -81,14 +81,15 @@ test("an encoder starts a waiting job as soon as another ends, and ends the wait
   const rig = await startRig({ PLACES: "1" });
   try {
     const silent = await rig.job(await clip("mp4"), "video", { width: 80 }, (answer) => ({
-      ...{ ...answer, silent: true },
+      ...answer,
+      silent: true,
     }));
     expect((await rig.call("POST", "/jobs", silent)).status).toBe(202);
     const film = await rig.job(await clip("mp4", { seconds: 1 }), "video", { width: 80 });
     const post = (id: string, wait: number) => rig.call("POST", `/jobs?wait=${wait}`, { ...film, id });
     expect((await post("impatient", 0.05)).status).toBe(503);
     const [cancelled, next] = [post("cancelled", 60), post("next", 60)];
-    // Until the request has arrived, its cancellation finds nothing to end; then the job that arrives is called off.
+    // A cancellation that arrives before the request ends nothing, and cancels the job when it arrives.
     await rig.call("DELETE", "/jobs/cancelled");
     expect([200, 503]).toContain((await cancelled).status);
     await rig.call("DELETE", `/jobs/${silent.id}`);

@@ -97,13 +97,13 @@ test("a picture is made where its job and its bytes are all there is", async () 
 
 test("a job that takes far more than its estimate is ended, to be tried elsewhere", () =>
   withMemory(360 * MIB, async (rig) => {
-    // Waits for its input, so that however slow the machine is, it holds its estimate and no more until the other has grown.
+    // It waits for its input, so that even on a slow machine it takes no more than its estimate until the other job has grown.
     const first = await rig.job(await film(), "video", { codec: "h265" }, (plain) => ({
       ...plain,
       stall_after: 0,
     }));
     const grown = await rig.job(await film(), "video", { codec: "h265" });
-    // As if its pictures were small: the estimate goes by what the source claims.
+    // The source claims small pictures, on which the estimate depends.
     const { geometry } = grown.plan.video as { geometry: { width: number; height: number } };
     Object.assign(geometry, { width: 64, height: 64 });
     Object.assign(grown.source, { width: 64, height: 64 });

@@ -31,10 +31,10 @@ test("a sender that stalls does not keep the pictures of others waiting", async 
 
 test("a job that waits for the memory of a picture begins when its sender breaks off", async () => {
   const source: Source = { object: "source", url: "https://example.com/a.png", kind: "image", format: "png" };
-  const known = { ...source, width: 8, height: 8, codecs: { video: "png", audio: null } };
-  const plan = createPlan(known, "image", { format: "jpeg" });
+  const probed = { ...source, width: 8, height: 8, codecs: { video: "png", audio: null } };
+  const plan = createPlan(probed, "image", { format: "jpeg" });
   const chunk = { index: 0, track: "all", start: 0, end: null } as const;
-  const memory = createMemory(nativeWork(plan, known).memory + 2000);
+  const memory = createMemory(nativeWork(plan, probed).memory + 2000);
   const jobs = createJobs({
     slots: 1,
     lease_seconds: 60,
@@ -47,15 +47,15 @@ test("a job that waits for the memory of a picture begins when its sender breaks
   const broken = Promise.withResolvers<never>();
   const body = new ReadableStream<Uint8Array>({
     start: (controller) =>
-      controller.enqueue(frameHead({ protocol: NATIVE_PROTOCOL, plan, chunk, source: known, size: 1000 })),
+      controller.enqueue(frameHead({ protocol: NATIVE_PROTOCOL, plan, chunk, source: probed, size: 1000 })),
     pull: () => broken.promise,
   });
   const picture = expect(pictures.encode(body, 0, new AbortController().signal)).rejects.toThrow(
     "broken off",
   );
   await vi.advanceTimersByTimeAsync(1);
-  const file = { input: { url: known.url, size: 1, etag: "" }, folder: "https://example.com/", name: "a" };
-  const job: NativeJob = { protocol: NATIVE_PROTOCOL, id: "one", plan, chunk, source: known, ...file };
+  const file = { input: { url: probed.url, size: 1, etag: "" }, folder: "https://example.com/", name: "a" };
+  const job: NativeJob = { protocol: NATIVE_PROTOCOL, id: "one", plan, chunk, source: probed, ...file };
   expect(await jobs.start(job)).toBeNull();
   const started = jobs.start(job, 60_000);
   broken.reject(new Error("broken off"));

@@ -18,8 +18,8 @@ const rig = await startRig({ PLACES: "1", NATIVE_ENCODER_TOKEN: token });
 afterAll(() => rig.close());
 
 test("prints where it listens as a line of JSON", async () => {
-  await until(() => rig.said().endsWith("\n"));
-  expect(JSON.parse(rig.said())).toEqual({ url: rig.url });
+  await until(() => rig.output().endsWith("\n"));
+  expect(JSON.parse(rig.output())).toEqual({ url: rig.url });
 });
 
 test("health reports versions, features and slots, and needs no token", async () => {
@@ -176,21 +176,22 @@ test("runs a job and a picture as protocol 4 sent them", async () => {
     headers: { Authorization: `Bearer ${token}` },
     body: streamed(framed({ ...picture, size: file.length }, file)),
     // Node requires this for stream bodies.
-    ...{ duplex: "half" },
-  });
+    duplex: "half",
+  } as RequestInit);
   expect([answer.status, new Uint8Array(await answer.arrayBuffer()).subarray(0, 2)]).toEqual([
-    ...[200, Uint8Array.of(0xff, 0xd8)],
+    200,
+    Uint8Array.of(0xff, 0xd8),
   ]);
 });
 
 test("with SERVICE_ORIGINS set, rejects jobs that read or write elsewhere", async () => {
-  const own = "http://127.0.0.1:9";
-  const bound = await startRig({ SERVICE_ORIGINS: `${own}, https://media.example` });
+  const service = "http://127.0.0.1:9";
+  const bound = await startRig({ SERVICE_ORIGINS: `${service}, https://media.example` });
   try {
     const job = await bound.job(await clip("mp4"), "video", { width: 80 });
-    const read = await bound.call("POST", "/jobs", { ...job, folder: `${own}/out/` });
+    const read = await bound.call("POST", "/jobs", { ...job, folder: `${service}/out/` });
     expect([read.status, await read.json()]).toMatchObject([400, { param: "input.url" }]);
-    const input = { ...job.input, url: `${own}/a.mp4` };
+    const input = { ...job.input, url: `${service}/a.mp4` };
     const write = await bound.call("POST", "/jobs", { ...job, input });
     expect([write.status, await write.json()]).toMatchObject([400, { param: "folder" }]);
     const accepted = await bound.call("POST", "/jobs", {
@@ -253,21 +254,22 @@ test("makes one picture of a request at a time, beside other work, and wants a w
       headers: { Authorization: `Bearer ${token}` },
       body: streamed(framed(json, more)),
       // Node requires this for stream bodies.
-      ...{ duplex: "half" },
-    });
-  const made = await send(head, file);
-  expect([made.status, new Uint8Array(await made.arrayBuffer()).subarray(0, 2)]).toEqual([
-    ...[200, Uint8Array.of(0xff, 0xd8)],
+      duplex: "half",
+    } as RequestInit);
+  const answer = await send(head, file);
+  expect([answer.status, new Uint8Array(await answer.arrayBuffer()).subarray(0, 2)]).toEqual([
+    200,
+    Uint8Array.of(0xff, 0xd8),
   ]);
 
   // The first has its turn, and waits for the rest of its bytes.
   const rest = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const slow = send(
     head,
     (async function* () {
       yield file.subarray(0, 10);
-      begun.resolve();
+      started.resolve();
       await rest.promise;
       yield file.subarray(10);
     })(),
@@ -275,7 +277,7 @@ test("makes one picture of a request at a time, beside other work, and wants a w
   );
   // Awaited below, unless the test has failed before.
   slow.catch(() => {});
-  await begun.promise;
+  await started.promise;
   await until(async () => (await send(head, file)).status === 503);
   const sound = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
   expect(await rig.run(sound)).toMatchObject({ state: "done" });

@@ -22,8 +22,8 @@ export interface Rig {
   readonly child: ChildProcess;
   /** Resolves with its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
-  /** What it wrote to standard output. */
-  said(): string;
+  /** Its standard output so far. */
+  output(): string;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Creates a job for a local file; `answer` changes how the origin serves it. */
   job<K extends EncodeKind>(
@@ -38,7 +38,7 @@ export interface Rig {
   finish(id: string): Promise<NativeState>;
   /** Process ids of the server's ffmpegs. */
   ffmpegs(): Promise<number[]>;
-  /** Everything left in its folder. */
+  /** The files left in its folder. */
   left(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -55,9 +55,9 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
     stdio: ["ignore", "pipe", "inherit", "ipc"],
     env: { PATH: process.env.PATH, PORT: "0", TMPDIR: home, ...env },
   });
-  let said = "";
+  let output = "";
   child.stdout?.on("data", (bytes) => {
-    said += bytes;
+    output += bytes;
   });
   const ended = new Promise<number | string>((resolve) => {
     child.once("exit", (code, signal) => resolve(code ?? signal ?? ""));
@@ -71,12 +71,18 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
   });
   const token = env.NATIVE_ENCODER_TOKEN;
   const rig: Rig = {
-    ...{ url, origin, sink, home, child, ended },
-    said: () => said,
+    url,
+    origin,
+    sink,
+    home,
+    child,
+    ended,
+    output: () => output,
     call(method, path, body, headers = {}) {
       const auth = token === undefined ? {} : { Authorization: `Bearer ${token}` };
       return fetch(url + path, {
-        ...{ method, headers: { ...auth, "Content-Type": "application/json", ...headers } },
+        method,
+        headers: { ...auth, "Content-Type": "application/json", ...headers },
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
     },
@@ -88,7 +94,11 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
       const id = randomUUID();
       const size = source.filesize ?? 0;
       return {
-        ...{ protocol: NATIVE_PROTOCOL, id, plan, chunk, source },
+        protocol: NATIVE_PROTOCOL,
+        id,
+        plan,
+        chunk,
+        source,
         input: { url: origin.serve(`/${id}`, answer({ file: input })), size, etag: "v1" },
         folder: `${sink.url}/${id}/`,
         name: kind === "adaptive_video" ? null : `output.${plan.format}`,
@@ -131,21 +141,21 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
 }
 
 async function childrenOf(parent: number, name: string): Promise<number[]> {
-  const found: number[] = [];
+  const pids: number[] = [];
   for (const pid of (await readdir("/proc")).map(Number).filter((id) => id > 0)) {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-    const [, called, state, above] = /^\d+ \((.*)\) (\w) (\d+)/.exec(stat) ?? [];
-    if (called === name && Number(above) === parent && state !== "Z") found.push(pid);
+    const [, command, state, parentPid] = /^\d+ \((.*)\) (\w) (\d+)/.exec(stat) ?? [];
+    if (command === name && Number(parentPid) === parent && state !== "Z") pids.push(pid);
   }
-  return found;
+  return pids;
 }
 
 /** Polls until the result is truthy; rejects after half a minute. */
-export async function until<T>(look: () => Promise<T> | T, most_ms = 30_000): Promise<NonNullable<T>> {
-  for (const end = Date.now() + most_ms; Date.now() < end; ) {
-    const found = await look();
-    if (found) return found;
+export async function until<T>(read: () => Promise<T> | T, max_ms = 30_000): Promise<NonNullable<T>> {
+  for (const end = Date.now() + max_ms; Date.now() < end; ) {
+    const value = await read();
+    if (value) return value;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error(`Not so within ${most_ms} ms: ${look}`);
+  throw new Error(`Not so within ${max_ms} ms: ${read}`);
 }

@@ -70,7 +70,7 @@ test("an endpoint gets a task's event, signed with the secret shown once; replay
   served,
 }) => {
   const [receiver, origin] = await Promise.all([startReceiver(), startOrigin()]);
-  const hook = receiver.take("/hook");
+  const hook = receiver.serve("/hook");
   const sound = await makeClip("wav", "-f lavfi -i sine=frequency=440:duration=1".split(" "));
   await openConsole(page, served, "webhooks");
   await page.getByRole("button", { name: "New endpoint" }).click();
@@ -87,7 +87,7 @@ test("an endpoint gets a task's event, signed with the secret shown once; replay
 
   const input = origin.serve("/tone.wav", { file: sound, mime: "audio/wav" });
   const { value: task } = await ask<Task>(served, "POST", "/tasks", { input, kind: "audio" });
-  const got = () => receiver.got("/hook").filter(({ event }) => event.data.id === task.id);
+  const got = () => receiver.requests("/hook").filter(({ event }) => event.data.id === task.id);
   await expect.poll(() => got().length).toBe(1);
   const [first] = got();
   const event = verifyWebhook(first?.body ?? "", first?.headers ?? {}, secret);

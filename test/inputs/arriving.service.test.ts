@@ -59,7 +59,7 @@ function serveHeld(path: string, film: VirtualFile) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   promise.catch(() => {});
   const from = MIB * Math.floor((film.size * 0.75) / MIB);
-  let answer: Answer = { file: film, etag: '"one"', held: { from, until: promise } };
+  let answer: Answer = { file: film, etag: '"one"', pause: { from, until: promise } };
   const requests = () => rig.origin.log.filter((request) => request.path === path);
   return {
     input: rig.origin.serve(path, () => answer),

@@ -5,8 +5,7 @@ import type { NativeJob, NativeState } from "../../src/encoders/native/native-wi
 import { startRig } from "../container/rig.ts";
 import { clip } from "../fixtures/clips.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
-import { type Malformed, makeMalformed } from "../fixtures/malformed.ts";
-import { wishFor } from "../fixtures/malformed-wishes.ts";
+import { type Malformed, makeMalformed, optionsFor } from "../fixtures/malformed.ts";
 
 const rig = await startRig({ PLACES: "3", NATIVE_ENCODER_TOKEN: "malformed" });
 afterAll(() => rig.close());
@@ -18,7 +17,7 @@ const SECONDS = 20;
 // A job as the service creates it from the probe of the intact file.
 async function jobOf(file: Malformed, n: number): Promise<NativeJob> {
   const { kind, bytes } = file;
-  const job = await rig.job(await clip(file.clip, { seconds: 1 }), kind, wishFor(file, n));
+  const job = await rig.job(await clip(file.clip, { seconds: 1 }), kind, optionsFor(file, n));
   const url = rig.origin.serve(`/malformed-${n}`, { file: bytes });
   return {
     ...job,

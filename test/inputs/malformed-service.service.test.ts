@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Task } from "../../src/runs/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";
-import { makeMalformed } from "../fixtures/malformed.ts";
-import { wishFor } from "../fixtures/malformed-wishes.ts";
+import { makeMalformed, optionsFor } from "../fixtures/malformed.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
 import { expectFailure, logsWith, SECRET, waitUntilEmpty } from "./check.ts";
 import { processesIn } from "./heavy-rig.ts";
@@ -29,7 +28,7 @@ test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ 
   const file = files[n];
   if (!file) throw new Error("There is no such file.");
   const input = `${rig.origin.serve(`/${n}/${file.clip}`, { file: file.bytes })}?token=${SECRET}`;
-  const task = await rig.door.runTask({ input, kind: file.kind, options: wishFor(file, n) }, SECONDS);
+  const task = await rig.door.runTask({ input, kind: file.kind, options: optionsFor(file, n) }, SECONDS);
   ends.push(task);
   if (task.status === "failed") {
     expectFailure(task, ERRORS, expect);

@@ -25,11 +25,9 @@ async function examine(account: CloudflareAccount) {
   const api = await startCloudflareApi(account);
   onTestFinished(() => api.close());
   const doctor = runScript("doctor", [], {
-    ...{
-      CLOUDFLARE_API_BASE_URL: api.url,
-      CLOUDFLARE_API_TOKEN: "a-token",
-      CLOUDFLARE_ACCOUNT_ID: ACCOUNT_ID,
-    },
+    CLOUDFLARE_API_BASE_URL: api.url,
+    CLOUDFLARE_API_TOKEN: "a-token",
+    CLOUDFLARE_ACCOUNT_ID: ACCOUNT_ID,
   });
   const code = await doctor.ended;
   expect(api.changes).toEqual([]);
@@ -41,13 +39,17 @@ const KV_ID = "0".repeat(32);
 
 test("finds nothing missing but the engine of Docker in an account that has everything", async () => {
   const { lines } = await examine({
-    ...{ namespaces: [KV_ID], buckets: ["framewright-media"], plan: "workers_paid" },
-    ...{ deployed: ["framewright", "framewright-encoder"] },
+    namespaces: [KV_ID],
+    buckets: ["framewright-media"],
+    plan: "workers_paid",
+    deployed: ["framewright", "framewright-encoder"],
     secrets: ["MEDIA_SIGNING_KEY", "CONNECTION_KEYS", "OPERATOR_KEY"],
   });
   // The repository has no account's id of KV.
-  const known = lines.filter((line) => !/^(ok|MISSING) +Docker: /.test(line) && !line.includes("KV id"));
-  expect(known).toEqual([
+  const predictable = lines.filter(
+    (line) => !/^(ok|MISSING) +Docker: /.test(line) && !line.includes("KV id"),
+  );
+  expect(predictable).toEqual([
     "ok       Bindings: wrangler.toml has all of them",
     "ok       Account: wrangler is logged in",
     "ok       Workers Paid: the account has it",
@@ -58,7 +60,7 @@ test("finds nothing missing but the engine of Docker in an account that has ever
     "ok       CONNECTION_KEYS: it is set",
     "ok       API_KEYS or OPERATOR_KEY: one is set",
   ]);
-  expect(lines.length).toBe(known.length + 2);
+  expect(lines.length).toBe(predictable.length + 2);
 });
 
 test("says what a fresh account on the free plan lacks, and how to add it", async () => {
@@ -88,8 +90,11 @@ test("names each binding of the service that a configuration lacks", () => {
     const others = <T extends { binding?: string; name?: string }>(list: T[] = []) =>
       list.filter((each) => each.binding !== name && each.name !== name);
     const lacking = {
-      ...{ kv_namespaces: others(whole.kv_namespaces), r2_buckets: others(whole.r2_buckets) },
-      ...{ workflows: others(whole.workflows), services: others(whole.services), assets: whole.assets },
+      kv_namespaces: others(whole.kv_namespaces),
+      r2_buckets: others(whole.r2_buckets),
+      workflows: others(whole.workflows),
+      services: others(whole.services),
+      assets: whole.assets,
       durable_objects: { bindings: others(whole.durable_objects.bindings) },
     };
     expect(checkConfig(lacking)[0]).toMatchObject({ state: "missing", words: `wrangler.toml lacks ${name}` });

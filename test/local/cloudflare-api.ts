@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What an account of Cloudflare has. */
+/** An account of Cloudflare. */
 export interface CloudflareAccount {
   /** Ids of its KV namespaces. */
   namespaces: readonly string[];
@@ -59,7 +59,7 @@ export async function startCloudflareApi(account: CloudflareAccount): Promise<Cl
 function answer(path: string, account: CloudflareAccount): unknown {
   const { namespaces, buckets, secrets, deployed, plan } = account;
   const [, bucket] = /^r2\/buckets\/([^/]+)$/.exec(path) ?? [];
-  const [, script = "", what] = /^workers\/scripts\/([^/]+)\/(\w+)/.exec(path) ?? [];
+  const [, script = "", resource] = /^workers\/scripts\/([^/]+)\/(\w+)/.exec(path) ?? [];
   if (path === "user/tokens/verify") return { id: "token", status: "active" };
   if (path === "user") return { id: "user", email: "owner@example.com" };
   if (path === "accounts") return [ACCOUNT];
@@ -68,9 +68,9 @@ function answer(path: string, account: CloudflareAccount): unknown {
   if (path === "storage/kv/namespaces") return namespaces.map((id) => ({ id, title: id }));
   if (bucket && buckets.includes(bucket))
     return { name: bucket, creation_date: "2026-11-01", location: "EEUR", storage_class: "Standard" };
-  if (what === "secrets" && secrets) return secrets.map((name) => ({ name, type: "secret_text" }));
-  if (what === "deployments" && deployed.includes(script)) return { deployments: [DEPLOYMENT] };
-  if (what === "versions")
+  if (resource === "secrets" && secrets) return secrets.map((name) => ({ name, type: "secret_text" }));
+  if (resource === "deployments" && deployed.includes(script)) return { deployments: [DEPLOYMENT] };
+  if (resource === "versions")
     return {
       id: "version",
       number: 1,
@@ -81,7 +81,11 @@ function answer(path: string, account: CloudflareAccount): unknown {
 }
 
 const DEPLOYMENT = {
-  ...{ id: "deployment", source: "wrangler", strategy: "percentage", author_email: "owner@example.com" },
-  ...{ annotations: {}, created_on: "2026-11-01T00:00:00Z" },
+  id: "deployment",
+  source: "wrangler",
+  strategy: "percentage",
+  author_email: "owner@example.com",
+  annotations: {},
+  created_on: "2026-11-01T00:00:00Z",
   versions: [{ version_id: "version", percentage: 100 }],
 };

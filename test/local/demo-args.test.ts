@@ -4,42 +4,42 @@ import { parseDemoArgs } from "../../worker/local/demo-terminal.ts";
 const sample = { input: null, kind: "video", options: { width: 640 }, out: null };
 
 test.for([
-  { args: "", wish: sample },
-  { args: "--width 320", wish: { ...sample, options: { width: 320 } } },
-  { args: "--format webm", wish: { ...sample, options: { format: "webm", width: 640 } } },
-  { args: "a.mov", wish: { input: "a.mov", kind: "video", options: {}, out: null } },
+  { args: "", expected: sample },
+  { args: "--width 320", expected: { ...sample, options: { width: 320 } } },
+  { args: "--format webm", expected: { ...sample, options: { format: "webm", width: 640 } } },
+  { args: "a.mov", expected: { input: "a.mov", kind: "video", options: {}, out: null } },
   {
     args: "a.mov --format mp3",
-    wish: { input: "a.mov", kind: "audio", options: { format: "mp3" }, out: null },
+    expected: { input: "a.mov", kind: "audio", options: { format: "mp3" }, out: null },
   },
   {
     args: "a.mov --format hls",
-    wish: { input: "a.mov", kind: "adaptive_video", options: { format: "hls" }, out: null },
+    expected: { input: "a.mov", kind: "adaptive_video", options: { format: "hls" }, out: null },
   },
   {
     args: "a.mov --out b.webm",
-    wish: { input: "a.mov", kind: "video", options: { format: "webm" }, out: "b.webm" },
+    expected: { input: "a.mov", kind: "video", options: { format: "webm" }, out: "b.webm" },
   },
   {
     args: "a.mov --out b.JPG",
-    wish: { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.JPG" },
+    expected: { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.JPG" },
   },
   {
     args: "a.mov --out b.jpeg",
-    wish: { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.jpeg" },
+    expected: { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.jpeg" },
   },
   // An explicit format or kind wins over the output's extension.
   {
     args: "a.mov --format flac --out b.mp4",
-    wish: { input: "a.mov", kind: "audio", options: { format: "flac" }, out: "b.mp4" },
+    expected: { input: "a.mov", kind: "audio", options: { format: "flac" }, out: "b.mp4" },
   },
   {
     args: "a.mov --kind image --out b.mp4",
-    wish: { input: "a.mov", kind: "image", options: {}, out: "b.mp4" },
+    expected: { input: "a.mov", kind: "image", options: {}, out: "b.mp4" },
   },
   {
     args: "https://a.example/b.mov --kind video --width 50% --height 90 --fit cover --position top-left",
-    wish: {
+    expected: {
       input: "https://a.example/b.mov",
       kind: "video",
       options: { width: "50%", height: 90, fit: "cover", position: "top-left" },
@@ -48,12 +48,17 @@ test.for([
   },
   {
     args: "a.mov --codec vp9 --quality low --fps 29.97 --bitrate 500000 --start 0.5 --end 2 --background #1e90ff",
-    wish: {
+    expected: {
       input: "a.mov",
       kind: "video",
       options: {
-        ...{ codec: "vp9", quality: "low", fps: 29.97, bitrate: 500_000 },
-        ...{ start: 0.5, end: 2, background: "#1e90ff" },
+        codec: "vp9",
+        quality: "low",
+        fps: 29.97,
+        bitrate: 500_000,
+        start: 0.5,
+        end: 2,
+        background: "#1e90ff",
       },
       out: null,
     },
@@ -61,10 +66,10 @@ test.for([
   // Left to the service to reject.
   {
     args: "a.mov --kind film --width wide",
-    wish: { input: "a.mov", kind: "film", options: { width: "wide" }, out: null },
+    expected: { input: "a.mov", kind: "film", options: { width: "wide" }, out: null },
   },
-] as const)("$args", ({ args, wish }) => {
-  expect(parseDemoArgs(args.split(" ").filter(Boolean))).toEqual(wish);
+] as const)("$args", ({ args, expected }) => {
+  expect(parseDemoArgs(args.split(" ").filter(Boolean))).toEqual(expected);
 });
 
 test("-h asks for help", () => {

@@ -7,26 +7,26 @@ import { runFfprobe } from "../fixtures/make-clip.ts";
 import { family, ROOT, runCommand, running, runScript } from "./run-script.ts";
 
 // The user's working directory, and the demo's temporary folder.
-let here: string;
+let cwd: string;
 let temp: string;
 beforeEach(async () => {
-  here = await mkdtemp(join(tmpdir(), "framewright-here-"));
+  cwd = await mkdtemp(join(tmpdir(), "framewright-here-"));
   temp = await mkdtemp(join(tmpdir(), "framewright-temp-"));
   return async () => {
-    await rm(here, { recursive: true, force: true });
+    await rm(cwd, { recursive: true, force: true });
     await rm(temp, { recursive: true, force: true });
   };
 });
 
-const demo = (...args: string[]) => runScript("demo", args, { INIT_CWD: here, TMPDIR: temp });
+const demo = (...args: string[]) => runScript("demo", args, { INIT_CWD: cwd, TMPDIR: temp });
 
 // npm puts a cache there too.
 const ownFiles = async () => (await readdir(temp)).filter((name) => name.startsWith("framewright"));
 
 // Any page in the visitor's browser can reach the service of the demo.
 async function expectNoTrust(): Promise<void> {
-  const [own = ""] = await ownFiles();
-  const { url } = JSON.parse(await readFile(join(temp, own, "state", "service.json"), "utf8"));
+  const [name = ""] = await ownFiles();
+  const { url } = JSON.parse(await readFile(join(temp, name, "state", "service.json"), "utf8"));
   for (const key of ["dev-key", "demo", ""]) {
     const headers = { Authorization: `Bearer ${key}` };
     expect((await fetch(`${url}/tasks`, { headers })).status).toBe(401);
@@ -41,11 +41,11 @@ interface Probed {
 }
 
 async function probe(name: string): Promise<Probed> {
-  return (await runFfprobe(join(here, name))) as Probed;
+  return (await runFfprobe(join(cwd, name))) as Probed;
 }
 
 test("npm run demo without arguments makes a clip and converts it", async () => {
-  const script = runCommand("npm", ["--prefix", ROOT, "run", "demo"], { TMPDIR: temp }, here);
+  const script = runCommand("npm", ["--prefix", ROOT, "run", "demo"], { TMPDIR: temp }, cwd);
   expect(await script.ended, script.output()).toBe(0);
   const { format, streams } = await probe("demo-output.mp4");
   expect(format.format_name).toContain("mp4");
@@ -53,7 +53,7 @@ test("npm run demo without arguments makes a clip and converts it", async () => 
   expect(streams.map(({ codec_name }) => codec_name)).toEqual(["h264", "aac"]);
   expect(streams[0]).toMatchObject({ width: 640, height: 360 });
   const printed = script.output();
-  expect(printed).toContain(join(here, "demo-output.mp4"));
+  expect(printed).toContain(join(cwd, "demo-output.mp4"));
   expect(printed).toMatch(/mp4, 640x360, h264, aac, 10\.\d\d s, \d/);
   expect(printed).toMatch(/^time +\d+\.\d s \(probe .*, ingest .*, video .*, upload .*\)$/m);
   expect(printed).toMatch(/^encoder +(light|native): \w+/m);
@@ -65,7 +65,7 @@ test("npm run demo without arguments makes a clip and converts it", async () => 
 test("applies the options, runs heavy work on the native encoder, and writes demo-output into an existing folder", async () => {
   const options =
     "--format webm --codec av1 --width 60% --start 0.5 --end 1.5 --quality low --fps 10 --out folder";
-  await mkdir(join(here, "folder"));
+  await mkdir(join(cwd, "folder"));
   const script = demo(await clip("mp4"), ...options.split(" "));
   expect(await script.ended, script.output()).toBe(0);
   const { format, streams } = await probe("folder/demo-output.webm");
@@ -74,14 +74,14 @@ test("applies the options, runs heavy work on the native encoder, and writes dem
   expect(streams.map(({ codec_name }) => codec_name)).toEqual(["av1", "opus"]);
   expect(streams[0]).toMatchObject({ width: 96, height: 54 });
   expect(script.output()).toMatch(/^encoder +native: \w+/m);
-  expect(await readdir(here, { recursive: true })).toEqual(["folder", join("folder", "demo-output.webm")]);
+  expect(await readdir(cwd, { recursive: true })).toEqual(["folder", join("folder", "demo-output.webm")]);
   expect(await ownFiles()).toEqual([]);
 });
 
 test("writes adaptive video as a playable folder", async () => {
   const script = demo(await clip("mp4"), "--kind", "adaptive_video", "--out", "stream");
   expect(await script.ended, script.output()).toBe(0);
-  const files = await readdir(join(here, "stream"), { recursive: true });
+  const files = await readdir(join(cwd, "stream"), { recursive: true });
   const [master = ""] = files.filter((name) => /^[^/]+\.m3u8$/.test(name));
   expect(script.output()).toContain(`(${files.filter((name) => name.includes(".")).length} files)`);
   const { format, streams } = await probe(join("stream", master));
@@ -90,12 +90,12 @@ test("writes adaptive video as a playable folder", async () => {
 });
 
 test("a file that is not media exits with code 1 and the task's error", async () => {
-  await writeFile(join(here, "bad.mp4"), "This is no film.");
+  await writeFile(join(cwd, "bad.mp4"), "This is no film.");
   const script = demo("bad.mp4");
   expect(await script.ended).toBe(1);
   expect(script.output()).toMatch(/^error: (input_unsupported|probe_failed): \w+ .+$/m);
   expect(script.output()).not.toContain("    at ");
-  expect(await readdir(here)).toEqual(["bad.mp4"]);
+  expect(await readdir(cwd)).toEqual(["bad.mp4"]);
   expect(await ownFiles()).toEqual([]);
 });
 
@@ -126,7 +126,7 @@ test("Ctrl-C cancels the task and leaves nothing behind", async () => {
   expect(await script.ended).toBe(130);
   expect(script.output()).toMatch(/^cancelled$/m);
   await vi.waitFor(() => expect(running(pids)).toEqual([]), { timeout: 30_000 });
-  expect(await readdir(here)).toEqual([]);
+  expect(await readdir(cwd)).toEqual([]);
   expect(await ownFiles()).toEqual([]);
 });
 

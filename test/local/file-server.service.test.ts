@@ -7,21 +7,21 @@ import { type ServedFile, serveFile } from "../../worker/local/demo-files.ts";
 
 const TEXT = "0123456789";
 let folder: string;
-let served: ServedFile;
+let server: ServedFile;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-file-"));
   const path = join(folder, "my clip #1.txt");
   await writeFile(path, TEXT);
-  served = await serveFile(path);
+  server = await serveFile(path);
 });
 afterAll(async () => {
-  served.close();
+  server.close();
   await rm(folder, { recursive: true, force: true });
 });
 
 test("serves the whole file under its own name", async () => {
-  expect(served.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/my%20clip%20%231\.txt$/);
-  const response = await fetch(served.url);
+  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/my%20clip%20%231\.txt$/);
+  const response = await fetch(server.url);
   expect(response.status).toBe(200);
   expect(response.headers.get("Accept-Ranges")).toBe("bytes");
   expect(response.headers.get("Content-Length")).toBe("10");
@@ -29,10 +29,10 @@ test("serves the whole file under its own name", async () => {
 });
 
 test("does not serve it for a host name that was rebound to this machine", async () => {
-  const { port } = new URL(served.url);
+  const { port } = new URL(server.url);
   const status = (host: string) =>
     new Promise((resolve, reject) => {
-      const sent = request(served.url, { headers: { Host: host } }, (response) => {
+      const sent = request(server.url, { headers: { Host: host } }, (response) => {
         response.resume();
         resolve(response.statusCode);
       });
@@ -53,14 +53,14 @@ test.for([
   { range: "bytes=0-1,3-4", status: 200, text: TEXT, content: null },
   { range: "bytes=-", status: 200, text: TEXT, content: null },
 ] as const)("$range", async ({ range, status, text, content }) => {
-  const response = await fetch(served.url, { headers: { Range: range } });
+  const response = await fetch(server.url, { headers: { Range: range } });
   expect([response.status, await response.text(), response.headers.get("Content-Range")]).toEqual([
     ...[status, text, content],
   ]);
 });
 
 test("answers HEAD with the size and no body", async () => {
-  const response = await fetch(served.url, { method: "HEAD" });
+  const response = await fetch(server.url, { method: "HEAD" });
   expect([response.status, response.headers.get("Content-Length"), await response.text()]).toEqual([
     ...[200, "10", ""],
   ]);

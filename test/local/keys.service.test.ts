@@ -49,10 +49,10 @@ function keyIn(output: string): string {
 }
 
 test("a new key works on the running service within its scopes, is listed without its secret, and can be rolled and revoked once", async () => {
-  const made = await keys("create", "my laptop", "--project", "ours", "--scopes", "read,admin");
-  expect(made.code, made.output).toBe(0);
-  const key = keyIn(made.output);
-  const id = /key_\w+/.exec(made.output)?.[0] ?? "";
+  const created = await keys("create", "my laptop", "--project", "ours", "--scopes", "read,admin");
+  expect(created.code, created.output).toBe(0);
+  const key = keyIn(created.output);
+  const id = /key_\w+/.exec(created.output)?.[0] ?? "";
   expect([await status(key), await status(key, "/keys"), await status(key, "/tasks", {})]).toEqual([
     200, 200, 403,
   ]);
@@ -101,10 +101,10 @@ test("manages the keys of a service elsewhere with its operator's key, and only 
   const there = ["--url", `${service.url}/`];
   // Nothing is in this folder.
   const STATE_DIR = join(folder, "none");
-  const made = await keysWith({ STATE_DIR, OPERATOR_KEY }, "create", "from afar", ...there);
-  const key = keyIn(made.output);
-  const [id = ""] = /key_\w+/.exec(made.output) ?? [];
-  expect(made.output).toMatch(/^key_\w{26}, project proj_\w{26}\. Store the key now/);
+  const created = await keysWith({ STATE_DIR, OPERATOR_KEY }, "create", "from afar", ...there);
+  const key = keyIn(created.output);
+  const [id = ""] = /key_\w+/.exec(created.output) ?? [];
+  expect(created.output).toMatch(/^key_\w{26}, project proj_\w{26}\. Store the key now/);
   expect(await status(key)).toBe(200);
   expect((await keysWith({ STATE_DIR, OPERATOR_KEY }, "revoke", id, ...there)).code).toBe(0);
   expect(await status(key)).toBe(401);
@@ -114,7 +114,8 @@ test("manages the keys of a service elsewhere with its operator's key, and only 
     output: expect.stringMatching(/^error: http:\S+ Only an operator's key may list projects\.$/m),
   });
   expect(await keysWith({ STATE_DIR }, "list", ...there)).toEqual({
-    ...{ code: 1, output: "error: OPERATOR_KEY must be set to that of the service.\n" },
+    code: 1,
+    output: "error: OPERATOR_KEY must be set to that of the service.\n",
   });
 });
 

@@ -11,9 +11,16 @@ const request = { input: "https://a.example/b", kind: "video", options: {}, meta
 const queued = createTask(request, id, 1000);
 
 const output: Source = {
-  ...{ object: "source", url: "https://m.example/o.mp4", kind: "video", format: "mp4" },
-  ...{ width: 640, height: 360, duration: 10, codecs: { video: "h264", audio: "aac" } },
-  ...{ encoder: "light", reason: "Fits the encoder's memory and time limits." },
+  object: "source",
+  url: "https://m.example/o.mp4",
+  kind: "video",
+  format: "mp4",
+  width: 640,
+  height: 360,
+  duration: 10,
+  codecs: { video: "h264", audio: "aac" },
+  encoder: "light",
+  reason: "Fits the encoder's memory and time limits.",
 };
 
 // Each event takes a second.

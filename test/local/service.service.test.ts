@@ -23,7 +23,10 @@ beforeEach(async () => {
 const state = () => join(folder, "state");
 const KEY = "key-of-the-tests";
 const env = (more: Record<string, string> = {}) => ({
-  ...{ PORT: "0", STATE_DIR: state(), API_KEYS: KEY, ...NO_LIMITS },
+  PORT: "0",
+  STATE_DIR: state(),
+  API_KEYS: KEY,
+  ...NO_LIMITS,
   ...more,
 });
 

@@ -7,8 +7,11 @@ test("the defaults", () => {
     port: 8787,
     state_dir: resolve(".framewright"),
     vars: {
-      ...{ ALLOW_PRIVATE_NETWORK: "true", WATCH_SECONDS: "5", LOG_LEVEL: "error" },
-      ...{ CORS_ORIGINS: "loopback", SERVICE_HOSTS: "loopback" },
+      ALLOW_PRIVATE_NETWORK: "true",
+      WATCH_SECONDS: "5",
+      LOG_LEVEL: "error",
+      CORS_ORIGINS: "loopback",
+      SERVICE_HOSTS: "loopback",
     },
   });
 });

@@ -12,8 +12,10 @@ let folder: string;
 let service: Service;
 let key: string;
 const settings = () => ({
-  ...{ PORT: "0", STATE_DIR: folder },
-  ...{ SERVICE_HOSTS: "loopback,nas.test", PUBLIC_URL: "https://media.example/api" },
+  PORT: "0",
+  STATE_DIR: folder,
+  SERVICE_HOSTS: "loopback,nas.test",
+  PUBLIC_URL: "https://media.example/api",
 });
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-trust-"));

@@ -114,7 +114,7 @@ async function failInTurn(onTurn: (thing: string) => void): Promise<void> {
 }
 
 test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the engine and the container; each ends and its end is reported", async () => {
-  const webhook_url = receiver.take("/ends", (request) => (request % 5 === 0 ? 503 : 200));
+  const webhook_url = receiver.serve("/ends", (request) => (request % 5 === 0 ? 503 : 200));
   const serve = async (name: "png" | "wav") => origin.serve(`/${name}`, { file: await clip(name) });
   const [png, wav] = await Promise.all([serve("png"), serve("wav")]);
   const wishes = [
@@ -149,7 +149,9 @@ test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the 
   }
   // Each task's end event arrives with its final record, and no event reports another end.
   const ends = () =>
-    receiver.got("/ends").filter(({ event }) => /^task\.(?:succeeded|failed|cancelled)$/.test(event.kind));
+    receiver
+      .requests("/ends")
+      .filter(({ event }) => /^task\.(?:succeeded|failed|cancelled)$/.test(event.kind));
   const reported = () => new Set(ends().map(({ event }) => event.data.id));
   await expect.poll(() => reported().size, { timeout: 300_000, interval: 200 }).toBe(all.length);
   for (const { event } of ends()) {

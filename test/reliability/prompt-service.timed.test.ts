@@ -10,7 +10,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
-import { type HeldNative, startHeldNative } from "../worker/engine/held-native.ts";
+import { type ManualNative, startManualNative } from "../worker/engine/manual-native.ts";
 import { watchPace } from "./pace.ts";
 
 // Limit in milliseconds for all work to end after a cancel, on a service whose native encoders hold their
@@ -18,13 +18,13 @@ import { watchPace } from "./pace.ts";
 const GONE_MS = 1000;
 
 let folder: string;
-let native: HeldNative;
+let native: ManualNative;
 let service: Service;
 let door: FrontDoor;
 let origin: Origin;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-prompt-"));
-  [native, origin] = await Promise.all([startHeldNative(), startOrigin()]);
+  [native, origin] = await Promise.all([startManualNative(), startOrigin()]);
   const encoders = { NATIVE_ENCODER_URL: native.urls, NATIVE_ENCODER_TOKEN: "t", MAX_CHUNKS_IN_FLIGHT: "3" };
   service = await startService(
     parseSettings({
@@ -79,5 +79,5 @@ test("a cancel stops all chunks within a second", async () => {
   await expect.poll(() => native.running(), { interval: 20 }).toEqual([0, 1, 2]);
   const took = await cancelUntil(task, () => native.running().length === 0);
   expect(steady(took)).toBeLessThan(GONE_MS);
-  expect(native.ended.toSorted()).toEqual([0, 1, 2]);
+  expect(native.cancelled.toSorted()).toEqual([0, 1, 2]);
 });

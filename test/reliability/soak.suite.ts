@@ -43,7 +43,7 @@ beforeAll(async () => {
   // Every fifth delivery fails, and for a moment now and then every request for a source: three attempts last longer.
   // No delivery fails twice for this, as the delays grow by four.
   const refused = new Set<string>();
-  webhook_url = receiver.take("/ends", (request, { event: { id } }) => {
+  webhook_url = receiver.serve("/ends", (request, { event: { id } }) => {
     if (request % 5 !== 4 || refused.has(id)) return 200;
     refused.add(id);
     return 503;
@@ -232,7 +232,7 @@ test(
     const events = () =>
       new Map(
         receiver
-          .got("/ends")
+          .requests("/ends")
           .filter(({ event }) => event.kind !== "task.updated")
           .map(({ event }) => [event.id, `${event.kind} ${event.data.id} ${event.data.updated_at}`]),
       )

@@ -75,7 +75,7 @@ export const HTTP_FAULTS: HttpCase[] = [
         ...[206, 206].map((status) => [head, status]),
         ...[206, 503, 429, 206, 206].map((status) => [range, status]),
       ]);
-      const dropping = origin.serve("/dropping", (n) => ({ file: whole, dropped: n > 0 && n < 3 }));
+      const dropping = origin.serve("/dropping", (n) => ({ file: whole, disconnect: n > 0 && n < 3 }));
       expect(await run({ url: dropping, act: { kind: "read", ranges } })).toMatchObject({ hashes });
     },
   },

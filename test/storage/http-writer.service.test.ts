@@ -8,7 +8,7 @@ import {
   putFile,
   WRITE_TRIES,
 } from "../../src/storage/http/writer.ts";
-import { readTaken, type SinkFault, startSink } from "../fixtures/sink.ts";
+import { readStored, type SinkFault, startSink } from "../fixtures/sink.ts";
 
 const sink = await startSink();
 afterAll(() => sink.close());
@@ -45,13 +45,13 @@ test.for([0, 1, 1000, MAX_PUT_BYTES])("sends %i bytes in one request", async (si
   expect(written).toEqual({ size, etag: expect.stringMatching(/^\w+$/) });
   expect(sink.log).toEqual([`PUT /one-${size}`]);
   expect(sink.types.get(`one-${size}`)).toBe(MIME);
-  expect((await readTaken(sink, `one-${size}`)).equals(bytes)).toBe(true);
+  expect((await readStored(sink, `one-${size}`)).equals(bytes)).toBe(true);
 });
 
 test("sends a blob like bytes", async () => {
   const blob = new Blob([noise(1000)]);
   await put("blob", { size: 1000, open: async ({ start, end }) => blob.slice(start, end) });
-  expect((await readTaken(sink, "blob")).equals(noise(1000))).toBe(true);
+  expect((await readStored(sink, "blob")).equals(noise(1000))).toBe(true);
 });
 
 test("sends larger files in parts, all of one size except the last", async () => {
@@ -71,7 +71,7 @@ test("sends larger files in parts, all of one size except the last", async () =>
     "POST /parts?upload=ID",
   ]);
   expect(sink.types.get("parts")).toBe(MIME);
-  expect((await readTaken(sink, "parts")).equals(bytes)).toBe(true);
+  expect((await readStored(sink, "parts")).equals(bytes)).toBe(true);
 });
 
 test("retries transient failures", async () => {
@@ -86,7 +86,7 @@ test("retries transient failures", async () => {
   const body = bodyOf(bytes);
   await put("again", body);
   expect(sink.log.length).toBe(9);
-  expect((await readTaken(sink, "again")).equals(bytes)).toBe(true);
+  expect((await readStored(sink, "again")).equals(bytes)).toBe(true);
 });
 
 test.for([

@@ -23,11 +23,13 @@ async function openFlood(ends: AsyncDisposableStack): Promise<Contest> {
   const lab = await openLab(ends, 1, limits, keys.join(","));
   const heavy = {
     input: origin.serve("/film.mp4", { file: await clip("mp4", { seconds: 10, size: "640x360" }) }),
-    ...{ kind: "video", options: { codec: "h265" } },
+    kind: "video",
+    options: { codec: "h265" },
   };
   const image = {
     input: origin.serve("/still.png", { file: await clip("png") }),
-    ...{ kind: "image", options: { format: "webp", width: 64 } },
+    kind: "image",
+    options: { format: "webp", width: 64 },
   };
   const call = async <T>(key: string, path: string, body?: object): Promise<T> => {
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };

@@ -39,8 +39,14 @@ async function openWaveform(ends: AsyncDisposableStack): Promise<Contest> {
     const meter = createPeakMeter(waveform, points_before);
     const args = chunkArgs(plan, chunk, source, { input: path, output: PIPE, lists: `${at}-` }, NATIVE_TOOLS);
     const end = await runFfmpeg({
-      ...{ args, cwd: folder, installed, limits: LIMITS, signal: AbortSignal.timeout(600_000) },
-      ...{ onProgress() {}, onStart() {}, onBytes: meter.add },
+      args,
+      cwd: folder,
+      installed,
+      limits: LIMITS,
+      signal: AbortSignal.timeout(600_000),
+      onProgress() {},
+      onStart() {},
+      onBytes: meter.add,
     });
     const peaks = meter.end();
     if (end.code !== 0 || !peaks) throw new Error(`ffmpeg failed: ${end.log.at(-1)}`);

@@ -171,8 +171,8 @@ test("answers a preflight without a key", async () => {
     expect(response.status).toBe(204);
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
     const allowed = response.headers.get("Access-Control-Allow-Headers")?.toLowerCase().split(",");
-    const asked = headers["Access-Control-Request-Headers"].split(",");
-    expect(allowed).toEqual(expect.arrayContaining(asked));
+    const requested = headers["Access-Control-Request-Headers"].split(",");
+    expect(allowed).toEqual(expect.arrayContaining(requested));
     expect(response.headers.get("Access-Control-Allow-Methods")?.split(",")).toEqual(
       expect.arrayContaining(["GET", "POST", "DELETE"]),
     );

@@ -25,10 +25,10 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     (await host.ask<Connection>("POST", "/connections", { ...REQUEST, ...more }, key)).body;
 
   test("creates, reads, updates, lists and deletes a connection without ever showing its secret", async () => {
-    const { status, body: made } = await host.ask<Connection>("POST", "/connections", REQUEST);
+    const { status, body: created } = await host.ask<Connection>("POST", "/connections", REQUEST);
     expect(status).toBe(201);
     const { secret_access_key, ...shown } = REQUEST;
-    expect(made).toEqual({
+    expect(created).toEqual({
       ...shown,
       id: expect.stringMatching(/^conn_[0-9a-z]{26}$/),
       object: "connection",
@@ -36,36 +36,41 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
       is_default: true,
       signing: [],
       created_at: expect.any(Number),
-      updated_at: made.created_at,
+      updated_at: created.created_at,
     });
-    expect((await host.ask("GET", `/connections/${made.id}`)).body).toEqual(made);
+    expect((await host.ask("GET", `/connections/${created.id}`)).body).toEqual(created);
 
     const second = await make({ name: "Other", force_path_style: true });
     expect([second.is_default, second.force_path_style]).toEqual([false, true]);
     const changed = await host.ask<Connection>("PATCH", `/connections/${second.id}`, {
-      ...{ name: "Another", secret_access_key: "another secret".replaceAll(" ", "-"), is_default: true },
+      name: "Another",
+      secret_access_key: "another secret".replaceAll(" ", "-"),
+      is_default: true,
     });
     expect([changed.status, changed.body]).toEqual([
       200,
       { ...second, name: "Another", is_default: true, updated_at: changed.body.updated_at },
     ]);
     expect(changed.body.updated_at).toBeGreaterThanOrEqual(second.updated_at);
-    expect((await host.ask<Connection>("GET", `/connections/${made.id}`)).body.is_default).toBe(false);
+    expect((await host.ask<Connection>("GET", `/connections/${created.id}`)).body.is_default).toBe(false);
 
     const page = await host.ask<Connection[]>("GET", "/connections?limit=1");
     expect(page.body.map(({ id }) => id)).toEqual([second.id]);
     expect(page.headers.get("has-more")).toBe("true");
     const next = await host.ask<Connection[]>("GET", `/connections?limit=1&after=${second.id}`);
-    expect(next.body.map(({ id }) => id)).toEqual([made.id]);
+    expect(next.body.map(({ id }) => id)).toEqual([created.id]);
     expect(next.headers.get("has-more")).toBe("false");
-    expect(JSON.stringify([made, changed.body, page.body])).not.toMatch(/wJalr|another-secret|secret_access/);
+    expect(JSON.stringify([created, changed.body, page.body])).not.toMatch(
+      /wJalr|another-secret|secret_access/,
+    );
 
     expect((await host.ask("DELETE", `/connections/${second.id}`)).status).toBe(204);
     expect(await host.ask("GET", `/connections/${second.id}`)).toMatchObject({
-      ...{ status: 404, body: { kind: "connection_not_found" } },
+      status: 404,
+      body: { kind: "connection_not_found" },
     });
-    expect((await host.ask<Connection>("GET", `/connections/${made.id}`)).body.is_default).toBe(true);
-    expect((await host.ask("DELETE", `/connections/${made.id}`)).status).toBe(204);
+    expect((await host.ask<Connection>("GET", `/connections/${created.id}`)).body.is_default).toBe(true);
+    expect((await host.ask("DELETE", `/connections/${created.id}`)).status).toBe(204);
     expect((await host.ask("GET", "/connections")).body).toEqual([]);
   });
 
@@ -116,7 +121,8 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     const { id } = await make();
     const request = { method: "GET", bucket: "my-bucket", key: "films/a.mp4" };
     expect(await sign(id, request)).toMatchObject({
-      ...{ status: 403, body: { kind: "forbidden", message: expect.stringContaining("signing") } },
+      status: 403,
+      body: { kind: "forbidden", message: expect.stringContaining("signing") },
     });
     const change = { signing: [{ ...FILMS, methods: ["GET"] }] };
     expect((await host.ask("PATCH", `/connections/${id}`, change)).body).toMatchObject(change);
@@ -165,7 +171,9 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
   test.runIf(name === "in workerd")("deletes a connection only once no running task uses it", async () => {
     const { id } = await make();
     const task = await host.ask<Task>("POST", "/tasks", {
-      ...{ input: host.input, kind: "video", output: "s3://bucket/key.mp4" },
+      input: host.input,
+      kind: "video",
+      output: "s3://bucket/key.mp4",
     });
     expect([task.status, task.body.output]).toEqual([201, "s3://bucket/key.mp4"]);
     const refused = await host.ask<Refusal>("DELETE", `/connections/${id}`);
@@ -174,32 +182,32 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     await expect.poll(async () => (await host.ask("DELETE", `/connections/${id}`)).status).toBe(204);
   });
 
-  test.each([
-    [{ name: "" }, "name"],
-    [{ name: 5 }, "name"],
-    [{ name: "x".repeat(101) }, "name"],
-    [{ kind: undefined }, "kind"],
-    [{ kind: "ftp" }, "kind", "invalid_kind"],
-    [{ endpoint: "s3.example.com" }, "endpoint"],
-    [{ endpoint: "ftp://s3.example.com" }, "endpoint"],
-    [{ endpoint: "https://user:word@s3.example.com" }, "endpoint"],
-    [{ endpoint: "https://s3.example.com/?x=1" }, "endpoint"],
-    [{ region: "" }, "region"],
-    [{ region: "eu\ncentral" }, "region"],
-    [{ access_key_id: "with space" }, "access_key_id"],
-    [{ access_key_id: undefined }, "access_key_id"],
-    [{ secret_access_key: "" }, "secret_access_key"],
-    [{ secret_access_key: "ü" }, "secret_access_key"],
-    [{ force_path_style: "yes" }, "force_path_style"],
-    [{ is_default: 1 }, "is_default"],
-    [{ bucket: "b" }, "bucket"],
-    [{ signing: "my-bucket" }, "signing"],
-    [{ signing: [{ bucket: "my-bucket" }] }, "signing"],
-    [{ signing: [{ bucket: "my-bucket", methods: [] }] }, "signing"],
-    [{ signing: [{ bucket: "my-bucket", methods: ["POST"] }] }, "signing"],
-    [{ signing: [{ bucket: "*", methods: ["GET"] }] }, "signing"],
-    [{ signing: Array(21).fill({ bucket: "my-bucket", methods: ["GET"] }) }, "signing"],
-  ])("rejects %j", async (wrong, param, kind = "request_invalid") => {
+  test.each<{ wrong: object; param: string; kind?: string }>([
+    { wrong: { name: "" }, param: "name" },
+    { wrong: { name: 5 }, param: "name" },
+    { wrong: { name: "x".repeat(101) }, param: "name" },
+    { wrong: { kind: undefined }, param: "kind" },
+    { wrong: { kind: "ftp" }, param: "kind", kind: "invalid_kind" },
+    { wrong: { endpoint: "s3.example.com" }, param: "endpoint" },
+    { wrong: { endpoint: "ftp://s3.example.com" }, param: "endpoint" },
+    { wrong: { endpoint: "https://user:word@s3.example.com" }, param: "endpoint" },
+    { wrong: { endpoint: "https://s3.example.com/?x=1" }, param: "endpoint" },
+    { wrong: { region: "" }, param: "region" },
+    { wrong: { region: "eu\ncentral" }, param: "region" },
+    { wrong: { access_key_id: "with space" }, param: "access_key_id" },
+    { wrong: { access_key_id: undefined }, param: "access_key_id" },
+    { wrong: { secret_access_key: "" }, param: "secret_access_key" },
+    { wrong: { secret_access_key: "ü" }, param: "secret_access_key" },
+    { wrong: { force_path_style: "yes" }, param: "force_path_style" },
+    { wrong: { is_default: 1 }, param: "is_default" },
+    { wrong: { bucket: "b" }, param: "bucket" },
+    { wrong: { signing: "my-bucket" }, param: "signing" },
+    { wrong: { signing: [{ bucket: "my-bucket" }] }, param: "signing" },
+    { wrong: { signing: [{ bucket: "my-bucket", methods: [] }] }, param: "signing" },
+    { wrong: { signing: [{ bucket: "my-bucket", methods: ["POST"] }] }, param: "signing" },
+    { wrong: { signing: [{ bucket: "*", methods: ["GET"] }] }, param: "signing" },
+    { wrong: { signing: Array(21).fill({ bucket: "my-bucket", methods: ["GET"] }) }, param: "signing" },
+  ])("rejects $wrong", async ({ wrong, param, kind = "request_invalid" }) => {
     const { status, body } = await host.ask<Refusal>("POST", "/connections", { ...REQUEST, ...wrong });
     expect([status, body.kind, body.param]).toEqual([400, kind, param]);
     expect(JSON.stringify(body)).not.toContain(SECRET);

@@ -102,8 +102,8 @@ test("documents every path parameter, and gives every parameter a valid example,
 test("asks for a key exactly where the document says so", async () => {
   for (const { path, method, operation } of operations) {
     const response = await app.request(path, { method: method.toUpperCase() });
-    const asked = response.status === 401;
-    expect([path, asked]).toEqual([path, operation.security.length > 0]);
+    const required = response.status === 401;
+    expect([path, required]).toEqual([path, operation.security.length > 0]);
   }
 });
 
@@ -139,12 +139,12 @@ test("examples of tasks and steps are complete records", () => {
   }
 });
 
-// They would contact the example's storage, or need its file.
+// Sent to the service, these would contact the storage of the example or need its file.
 const PARSED = [
-  ["/test", parseConnectionTest],
-  ["/rotate", parseRotateRequest],
-  ["/sign", parseSignRequest],
-  ["/complete", parseUploadCompletion],
+  { end: "/test", parse: parseConnectionTest },
+  { end: "/rotate", parse: parseRotateRequest },
+  { end: "/sign", parse: parseSignRequest },
+  { end: "/complete", parse: parseUploadCompletion },
 ] as const;
 
 test("accepts every request example, and the examples cover every kind", async () => {
@@ -155,7 +155,7 @@ test("accepts every request example, and the examples cover every kind", async (
       operation.requestBody?.content["application/json"]?.examples ?? {},
     )) {
       kinds[path] = [...(kinds[path] ?? []), name];
-      const [, parse] = PARSED.find(([end]) => path.endsWith(end)) ?? [];
+      const { parse } = PARSED.find(({ end }) => path.endsWith(end)) ?? {};
       if (parse) {
         expect(parse(value)).toMatchObject(value as object);
         continue;

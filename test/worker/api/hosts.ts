@@ -13,11 +13,11 @@ export interface ApiHost {
   /** Sends a request unchanged. */
   send(url: string, init?: RequestInit): Promise<Response>;
   /** Sends a request with a key; the caller vouches for the type of the parsed body. */
-  ask<Body = unknown>(method: string, path: string, body?: unknown, key?: string): Promise<Asked<Body>>;
+  ask<Body = unknown>(method: string, path: string, body?: unknown, key?: string): Promise<ApiAnswer<Body>>;
   close(): Promise<void>;
 }
 
-export interface Asked<Body> {
+export interface ApiAnswer<Body> {
   status: number;
   headers: Headers;
   body: Body;

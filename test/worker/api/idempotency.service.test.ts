@@ -13,7 +13,8 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
     const response = await host.send(host.base + path, {
       method: "POST",
       headers: {
-        ...{ Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+        Authorization: `Bearer ${key}`,
+        "Content-Type": "application/json",
         "Idempotency-Key": idempotency,
       },
       body: JSON.stringify(body),
@@ -26,8 +27,12 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
       "/tasks": { input: host.input, kind: "video" },
       "/steps": { kind: "probe", input: { url: host.input } },
       "/connections": {
-        ...{ name: "One", kind: "s3", endpoint: "https://s3.example.com", region: "auto" },
-        ...{ access_key_id: "AK", secret_access_key: "never-shown" },
+        name: "One",
+        kind: "s3",
+        endpoint: "https://s3.example.com",
+        region: "auto",
+        access_key_id: "AK",
+        secret_access_key: "never-shown",
       },
     }) as const;
 

@@ -13,154 +13,167 @@ async function post(body: unknown, api = createMemoryApi()) {
 
 const many = (count: number) => Array.from({ length: count }, () => video);
 
-test.each<[string, unknown, string, string | undefined, string]>([
-  ["no input", { outputs: [video] }, "input_required", "input", "input is required: the URL of the source."],
-  [
-    "an input of another scheme",
-    { input: "ftp://example.com/a", outputs: [video] },
-    "invalid_input",
-    "input",
-    "input must be a URL that starts with http://, https://, s3://.",
-  ],
-  ["no outputs", { input }, "request_invalid", "outputs", "outputs must be a list of 1 to 10 outputs."],
-  [
-    "none in the list",
-    { input, outputs: [] },
-    "request_invalid",
-    "outputs",
-    "outputs must be a list of 1 to 10 outputs.",
-  ],
-  [
-    "eleven",
-    { input, outputs: many(11) },
-    "request_invalid",
-    "outputs",
-    "outputs must be a list of 1 to 10 outputs.",
-  ],
-  [
-    "an unknown field",
-    { input, outputs: [video], kind: "video" },
-    "request_invalid",
-    "kind",
-    'Unknown field "kind"; the fields are input, outputs, webhook_url.',
-  ],
-  [
-    "an option out of range",
-    { input, outputs: [video, { ...video, options: { fps: 61 } }] },
-    "invalid_options",
-    "outputs.1.options.fps",
-    "outputs.1.options.fps must be a number from 1 to 60.",
-  ],
-  [
-    "a codec of another format",
-    { input, outputs: [{ ...video, options: { format: "webm", codec: "h264" } }] },
-    "invalid_codec",
-    "outputs.0.options.codec",
-    expect.stringMatching(/^outputs\.0/),
-  ],
-  [
-    "an unknown kind",
-    { input, outputs: [{ kind: "film" }] },
-    "invalid_kind",
-    "outputs.0.kind",
-    expect.stringMatching(/^outputs\.0: Unknown kind "film"/),
-  ],
-  [
-    "a destination that is none",
-    { input, outputs: [{ ...video, output: "/tmp/a" }] },
-    "invalid_output",
-    "outputs.0.output",
-    expect.stringMatching(/^outputs\.0\.output must/),
-  ],
-  [
-    "an input of its own",
-    { input, outputs: [{ ...video, input }] },
-    "request_invalid",
-    "outputs.0.input",
-    'outputs.0: Unknown field "input": the job has one for all its outputs.',
-  ],
-  [
-    "a name twice",
-    {
+test.each<{ name: string; body: unknown; kind: string; param?: string; message: string }>([
+  {
+    name: "no input",
+    body: { outputs: [video] },
+    kind: "input_required",
+    param: "input",
+    message: "input is required: the URL of the source.",
+  },
+  {
+    name: "an input of another scheme",
+    body: { input: "ftp://example.com/a", outputs: [video] },
+    kind: "invalid_input",
+    param: "input",
+    message: "input must be a URL that starts with http://, https://, s3://.",
+  },
+  {
+    name: "no outputs",
+    body: { input },
+    kind: "request_invalid",
+    param: "outputs",
+    message: "outputs must be a list of 1 to 10 outputs.",
+  },
+  {
+    name: "none in the list",
+    body: { input, outputs: [] },
+    kind: "request_invalid",
+    param: "outputs",
+    message: "outputs must be a list of 1 to 10 outputs.",
+  },
+  {
+    name: "eleven",
+    body: { input, outputs: many(11) },
+    kind: "request_invalid",
+    param: "outputs",
+    message: "outputs must be a list of 1 to 10 outputs.",
+  },
+  {
+    name: "an unknown field",
+    body: { input, outputs: [video], kind: "video" },
+    kind: "request_invalid",
+    param: "kind",
+    message: 'Unknown field "kind"; the fields are input, outputs, webhook_url.',
+  },
+  {
+    name: "an option out of range",
+    body: { input, outputs: [video, { ...video, options: { fps: 61 } }] },
+    kind: "invalid_options",
+    param: "outputs.1.options.fps",
+    message: "outputs.1.options.fps must be a number from 1 to 60.",
+  },
+  {
+    name: "a codec of another format",
+    body: { input, outputs: [{ ...video, options: { format: "webm", codec: "h264" } }] },
+    kind: "invalid_codec",
+    param: "outputs.0.options.codec",
+    message: expect.stringMatching(/^outputs\.0/),
+  },
+  {
+    name: "an unknown kind",
+    body: { input, outputs: [{ kind: "film" }] },
+    kind: "invalid_kind",
+    param: "outputs.0.kind",
+    message: expect.stringMatching(/^outputs\.0: Unknown kind "film"/),
+  },
+  {
+    name: "a destination that is none",
+    body: { input, outputs: [{ ...video, output: "/tmp/a" }] },
+    kind: "invalid_output",
+    param: "outputs.0.output",
+    message: expect.stringMatching(/^outputs\.0\.output must/),
+  },
+  {
+    name: "an input of its own",
+    body: { input, outputs: [{ ...video, input }] },
+    kind: "request_invalid",
+    param: "outputs.0.input",
+    message: 'outputs.0: Unknown field "input": the job has one for all its outputs.',
+  },
+  {
+    name: "a name twice",
+    body: {
       input,
       outputs: [
         { ...video, name: "a" },
         { ...video, name: "a" },
       ],
     },
-    "request_invalid",
-    "outputs.1.name",
-    "outputs.1: name is that of another output.",
-  ],
-  [
-    "a name with a slash",
-    { input, outputs: [{ ...video, name: "a/b" }] },
-    "request_invalid",
-    "outputs.0.name",
-    "outputs.0.name must consist of letters, digits, . _ and -.",
-  ],
-  [
-    "after an output that is not there",
-    { input, outputs: [{ ...video, after: "b" }] },
-    "request_invalid",
-    "outputs.0.after",
-    "outputs.0: after must name another output of the job.",
-  ],
-  [
-    "after an index that is not there",
-    { input, outputs: [{ ...video, after: 1 }] },
-    "request_invalid",
-    "outputs.0.after",
-    "outputs.0: after must name another output of the job.",
-  ],
-  [
-    "after itself",
-    { input, outputs: [{ ...video, after: 0 }] },
-    "request_invalid",
-    "outputs.0.after",
-    "outputs.0: after leads back to the output itself.",
-  ],
-  [
-    "a circle",
-    { input, outputs: [video, { ...video, after: 2 }, { ...video, after: 1 }] },
-    "request_invalid",
-    "outputs.1.after",
-    "outputs.1: after leads back to the output itself.",
-  ],
-  [
-    "after a storyboard",
-    { input, outputs: [{ kind: "storyboard" }, { ...video, after: 0 }] },
-    "request_invalid",
-    "outputs.1.after",
-    "outputs.1: after names an output of kind storyboard, which is not one file to read.",
-  ],
-  ...[{ interval: 1 }, { count: 2 }].map((options): [string, unknown, string, string, string] => [
-    `after stills by ${Object.keys(options)}`,
-    {
+    kind: "request_invalid",
+    param: "outputs.1.name",
+    message: "outputs.1: name is that of another output.",
+  },
+  {
+    name: "a name with a slash",
+    body: { input, outputs: [{ ...video, name: "a/b" }] },
+    kind: "request_invalid",
+    param: "outputs.0.name",
+    message: "outputs.0.name must consist of letters, digits, . _ and -.",
+  },
+  {
+    name: "after an output that is not there",
+    body: { input, outputs: [{ ...video, after: "b" }] },
+    kind: "request_invalid",
+    param: "outputs.0.after",
+    message: "outputs.0: after must name another output of the job.",
+  },
+  {
+    name: "after an index that is not there",
+    body: { input, outputs: [{ ...video, after: 1 }] },
+    kind: "request_invalid",
+    param: "outputs.0.after",
+    message: "outputs.0: after must name another output of the job.",
+  },
+  {
+    name: "after itself",
+    body: { input, outputs: [{ ...video, after: 0 }] },
+    kind: "request_invalid",
+    param: "outputs.0.after",
+    message: "outputs.0: after leads back to the output itself.",
+  },
+  {
+    name: "a circle",
+    body: { input, outputs: [video, { ...video, after: 2 }, { ...video, after: 1 }] },
+    kind: "request_invalid",
+    param: "outputs.1.after",
+    message: "outputs.1: after leads back to the output itself.",
+  },
+  {
+    name: "after a storyboard",
+    body: { input, outputs: [{ kind: "storyboard" }, { ...video, after: 0 }] },
+    kind: "request_invalid",
+    param: "outputs.1.after",
+    message: "outputs.1: after names an output of kind storyboard, which is not one file to read.",
+  },
+  ...[{ interval: 1 }, { count: 2 }].map((options) => ({
+    name: `after stills by ${Object.keys(options)}`,
+    body: {
       input,
       outputs: [
         { kind: "image", options },
         { kind: "image", after: 0 },
       ],
     },
-    "request_invalid",
-    "outputs.1.after",
-    "outputs.1: after names an output of several stills, which is not one file to read.",
-  ]),
-  [
-    "after a waveform that is data",
-    {
+    kind: "request_invalid",
+    param: "outputs.1.after",
+    message: "outputs.1: after names an output of several stills, which is not one file to read.",
+  })),
+  {
+    name: "after a waveform that is data",
+    body: {
       input,
       outputs: [
         { kind: "image", after: "peaks" },
         { kind: "waveform", name: "peaks" },
       ],
     },
-    "request_invalid",
-    "outputs.0.after",
-    'outputs.0: after names an output of kind waveform as json, which is data; only "png" can be read.',
-  ],
-])("%s is refused, and nothing is created", async (_, body, kind, param, message) => {
+    kind: "request_invalid",
+    param: "outputs.0.after",
+    message:
+      'outputs.0: after names an output of kind waveform as json, which is data; only "png" can be read.',
+  },
+])("$name is refused, and nothing is created", async ({ body, kind, param, message }) => {
   const api = createMemoryApi();
   const { status, json } = await post(body, api);
   expect([status, json]).toEqual([400, expect.objectContaining({ kind, param, message })]);

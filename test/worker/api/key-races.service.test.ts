@@ -90,10 +90,10 @@ test("a key that is revoked while it makes others is left with none made after i
     make(),
   ]);
   expect(revoked?.status).toBe(204);
-  for (const { status: made } of [first, ...rest]) expect([201, 401]).toContain(made);
+  for (const { status: creation } of [first, ...rest]) expect([201, 401]).toContain(creation);
   expect((await make()).status).toBe(401);
-  for (const { id: left } of (await ask<ApiKey[]>("GET", "/keys", OWNER)).body)
-    await ask("DELETE", `/keys/${left}`, OWNER);
+  for (const { id: remaining } of (await ask<ApiKey[]>("GET", "/keys", OWNER)).body)
+    await ask("DELETE", `/keys/${remaining}`, OWNER);
 });
 
 test("a minted key never has a scope that its maker lacks, and is of its maker's project", async () => {
@@ -102,8 +102,8 @@ test("a minted key never has a scope that its maker lacks, and is of its maker's
     ask<NewApiKey>("POST", "/keys", by, { name: "made", scopes });
   for (const scopes of [["write"], ["read", "connections.manage"], ["connections.sign"]])
     expect(await mint(scopes)).toMatchObject({ status: 403, body: { kind: "forbidden" } });
-  const { status: made, body: minted } = await mint(["read", "admin"]);
-  expect([made, minted.scopes]).toEqual([201, ["read", "admin"]]);
+  const { status: creation, body: minted } = await mint(["read", "admin"]);
+  expect([creation, minted.scopes]).toEqual([201, ["read", "admin"]]);
   expect((await mint(["write"], minted.secret)).status).toBe(403);
   const ids = (await ask<ApiKey[]>("GET", "/keys", minted.secret ?? "")).body.map((key) => key.id);
   expect(ids.toSorted()).toEqual([id, minted.id].toSorted());
@@ -114,9 +114,9 @@ test("a minted key never has a scope that its maker lacks, and is of its maker's
 
 test("simultaneous requests make no more keys than a project may have", async () => {
   const make = () => ask<NewApiKey>("POST", "/keys", OWNER, { name: "one of many" });
-  const made = await Promise.all(Array.from({ length: 12 }, make));
-  const statuses = made.map((each) => each.status).sort();
+  const answers = await Promise.all(Array.from({ length: 12 }, make));
+  const statuses = answers.map((each) => each.status).sort();
   expect(statuses).toEqual([...Array(8).fill(201), ...Array(4).fill(403)]);
-  const kept = made.flatMap(({ body }) => body.secret ?? []);
-  expect(await Promise.all(kept.map(status))).toEqual(Array(8).fill(200));
+  const secrets = answers.flatMap(({ body }) => body.secret ?? []);
+  expect(await Promise.all(secrets.map(status))).toEqual(Array(8).fill(200));
 });

@@ -41,8 +41,13 @@ test("digests are equal only if every byte is", () => {
 });
 
 const record: KeyMatch = {
-  ...{ id: "key_1", name: "n", project: "p", scopes: ["read"], created_at: 1 },
-  ...{ used_at: null, expires_at: null },
+  id: "key_1",
+  name: "n",
+  project: "p",
+  scopes: ["read"],
+  created_at: 1,
+  used_at: null,
+  expires_at: null,
 };
 
 function open(match: KeyMatch | null, listed: ListedKey[] = []) {
@@ -108,7 +113,8 @@ test("a failed look-up is no verdict on the key, and is not remembered", async (
 test("looks up neither configured keys nor mistyped or foreign ones", async () => {
   const { ring, home } = open(record, [{ key: "listed", project: null }]);
   expect(await ring.find("listed")).toMatchObject({
-    ...{ project: expect.stringMatching(/^proj_[0-9a-f]{24}$/), hash: null },
+    project: expect.stringMatching(/^proj_[0-9a-f]{24}$/),
+    hash: null,
     scopes: expect.arrayContaining(["read", "write", "admin"]),
   });
   for (const wrong of [`${await createKey(LOCATOR)}x`, "foreign", `fw_live_${"0".repeat(49)}`])
@@ -123,7 +129,7 @@ test("a configured key without a project always gets the same project of its own
   const a = await ring().find("a");
   expect(await ring().find("a")).toEqual(a);
   const b = await ring().find("b");
-  const projects = [a, b].map((found) => (found === OPERATOR ? found : found?.project));
+  const projects = [a, b].map((match) => (match === OPERATOR ? match : match?.project));
   expect(new Set(projects).size).toBe(2);
   expect(JSON.stringify(a)).not.toContain((await hashKey("a")).slice(0, 20));
 });

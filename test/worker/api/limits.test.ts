@@ -28,7 +28,10 @@ test("reports the limits with every response, and rejects excess requests until 
   const clock = { now: 1_795_170_600_000 };
   const ask = open({ requests: 5, creations: 2, now: () => clock.now });
   expect(await ask("GET", "/tasks")).toMatchObject({
-    ...{ status: 200, limit: '"requests";r=4;t=60', policy: POLICY, wait: null },
+    status: 200,
+    limit: '"requests";r=4;t=60',
+    policy: POLICY,
+    wait: null,
   });
   clock.now += 13_000;
   // Requests rejected for another reason count too.
@@ -37,7 +40,11 @@ test("reports the limits with every response, and rejects excess requests until 
   expect(await ask("GET", "/keys")).toMatchObject({ status: 200, limit: '"requests";r=1;t=47' });
   expect(await ask("GET", "/tasks")).toMatchObject({ status: 200, limit: '"requests";r=0;t=47' });
   expect(await ask("GET", "/tasks")).toEqual({
-    ...{ status: 429, kind: "rate_limited", limit: '"requests";r=0;t=47', policy: POLICY, wait: "47" },
+    status: 429,
+    kind: "rate_limited",
+    limit: '"requests";r=0;t=47',
+    policy: POLICY,
+    wait: "47",
     message: "A key may make 5 requests a minute; try again in 47 seconds.",
   });
   // Another key has its own minute.
@@ -63,7 +70,8 @@ test("shows no limits to unknown keys or on open paths", async () => {
 test("limits creations separately, and does not count an idempotent repeat", async () => {
   const ask = open({ requests: 20, creations: 3 });
   expect(await ask("POST", "/tasks", TASK)).toMatchObject({
-    ...{ status: 201, limit: '"requests";r=19;t=60, "creations";r=2;t=60' },
+    status: 201,
+    limit: '"requests";r=19;t=60, "creations";r=2;t=60',
   });
   const once = { "Idempotency-Key": "once" };
   expect((await ask("POST", "/tasks", TASK, once)).status).toBe(201);
@@ -74,7 +82,9 @@ test("limits creations separately, and does not count an idempotent repeat", asy
   expect((await ask("POST", "/keys", { name: "third" })).status).toBe(201);
   const later = { "Idempotency-Key": "later" };
   expect(await ask("POST", "/steps", { kind: "probe", input: { url: TASK.input } }, later)).toMatchObject({
-    ...{ status: 429, kind: "rate_limited", wait: "60" },
+    status: 429,
+    kind: "rate_limited",
+    wait: "60",
     message: "A key may make 3 creations a minute; try again in 60 seconds.",
   });
   // A rejected request leaves its key unused.

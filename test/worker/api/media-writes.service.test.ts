@@ -72,9 +72,9 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
       "Content-Type": "video/mp4",
     });
     expect([status, answer]).toEqual([201, { size, etag: expect.stringMatching(/^[^"]+$/) }]);
-    const found = await read(`work/${run}/chunks/0-video.mp4`);
-    expect([found.status, found.mime]).toEqual([200, "video/mp4"]);
-    expect(Buffer.compare(found.bytes, bytes)).toBe(0);
+    const stored = await read(`work/${run}/chunks/0-video.mp4`);
+    expect([stored.status, stored.mime]).toEqual([200, "video/mp4"]);
+    expect(Buffer.compare(stored.bytes, bytes)).toBe(0);
   });
 
   test("stores files in subfolders, and a second write replaces the first", async () => {
@@ -99,9 +99,9 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     const parts = [first, second, last].map(({ answer }, index) => ({ part: index + 1, etag: answer.etag }));
     const done = await complete(url, upload, parts);
     expect([done.status, done.answer]).toEqual([201, { size: 13 * MIB, etag: expect.any(String) }]);
-    const found = await read(`work/${run}/chunks/long.mp4`);
-    expect([found.status, found.mime]).toEqual([200, "video/mp4"]);
-    expect(Buffer.compare(found.bytes, whole)).toBe(0);
+    const stored = await read(`work/${run}/chunks/long.mp4`);
+    expect([stored.status, stored.mime]).toEqual([200, "video/mp4"]);
+    expect(Buffer.compare(stored.bytes, whole)).toBe(0);
     expect((await complete(url, upload, parts)).answer.kind).toBe("media_not_found");
   });
 

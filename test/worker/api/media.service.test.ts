@@ -100,8 +100,8 @@ test("If-Range serves the range of the same version, else the whole file", async
 });
 
 test("answers 304 to a client that holds this version", async () => {
-  for (const held of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
-    const { status, headers, body } = await get({ "If-None-Match": held });
+  for (const condition of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
+    const { status, headers, body } = await get({ "If-None-Match": condition });
     expect([status, headers.etag, body.length]).toEqual([304, etag, 0]);
     expect(headers["cache-control"]).toMatch(/^private, max-age=\d+$/);
   }

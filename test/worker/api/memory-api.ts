@@ -45,9 +45,9 @@ export function createMemoryApi(
     openMedia: () => ({
       head: async (key) => objects.get(key) ?? null,
       async read(key, range) {
-        const found = objects.get(key);
-        if (!found) return null;
-        return { ...found, body: new Blob([found.bytes.slice(range?.start, range?.end)]).stream() };
+        const object = objects.get(key);
+        if (!object) return null;
+        return { ...object, body: new Blob([object.bytes.slice(range?.start, range?.end)]).stream() };
       },
     }),
     uploads: createMemoryUploads({

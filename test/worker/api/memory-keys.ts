@@ -52,7 +52,7 @@ export function createMemoryKeys(
     API_KEYS: listed,
     MEDIA_SIGNING_KEY: "-".repeat(32),
   });
-  let taken = 0;
+  let used = 0;
   const usages = new Map<string, Usage>();
   const usageOf = (project: string) => {
     const usage = usages.get(project) ?? createUsage();
@@ -76,7 +76,7 @@ export function createMemoryKeys(
         later: (_, work) => void work(),
         now,
       }),
-      waiting: { max: waiting, take: async () => taken++ < waiting },
+      waiting: { max: waiting, take: async () => used++ < waiting },
     },
   };
 }

@@ -14,12 +14,17 @@ export function createMemoryPageUploads(connections: Connections, outside: Outsi
   const signer = createPartSigner(["a secret"], Date.now);
   const homes = new Map<string, UploadHome>();
   const home = (id: string) => {
-    const found = homes.get(id) ?? createMemoryHome();
-    homes.set(id, found);
-    return found;
+    const upload = homes.get(id) ?? createMemoryHome();
+    homes.set(id, upload);
+    return upload;
   };
   return createPageUploads({
-    ...{ home, uploads, signer, max_bytes: 5e9, keep_seconds: 3600, now: Date.now },
+    home,
+    uploads,
+    signer,
+    max_bytes: 5e9,
+    keep_seconds: 3600,
+    now: Date.now,
     store: async () => {},
     place: ({ project, upload: { connection_id } }) =>
       connection_id === null

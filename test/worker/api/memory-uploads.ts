@@ -3,15 +3,15 @@ import { readAll, streamOf } from "../../../src/storage/storage.ts";
 import { errors } from "../../../worker/errors.ts";
 import { UPLOAD_LIMITS, type UploadedPart, type Uploads } from "../../../worker/media/uploads.ts";
 
-interface Open {
+interface OpenUpload {
   key: string;
   mime: string;
   parts: Map<number, { etag: string; bytes: Uint8Array }>;
 }
 
-/** Takes files into a storage, holding in memory those that come in parts: for tests. */
+/** Stores files in a storage, with the parts of unfinished uploads in memory: for tests. */
 export function createMemoryUploads(storage: Pick<Storage, "write">): Uploads {
-  const open = new Map<string, Open>();
+  const open = new Map<string, OpenUpload>();
   let count = 0;
   return {
     async put(key, body, size, mime) {
@@ -23,9 +23,9 @@ export function createMemoryUploads(storage: Pick<Storage, "write">): Uploads {
       return id;
     },
     resume(key, id) {
-      const find = (): Open => {
-        const found = open.get(id);
-        if (found?.key === key) return found;
+      const find = (): OpenUpload => {
+        const upload = open.get(id);
+        if (upload?.key === key) return upload;
         throw errors.multipartNotFound();
       };
       return {
@@ -35,9 +35,9 @@ export function createMemoryUploads(storage: Pick<Storage, "write">): Uploads {
           parts.set(number, part);
           return part.etag;
         },
-        async complete(named) {
+        async complete(listed) {
           const upload = find();
-          const bytes = join(upload, named);
+          const bytes = join(upload, listed);
           open.delete(id);
           return storage.write(key, bytes, upload.mime);
         },
@@ -50,24 +50,24 @@ export function createMemoryUploads(storage: Pick<Storage, "write">): Uploads {
   };
 }
 
-function join({ parts }: Open, named: readonly UploadedPart[]): Uint8Array {
-  const pieces = named.map(({ part, etag }) => {
-    const found = parts.get(part);
-    if (found?.etag === etag) return found.bytes;
+function join({ parts }: OpenUpload, listed: readonly UploadedPart[]): Uint8Array {
+  const blocks = listed.map(({ part, etag }) => {
+    const stored = parts.get(part);
+    if (stored?.etag === etag) return stored.bytes;
     throw errors.partUnknown();
   });
-  const size = pieces[0]?.length;
-  for (const piece of pieces.slice(0, -1)) {
-    if (piece.length < UPLOAD_LIMITS.part_min) {
+  const size = blocks[0]?.length;
+  for (const block of blocks.slice(0, -1)) {
+    if (block.length < UPLOAD_LIMITS.part_min) {
       throw errors.partTooSmall();
     }
-    if (piece.length !== size) throw errors.partSizesDiffer();
+    if (block.length !== size) throw errors.partSizesDiffer();
   }
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  const whole = new Uint8Array(blocks.reduce((sum, block) => sum + block.length, 0));
   let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
+  for (const block of blocks) {
+    whole.set(block, at);
+    at += block.length;
   }
   return whole;
 }

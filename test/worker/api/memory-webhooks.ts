@@ -9,16 +9,16 @@ const WEEK_MS = 604_800_000;
 
 /** Keeps webhooks as the service does, with an in-memory SQLite per project; delivers nothing. */
 export function createMemoryWebhooks(): Webhooks {
-  const offices = new Map<string, WebhookQueue>();
-  const officeOf = (project: string) => {
-    const office = offices.get(project) ?? createMemoryWebhookQueue();
-    offices.set(project, office);
-    return office;
+  const queues = new Map<string, WebhookQueue>();
+  const queueOf = (project: string) => {
+    const queue = queues.get(project) ?? createMemoryWebhookQueue();
+    queues.set(project, queue);
+    return queue;
   };
   return createWebhooks(
-    (project) => createMemoryHome(officeOf(project)),
+    (project) => createMemoryHome(queueOf(project)),
     createSeal(["a secret of the tests"]),
-    async (_, project, id) => officeOf(project).replay(id, Date.now()),
+    async (_, project, id) => queueOf(project).replay(id, Date.now()),
     Date.now,
   );
 }
@@ -27,7 +27,7 @@ export function createMemoryWebhookQueue(): WebhookQueue {
   return createWebhookQueue(createMemorySql(), createIds(Math.random), WEEK_MS);
 }
 
-/** Makes a post office answer as a ProjectObject does. */
+/** Gives a webhook queue the interface of a ProjectObject. */
 export function createMemoryHome({ endpoints, secrets, ...mail }: WebhookQueue): WebhookHome {
   return { endpoints: asRemote(endpoints), secrets: asRemote(secrets), mail: asRemote(mail) };
 }

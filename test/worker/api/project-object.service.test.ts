@@ -19,14 +19,18 @@ async function ask<T>(method: string, path: string, body?: unknown, more = {}): 
 }
 
 test("every table of a project answers in workerd, and every RPC result is disposed", async () => {
-  const asked = {
-    ...{ name: "one", kind: "s3", endpoint: "https://s3.example.com", region: "auto" },
-    ...{ access_key_id: "AK", secret_access_key: "secret" },
+  const request = {
+    name: "one",
+    kind: "s3",
+    endpoint: "https://s3.example.com",
+    region: "auto",
+    access_key_id: "AK",
+    secret_access_key: "secret",
   };
   const once = { "Idempotency-Key": "one" };
-  const [made, connection] = await ask<Connection>("POST", "/connections", asked, once);
-  expect([made, connection.is_default]).toEqual([201, true]);
-  expect(await ask("POST", "/connections", asked, once)).toEqual([200, connection]);
+  const [status, connection] = await ask<Connection>("POST", "/connections", request, once);
+  expect([status, connection.is_default]).toEqual([201, true]);
+  expect(await ask("POST", "/connections", request, once)).toEqual([200, connection]);
   const path = `/connections/${connection.id}`;
   const [, changed] = await ask<Connection>("PATCH", path, { name: "two" });
   expect(await ask("GET", "/connections")).toEqual([200, [changed]]);

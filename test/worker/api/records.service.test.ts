@@ -11,8 +11,8 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   afterAll(() => host?.close());
 
   const call = async <Body = unknown>(method: string, path: string, body?: unknown, key?: string) => {
-    const asked = await host.ask<Body>(method, path, body, key);
-    return { status: asked.status, body: asked.body };
+    const answer = await host.ask<Body>(method, path, body, key);
+    return { status: answer.status, body: answer.body };
   };
   const createTask = async () =>
     (await call<Task>("POST", "/tasks", { input: host.input, kind: "video" })).body;

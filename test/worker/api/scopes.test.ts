@@ -11,7 +11,7 @@ interface Operation {
 const { app, tasks, steps } = createMemoryApi();
 const MINE = "good-key";
 const secrets: Partial<Record<Scope | "all" | "theirs", string>> = {};
-const made: Record<string, string> = {};
+const createdIds: Record<string, string> = {};
 let operations: { method: string; path: string; operation: Operation }[];
 
 async function ask(method: string, path: string, key: string | null, body?: unknown) {
@@ -44,7 +44,7 @@ beforeAll(async () => {
     if (method !== "POST" || path.includes("{")) continue;
     const example = Object.values(operation.requestBody?.content["application/json"].examples ?? {})[0];
     const { status, answer } = await ask(method, path, MINE, example?.value);
-    if (status === 201) made[path] = answer.id;
+    if (status === 201) createdIds[path] = answer.id;
   }
 });
 
@@ -54,7 +54,7 @@ function guarded() {
     .filter(({ operation }) => operation.security.length > 0)
     .map(({ method, path, operation }) => ({
       method,
-      path: path.replace("{id}", made[path.split("/{id}")[0] ?? ""] ?? "x"),
+      path: path.replace("{id}", createdIds[path.split("/{id}")[0] ?? ""] ?? "x"),
       template: path,
       scope: operation.security[0]?.api_key[0] as Scope,
       body: Object.values(operation.requestBody?.content["application/json"].examples ?? {})[0]?.value,
@@ -70,7 +70,9 @@ async function everything(): Promise<string> {
 }
 
 test("the operations cover tasks, steps, connections, keys and every scope", () => {
-  expect(Object.keys(made)).toEqual(expect.arrayContaining(["/tasks", "/steps", "/connections", "/keys"]));
+  expect(Object.keys(createdIds)).toEqual(
+    expect.arrayContaining(["/tasks", "/steps", "/connections", "/keys"]),
+  );
   expect(new Set(guarded().map(({ scope }) => scope))).toEqual(new Set(SCOPES));
   expect(guarded().length).toBeGreaterThan(25);
 });
@@ -104,7 +106,9 @@ test("every operation rejects a missing or wrong key and changes nothing", async
   const before = await everything();
   for (const { method, path, body } of guarded()) {
     expect(await ask(method, path, null, body)).toMatchObject({
-      ...{ status: 401, answer: { kind: "token_missing" }, challenge: 'Bearer realm="framewright"' },
+      status: 401,
+      answer: { kind: "token_missing" },
+      challenge: 'Bearer realm="framewright"',
     });
     for (const wrong of ["bad-key", `${secrets.admin}x`, "fw_live_0", " ", "key_"]) {
       const { status, answer, challenge } = await ask(method, path, wrong, body);
@@ -137,7 +141,7 @@ test("another project's key with every scope finds no record of the first", asyn
   for (const { method, path, template, body } of guarded()) {
     const { status, answer } = await ask(method, path, secrets.theirs ?? "", body);
     if (template.includes("{id}")) expect([template, path, status]).toEqual([template, path, 404]);
-    else for (const id of Object.values(made)) expect(JSON.stringify(answer)).not.toContain(id);
+    else for (const id of Object.values(createdIds)) expect(JSON.stringify(answer)).not.toContain(id);
   }
   expect(await everything()).toBe(before);
 });
@@ -151,5 +155,8 @@ test("a key may do what its scope allows", async () => {
     const { status } = await ask(method, path, secret ?? "", body);
     expect([template, [401, 403, 429].includes(status)]).toEqual([template, false]);
   }
-  expect([tasks.find(made["/tasks"] ?? ""), steps.find(made["/steps"] ?? "")]).not.toEqual([null, null]);
+  expect([tasks.find(createdIds["/tasks"] ?? ""), steps.find(createdIds["/steps"] ?? "")]).not.toEqual([
+    null,
+    null,
+  ]);
 });

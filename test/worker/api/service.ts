@@ -31,7 +31,8 @@ export async function startService(keys: string, more: Record<string, string> = 
     WRANGLER_HIDE_BANNER: "true",
   });
   const secrets = {
-    ...{ API_KEYS: keys, MEDIA_SIGNING_KEY: SIGNING_KEYS.join() },
+    API_KEYS: keys,
+    MEDIA_SIGNING_KEY: SIGNING_KEYS.join(),
     CONNECTION_KEYS: "a secret of the tests",
     OPERATOR_KEY,
   };

@@ -19,19 +19,19 @@ async function ask(method: string, path: string, body?: unknown, more: Record<st
 
 test("creates, reads, updates, lists and deletes an endpoint, and shows its secret only once", async () => {
   const { status, body } = await ask("POST", "/webhooks/endpoints", REQUEST);
-  const { secret, ...made } = body;
+  const { secret, ...endpoint } = body;
   expect(status).toBe(201);
-  expect(made).toEqual({
+  expect(endpoint).toEqual({
     ...REQUEST,
     id: expect.stringMatching(/^we_[0-9a-z]{26}$/),
     object: "webhook_endpoint",
     status: "active",
     created_at: expect.any(Number),
-    updated_at: made.created_at,
+    updated_at: endpoint.created_at,
   });
   expect(atob(secret.slice("whsec_".length))).toHaveLength(32);
-  const path = `/webhooks/endpoints/${made.id}`;
-  expect((await ask("GET", path)).body).toEqual(made);
+  const path = `/webhooks/endpoints/${endpoint.id}`;
+  expect((await ask("GET", path)).body).toEqual(endpoint);
   const second = (await ask("POST", "/webhooks/endpoints", { url: REQUEST.url })).body;
   expect([second.topics, second.secret === secret]).toEqual([["*"], false]);
   const page = await ask("GET", "/webhooks/endpoints?limit=1");
@@ -42,7 +42,7 @@ test("creates, reads, updates, lists and deletes an endpoint, and shows its secr
   ]);
   const change = { status: "disabled", topics: ["*", "*"], url: "https://example.org/" };
   const changed = await ask("PATCH", path, change);
-  expect(changed.body).toEqual({ ...made, ...change, topics: ["*"], updated_at: expect.any(Number) });
+  expect(changed.body).toEqual({ ...endpoint, ...change, topics: ["*"], updated_at: expect.any(Number) });
   expect((await ask("GET", "/webhooks/endpoints?status=disabled")).body).toEqual([changed.body]);
   expect((await ask("DELETE", path)).status).toBe(204);
   for (const method of ["GET", "DELETE"])

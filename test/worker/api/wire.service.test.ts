@@ -36,14 +36,14 @@ test("accepts a valid body with a length, and in chunks without one", async () =
 });
 
 test("accepts 256 KB and not a byte more, with or without a declared length", async () => {
-  const most = valid + " ".repeat(LIMIT - valid.length);
-  expect(await post([most], { "Content-Length": String(LIMIT) })).toEqual([201, "probe"]);
-  expect(await post([most])).toEqual([201, "probe"]);
-  expect(await post([`${most} `], { "Content-Length": String(LIMIT + 1) })).toEqual([
+  const largest = valid + " ".repeat(LIMIT - valid.length);
+  expect(await post([largest], { "Content-Length": String(LIMIT) })).toEqual([201, "probe"]);
+  expect(await post([largest])).toEqual([201, "probe"]);
+  expect(await post([`${largest} `], { "Content-Length": String(LIMIT + 1) })).toEqual([
     413,
     "payload_too_large",
   ]);
-  expect(await post([most, " "])).toEqual([413, "payload_too_large"]);
+  expect(await post([largest, " "])).toEqual([413, "payload_too_large"]);
 });
 
 test("rejects a far too large body once it has all arrived", async () => {

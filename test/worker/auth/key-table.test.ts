@@ -21,11 +21,12 @@ test("stores a key's scopes and hash, and nothing that reveals its secret", asyn
     home: () => asRemote(table),
     directory: () => ({ add: async () => {}, list: async () => [] }),
     live: async () => new Map(),
-    ...{ maxKeys: 10, now: () => START },
+    maxKeys: 10,
+    now: () => START,
   });
-  const maker = { project: "p", scopes: SCOPES, hash: null };
-  const { secret = "" } = await keys.create(maker, "key_1", { name: "n", scopes: ["read"] });
-  const rolled = await keys.roll(maker, "key_1");
+  const requester = { project: "p", scopes: SCOPES, hash: null };
+  const { secret = "" } = await keys.create(requester, "key_1", { name: "n", scopes: ["read"] });
+  const rolled = await keys.roll(requester, "key_1");
   const stored = JSON.stringify([
     ...sql.exec("SELECT * FROM api_key"),
     ...sql.exec("SELECT * FROM api_secret"),

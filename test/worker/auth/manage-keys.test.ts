@@ -29,11 +29,15 @@ function open(limits: MemoryLimits = {}, clock = { now: START }) {
 
 test("shows a secret once, reads the key back without it, and deletes a revoked key", async () => {
   const { ask, status, create } = open();
-  const made = await create({ name: "Web shop" });
-  const { secret, ...key } = made;
+  const created = await create({ name: "Web shop" });
+  const { secret, ...key } = created;
   expect(key).toEqual({
-    ...{ id: expect.stringMatching(/^key_[0-9a-z]{26}$/), object: "key", name: "Web shop" },
-    ...{ scopes: ["read", "write"], created_at: START, last_used_at: null },
+    id: expect.stringMatching(/^key_[0-9a-z]{26}$/),
+    object: "key",
+    name: "Web shop",
+    scopes: ["read", "write"],
+    created_at: START,
+    last_used_at: null,
   });
   expect(secret).toMatch(/^fw_live_[0-9A-Za-z]{65}$/);
   expect((await ask("GET", `/keys/${key.id}`)).answer).toEqual(key);
@@ -103,14 +107,14 @@ test("a key neither makes nor rolls one with scopes that it lacks", async () => 
     expect(await ask("POST", "/keys", { name: "More", scopes }, by)).toMatchObject(forbidden);
   }
   expect(await ask("POST", `/keys/${all.id}/roll`, {}, reader)).toMatchObject(forbidden);
-  const made = async (body: object, by = reader) =>
+  const scopesOf = async (body: object, by = reader) =>
     (await ask<NewApiKey>("POST", "/keys", body, by)).answer.scopes;
-  expect(await made({ name: "As its maker", scopes: ["admin", "read"] })).toEqual(["admin", "read"]);
-  expect(await made({ name: "The usual of its maker's" })).toEqual(["read"]);
-  expect(await made({ name: "Admin too", scopes: ["admin"] }, admin)).toEqual(["admin"]);
+  expect(await scopesOf({ name: "As its maker", scopes: ["admin", "read"] })).toEqual(["admin", "read"]);
+  expect(await scopesOf({ name: "The usual of its maker's" })).toEqual(["read"]);
+  expect(await scopesOf({ name: "Admin too", scopes: ["admin"] }, admin)).toEqual(["admin"]);
 });
 
-test("a project has at most so many keys, which its old ones make room for", async () => {
+test("a project has a maximum number of keys, and a deleted key frees its place", async () => {
   const { ask, create } = open({ keys: 2 });
   const { id } = await create({ name: "one" });
   await create({ name: "two" });
@@ -218,7 +222,8 @@ test.each([
 ])("rejects the key $body", async ({ body, param }) => {
   const { ask } = open();
   expect(await ask("POST", "/keys", body)).toMatchObject({
-    ...{ status: 400, answer: { kind: "request_invalid", param } },
+    status: 400,
+    answer: { kind: "request_invalid", param },
   });
 });
 
@@ -226,6 +231,7 @@ test.each([-1, 1.5, 604_801, "3600", null])("rejects a grace period of %j", asyn
   const { ask, create } = open();
   const { id } = await create({ name: "n" });
   expect(await ask("POST", `/keys/${id}/roll`, { keep_seconds })).toMatchObject({
-    ...{ status: 400, answer: { kind: "request_invalid", param: "keep_seconds" } },
+    status: 400,
+    answer: { kind: "request_invalid", param: "keep_seconds" },
   });
 });

@@ -9,8 +9,13 @@ const id = createIds(Math.random);
 const make = (name: string, more = {}): Connection =>
   createConnection(
     {
-      ...{ name, kind: "s3", endpoint: "https://s3.example", region: "auto" },
-      ...{ access_key_id: "AK", secret_access_key: "not kept here", ...more },
+      name,
+      kind: "s3",
+      endpoint: "https://s3.example",
+      region: "auto",
+      access_key_id: "AK",
+      secret_access_key: "not kept here",
+      ...more,
     },
     id,
     1000,

@@ -47,6 +47,8 @@ test("without keys, each use names what needs them", async () => {
   const message =
     "Connections, webhooks and encrypted streams are not set up here: the secret CONNECTION_KEYS is missing.";
   await expect(seal.seal("key", "mine/task_1")).rejects.toMatchObject({
-    ...{ kind: "service_unavailable", retryable: false, message },
+    kind: "service_unavailable",
+    retryable: false,
+    message,
   });
 });

@@ -168,8 +168,8 @@ test.for([
   expect(reader.size).toBeGreaterThan(10_000_000);
   expect(reader.bytes).toBeLessThan(reader.size / 2);
   const path = await rig.save(chunks[0] ?? []);
-  const wanted = { input: ["-ss", String(start), "-t", "1"], filter: "scale=96:54" };
-  const like = await measureLikeness(path, input, wanted);
+  const expected = { input: ["-ss", String(start), "-t", "1"], filter: "scale=96:54" };
+  const like = await measureLikeness(path, input, expected);
   expect(like).toMatchObject({ frames: 10 });
   expect(like.worst).toBeGreaterThan(0.8);
 });

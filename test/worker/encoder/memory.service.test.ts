@@ -35,8 +35,8 @@ test("work that does not fit fails with out_of_memory, and the next job encodes 
   const small = await clip("mp4", { seconds: 1 });
   const before = await rig.encode(small, "image", { format: "png" });
   for (let n = 0; n < 3; n++) {
-    const tried = rig.encode(large, "video", { format: "webm" });
-    await expect(tried).rejects.toMatchObject({ kind: "out_of_memory", retryable: false });
+    const encode = rig.encode(large, "video", { format: "webm" });
+    await expect(encode).rejects.toMatchObject({ kind: "out_of_memory", retryable: false });
     const after = await rig.encode(small, "image", { format: "png" });
     expect(after.chunks).toEqual(before.chunks);
   }

@@ -47,7 +47,7 @@ async function states(response: Response, onState: (state: string) => unknown = 
 }
 
 /** Sends a probe that has its turn and keeps it until its bytes are released. */
-async function heldProbe(signal?: AbortSignal) {
+async function blockedProbe(signal?: AbortSignal) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   void writer.write(small.subarray(0, -text.length)).catch(() => {});
@@ -65,7 +65,7 @@ async function heldProbe(signal?: AbortSignal) {
 
 test("runs one job at a time: the next one starts when the first has ended", async () => {
   const order: string[] = [];
-  const first = await heldProbe();
+  const first = await blockedProbe();
   const waiting = post(small).then((response) => states(response, (state) => order.push(`second ${state}`)));
   await expect.poll(() => order).toContain("second waiting");
   // Longer than the line takes to notice a free place.
@@ -114,7 +114,7 @@ test("rejects jobs beyond the queue with Retry-After, and accepts them later", a
 });
 
 test("a waiting caller that leaves gives up its place", async () => {
-  const first = await heldProbe();
+  const first = await blockedProbe();
   const seen = { left: 0, staying: 0 };
   const leaving = new AbortController();
   const left = post(small, leaving.signal).then((response) => states(response, () => seen.left++));
@@ -129,12 +129,12 @@ test("a waiting caller that leaves gives up its place", async () => {
 
 test("a caller that leaves during its turn does not block the others", async () => {
   const leaving = new AbortController();
-  const held = await heldProbe(leaving.signal);
+  const blocked = await blockedProbe(leaving.signal);
   let waits = 0;
   const waiting = post(small).then((response) => states(response, () => waits++));
   await expect.poll(() => waits).toBe(1);
   leaving.abort();
-  await expect(held.states).rejects.toThrow();
+  await expect(blocked.states).rejects.toThrow();
   expect(await waiting).toEqual(["waiting", "running", "input_unsupported"]);
 });
 

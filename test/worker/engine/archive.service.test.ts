@@ -48,12 +48,12 @@ test("records move to the archive, where they are read, not cancelled, and delet
   const post = async <T>(path: string, body: object): Promise<T> =>
     (await rig.call(path, { method: "POST", body })).json;
   const image = { input, kind: "image", options: { format: "webp", width: 64 } };
-  const made = [
+  const created = [
     await post<Task>("/tasks", image),
     await post<Task>("/tasks", { ...image, metadata: { name: "other" } }),
   ];
   const step = await post<Step>("/steps", { kind: "probe", input: { object: "external_file", url: input } });
-  const [one, other] = await Promise.all(made.map(({ id }) => rig.finished(id)));
+  const [one, other] = await Promise.all(created.map(({ id }) => rig.finished(id)));
   const probed = await rig.finishedStep(step.id);
   expect([one?.status, other?.status, probed.status]).toEqual(["succeeded", "succeeded", "succeeded"]);
 
@@ -61,7 +61,7 @@ test("records move to the archive, where they are read, not cancelled, and delet
     async () => [...(await list("/tasks")), ...(await list("/steps"))],
     (records) => records.length === 0,
   );
-  // From the archive alone.
+  // Only the archive has them now.
   for (const id of [one, other].map((task) => task?.id ?? "")) {
     await env.KV.delete(`task:${id}`);
     expect(await readObject(id)).toBeNull();
@@ -99,7 +99,7 @@ test("a job moves to the archive with its tasks, where it is read, not cancelled
   expect(done).toMatchObject({ status: "succeeded", tasks: outputs.map(({ kind }) => ({ kind })) });
   await rig.until(
     () => lines(),
-    (found) => found.some((line) => line.startsWith(`{"id":"${id}"`)),
+    (stored) => stored.some((line) => line.startsWith(`{"id":"${id}"`)),
   );
   await rig.until(
     () => list("/jobs"),
@@ -122,12 +122,12 @@ test("a job moves to the archive with its tasks, where it is read, not cancelled
 
 test("an archived job goes with the last of its tasks, and one that is deleted on its way to the archive", async () => {
   const archive = createJobArchive(archiveOf("alpha"));
-  const made = (time: number) => {
+  const jobAt = (time: number) => {
     const [id, task] = [createIds(Math.random)("job", time), createIds(Math.random)("task", time)];
     const head = { id, object: "job", input: "https://example.com/a.mp4", metadata: {}, created_at: time };
     return { head, tasks: [{ id: task }] } as never as Parameters<typeof archive.write>[0];
   };
-  const [gone, left] = [made(1e12), made(1e12)];
+  const [gone, left] = [jobAt(1e12), jobAt(1e12)];
   const has = async (job: typeof gone) => (await lines()).some((line) => line.includes(job.head.id));
   await archive.write(gone, () => false);
   await archive.write(left, () => true);
@@ -141,7 +141,7 @@ test("a task that was archived before it was freed is deleted in both places", a
   const input = origin.serve("/none.png", { status: 404 });
   const { id } = (await rig.call("/tasks", { method: "POST", body: { input, kind: "image" } })).json as Task;
   const task = await rig.finished(id);
-  // As a pass leaves it that ended between the two.
+  // A pass that ended between the two leaves this.
   await archiveOf("alpha").write("task", [{ id, json: JSON.stringify(task) }], "");
   await rig.until(
     async () => Date.now(),
@@ -157,11 +157,11 @@ test("records removed from one file at the same time stay removed, and its other
   const archive = archiveOf("gamma");
   const records = recordsAt(1e12, 12);
   await archive.write("task", records, "");
-  const [kept, ...removed] = records.map(({ id }) => id);
+  const [remaining, ...removed] = records.map(({ id }) => id);
   expect(await Promise.all(removed.map((id) => archive.remove("task", id)))).toEqual(removed.map(() => true));
-  expect(await lines("gamma")).toEqual([`{"id":"${kept}"}`]);
+  expect(await lines("gamma")).toEqual([`{"id":"${remaining}"}`]);
   expect(await archive.get("task", removed[0] ?? "")).toBeNull();
-  expect(await archive.remove("task", kept ?? "")).toBe(true);
+  expect(await archive.remove("task", remaining ?? "")).toBe(true);
   expect(await lines("gamma")).toEqual([]);
 });
 
@@ -202,29 +202,32 @@ test("a record that cannot be freed holds up no other, and is tried again in the
   const runs = createRunIndex({ exec } as unknown as Sql);
   const [first, second, third] = recordsAt(1e12, 3).map(({ id }) => id);
   for (const id of [first, second, third]) runs.put({ ...QUEUED, id, status: "failed" } as Task, 1);
-  const asked: string[] = [];
-  const kept = new Map<string, string>();
+  const retired: string[] = [];
+  const values = new Map<string, string>();
   const retirement = createRetirement({
-    ...{ project: "epsilon", runs, bucket: bucket(), isLarge: () => false },
+    project: "epsilon",
+    runs,
+    bucket: bucket(),
+    isLarge: () => false,
     webhooks: { removeOf() {}, detach() {} },
-    kv: { get: (name) => kept.get(name), put: (name, id) => kept.set(name, id) },
+    kv: { get: (name) => values.get(name), put: (name, id) => values.set(name, id) },
     objects: {
       getByName: (id) => ({
         async retire() {
-          asked.push(id);
+          retired.push(id);
           if (id === first) throw new Error("The object is away.");
           return true;
         },
       }),
     },
   });
-  const left = () => [first, second, third].filter((id) => runs.get(id ?? "") !== null);
+  const listed = () => [first, second, third].filter((id) => runs.get(id ?? "") !== null);
   expect(await retirement.retire(2e12)).toBe(true);
-  expect([asked, left()]).toEqual([[first, second, third], [first]]);
+  expect([retired, listed()]).toEqual([[first, second, third], [first]]);
   // The pass continues behind it, and ends.
   expect(await retirement.retire(2e12)).toBe(false);
   expect(await retirement.retire(2e12)).toBe(true);
-  expect([asked, left()]).toEqual([[first, second, third, first], [first]]);
+  expect([retired, listed()]).toEqual([[first, second, third, first], [first]]);
   expect(await archiveOf("epsilon").get("task", third ?? "")).toContain(third);
 });
 

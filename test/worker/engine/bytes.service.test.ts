@@ -20,7 +20,7 @@ afterAll(async () => {
   await origin?.close();
 });
 
-// Another attempt at a test finds nothing of the first that is still to be delivered.
+// So that a retried test has no pending deliveries of its first attempt.
 beforeEach(async () => {
   for (const { id } of await list<WebhookEndpoint>("/webhooks/endpoints"))
     await rig.call(`/webhooks/endpoints/${id}`, { method: "DELETE" });
@@ -41,10 +41,10 @@ const list = async <T>(path: string, by = {}): Promise<T[]> => (await rig.call(p
 async function finish(count: number): Promise<Task[]> {
   const input = origin.serve("/still.png", { file: await clip("png") });
   const body = { input, kind: "image", options: { format: "webp", width: 64 } };
-  const made = await Promise.all(
+  const created = await Promise.all(
     Array.from({ length: count }, async () => (await rig.call("/tasks", { method: "POST", body })).json),
   );
-  const ids = new Set<string>(made.map(({ id }) => id));
+  const ids = new Set<string>(created.map(({ id }) => id));
   const ours = async () =>
     (await list<Task>("/tasks?limit=100&status=succeeded")).filter(({ id }) => ids.has(id));
   return rig.until(ours, (tasks) => tasks.length === count, LONG_MS);
@@ -56,14 +56,14 @@ const delivered = () =>
     (pending) => pending.length === 0,
   );
 const received = (path: string, id?: string) =>
-  receiver.got(path).filter(({ event }) => event.data.id === id);
+  receiver.requests(path).filter(({ event }) => event.data.id === id);
 
 test("finished tasks take little of their project's database, and all can be read as it was", async () => {
   await finish(2);
   const start = await databaseBytes();
   await finish(TASKS);
   const alone = await databaseBytes();
-  await rig.call("/webhooks/endpoints", { method: "POST", body: { url: receiver.take("/hooks") } });
+  await rig.call("/webhooks/endpoints", { method: "POST", body: { url: receiver.serve("/hooks") } });
   const tasks = await finish(TASKS);
   await delivered();
   const together = await databaseBytes();
@@ -85,7 +85,7 @@ test("finished tasks take little of their project's database, and all can be rea
 });
 
 test("a deleted task leaves nothing in its project's database", async () => {
-  await rig.call("/webhooks/endpoints", { method: "POST", body: { url: receiver.take("/gone") } });
+  await rig.call("/webhooks/endpoints", { method: "POST", body: { url: receiver.serve("/gone") } });
   const [task] = await finish(1);
   await delivered();
   const ours = async (path: string) =>
@@ -108,7 +108,7 @@ test("a deleted task leaves nothing in its project's database", async () => {
   expect(events.size).toBe(3);
   const deliveries = await list<WebhookDelivery>("/webhooks/deliveries?limit=100");
   expect(deliveries.filter(({ event_id }) => events.has(event_id))).toEqual([]);
-  // Its id stands in one row, against changes that come late; and its own object is empty.
+  // One row keeps its id, to reject late changes; its own object is empty.
   const tables = (exec: Exec) => exec("SELECT name FROM sqlite_master WHERE type = 'table'");
   const { exec } = await rig.worker().getDurableObjectStorage("PROJECT", { name: "alpha" });
   const rows: string[] = [];
@@ -129,7 +129,7 @@ type Exec = Awaited<ReturnType<ReturnType<typeof rig.worker>["getDurableObjectSt
 
 const BETA = { key: "key-of-beta" };
 
-// As SQLite refuses every new row of a database that has reached its 10 GB.
+// SQLite refuses every new row once a database has reached 10 GB.
 async function fill(full: boolean): Promise<void> {
   const { exec } = await rig.worker().getDurableObjectStorage("PROJECT", { name: "beta" });
   const refuse = "BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
@@ -148,18 +148,18 @@ test("a full project refuses new tasks whole; a task that runs ends, and is list
   const { MEDIA } = await rig.worker().getEnv();
   await MEDIA.put(`work/${id}/left`, "of an encode");
   await fill(true);
-  const asked = { input: origin.serve("/never.mp3", { file: await clip("png") }), kind: "audio" };
-  const refused = await rig.call("/tasks", { method: "POST", body: asked, ...BETA });
+  const request = { input: origin.serve("/never.mp3", { file: await clip("png") }), kind: "audio" };
+  const refused = await rig.call("/tasks", { method: "POST", body: request, ...BETA });
   expect([refused.status, refused.json.kind]).toEqual([503, "service_unavailable"]);
   expect((await rig.call(`/tasks/${id}/cancel`, { method: "POST", ...BETA })).json.status).toBe("cancelled");
   const env = await rig.worker().getEnv();
   const { KV, TASK } = env;
   type Mirror = { record: Task } | null;
   const mirror = async () => (await KV.get(`task:${id}`, "json")) as Mirror;
-  await rig.until(mirror, (found) => found?.record.status === "cancelled");
+  await rig.until(mirror, (stored) => stored?.record.status === "cancelled");
   const run = () => instanceStatus(env, id);
   await rig.until(run, (status) => status !== "running");
-  // What it can do by itself waits for no mirror.
+  // Its own cleanup does not wait for the mirror.
   const files = async () => (await MEDIA.list({ prefix: `work/${id}/` })).objects.length;
   await rig.until(files, (count) => count === 0);
   expect((await read()).status).toBe("cancelled");

@@ -13,14 +13,14 @@ import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { type FrontDoor, openFrontDoor } from "../../judge/front-door.ts";
-import { type HeldNative, startHeldNative } from "./held-native.ts";
+import { type ManualNative, startManualNative } from "./manual-native.ts";
 
 const LIMIT = 3;
 const SECONDS = 1200;
 
 let folder: string;
 let env: Record<string, string>;
-let native: HeldNative;
+let native: ManualNative;
 let service: Service;
 let door: FrontDoor;
 let origin: Origin;
@@ -28,11 +28,15 @@ let input: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-chunks-"));
-  [native, origin] = await Promise.all([startHeldNative(), startOrigin()]);
+  [native, origin] = await Promise.all([startManualNative(), startOrigin()]);
   env = {
-    ...{ API_KEYS: "k", STATE_DIR: folder, WATCH_SECONDS: "2", MAX_CHUNKS_IN_FLIGHT: String(LIMIT) },
+    API_KEYS: "k",
+    STATE_DIR: folder,
+    WATCH_SECONDS: "2",
+    MAX_CHUNKS_IN_FLIGHT: String(LIMIT),
     ...NO_LIMITS,
-    ...{ NATIVE_ENCODER_URL: native.urls, NATIVE_ENCODER_TOKEN: "t" },
+    NATIVE_ENCODER_URL: native.urls,
+    NATIVE_ENCODER_TOKEN: "t",
   };
   service = await startService(parseSettings({ ...env, PORT: "0" }));
   door = openFrontDoor(service.url, "k");
@@ -48,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
-  for (const list of [native.started, native.asked, native.ended]) list.length = 0;
+  for (const list of [native.started, native.requested, native.cancelled]) list.length = 0;
 });
 
 const POLL = { timeout: 60_000, interval: 20 };
@@ -93,7 +97,7 @@ test("encodes chunks in parallel up to the limit, starting one for each that is 
   await expect.poll(() => native.running(), POLL).toEqual([0, 2, 3]);
   const task = await finishAll(id);
   expect([task.status, task.error]).toEqual(["succeeded", null]);
-  expect(native.most()).toBe(LIMIT);
+  expect(native.maxRunning()).toBe(LIMIT);
   expect(native.started.length).toBeGreaterThan(LIMIT + 1);
   expect(native.started.toSorted((one, other) => one - other)).toEqual(
     native.started.map((_, index) => index),
@@ -116,17 +120,17 @@ test("after a crash the service does not request finished chunks again", {
   const choice = await readChoice(id);
   const { port } = new URL(service.url);
   await service.kill("SIGKILL");
-  native.asked.length = 0;
+  native.requested.length = 0;
   service = await startService(parseSettings({ ...env, PORT: port }));
   expect(await readChoice(id)).toEqual(choice);
   // Work that continued meanwhile is found again.
-  await expect.poll(() => native.asked.toSorted(), POLL).toEqual([1, 3, 4]);
+  await expect.poll(() => native.requested.toSorted(), POLL).toEqual([1, 3, 4]);
   const task = await finishAll(id);
   expect([task.status, task.error]).toEqual(["succeeded", null]);
   const { encoder, reason, refusals } = task.steps[2]?.output ?? {};
   expect(choice).toEqual({ encoder, reason, refusals });
-  expect(native.asked).not.toContain(0);
-  expect(native.asked).not.toContain(2);
+  expect(native.requested).not.toContain(0);
+  expect(native.requested).not.toContain(2);
   expect(new Set(native.started).size).toBe(native.started.length);
   const { path } = await door.fetchFile(task.output ?? "");
   expect((await readFacts(path)).picture?.times).toHaveLength(SECONDS);
@@ -139,19 +143,21 @@ test("cancelling a task cancels all its chunks at once", { timeout: 120_000 }, a
   await native.finish(0);
   await expect.poll(() => native.running(), POLL).toEqual([1, 2, 3]);
   expect((await door.request<Task>("POST", `/tasks/${id}/cancel`)).body.status).toBe("cancelled");
-  // Sooner than any would end on its own.
+  // Before any would end by itself.
   await expect.poll(() => native.running(), { timeout: 10_000, interval: 10 }).toEqual([]);
-  expect(native.ended.toSorted()).toEqual([1, 2, 3]);
+  expect(native.cancelled.toSorted()).toEqual([1, 2, 3]);
 });
 
 test("outputs of a job that decode the same are sent as one group", async () => {
   const file = await clip("mp4");
   const [large, small, later] = [{ width: 120 }, { width: 80 }, { width: 80, start: 0.5 }];
   const outputs = [large, small, later].map((options) => ({
-    ...{ kind: "video", options: { ...options, codec: "h265" } },
+    kind: "video",
+    options: { ...options, codec: "h265" },
   }));
   const { body: job } = await door.request<Job>("POST", "/jobs", {
-    ...{ input: origin.serve("/short.mp4", { file }), outputs },
+    input: origin.serve("/short.mp4", { file }),
+    outputs,
   });
   const sent = () => job.tasks.flatMap(({ id }) => native.jobs().filter((each) => each.id.startsWith(id)));
   await vi.waitUntil(() => sent().length === 3, POLL);

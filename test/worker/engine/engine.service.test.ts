@@ -37,10 +37,10 @@ async function create<T extends Task | Step = Task>(path: "/tasks" | "/steps", b
   return answer.json;
 }
 
-const isAsked = (path: string) =>
+const isRequested = (path: string) =>
   rig.until(
     async () => origin.log.some((request) => request.path === path),
-    (asked) => asked,
+    (requested) => requested,
   );
 
 async function list(status: string): Promise<Task[]> {
@@ -87,7 +87,7 @@ test("a task runs its four steps, is mirrored in KV and listed, and leaves no wo
   expect((await rig.call("/tasks?status=succeeded&limit=1")).json).toEqual([task]);
   const keys = await rig.until(
     () => keysOf(id),
-    (found) => found.every((key) => key.startsWith("out/")),
+    (stored) => stored.every((key) => key.startsWith("out/")),
   );
   expect(keys).toEqual([`out/${id}/sound.mp3`]);
 });
@@ -121,7 +121,7 @@ test("lists follow the states of their records", async () => {
       const listed = async (status: string) => (await list(status)).some((task) => task.id === id);
       await rig.until(
         () => Promise.all(["queued", "processing", "failed"].map(listed)),
-        (found) => found.join() === "false,false,true",
+        (results) => results.join() === "false,false,true",
       );
     }),
   );
@@ -152,7 +152,7 @@ test("a cancelled run stops, deletes its files and stays cancelled", async () =>
     ranges: false,
   });
   const { id } = await create("/tasks", { input, kind: "video" });
-  await isAsked("/slow.mp4");
+  await isRequested("/slow.mp4");
   const cancelled = await rig.call(`/tasks/${id}/cancel`, { method: "POST" });
   expect([cancelled.status, cancelled.json.status]).toEqual([200, "cancelled"]);
   expect(cancelled.json.steps.map((step: Step) => step.status)).toEqual(Array(4).fill("cancelled"));
@@ -168,7 +168,9 @@ test("extra inputs are tried again, are limited, and leave nothing", async () =>
   const logo = await clip("png");
   const under = (path: string, answer: Parameters<Origin["serve"]>[1]) =>
     create("/tasks", {
-      ...{ input, kind: "video", options: { width: 64, overlay: { url: origin.serve(path, answer) } } },
+      input,
+      kind: "video",
+      options: { width: 64, overlay: { url: origin.serve(path, answer) } },
     });
   const flaky = await under("/flaky.png", (request) => (request < 2 ? { status: 503 } : { file: logo }));
   const large = await under("/large.png", { file: logo, declared_total: 6e9 });
@@ -177,13 +179,13 @@ test("extra inputs are tried again, are limited, and leave nothing", async () =>
   expect([status, error]).toEqual(["succeeded", null]);
   const bare = await rig.until(
     () => keysOf(flaky.id),
-    (found) => found.every((key) => key.startsWith("out/")),
+    (stored) => stored.every((key) => key.startsWith("out/")),
   );
   expect(bare).toEqual([`out/${flaky.id}/under.mp4`]);
   const failed = await rig.finished(large.id);
   expect(failed.error).toMatchObject({ kind: "input_too_large", step_id: failed.steps[1]?.id });
   expect(failed.error?.message).toMatch(/^options\.overlay\.url: /);
-  await isAsked("/hanging.png");
+  await isRequested("/hanging.png");
   await rig.call(`/tasks/${hanging.id}/cancel`, { method: "POST" });
   for (const { id } of [large, hanging]) {
     await rig.until(
@@ -255,7 +257,7 @@ test("rejects a file too large for the light encoder before copying it, with the
 
 test("the watch fails a run whose engine died as worker_lost", async () => {
   const { id } = await create("/tasks", { input: origin.serve("/dead", { silent: true }), kind: "video" });
-  await isAsked("/dead");
+  await isRequested("/dead");
   await terminateInstance(env, id);
   expect((await rig.finished(id)).error).toMatchObject({ kind: "worker_lost", retryable: true });
 });

@@ -78,9 +78,9 @@ test("a thousand listeners of one task all receive its end", async () => {
   const id = await create();
   const listeners = await each(Array(LISTENERS).fill(id), listen);
   expect(new Set(listeners.map(({ first }) => first?.status))).toEqual(new Set(["queued"]));
-  const heard = Promise.all(listeners.map(({ next }) => next()));
+  const received = Promise.all(listeners.map(({ next }) => next()));
   expect((await ask(`/tasks/${id}/cancel`, { method: "POST" })).status).toBe(200);
-  expect(states(await heard)).toEqual(Array(LISTENERS).fill([id, "cancelled"]));
+  expect(states(await received)).toEqual(Array(LISTENERS).fill([id, "cancelled"]));
   expect(new Set(await Promise.all(listeners.map(({ next }) => next())))).toEqual(new Set([null]));
 });
 
@@ -89,7 +89,7 @@ test("listeners of many tasks each receive their own task's events", async () =>
   expect(new Set(ids).size).toBe(TASKS);
   const listeners = await each(ids, listen);
   expect(states(listeners.map(({ first }) => first))).toEqual(ids.map((id) => [id, "queued"]));
-  const heard = Promise.all(listeners.map(({ next }) => next()));
+  const received = Promise.all(listeners.map(({ next }) => next()));
   await each(ids, (id) => ask(`/tasks/${id}/cancel`, { method: "POST" }));
-  expect(states(await heard)).toEqual(ids.map((id) => [id, "cancelled"]));
+  expect(states(await received)).toEqual(ids.map((id) => [id, "cancelled"]));
 });

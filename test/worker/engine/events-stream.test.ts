@@ -31,32 +31,32 @@ function follow(seen = 0) {
 
 function collect(stream: ReadableStream<Uint8Array>) {
   const events: SentEvent[] = [];
-  const got = { events, ended: false, ids: () => events.map(({ id }) => Number(id)) };
+  const collected = { events, ended: false, ids: () => events.map(({ id }) => Number(id)) };
   void (async () => {
     for await (const event of readEvents(stream)) events.push(event);
-    got.ended = true;
+    collected.ended = true;
   })();
-  return got;
+  return collected;
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 test("sends the latest change at most once a second, and the end at once", async () => {
   const { stream, move } = follow();
-  const got = collect(stream);
+  const received = collect(stream);
   await pass(0);
-  expect(got.ids()).toEqual([1]);
+  expect(received.ids()).toEqual([1]);
   move(1);
   move(2);
   await pass(999);
-  expect(got.ids()).toEqual([1]);
+  expect(received.ids()).toEqual([1]);
   await pass(1);
-  expect(got.ids()).toEqual([1, 3]);
+  expect(received.ids()).toEqual([1, 3]);
   await pass(5000);
   move(7);
   await pass(0);
-  expect(got.ids()).toEqual([1, 3, 8]);
-  expect(JSON.parse(got.events.at(-1)?.data ?? "")).toEqual({
+  expect(received.ids()).toEqual([1, 3, 8]);
+  expect(JSON.parse(received.events.at(-1)?.data ?? "")).toEqual({
     record: STATES[7],
     progress: 52,
     speed: expect.closeTo(20 / 3.8),
@@ -65,7 +65,7 @@ test("sends the latest change at most once a second, and the end at once", async
   });
   move(STATES.length - 1);
   await pass(0);
-  expect([got.ids(), got.ended]).toEqual([[1, 3, 8, STATES.length], true]);
+  expect([received.ids(), received.ended]).toEqual([[1, 3, 8, STATES.length], true]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
@@ -92,18 +92,18 @@ test("a slow reader skips the states in between, which are not kept in memory", 
     move(state);
     await pass(2000);
   }
-  const got = collect(stream);
+  const received = collect(stream);
   await pass(0);
-  expect([got.ids(), got.ended]).toEqual([[STATES.length], true]);
+  expect([received.ids(), received.ended]).toEqual([[STATES.length], true]);
 });
 
 test("deleting a task ends its streams, and a reader that leaves keeps no timers", async () => {
   const { stream, move } = follow();
-  const got = collect(stream);
+  const received = collect(stream);
   await pass(10);
   move(null);
   await pass(0);
-  expect([got.ids(), got.ended]).toEqual([[1], true]);
+  expect([received.ids(), received.ended]).toEqual([[1], true]);
   const other = follow();
   const reader = other.stream.getReader();
   await reader.read();
@@ -126,14 +126,14 @@ test("the service estimates the time left as a page does", async () => {
   watch.add(QUEUED.id, { update: (update) => inPage.push(update), fail: () => {} });
   const stream = events.follow("p", 0);
   if (!(stream instanceof ReadableStream)) throw new Error("There is nothing to follow.");
-  const got = collect(stream);
+  const received = collect(stream);
   await pass(1000);
   for (at = 1; at < states.length; at++) {
     watch.changed({ record: states[at] ?? QUEUED, choice: null });
     events.changed();
     await pass(1000);
   }
-  const etas = got.events.map(({ data }) => JSON.parse(data).eta);
+  const etas = received.events.map(({ data }) => JSON.parse(data).eta);
   expect(etas).toEqual(inPage.map(({ eta }) => eta));
   // 35 percent left, at 2 a second lately and about 6 overall.
   expect(etas.at(-1)).toBeCloseTo(35 / (2 ** 0.8 * (50 / 9) ** 0.2));

@@ -67,7 +67,7 @@ const FIVE = [
 
 test("five outputs of one input read it once, and each is a task of its own", async () => {
   const input = origin.serve("/five.mp4", { file: film });
-  const job = await create({ input, outputs: FIVE, webhook_url: receiver.take("/five") });
+  const job = await create({ input, outputs: FIVE, webhook_url: receiver.serve("/five") });
   expect(job).toMatchObject({ input, status: "queued", started_at: null, finished_at: null });
   expect(job.tasks.map(({ kind, job }) => [kind, job])).toEqual([
     ["video", { id: job.id, name: "large" }],
@@ -90,7 +90,7 @@ test("five outputs of one input read it once, and each is a task of its own", as
   expect(await missed.text()).toContain(`id: ${done.updated_at}\n`);
   expect(outcomes(done)).toEqual(FIVE.map(() => ["succeeded", null]));
   expect([done.status, done.tasks.map(({ id }) => id)]).toEqual(["succeeded", job.tasks.map(({ id }) => id)]);
-  // What the server sends until it is known to send ranges comes twice.
+  // Bytes sent before the server is known to support ranges are sent twice.
   expect(sent()).toBeLessThan(bytes * 1.2);
 
   const [large, small, still, , sound] = done.tasks;
@@ -109,17 +109,17 @@ test("five outputs of one input read it once, and each is a task of its own", as
   expect((await readFacts(await save(sound))).sound?.codec).toBe("mp3");
 
   expect((await rig.call("/jobs?limit=1")).json).toEqual([done]);
-  const ofJob = async () => receiver.got("/five").filter(({ event }) => event.kind.startsWith("job."));
-  const [told] = await rig.until(ofJob, (got) => got.length > 0);
-  expect([told?.event.kind, told?.event.data]).toEqual(["job.succeeded", done]);
+  const ofJob = async () => receiver.requests("/five").filter(({ event }) => event.kind.startsWith("job."));
+  const [first] = await rig.until(ofJob, (got) => got.length > 0);
+  expect([first?.event.kind, first?.event.data]).toEqual(["job.succeeded", done]);
   const { json: events } = await rig.call("/events?kind=job.succeeded");
-  expect(events).toEqual([told?.event]);
+  expect(events).toEqual([first?.event]);
   const { json: deliveries } = await rig.call("/webhooks/deliveries?kind=job.succeeded");
   expect(deliveries).toHaveLength(1);
   const replayed = await rig.call(`/webhooks/deliveries/${deliveries[0].id}/replay`, { method: "POST" });
   expect(replayed.status).toBe(200);
   const [, again] = await rig.until(ofJob, (got) => got.length > 1);
-  expect(again?.event).toEqual(told?.event);
+  expect(again?.event).toEqual(first?.event);
   await rig.until(
     () => keysIn(`work/${job.id}/`),
     (keys) => keys.length === 0,
@@ -169,18 +169,18 @@ test("an output that comes after another one reads its file, and fails when that
 test("a job is cancelled, its tasks are deleted one by one or together, and other projects do not see it", async () => {
   const input = origin.serve("/hang", { silent: true });
   const outputs = [{ kind: "video" }, { kind: "audio" }, { kind: "audio", after: 0 }];
-  const job = await create({ input, outputs, webhook_url: receiver.take("/job") });
+  const job = await create({ input, outputs, webhook_url: receiver.serve("/job") });
   const path = `/jobs/${job.id}`;
-  // The one that waits for another is announced as well.
+  // Webhooks announce the waiting task as well.
   const ids = job.tasks.map(({ id }) => id).toSorted();
   const events = (kind: string) => async () => [
-    ...new Set(receiver.got("/job").flatMap(({ event }) => (event.kind === kind ? event.data.id : []))),
+    ...new Set(receiver.requests("/job").flatMap(({ event }) => (event.kind === kind ? event.data.id : []))),
   ];
   const ofAll = (got: string[]) => isDeepStrictEqual(got.toSorted(), ids);
   await rig.until(events("task.created"), ofAll);
   await rig.until(
     async () => origin.log.length,
-    (asked) => asked > 0,
+    (count) => count > 0,
   );
   const foreign = { key: "key-of-beta" };
   for (const [at, method] of [
@@ -231,7 +231,7 @@ test("a job that is cancelled while its tasks are created, of which one cannot b
     create(job: NewJob): Promise<boolean>;
     cancel(project: string): Promise<string>;
   };
-  const made = { base, key_id: "key", webhook_url: receiver.take("/refused") };
+  const made = { base, key_id: "key", webhook_url: receiver.serve("/refused") };
   const creating = object.create({ project: "alpha", head, tasks, made, keys: {} });
   let settled = false;
   void creating.finally(() => {
@@ -250,8 +250,8 @@ test("a job that is cancelled while its tasks are created, of which one cannot b
       20_000,
     );
   expect((await rig.call("/jobs?limit=100")).json.map(({ id }: Job) => id)).not.toContain(head.id);
-  // No event of a task went out that was then never to have been.
-  expect(receiver.got("/refused")).toEqual([]);
+  // No event was sent for a task that was not created.
+  expect(receiver.requests("/refused")).toEqual([]);
 });
 
 test("a task that is cancelled or deleted leaves the input to the others", async () => {
@@ -265,7 +265,7 @@ test("a task that is cancelled or deleted leaves the input to the others", async
   // One of them reads the input for all.
   await rig.until(
     async () => origin.log.length,
-    (asked) => asked > 0,
+    (count) => count > 0,
   );
   expect((await rig.call(`/tasks/${tasks[0]?.id}/cancel`, { method: "POST" })).status).toBe(200);
   expect((await rig.call(`/tasks/${tasks[0]?.id}`, { method: "DELETE" })).status).toBe(204);

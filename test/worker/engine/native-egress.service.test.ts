@@ -13,11 +13,11 @@ const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
 const secrets = { API_KEYS: "k", MEDIA_SIGNING_KEY: "the signing key of these very tests" };
 const configPath = new URL("native-egress/wrangler.toml", import.meta.url);
 const launched: Rig[] = [];
-const asked: { env: Record<string, string>; enableInternet: boolean }[] = [];
+const starts: { env: Record<string, string>; enableInternet: boolean }[] = [];
 const launcher = createServer(async (request, response) => {
-  const options = (await json(request)) as (typeof asked)[number];
-  asked.push(options);
-  // Of a container's own, so any port will do here.
+  const options = (await json(request)) as (typeof starts)[number];
+  starts.push(options);
+  // A container has a port of its own, so any will do here.
   const rig = await startRig({ ...options.env, PORT: "0" });
   launched.push(rig);
   response.end(rig.url.replace("0.0.0.0", "127.0.0.1"));
@@ -65,14 +65,14 @@ test.each([
   expect((await send(to, { headers: { Authorization: "Bearer k" } })).status).toBe(status);
 });
 
-test("a container starts with all that it must have, and takes requests from its object alone", async () => {
+test("a container starts with the settings that it needs, and accepts requests only from its object", async () => {
   const send = (instance: string, path: string, init: RequestInit = {}) => {
     const headers = { ...init.headers, To: `http://native${path}`, Instance: instance };
     return server.fetch("/", { ...init, headers } as never);
   };
   const health = await send("native-1", "/health");
   expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ running: 0 })]);
-  expect(asked).toEqual([
+  expect(starts).toEqual([
     {
       env: {
         HOST: "0.0.0.0",
@@ -83,7 +83,7 @@ test("a container starts with all that it must have, and takes requests from its
       enableInternet: false,
     },
   ]);
-  // Whatever a caller calls itself, the object's own token goes along.
+  // The object's own token replaces the caller's.
   const job = { method: "POST", body: "[]", headers: { Authorization: "Bearer another" } };
   const inside = await send("native-1", "/jobs", job);
   expect([inside.status, ((await inside.json()) as { kind: string }).kind]).toEqual([400, "request_invalid"]);
@@ -91,6 +91,6 @@ test("a container starts with all that it must have, and takes requests from its
   expect([outside.status, ((await outside.json()) as { kind: string }).kind]).toEqual([401, "token_invalid"]);
 
   expect((await send("native-2", "/health")).status).toBe(200);
-  const [one, two] = asked.map(({ env }) => env.NATIVE_ENCODER_TOKEN);
+  const [one, two] = starts.map(({ env }) => env.NATIVE_ENCODER_TOKEN);
   expect(two).not.toBe(one);
 });

@@ -5,11 +5,11 @@ import { createNatives, SERVICE_IN_CONTAINER } from "../../../worker/run/encoder
 import { readSettings } from "../../../worker/settings/read.ts";
 import { ServiceSettings } from "../../../worker/settings/schema.ts";
 
-const asked: string[] = [];
+const requests: string[] = [];
 const NATIVE = {
   getByName: (name: string) => ({
     fetch: async (url: string) => {
-      asked.push(`${name} ${url}`);
+      requests.push(`${name} ${url}`);
       return new Response("container");
     },
   }),
@@ -48,5 +48,5 @@ test("uses containers otherwise, with media at their internal host", async () =>
     ["native-1", "native-2", "native-3"],
   ]);
   await instances[1]?.fetch("/jobs/a?wait=5");
-  expect(asked).toEqual(["native-2 http://native/jobs/a?wait=5"]);
+  expect(requests).toEqual(["native-2 http://native/jobs/a?wait=5"]);
 });

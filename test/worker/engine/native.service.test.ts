@@ -63,14 +63,17 @@ async function startEncode(): Promise<{ id: string; pids: number[] }> {
 }
 
 test.each([
-  { codec: "h265", wish: H265, name: "hevc", tag: "hvc1" },
-  { codec: "av1", wish: { kind: "video", options: { codec: "av1" } } as const, name: "av1", tag: "av01" },
-])("encodes video as $codec", async ({ codec, wish, name, tag }) => {
+  { codec: "h265", request: H265, name: "hevc", tag: "hvc1" },
+  { codec: "av1", request: { kind: "video", options: { codec: "av1" } } as const, name: "av1", tag: "av01" },
+])("encodes video as $codec", async ({ codec, request, name, tag }) => {
   const source = await clip("mp4", { seconds: 1 });
-  const { task, path, mime } = await lab.door.encode({ input: await small(), ...wish });
+  const { task, path, mime } = await lab.door.encode({ input: await small(), ...request });
   expect(mime).toBe("video/mp4");
   expect(encodeOf(task)?.output).toMatchObject({
-    ...{ encoder: "native", format: "mp4", width: 160, height: 90 },
+    encoder: "native",
+    format: "mp4",
+    width: 160,
+    height: 90,
     codecs: { video: codec, audio: "aac" },
     reason: expect.stringMatching(/\w/),
   });
@@ -98,7 +101,8 @@ test("outputs of a job that the light encoder would do one after another are enc
 
 test("encodes an image as avif", async () => {
   const { task, path, mime } = await lab.door.encode({
-    ...{ input: await small(), kind: "image" },
+    input: await small(),
+    kind: "image",
     options: { format: "avif", width: 80 },
   });
   expect(mime).toBe("image/avif");
@@ -111,7 +115,10 @@ test("a HEIC of tiles, turned and mirrored, comes out as it is shown", async () 
   const input = await serve(heic);
   const { task, path } = await lab.door.encode({ input, kind: "image", options: { format: "webp" } });
   expect(encodeOf(task)?.output).toMatchObject({
-    ...{ encoder: "native", format: "webp", width: 96, height: 160 },
+    encoder: "native",
+    format: "webp",
+    width: 96,
+    height: 160,
     refusals: [{ encoder: "light", code: "input_format", format: "heic" }],
   });
   expect((await measureLikeness(path, png, { filter: shown })).mean).toBeGreaterThan(0.95);
@@ -133,7 +140,8 @@ test("an animated WebP becomes a video with all frames in their times", async ()
   const input = await serve(await movingWebp());
   const { task, path } = await lab.door.encode({ input, kind: "video", options: { quality: "very_high" } });
   expect(encodeOf(task)?.output).toMatchObject({
-    ...{ encoder: "native", counts: { pictures: { source: 4, output: 4 } } },
+    encoder: "native",
+    counts: { pictures: { source: 4, output: 4 } },
     refusals: [{ encoder: "light", code: "input_format", format: "animated webp" }],
   });
   expect((await readFacts(path)).picture?.times).toEqual(MOVING_TIMES);

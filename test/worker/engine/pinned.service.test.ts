@@ -33,7 +33,8 @@ beforeEach(() => origin.forget());
 
 // A minute at 5 Mbit/s, which no encoder reads whole for a second of it; its index is at the end.
 const FILM = {
-  ...{ size: "640x360", seconds: 60 },
+  size: "640x360",
+  seconds: 60,
   coded: "-b:v 5M -minrate 5M -maxrate 5M -bufsize 5M -x264-params nal-hrd=cbr -g 50",
 };
 
@@ -58,7 +59,7 @@ async function save(task: Task): Promise<string> {
   return path;
 }
 
-// One read, and its resumptions.
+// A read and its resumptions.
 const FAILURES = MAX_RESUMES + 1;
 const still = (input: string) => ({ input, kind: "image", options: { format: "png", start: 30.52 } });
 const second = (input: string) => ({ input, kind: "video", options: { width: 160, start: 40, end: 41 } });
@@ -173,25 +174,25 @@ test.each(changes)("a source that changes fails as input_changed: a server $name
   const task = await run(still(input));
   expect(task.error).toMatchObject({ kind: "input_changed", step_id: task.steps[2]?.id, retryable: false });
   // No further attempt: it would meet the same file.
-  const asked = origin.log.slice(1).map(({ range }) => range);
-  expect(new Set(asked).size).toBe(asked.length);
+  const ranges = origin.log.slice(1).map(({ range }) => range);
+  expect(new Set(ranges).size).toBe(ranges.length);
 });
 
 test("an attempt that follows a failed one fetches only what that had not", async () => {
-  let asked = 0;
+  let requests = 0;
   const input = origin.serve("/fails.mp4", (_, range) => {
     const start = Number(/\d+/.exec(range ?? "")?.[0]);
     const middle = start > 1_000_000 && start < bytes - 5_000_000;
     // Fails for as long as one attempt asks again.
-    const fails = middle && asked > 0 && asked <= FAILURES;
-    if (middle) asked++;
+    const fails = middle && requests > 0 && requests <= FAILURES;
+    if (middle) requests++;
     return fails ? { status: 503 } : { file: film };
   });
   const task = await run(second(input));
   expect((await readFacts(await save(task))).picture?.times).toHaveLength(25);
-  expect(asked).toBeGreaterThan(FAILURES + 1);
-  const got = origin.log.filter(({ status }) => status === 206).slice(1);
-  const ranges = got.map(
+  expect(requests).toBeGreaterThan(FAILURES + 1);
+  const answered = origin.log.filter(({ status }) => status === 206).slice(1);
+  const ranges = answered.map(
     ({ range }) =>
       /(\d+)-(\d+)/
         .exec(range ?? "")
@@ -232,8 +233,8 @@ test("a redirect is followed, and checked, for every read", async () => {
   origin.serve("/behind.mp4", { file: film });
   const task = await run(still(origin.serve("/front.mp4", { redirect: "/behind.mp4" })));
   await save(task);
-  const asked = (path: string) =>
+  const rangesOf = (path: string) =>
     origin.log.filter((request) => request.path === path).map(({ range }) => range);
-  expect(asked("/front.mp4").length).toBeGreaterThan(3);
-  expect(asked("/front.mp4")).toEqual(asked("/behind.mp4"));
+  expect(rangesOf("/front.mp4").length).toBeGreaterThan(3);
+  expect(rangesOf("/front.mp4")).toEqual(rangesOf("/behind.mp4"));
 });

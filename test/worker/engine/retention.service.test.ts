@@ -71,7 +71,7 @@ test("the oldest tasks of a large project move to the archive before their time,
     (tasks) => tasks.every((each) => each.id === id),
     150_000,
   );
-  // What a deleted task has written since is cleared for as long, and then nothing is left of it.
+  // Late files of a deleted task are cleared as well, until nothing is left.
   await rig.until(late.gone, (gone) => gone, 150_000);
   for (const each of [0, 200, 449].map((index) => old[index]))
     expect((await rig.call(`/tasks/${each?.id}`)).json).toEqual(each);

@@ -13,9 +13,20 @@ export const QUEUED = createTask(
 /** The row of a run that has started and is mirrored, with changes. */
 export function rowWith(change: Partial<RunRow>): RunRow {
   return {
-    ...{ project: "p", key_id: "key_1", base: "https://example.com", record: QUEUED, choice: null },
-    ...{ version: 1, mirrored: 1, mirrored_at: 0, heard_at: 0, progressed_at: 0, wakes: 0 },
-    ...{ started: 1, cleanups: 0, cleanup_at: 0 },
+    project: "p",
+    key_id: "key_1",
+    base: "https://example.com",
+    record: QUEUED,
+    choice: null,
+    version: 1,
+    mirrored: 1,
+    mirrored_at: 0,
+    heard_at: 0,
+    progressed_at: 0,
+    wakes: 0,
+    started: 1,
+    cleanups: 0,
+    cleanup_at: 0,
     turn: isFinished(change.record ?? QUEUED) ? "over" : "goes_on",
     ...change,
   };

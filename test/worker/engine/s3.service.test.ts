@@ -25,7 +25,9 @@ beforeAll(async () => {
   env = await rig.worker().getEnv();
   await Promise.all(["in", "out"].map((name) => ceph.createBucket(`bucket-${name}`)));
   connection = await create("/connections", {
-    ...{ name: "Ceph", kind: "s3", signing: [{ bucket: "bucket-in", methods: ["GET", "PUT"] }] },
+    name: "Ceph",
+    kind: "s3",
+    signing: [{ bucket: "bucket-in", methods: ["GET", "PUT"] }],
     ...ceph.connection,
   });
 });
@@ -63,16 +65,19 @@ test("a task reads an object with an odd key, writes another and keeps no copies
   expect((await ceph.ask("bucket-in", { method: "PUT", key, body })).status).toBe(200);
   const output = "s3://bucket-out/made/out + ü.mp3";
   const { id } = await create<Task>("/tasks", {
-    ...{ input: `s3://bucket-in/${key}`, kind: "audio", options: { format: "mp3" }, output },
+    input: `s3://bucket-in/${key}`,
+    kind: "audio",
+    options: { format: "mp3" },
+    output,
   });
   const task = await rig.finished(id);
   expect([task.error, task.output]).toEqual([null, output]);
-  const made = await get("bucket-out", "made/out + ü.mp3");
-  expect([made.status, made.headers.get("content-type")]).toEqual([200, "audio/mpeg"]);
+  const stored = await get("bucket-out", "made/out + ü.mp3");
+  expect([stored.status, stored.headers.get("content-type")]).toEqual([200, "audio/mpeg"]);
   const uploaded = task.steps.at(-1)?.output;
   expect(uploaded).toMatchObject({ url: output, format: "mp3", mime: "audio/mpeg" });
-  expect(made.headers.get("etag")).toBe(`"${uploaded?.etag}"`);
-  const { streams, format } = await probe(made, "s3-out.mp3");
+  expect(stored.headers.get("etag")).toBe(`"${uploaded?.etag}"`);
+  const { streams, format } = await probe(stored, "s3-out.mp3");
   expect(streams[0]?.codec_name).toBe("mp3");
   expect(Math.abs(Number(format.duration) - (task.steps[0]?.output?.duration ?? 0))).toBeLessThan(0.1);
   // Files are removed after the run has ended.
@@ -89,7 +94,10 @@ test("uploads several stills, the first one as the key that was given", async ()
   const input = origin.serve("/stills.mp4", { file: await clip("mp4", { seconds: 2, size: "160x120" }) });
   const output = "s3://bucket-out/stills/poster.jpg";
   const { id } = await create<Task>("/tasks", {
-    ...{ input, kind: "image", output, options: { count: 2 } },
+    input,
+    kind: "image",
+    output,
+    options: { count: 2 },
   });
   const task = await rig.finished(id);
   expect(task.error).toBeNull();
@@ -108,7 +116,10 @@ test("uploads adaptive video with every file that its playlists name", async () 
   const input = origin.serve("/clip.mp4", { file: await clip("mp4", { seconds: 2, size: "160x120" }) });
   const output = "s3://bucket-out/stream/main.m3u8";
   const { id } = await create<Task>("/tasks", {
-    ...{ input, kind: "adaptive_video", output, options: { format: "hls_dash" } },
+    input,
+    kind: "adaptive_video",
+    output,
+    options: { format: "hls_dash" },
   });
   const task = await rig.finished(id);
   expect(task.error).toBeNull();
@@ -133,7 +144,8 @@ test("an upload step copies a large file in parts, byte for byte", async () => {
   const file = virtualFile([noise(12_500_000, "large")]);
   const url = origin.serve("/large.mp4", { file, mime: "video/mp4" });
   const { id } = await create<Step>("/steps", {
-    ...{ kind: "upload", input: { object: "source", url, kind: "video", format: "mp4" } },
+    kind: "upload",
+    input: { object: "source", url, kind: "video", format: "mp4" },
     options: { url: "s3://bucket-out/large.mp4", connection_id: connection.id },
   });
   const step = await rig.finishedStep(id);
@@ -167,22 +179,28 @@ test.each([
 ] as const)(
   "a connection test and an upload report $name and leave nothing",
   async ({ wrong, bucket, kind }) => {
-    const made = await create<Connection>("/connections", {
-      ...{ name: "Wrong", kind: "s3" },
-      ...{ ...ceph.connection, ...wrong },
+    const wrongConnection = await create<Connection>("/connections", {
+      name: "Wrong",
+      kind: "s3",
+      ...ceph.connection,
+      ...wrong,
     });
-    const tried = await rig.call(`/connections/${made.id}/test`, { method: "POST", body: { bucket } });
-    expect(tried).toMatchObject({ status: 200, json: { ok: false, error: { kind } } });
+    const answer = await rig.call(`/connections/${wrongConnection.id}/test`, {
+      method: "POST",
+      body: { bucket },
+    });
+    expect(answer).toMatchObject({ status: 200, json: { ok: false, error: { kind } } });
     // An upload would retry an unreachable endpoint for long.
     if ("endpoint" in wrong) return;
     const url = origin.serve("/small.mp4", { file: await clip("mp4"), mime: "video/mp4" });
     const { id } = await create<Step>("/steps", {
-      ...{ kind: "upload", input: { object: "source", url, kind: "video", format: "mp4" } },
-      options: { url: `s3://${bucket}/never.mp4`, connection_id: made.id },
+      kind: "upload",
+      input: { object: "source", url, kind: "video", format: "mp4" },
+      options: { url: `s3://${bucket}/never.mp4`, connection_id: wrongConnection.id },
     });
     const step = await rig.finishedStep(id);
     expect([step.status, step.error?.kind]).toEqual(["failed", kind]);
-    const answers = JSON.stringify([tried.json, step]);
+    const answers = JSON.stringify([answer.json, step]);
     for (const secret of [ceph.connection.secret_access_key, "wrong"])
       expect(answers).not.toContain(`"${secret}"`);
     expect(await keysIn("bucket-out")).not.toContain("never.mp4");
@@ -192,8 +210,8 @@ test.each([
 test("testing a working connection needs no list of its keys, and leaves nothing", async () => {
   const { id, proxy } = await watched();
   const body = { bucket: "bucket-in", prefix: "tries/" };
-  const tried = await rig.call(`/connections/${id}/test`, { method: "POST", body });
-  expect(tried.json).toEqual({ object: "connection_test", ok: true, error: null });
+  const answer = await rig.call(`/connections/${id}/test`, { method: "POST", body });
+  expect(answer.json).toEqual({ object: "connection_test", ok: true, error: null });
   expect(proxy.log.map(({ method }) => method)).toEqual(["PUT", "GET", "DELETE"]);
   proxy.fail(({ method }) => (method === "GET" ? { status: 403, code: "AccessDenied" } : null));
   const refused = await rig.call(`/connections/${id}/test`, { method: "POST", body });
@@ -206,7 +224,11 @@ async function watched(): Promise<{ id: string; proxy: S3Proxy }> {
   const proxy = await startProxy(ceph.connection.endpoint);
   onTestFinished(() => proxy.close());
   const { id } = await create<Connection>("/connections", {
-    ...{ name: "Watched", kind: "s3", ...ceph.connection, endpoint: proxy.url, is_default: true },
+    name: "Watched",
+    kind: "s3",
+    ...ceph.connection,
+    endpoint: proxy.url,
+    is_default: true,
   });
   onTestFinished(async () => {
     await rig.call(`/connections/${connection.id}`, { method: "PATCH", body: { is_default: true } });
@@ -224,7 +246,8 @@ test("signed requests let a page without keys write and read an object, with the
   const body = new Uint8Array(await readFile(await clip("png")));
   const sign = (more: object) =>
     rig.call(`/connections/${connection.id}/sign`, {
-      ...{ method: "POST", body: { bucket: "bucket-in", key: "from a page.png", ...more } },
+      method: "POST",
+      body: { bucket: "bucket-in", key: "from a page.png", ...more },
     });
   const put = await sign({ method: "PUT", content_type: "image/png", content_length: body.length });
   expect(put).toMatchObject({ status: 200, json: { headers: { "content-type": "image/png" } } });

@@ -21,7 +21,8 @@ test("a second encoder of another kind reads what the first has read, and no byt
   const file = await clip("mp4", { size: "640x360", seconds: 60 });
   const input = origin.serve("/shared.mp4", { file });
   const outputs = ["h264", "h265"].map((codec) => ({
-    ...{ kind: "video", options: { codec, start: 40, end: 41, width: 160 } },
+    kind: "video",
+    options: { codec, start: 40, end: 41, width: 160 },
   }));
   const { status, body } = await lab.door.request<Job>("POST", "/jobs", { input, outputs });
   expect(status).toBe(201);

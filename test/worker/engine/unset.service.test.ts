@@ -8,7 +8,8 @@ test("a service with invalid settings answers 503 naming each, and logs the reje
       configPath: "./wrangler.toml",
       secrets: { API_KEYS: `k,bad project:${secret}`, MEDIA_SIGNING_KEY: "", CONNECTION_KEYS: secret },
       vars: {
-        ...{ MAX_INPUT_BYTES: "5 gigs", MAX_CHUNKS_IN_FLIGHT: "0" },
+        MAX_INPUT_BYTES: "5 gigs",
+        MAX_CHUNKS_IN_FLIGHT: "0",
         NATIVE_ENCODER_URL: `https://me:${secret}@a.example`,
       },
       // Nothing is encoded, so the encoder stays out.

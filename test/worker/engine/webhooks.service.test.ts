@@ -51,7 +51,7 @@ async function failedTask(more: object = {}): Promise<Task> {
 // Returns what arrived at a path, each event once, as soon as there are that many.
 const arrived = (path: string, count: number): Promise<Received[]> =>
   rig.until(
-    async () => [...new Map(receiver.got(path).map((each) => [each.event.id, each])).values()],
+    async () => [...new Map(receiver.requests(path).map((each) => [each.event.id, each])).values()],
     (got) => got.length >= count,
   );
 
@@ -59,22 +59,26 @@ async function deliveryTo(
   path: string,
   holds: (delivery: WebhookDelivery) => boolean,
 ): Promise<WebhookDelivery> {
-  const found = await rig.until(
+  const delivery = await rig.until(
     async () =>
       (await ask<WebhookDelivery[]>("GET", "/webhooks/deliveries?limit=100")).find(({ url }) =>
         url.endsWith(path),
       ),
     (delivery) => delivery !== undefined && holds(delivery),
   );
-  return found as WebhookDelivery;
+  return delivery as WebhookDelivery;
 }
 
 const isOver = ({ status }: WebhookDelivery) => status !== "pending";
 
 test("notifies an endpoint only of its topics, with signatures that the Standard Webhooks library verifies", async () => {
-  const all = await addEndpoint(receiver.take("/all"));
-  const ends = await addEndpoint(receiver.take("/ends"), ["task.failed", "task.succeeded", "step.succeeded"]);
-  const theirs = await addEndpoint(receiver.take("/theirs"), undefined, "key-of-beta");
+  const all = await addEndpoint(receiver.serve("/all"));
+  const ends = await addEndpoint(receiver.serve("/ends"), [
+    "task.failed",
+    "task.succeeded",
+    "step.succeeded",
+  ]);
+  const theirs = await addEndpoint(receiver.serve("/theirs"), undefined, "key-of-beta");
   const input = origin.serve("/sound.wav", { file: await clip("wav") });
   const good = await rig.finished((await newTask({ input, options: { format: "wav" } })).id);
   const bad = await failedTask();
@@ -122,7 +126,7 @@ test("notifies an endpoint only of its topics, with signatures that the Standard
   expect(page).toEqual(events.slice(2, 4));
 
   // Another project receives, sees and changes nothing.
-  expect(receiver.got("/theirs")).toEqual([]);
+  expect(receiver.requests("/theirs")).toEqual([]);
   const key = "key-of-beta";
   for (const list of ["/events", "/webhooks/deliveries"])
     expect(await ask("GET", list, undefined, 200, key)).toEqual([]);
@@ -146,7 +150,7 @@ test("notifies an endpoint only of its topics, with signatures that the Standard
 
 test("sends nothing more to an endpoint that answers 410 until it is enabled again", async () => {
   const endpoint = await addEndpoint(
-    receiver.take("/gone", (request) => (request === 0 ? 410 : 200)),
+    receiver.serve("/gone", (request) => (request === 0 ? 410 : 200)),
     ["task.failed"],
   );
   await failedTask();
@@ -160,9 +164,9 @@ test("sends nothing more to an endpoint that answers 410 until it is enabled aga
   expect((await ask<WebhookEndpoint>("PATCH", path, { status: "active" })).status).toBe("active");
   const again = await ask<WebhookDelivery>("POST", `/webhooks/deliveries/${delivery.id}/replay`);
   expect([again.id, again.status]).toEqual([delivery.id, "pending"]);
-  const made = await deliveryTo("/gone", isOver);
-  expect([made.id, made.status, made.attempts.length]).toEqual([delivery.id, "succeeded", 2]);
-  expect(receiver.got("/gone").map(({ headers }) => headers["webhook-id"])).toEqual([
+  const replayed = await deliveryTo("/gone", isOver);
+  expect([replayed.id, replayed.status, replayed.attempts.length]).toEqual([delivery.id, "succeeded", 2]);
+  expect(receiver.requests("/gone").map(({ headers }) => headers["webhook-id"])).toEqual([
     delivery.event_id,
     delivery.event_id,
   ]);
@@ -172,7 +176,7 @@ test("sends nothing more to an endpoint that answers 410 until it is enabled aga
 });
 
 test("the current and the previous secret both sign until the previous one is dropped", async () => {
-  const endpoint = await addEndpoint(receiver.take("/secrets"), ["task.failed"]);
+  const endpoint = await addEndpoint(receiver.serve("/secrets"), ["task.failed"]);
   const rotate = (body: object) =>
     ask<WebhookSecret>("POST", `/webhooks/endpoints/${endpoint.id}/rotate`, body);
   const second = await rotate({});
@@ -194,7 +198,7 @@ test("the current and the previous secret both sign until the previous one is dr
 
 test("posts to the webhook URL of a task or step too, signed with the project's secret, and again for a retry", async () => {
   const { secret } = await ask<WebhookSecret>("POST", "/webhooks/secret/rotate", {});
-  const webhook_url = receiver.take("/own?token=mine");
+  const webhook_url = receiver.serve("/own?token=mine");
   const task = await failedTask({ webhook_url });
   expect(task).not.toHaveProperty("webhook_url");
   const step = await ask<Step>(
@@ -216,14 +220,14 @@ test("posts to the webhook URL of a task or step too, signed with the project's 
 
 test("delivers the webhooks of a task deleted before they arrived, then forgets them", async () => {
   let open = false;
-  const webhook_url = receiver.take("/deleted", () => (open ? 200 : 503));
+  const webhook_url = receiver.serve("/deleted", () => (open ? 200 : 503));
   const { id } = await failedTask({ webhook_url });
   await ask("DELETE", `/tasks/${id}`, undefined, 204);
   open = true;
-  const kinds = () => receiver.got("/deleted").map(({ event }) => event.kind);
+  const kinds = () => receiver.requests("/deleted").map(({ event }) => event.kind);
   await rig.until(
     async () => ask<WebhookDelivery[]>("GET", "/webhooks/deliveries?limit=100"),
-    (made) => made.every(({ url }) => url !== webhook_url),
+    (deliveries) => deliveries.every(({ url }) => url !== webhook_url),
   );
   expect([...new Set(kinds())].toSorted()).toEqual(["task.created", "task.failed", "task.updated"]);
   const events = await ask<WebhookEvent[]>("GET", "/events?limit=100");
@@ -232,19 +236,19 @@ test("delivers the webhooks of a task deleted before they arrived, then forgets 
 });
 
 test("a delivery survives the eviction of its object", async () => {
-  const webhook_url = receiver.take("/evicted", (request) => (request < 3 ? 500 : 200));
+  const webhook_url = receiver.serve("/evicted", (request) => (request < 3 ? 500 : 200));
   const { id } = await failedTask({ webhook_url });
   await arrived("/evicted", 1);
   await rig.worker().evictDurableObject("TASK", { name: id });
   await rig.until(
     async () => ask<WebhookDelivery[]>("GET", "/webhooks/deliveries?limit=100&status=succeeded"),
-    (made) => made.filter(({ url }) => url === webhook_url).length === 3,
+    (deliveries) => deliveries.filter(({ url }) => url === webhook_url).length === 3,
   );
 });
 
 test("shows no secret in responses or in the log", async () => {
   const endpoint = await addEndpoint(
-    receiver.take("/hidden", () => 500),
+    receiver.serve("/hidden", () => 500),
     ["task.failed"],
   );
   await failedTask();

@@ -32,8 +32,10 @@ const ODD: readonly unknown[] = [null, true, false, [], {}, [[]], [null], { a: {
 
 /** Draws a body: a valid one or one from the schema, possibly mutated in up to three places. */
 export function drawBody(recipe: Recipe, draw: Draw): unknown {
-  const known = recipe.examples.length > 0 && draw.share() < 0.6;
-  let body = known ? structuredClone(draw.one(recipe.examples)) : fromSchema(recipe.schema, recipe, draw, 0);
+  const fromExample = recipe.examples.length > 0 && draw.share() < 0.6;
+  let body = fromExample
+    ? structuredClone(draw.one(recipe.examples))
+    : fromSchema(recipe.schema, recipe, draw, 0);
   for (let times = draw.below(4); times > 0; times--) body = mutate(body, recipe, draw);
   return body;
 }
@@ -60,8 +62,8 @@ function fromSchema(schema: Schema, recipe: Recipe, draw: Draw, depth: number): 
     const name = schema.$ref.split("/").at(-1) ?? "";
     return fromSchema(recipe.schemas[name] ?? {}, recipe, draw, depth);
   }
-  const ways = schema.anyOf ?? schema.oneOf ?? schema.allOf;
-  if (ways) return fromSchema(draw.one(ways), recipe, draw, depth);
+  const variants = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+  if (variants) return fromSchema(draw.one(variants), recipe, draw, depth);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return draw.one(schema.enum);
   const examples = schema.examples ?? (schema.example === undefined ? [] : [schema.example]);

@@ -48,9 +48,11 @@ test(`${REQUESTS} generated bodies succeed or get a documented error, never a se
   const statuses = new Map<string, Set<number>>();
   for (let count = 0; count < REQUESTS; count++) {
     const { method, path, recipe } = routes[count % routes.length] as (typeof routes)[number];
-    const known = ids.get(path.split("/{")[0] ?? "") ?? [];
+    const created = ids.get(path.split("/{")[0] ?? "") ?? [];
     const id =
-      known.length > 0 && draw.share() < 0.8 ? draw.one(known) : encodeURIComponent(oddId(draw.one(NASTY)));
+      created.length > 0 && draw.share() < 0.8
+        ? draw.one(created)
+        : encodeURIComponent(oddId(draw.one(NASTY)));
     const at = path.replace("{id}", id);
     const headers: Record<string, string> = { ...KEY };
     if (recipe || draw.share() < 0.1) headers["Content-Type"] = "application/json";

@@ -7,7 +7,7 @@ import { type HttpsResolver, startHttpsResolver } from "../../fixtures/dns-over-
 import { PRIVATE } from "../../storage/private-hosts.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 
-// Names with addresses as the owner of a name may set them.
+// Addresses that the owner of a name may set.
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "good.example.com": ["93.184.216.34", "2606:2800:220:1::1"],
   "my-bucket.good.example.com": ["127.0.0.1"],
@@ -79,7 +79,11 @@ async function ask<Answer extends object>(method: string, path: string, body: un
 }
 
 const CONNECTION = {
-  ...{ name: "Mine", kind: "s3", region: "auto", access_key_id: "AKID", secret_access_key: "hush-hush" },
+  name: "Mine",
+  kind: "s3",
+  region: "auto",
+  access_key_id: "AKID",
+  secret_access_key: "hush-hush",
   signing: [{ bucket: "my-bucket", methods: ["GET"] }],
 } as const;
 
@@ -154,21 +158,21 @@ test.for(Object.entries(ENTRY_POINTS))(
 test("DNS over HTTPS asks once for both families, and again after 30 seconds or a failure", async () => {
   let now = 0;
   const lookUp = createDnsOverHttps(resolver.url, () => now);
-  const asked = async (name: string) => {
-    resolver.asked.length = 0;
+  const lookUpAndCount = async (name: string) => {
+    resolver.queries.length = 0;
     const addresses = await lookUp(name).catch(() => "failed");
-    return { addresses, asked: [...resolver.asked].sort() };
+    return { addresses, queries: [...resolver.queries].sort() };
   };
   const addresses = NAMES["good.example.com"];
   const both = ["A good.example.com", "AAAA good.example.com"];
-  expect(await asked("good.example.com")).toEqual({ addresses, asked: both });
+  expect(await lookUpAndCount("good.example.com")).toEqual({ addresses, queries: both });
   now = 29_999;
-  expect(await asked("good.example.com")).toEqual({ addresses, asked: [] });
+  expect(await lookUpAndCount("good.example.com")).toEqual({ addresses, queries: [] });
   now = 30_000;
-  expect(await asked("good.example.com")).toEqual({ addresses, asked: both });
+  expect(await lookUpAndCount("good.example.com")).toEqual({ addresses, queries: both });
   const broken = ["A broken.example.com", "AAAA broken.example.com"];
   for (const _ of [1, 2]) {
-    expect(await asked("broken.example.com")).toEqual({ addresses: "failed", asked: broken });
+    expect(await lookUpAndCount("broken.example.com")).toEqual({ addresses: "failed", queries: broken });
   }
 });
 
@@ -180,8 +184,8 @@ test("a connection cannot move to a private host, nor be used once its host has 
   const change = { endpoint: "https://mixed.example.com" };
   const fault = { status: 400, answer: { kind: "request_invalid", param: "endpoint" } };
   expect(await ask("PATCH", path, change)).toMatchObject(fault);
-  const tried = await ask("POST", `${path}/test`, { bucket: "my-bucket" });
-  expect(tried).toMatchObject({ status: 200, answer: { ok: false, error: { kind: "input_forbidden" } } });
+  const result = await ask("POST", `${path}/test`, { bucket: "my-bucket" });
+  expect(result).toMatchObject({ status: 200, answer: { ok: false, error: { kind: "input_forbidden" } } });
   const signing = { method: "GET", bucket: "my-bucket", key: "k" };
   expect(await ask("POST", `${path}/sign`, signing)).toMatchObject(fault);
 });
@@ -195,8 +199,8 @@ test("follows no redirect from storage", async () => {
   const endpoint = "https://good.example.com";
   const { answer } = await ask<Connection>("POST", "/connections", { ...CONNECTION, endpoint });
   requests.length = 0;
-  const tried = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
-  expect(tried).toMatchObject({ status: 200, answer: { ok: false } });
+  const result = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
+  expect(result).toMatchObject({ status: 200, answer: { ok: false } });
   expect(requests).not.toEqual([]);
   for (const each of requests) expect(each).toEqual({ host: "good.example.com", redirect: "manual" });
 });
@@ -205,9 +209,9 @@ test("rejects a private bucket host without contacting it", async () => {
   const connection = { ...CONNECTION, endpoint: "https://good.example.com", force_path_style: false };
   const { answer } = await ask<Connection>("POST", "/connections", connection);
   requests.length = 0;
-  const tried = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
+  const result = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
   const message = expect.stringContaining("my-bucket.good.example.com has an address that is not public");
-  expect(tried.answer).toMatchObject({ ok: false, error: { kind: "input_forbidden", message } });
+  expect(result.answer).toMatchObject({ ok: false, error: { kind: "input_forbidden", message } });
   expect(requests).toEqual([]);
 });
 

@@ -37,18 +37,20 @@ test("a caller's description of a source never reaches ffmpeg; the file itself i
   const url = `${rig.serve(await clip("mp4", { seconds: 1 }))}?a=b%0d%0aX-Injected:1;touch%20pwned`;
   const nasty = "h264,movie=/etc/passwd;$(touch pwned)\n-i /etc/passwd";
   const input = {
-    ...{
-      object: "source",
-      url,
-      kind: "video",
-      format: nasty,
-      mime: nasty,
-      rotation: 90,
-      width: 3,
-      height: 5,
-    },
-    ...{ codecs: { video: nasty, audio: nasty }, color: { hdr: true, transfer: nasty, primaries: nasty } },
-    ...{ duration: 3600, fps: 24, encoder: nasty, streams: [{ index: 0, kind: "video", codec: nasty }] },
+    object: "source",
+    url,
+    kind: "video",
+    format: nasty,
+    mime: nasty,
+    rotation: 90,
+    width: 3,
+    height: 5,
+    codecs: { video: nasty, audio: nasty },
+    color: { hdr: true, transfer: nasty, primaries: nasty },
+    duration: 3600,
+    fps: 24,
+    encoder: nasty,
+    streams: [{ index: 0, kind: "video", codec: nasty }],
   } as never;
   const options = { codec: "h265", width: 80 };
   const step = await rig.door.runStep({ kind: "video", input, options });

@@ -10,7 +10,7 @@ import { createHost } from "../../../worker/local/supervisor.ts";
 import { startHttpsResolver } from "../../fixtures/dns-over-https.ts";
 import { startOrigin } from "../../fixtures/origin.ts";
 
-// As the owner of a name may set them; every answer of the resolver begins with an alias.
+// Addresses that the owner of a name may set; every answer of the resolver begins with an alias.
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "public.example.com": ["93.184.216.34"],
   "inside.example.com": ["10.1.2.3"],
@@ -29,8 +29,14 @@ async function startDeployed(vars: Record<string, string>): Promise<string> {
   const assets = join(dir, "assets");
   await mkdir(assets);
   return host.start({
-    ...{ config: join(ROOT, "wrangler.toml"), port: 0, watch: false, dns: null, media: null, assets },
-    ...{ data: join(dir, "data"), registry: registryOf(state) },
+    config: join(ROOT, "wrangler.toml"),
+    port: 0,
+    watch: false,
+    dns: null,
+    media: null,
+    assets,
+    data: join(dir, "data"),
+    registry: registryOf(state),
     vars: { ALLOW_PRIVATE_NETWORK: "false", NATIVE_INSTANCES: "0", ...vars },
     secrets: { API_KEYS: "a-key", MEDIA_SIGNING_KEY: "a-signing-key-of-32-characters-for-tests" },
   });
@@ -48,7 +54,8 @@ test("a deployed service asks the resolver of DNS_RESOLVER, and refuses names wi
   const headers = { Authorization: "Bearer a-key", "Content-Type": "application/json" };
   const create = (input: string) =>
     fetch(`${base}/tasks`, {
-      ...{ method: "POST", headers },
+      method: "POST",
+      headers,
       body: JSON.stringify({ input, kind: "image" }),
     });
   for (const [name, expected] of [
@@ -59,7 +66,7 @@ test("a deployed service asks the resolver of DNS_RESOLVER, and refuses names wi
     const response = await create(`https://${name}/a.png`);
     const { kind, param } = (await response.json()) as { kind?: string; param?: string };
     expect([name, response.status, errorKind(kind), param]).toEqual([name, ...expected]);
-    expect(resolver.asked).toEqual(expect.arrayContaining([`A ${name}`, `AAAA ${name}`]));
+    expect(resolver.queries).toEqual(expect.arrayContaining([`A ${name}`, `AAAA ${name}`]));
   }
   // A name that only a redirect names is looked up too.
   const away = origin.serve("/away.png", { redirect: "https://away.example.com/latest/meta-data" });
@@ -70,7 +77,7 @@ test("a deployed service asks the resolver of DNS_RESOLVER, and refuses names wi
   expect(error).toMatchObject({ kind: "input_forbidden", retryable: false });
   expect(error?.message).toContain("away.example.com has an address that is not public");
   expect(error?.message).not.toContain("meta-data");
-  expect(resolver.asked).toEqual(expect.arrayContaining(["A away.example.com", "AAAA away.example.com"]));
+  expect(resolver.queries).toEqual(expect.arrayContaining(["A away.example.com", "AAAA away.example.com"]));
 });
 
 // A task has a kind too.

@@ -32,9 +32,9 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "fw-outside-"));
   origin = await startOrigin();
   names = await startNameServer((name, before) => {
-    const [what] = name.split(".");
-    if (what?.startsWith("rebound")) return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
-    return what === "inside" ? ["127.0.0.1"] : ["93.184.216.34"];
+    const [label] = name.split(".");
+    if (label?.startsWith("rebound")) return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
+    return label === "inside" ? ["127.0.0.1"] : ["93.184.216.34"];
   });
   service = await startService({
     port: 0,
@@ -157,8 +157,8 @@ test("logs requests and ended tasks, but no secrets", async () => {
   const connection = { name: "Mine", kind: "s3", endpoint: origin.url, region: "auto" };
   const keys = { access_key_id: "AKID", secret_access_key: "hush-secret-key" };
   const { answer } = await post("/connections", { ...connection, ...keys });
-  const tried = await post(`/connections/${answer.id}/test`, { bucket: "my-bucket" });
-  expect(tried).toMatchObject({ status: 200, answer: { ok: false } });
+  const result = await post(`/connections/${answer.id}/test`, { bucket: "my-bucket" });
+  expect(result).toMatchObject({ status: 200, answer: { ok: false } });
   const hook = `${origin.serve("/hook", { status: 500 })}?key=hush-hook`;
   const put = await run(picture, { output: "s3://my-bucket/key", webhook_url: hook });
   expect(put.error?.kind).toBe("upload_failed");
@@ -173,22 +173,27 @@ test("logs requests and ended tasks, but no secrets", async () => {
   const all = texts.join("\n");
   const lines = all.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
   const about = (id: string) => lines.filter((line) => line.task_id === id);
-  const [made, ...rest] = about(good.id);
-  expect(made).toMatchObject({
+  const [created, ...rest] = about(good.id);
+  expect(created).toMatchObject({
     level: "info",
     message: "request",
     project: "mine",
     method: "POST",
     route: "/tasks",
   });
-  expect(made).toMatchObject({
+  expect(created).toMatchObject({
     status: 201,
     request_id: expect.stringMatching(/^req_/),
     ms: expect.any(Number),
   });
   expect(rest).toContainEqual({
-    ...{ level: "info", message: "task ended", task_id: good.id, project: "mine" },
-    ...{ kind: "image", status: "succeeded", encoder: good.steps[2]?.output?.encoder },
+    level: "info",
+    message: "task ended",
+    task_id: good.id,
+    project: "mine",
+    kind: "image",
+    status: "succeeded",
+    encoder: good.steps[2]?.output?.encoder,
     ms: (good.finished_at ?? 0) - good.created_at,
   });
   const ended = { message: "task ended", status: "failed", error: "input_unreachable" };

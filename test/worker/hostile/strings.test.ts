@@ -37,8 +37,12 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
 
 const input = "https://example.com/a.mp4";
 const connection = {
-  ...{ name: "Mine", kind: "s3", endpoint: "https://s3.example.com", region: "auto" },
-  ...{ access_key_id: "AKID", secret_access_key: "hush-hush" },
+  name: "Mine",
+  kind: "s3",
+  endpoint: "https://s3.example.com",
+  region: "auto",
+  access_key_id: "AKID",
+  secret_access_key: "hush-hush",
   signing: [{ bucket: "my-bucket", methods: ["PUT"] }],
 };
 
@@ -49,16 +53,16 @@ describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", (
       [nasty, "as a name"],
       ["deep", [{ inside: nasty }]],
     ]);
-    const made = await ask("POST", "/tasks", { input, kind: "image", metadata });
-    expect(made.status).toBe(201);
-    const { answer } = await ask("GET", `/tasks/${made.answer.id}`);
+    const created = await ask("POST", "/tasks", { input, kind: "image", metadata });
+    expect(created.status).toBe(201);
+    const { answer } = await ask("GET", `/tasks/${created.answer.id}`);
     expect(JSON.stringify(answer.metadata)).toBe(JSON.stringify(metadata));
   });
 
   test("is accepted as text or rejected, wherever a request takes one", async () => {
     const source = { object: "source", url: input, kind: "video", format: "mp4" };
     const named = nasty.isWellFormed() ? encodeURIComponent(nasty) : "%ED%A0%80";
-    const asked = [
+    const answers = [
       await ask("POST", "/tasks", { input: nasty, kind: "image" }),
       await ask("POST", "/tasks", { input, kind: nasty }),
       await ask("POST", "/tasks", { input, kind: "video", options: { format: nasty, codec: nasty } }),
@@ -87,11 +91,11 @@ describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", (
       await ask("GET", `/tasks/${named || "-"}`),
       await ask("DELETE", `/${named}`),
     ];
-    for (const { status } of asked) expect([200, 201, 400, 404]).toContain(status);
+    for (const { status } of answers) expect([200, 201, 400, 404]).toContain(status);
     // Headers can hold only these characters.
     if (/^[\x20-\x7e]+$/.test(nasty)) {
-      const made = await ask("POST", "/tasks", { input, kind: "image" }, { "Idempotency-Key": nasty });
-      expect([200, 201, 400, 422]).toContain(made.status);
+      const created = await ask("POST", "/tasks", { input, kind: "image" }, { "Idempotency-Key": nasty });
+      expect([200, 201, 400, 422]).toContain(created.status);
       expect((await ask("GET", "/tasks", undefined, { Authorization: nasty })).status).toBe(401);
       expect((await ask("GET", "/tasks?limit=1", undefined, { "X-Forwarded-Host": nasty })).status).toBe(200);
     }
@@ -99,8 +103,8 @@ describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", (
 
   test("reaches S3 unchanged or not at all", async () => {
     for (const field of ["name", "region", "access_key_id", "secret_access_key", "endpoint"]) {
-      const made = await ask("POST", "/connections", { ...connection, [field]: nasty });
-      if (made.status !== 201) expect([made.status, made.answer.param]).toEqual([400, field]);
+      const created = await ask("POST", "/connections", { ...connection, [field]: nasty });
+      if (created.status !== 201) expect([created.status, created.answer.param]).toEqual([400, field]);
     }
     const { answer } = await ask("POST", "/connections", connection);
     const sign = (change: object) =>

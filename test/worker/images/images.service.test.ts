@@ -131,7 +131,7 @@ test("many equal requests make one fetch and one encode; later ones come from st
   const answers = await Promise.all(Array.from({ length: 20 }, () => get(plain("w=200,f=webp", source))));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(new Set(answers.map(({ headers }) => headers.get("ETag"))).size).toBe(1);
-  // On a slow machine the last may come when it is no longer fresh, and ask whether it changed.
+  // On a slow machine the last request may find it stale and revalidate it.
   const fetches = own.log.filter(({ headers }) => headers["if-none-match"] === undefined);
   expect(fetches.map(({ path }) => path)).toEqual(["/many.jpg"]);
   expect((await jobs()) - before).toBe(1);
@@ -144,12 +144,12 @@ test("answers 304 to the picture's ETag, and asks the source again once it is no
     version === 1 ? { file: first, etag: '"one"' } : { file: second, etag: '"two"' },
   );
   const url = plain("w=100,f=jpeg", source);
-  const made = await get(url);
-  const etag = made.headers.get("ETag") ?? "";
-  const kept = await get(url, { "If-None-Match": etag });
-  expect([kept.status, kept.bytes.length, kept.headers.get("ETag")]).toEqual([304, 0, etag]);
+  const picture = await get(url);
+  const etag = picture.headers.get("ETag") ?? "";
+  const cached = await get(url, { "If-None-Match": etag });
+  expect([cached.status, cached.bytes.length, cached.headers.get("ETag")]).toEqual([304, 0, etag]);
   const head = await get(url, {}, "HEAD");
-  expect([head.status, head.headers.get("Content-Length")]).toEqual([200, String(made.bytes.length)]);
+  expect([head.status, head.headers.get("Content-Length")]).toEqual([200, String(picture.bytes.length)]);
   const before = await jobs();
   const revalidated = await rig.until(
     () => get(url, { "If-None-Match": etag }),
@@ -235,7 +235,7 @@ test("refuses what is not signed, signed otherwise or expired, and other origins
     good.replace("w=80", "w=81"),
     good.replace("a.jpg", "b.jpg"),
     good.replace("alpha", "beta"),
-    good.replace(/expires=(\d+)/, (_, given) => `expires=${Number(given) + 1}`),
+    good.replace(/expires=(\d+)/, (_, time) => `expires=${Number(time) + 1}`),
     good.replace(/signature=.*/, "signature="),
   ])
     expect([url, ...(await refusal(url))]).toEqual([url, 403, "forbidden"]);
@@ -264,7 +264,7 @@ test("a source that fails answers the kind of its error", async () => {
     cut: [{ file: jpeg.subarray(0, jpeg.length / 2) }, 415, "input_unsupported"],
     large: [{ file: new Uint8Array(16), declared: 40_000_000 }, 413, "input_too_large"],
     huge: [{ file: hugePng(12_000) }, 422, "encoder_unavailable"],
-    broken: [{ dropped: true }, 502, "input_unreachable"],
+    broken: [{ disconnect: true }, 502, "input_unreachable"],
   } as const;
   for (const [name, [answer, status, kind]] of Object.entries(cases)) {
     const url = plain("w=80,f=webp", own.serve(`/bad-${name}`, answer));
@@ -281,17 +281,18 @@ test("what the light encoder cannot do is refused where there is no native one, 
   ]);
 });
 
-test.each([
-  ["w=0", 400, "invalid_options", "options.width"],
-  ["w=99999", 400, "invalid_options", "options.width"],
-  ["w=80,w=90", 400, "invalid_options", "options.width"],
-  ["q=101", 400, "invalid_options", "options.quality"],
-  ["fit=cover", 400, "invalid_options", "options.fit"],
-  ["crop=1:2:3", 400, "invalid_options", "options.crop"],
-  ["f=bmp", 400, "invalid_format", "options.format"],
-  ["nonsense", 400, "request_invalid"],
-  ["__proto__=1", 400, "request_invalid"],
-  ["%E0%A4", 400, "request_invalid"],
-])("refuses the options %s", async (options, ...expected) => {
+test.each<{ options: string; status: number; kind: string; param?: string }>([
+  { options: "w=0", status: 400, kind: "invalid_options", param: "options.width" },
+  { options: "w=99999", status: 400, kind: "invalid_options", param: "options.width" },
+  { options: "w=80,w=90", status: 400, kind: "invalid_options", param: "options.width" },
+  { options: "q=101", status: 400, kind: "invalid_options", param: "options.quality" },
+  { options: "fit=cover", status: 400, kind: "invalid_options", param: "options.fit" },
+  { options: "crop=1:2:3", status: 400, kind: "invalid_options", param: "options.crop" },
+  { options: "f=bmp", status: 400, kind: "invalid_format", param: "options.format" },
+  { options: "nonsense", status: 400, kind: "request_invalid" },
+  { options: "__proto__=1", status: 400, kind: "request_invalid" },
+  { options: "%E0%A4", status: 400, kind: "request_invalid" },
+])("refuses the options $options", async ({ options, status, kind, param }) => {
+  const expected = param === undefined ? [status, kind] : [status, kind, param];
   expect(await refusal(plain(options, `${own.url}/a.jpg`))).toEqual(expected);
 });

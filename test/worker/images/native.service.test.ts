@@ -21,7 +21,7 @@ const TOKEN = "a-token-of-the-encoder";
 
 let native: Native;
 let origin: Origin;
-let road: { url: string; pictures: () => number; server: Server };
+let proxy: { url: string; pictures: () => number; server: Server };
 let rig: ReturnType<typeof createRig>;
 let base: string;
 let folder: string;
@@ -32,10 +32,10 @@ beforeAll(async () => {
     startRig({ PLACES: "1", NATIVE_ENCODER_TOKEN: TOKEN }),
     startOrigin(),
   ]);
-  road = await startRoad(native.url);
+  proxy = await startCountingProxy(native.url);
   rig = createRig({
     IMAGE_ORIGINS: origin.url,
-    NATIVE_ENCODER_URL: road.url,
+    NATIVE_ENCODER_URL: proxy.url,
     NATIVE_ENCODER_TOKEN: TOKEN,
   });
   base = (await rig.server.listen()).url.origin;
@@ -43,22 +43,22 @@ beforeAll(async () => {
 afterAll(async () => {
   await rig.server.close();
   await Promise.all([native.close(), origin.close()]);
-  road.server.close();
+  proxy.server.close();
   await rm(folder, { recursive: true, force: true });
 });
 
 // Passes requests on to the encoder, and counts pictures.
-async function startRoad(to: string): Promise<typeof road> {
+async function startCountingProxy(to: string): Promise<typeof proxy> {
   let count = 0;
   const server = createServer((incoming, outgoing) => {
     if (incoming.url?.startsWith("/pictures")) count++;
     const { method, headers } = incoming;
-    const onward = request(to + incoming.url, { method, headers }, (answer) => {
+    const forwarded = request(to + incoming.url, { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(outgoing);
     });
-    onward.on("error", () => outgoing.destroy());
-    incoming.pipe(onward);
+    forwarded.on("error", () => outgoing.destroy());
+    incoming.pipe(forwarded);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -100,9 +100,9 @@ test("makes a JPEG of a turned HEIC on the native encoder, once for all that ask
   const jpeg = await saved("heic.jpg", first?.bytes ?? new Uint8Array());
   expect(await readFacts(jpeg)).toMatchObject({ picture: { width: 96, height: 160, codec: "mjpeg" } });
   expect((await measureLikeness(jpeg, png, { filter: shown })).mean).toBeGreaterThan(0.9);
-  expect(road.pictures()).toBe(1);
+  expect(proxy.pictures()).toBe(1);
   expect((await get("q=95,f=jpeg", source)).headers.get("Cache-Status")).toContain("hit");
-  expect(road.pictures()).toBe(1);
+  expect(proxy.pictures()).toBe(1);
 });
 
 test("keeps the transparency of an AVIF, and writes AVIF", async () => {
@@ -118,7 +118,7 @@ test("keeps the transparency of an AVIF, and writes AVIF", async () => {
 
 test("makes a small picture of a PNG that is too large for the memory of a Worker", async () => {
   const file = await clip("png", { size: "4800x3600" });
-  const before = road.pictures();
+  const before = proxy.pictures();
   const { status, bytes } = await get("w=160,f=png", await served(file));
   expect(status).toBe(200);
   const path = await saved("large.png", bytes);
@@ -126,16 +126,16 @@ test("makes a small picture of a PNG that is too large for the memory of a Worke
   expect((await measureLikeness(path, file, { filter: "scale=160:120" })).mean).toBeGreaterThan(0.97);
   // A small one stays where it was.
   expect((await get("w=80,f=png", await served(clip("png", { size: "320x240" })))).status).toBe(200);
-  expect(road.pictures() - before).toBe(1);
+  expect(proxy.pictures() - before).toBe(1);
 });
 
 test("sends a progressive JPEG away, of which even a small picture takes too much memory", async () => {
-  const before = road.pictures();
+  const before = proxy.pictures();
   const { status, bytes } = await get(
     "w=160,f=png",
     origin.serve("/p.jpg", { file: progressiveJpeg(6400, 4800) }),
   );
-  expect([status, road.pictures() - before]).toEqual([200, 1]);
+  expect([status, proxy.pictures() - before]).toEqual([200, 1]);
   const path = await saved("progressive.png", bytes);
   expect(await readFacts(path)).toMatchObject({ picture: { width: 160, height: 120 } });
   expect(colorDistance((await readPicture(path)).at(80, 60), [128, 128, 128, 255])).toBeLessThan(3);
@@ -159,7 +159,7 @@ test("makes a picture of a source of more bytes than a Worker holds, and leaves 
   const png = noisyPng(4400, 3600);
   expect(png.length).toBeGreaterThan(40_000_000);
   const path = await saved("noisy.png", png);
-  const before = road.pictures();
+  const before = proxy.pictures();
   const urls = [
     origin.serve("/noisy.png", { file: path, ranges: false }),
     origin.serve("/noisy-chunked.png", { file: path, chunked: true }),
@@ -175,7 +175,7 @@ test("makes a picture of a source of more bytes than a Worker holds, and leaves 
   const fits = noisyPng(1100, 900);
   expect(fits.length).toBeGreaterThan(2_200_000);
   const { status } = await get("w=220,f=png", origin.serve("/fits.png", { file: fits, chunked: true }));
-  expect([status, road.pictures() - before]).toEqual([200, 2]);
+  expect([status, proxy.pictures() - before]).toEqual([200, 2]);
   // A source that is no picture, and one that breaks off.
   const none = origin.serve("/none", { file: new Uint8Array(34_000_000) });
   expect(await refusal("w=80", none)).toMatchObject({ status: 415, kind: "input_unsupported" });
@@ -190,7 +190,7 @@ test("makes a picture of a source of more bytes than a Worker holds, and leaves 
 });
 
 test("many small pictures are sent at once, for the encoder to make in turn", async () => {
-  const before = road.pictures();
+  const before = proxy.pictures();
   const source = await served(clearAvif());
   const sizes = [11, 12, 13, 14, 15, 16];
   // On a busy machine the encoder may take longer than any of them waits for a place.
@@ -201,7 +201,7 @@ test("many small pictures are sent at once, for the encoder to make in turn", as
     }
   };
   expect(await Promise.all(sizes.map(ask))).toEqual(sizes.map(() => 200));
-  expect(road.pictures() - before).toBeGreaterThanOrEqual(sizes.length);
+  expect(proxy.pictures() - before).toBeGreaterThanOrEqual(sizes.length);
 });
 
 test("refuses what is too large for both, with both reasons, and what is damaged", async () => {
@@ -223,7 +223,9 @@ test("answers 503 with Retry-After within seconds while the encoder is busy, and
   );
   for (const job of busy) expect((await native.call("POST", "/jobs", job)).status).toBe(202);
   expect(await refusal("w=90,f=avif", source)).toMatchObject({
-    ...{ status: 503, kind: "service_unavailable", retry: "5" },
+    status: 503,
+    kind: "service_unavailable",
+    retry: "5",
     message: expect.stringContaining("busy"),
   });
   // The light encoder is not affected.
@@ -234,8 +236,8 @@ test("answers 503 with Retry-After within seconds while the encoder is busy, and
 
 test("answers 503 while no encoder can be reached", async () => {
   const source = await served(await clip("jpeg", { size: "320x240" }));
-  road.server.closeAllConnections();
-  await new Promise((resolve) => road.server.close(resolve));
+  proxy.server.closeAllConnections();
+  await new Promise((resolve) => proxy.server.close(resolve));
   expect(await refusal("w=70,f=avif", source)).toMatchObject({
     status: 503,
     kind: "worker_lost",

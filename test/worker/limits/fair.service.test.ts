@@ -12,7 +12,10 @@ const FEW = "key-of-few";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig(() => ({
-    ...{ ...NO_LIMITS, MAX_RUNNING: "5", MAX_RUNNING_TOTAL: "6", MAX_HEAVY_TOTAL: "2" },
+    ...NO_LIMITS,
+    MAX_RUNNING: "5",
+    MAX_RUNNING_TOTAL: "6",
+    MAX_HEAVY_TOTAL: "2",
     API_KEYS: `many:${MANY},few:${FEW}`,
   }));
 });

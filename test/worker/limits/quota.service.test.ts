@@ -107,12 +107,14 @@ test("a project that has stored its bytes of the day makes no more, nor uploads"
   expect(first.steps.at(-1)?.output?.filesize).toBeGreaterThan(STORED);
   for (const input of [sound.input, first.output ?? ""]) {
     expect(await doors.storing.runTask({ ...sound, input })).toMatchObject({
-      ...{ status: "failed", error: { kind: "quota_exceeded", message: expect.stringContaining("store") } },
+      status: "failed",
+      error: { kind: "quota_exceeded", message: expect.stringContaining("store") },
     });
   }
   const upload = { size: 10, content_type: "video/mp4" };
   expect(await doors.storing.request("POST", "/uploads", upload)).toMatchObject({
-    ...{ status: 429, body: { kind: "quota_exceeded" } },
+    status: 429,
+    body: { kind: "quota_exceeded" },
   });
   expect((await doors.other.request("POST", "/uploads", upload)).status).toBe(201);
   const large = { ...upload, size: STORED + 1 };
@@ -158,23 +160,23 @@ test.each([
   {
     format: "flv",
     coded: "-c:v libx264 -pix_fmt yuv420p -c:a aac",
-    wish: { kind: "video", options: { width: 80 } },
+    output: { kind: "video", options: { width: 80 } },
   },
   {
     format: "flv",
     coded: "-c:v libx264 -pix_fmt yuv420p -c:a aac",
-    wish: { kind: "video", options: { mode: "copy" } },
+    output: { kind: "video", options: { mode: "copy" } },
   },
-  { format: "flv", coded: "-c:v libx264 -pix_fmt yuv420p -g 50 -an", wish: { kind: "adaptive_video" } },
-  { format: "flac", coded: "-map 1:a", wish: { kind: "audio", options: { format: "mp3" } } },
+  { format: "flv", coded: "-c:v libx264 -pix_fmt yuv420p -g 50 -an", output: { kind: "adaptive_video" } },
+  { format: "flac", coded: "-map 1:a", output: { kind: "audio", options: { format: "mp3" } } },
 ] as const)(
   "a $format file ($coded) that lasts longer than it says does not evade the limit of seconds",
-  async ({ format, coded, wish }) => {
+  async ({ format, coded, output }) => {
     const inputs = "-f lavfi -i testsrc2=size=160x90:rate=25:duration=20 -f lavfi -i sine=duration=20";
     const file = await readFile(await makeClip(format, `${inputs} ${coded}`.split(" ")));
     UNDERSTATED[format](file);
     const input = rig.origin.serve(`/understated.${format}`, { file });
-    const task = await doors.understating.runTask({ ...wish, input });
+    const task = await doors.understating.runTask({ ...output, input });
     expect(task.steps[0]?.output?.duration).toBeLessThan(2);
     expect(task).toMatchObject({ status: "failed", output: null, error: { kind: "input_too_large" } });
   },

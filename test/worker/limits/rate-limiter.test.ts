@@ -113,25 +113,25 @@ test("a lost message is followed by another", () => {
 test("rarely checks for room while there is some, and refuses when there is none", async () => {
   const clock = { now: 0 };
   let waiting = 0;
-  let asked = 0;
+  let checks = 0;
   const room = createWaitQuota(
     3,
     async () => {
-      asked++;
+      checks++;
       return waiting;
     },
     () => clock.now,
   );
   const take = async (count: number, key = "a") => {
-    const taken: boolean[] = [];
-    for (let index = 0; index < count; index++) taken.push(await room.take(key));
-    return taken;
+    const results: boolean[] = [];
+    for (let index = 0; index < count; index++) results.push(await room.take(key));
+    return results;
   };
-  expect([await take(3), asked]).toEqual([[true, true, true], 1]);
+  expect([await take(3), checks]).toEqual([[true, true, true], 1]);
   waiting = 3;
-  expect([await take(2), asked]).toEqual([[false, false], 3]);
+  expect([await take(2), checks]).toEqual([[false, false], 3]);
   waiting = 2;
-  expect([await take(2), asked]).toEqual([[true, true], 5]);
+  expect([await take(2), checks]).toEqual([[true, true], 5]);
   clock.now = 5000;
   waiting = 3;
   expect(await take(1)).toEqual([false]);

@@ -7,8 +7,10 @@ import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "../engine/rig.ts";
 
 const rig = createRig({
-  ...{ MAX_RUNNING: "2", MAX_RUNNING_TOTAL: "3" },
-  ...{ MAX_CREATIONS: "10", MAX_WAITING: "2" },
+  MAX_RUNNING: "2",
+  MAX_RUNNING_TOTAL: "3",
+  MAX_CREATIONS: "10",
+  MAX_WAITING: "2",
 });
 const BETA = "key-of-beta";
 let origin: Origin;
@@ -78,15 +80,20 @@ test.each([
   const bytes = (await answer.arrayBuffer()).byteLength;
   expect(Object.fromEntries(answer.headers)).toEqual({
     ...more,
-    ...{ "content-length": String(bytes), "content-type": "application/json", "cache-control": "no-store" },
+    "content-length": String(bytes),
+    "content-type": "application/json",
+    "cache-control": "no-store",
     "access-control-allow-origin": "*",
     "access-control-expose-headers": expect.stringMatching(/^Request-Id,Link,/),
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    ...{ "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin" },
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
     ratelimit: expect.stringMatching(/^"requests";r=\d+;t=\d+$/),
     "ratelimit-policy": expect.stringMatching(/^"requests";q=\d+;w=60, "creations";q=10;w=60$/),
-    ...{ "referrer-policy": "no-referrer", "request-id": expect.stringMatching(/^req_/) },
-    ...{ "strict-transport-security": "max-age=15552000", "x-content-type-options": "nosniff" },
+    "referrer-policy": "no-referrer",
+    "request-id": expect.stringMatching(/^req_/),
+    "strict-transport-security": "max-age=15552000",
+    "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
   });
 });
@@ -181,12 +188,12 @@ test("tasks that wait for another output of their job count as waiting", async (
 
 test("limits how many tasks of a project may wait", async () => {
   const { secret } = await makeKey();
-  const made: string[] = [];
+  const created: string[] = [];
   const refused = await rig.until(
     async () => {
       const answer = await post("/tasks", { input, kind: "video" }, secret);
       if (answer.status !== 201) return answer;
-      made.push(answer.json.id);
+      created.push(answer.json.id);
       await entered(answer.json.id);
       return answer;
     },
@@ -198,8 +205,8 @@ test("limits how many tasks of a project may wait", async () => {
     "10",
   ]);
   expect(refused.json.message).toMatch(/^2 tasks and steps of this project wait/);
-  expect(made).toHaveLength(4);
-  for (const id of made.toReversed()) await cancel(id, secret);
+  expect(created).toHaveLength(4);
+  for (const id of created.toReversed()) await cancel(id, secret);
   // Other keys are unaffected.
   await cancel(await create(BETA), BETA);
 });

@@ -13,19 +13,19 @@ const MANY = 100_000;
 // One in a hundred failed, one in a thousand is still processing.
 const SEED = `
   WITH RECURSIVE each (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM each WHERE n < ${MANY}),
-  made AS (SELECT n, printf('task_%026d', n) AS id,
+  generated AS (SELECT n, printf('task_%026d', n) AS id,
     CASE n % 4 WHEN 0 THEN 'video' WHEN 1 THEN 'audio' WHEN 2 THEN 'image' ELSE 'adaptive_video' END AS kind,
     CASE WHEN n % 1000 = 7 THEN 'processing' WHEN n % 100 = 0 THEN 'failed' ELSE 'succeeded' END AS status FROM each)
   INSERT INTO run (id, object, kind, status, version, record)
-    SELECT id, 'task', kind, status, 1, json_object('id', id, 'object', 'task', 'kind', kind, 'status', status, 'steps', json_array()) FROM made`;
+    SELECT id, 'task', kind, status, 1, json_object('id', id, 'object', 'task', 'kind', kind, 'status', status, 'steps', json_array()) FROM generated`;
 
 function open(before: string[] = []) {
   const database = new DatabaseSync(":memory:");
   for (const text of before) database.exec(text);
-  const asked: { text: string; values: (string | number | null)[] }[] = [];
+  const statements: { text: string; values: (string | number | null)[] }[] = [];
   const sql: Sql = {
     exec<T>(text: string, ...values: (string | number | null)[]): Iterable<T> {
-      asked.push({ text, values });
+      statements.push({ text, values });
       if (!/^SELECT/.test(text) && values.length === 0) {
         database.exec(text);
         return [];
@@ -39,7 +39,7 @@ function open(before: string[] = []) {
     return { records: records.map((text) => JSON.parse(text) as Task), more };
   };
   const plan = () => {
-    const { text, values } = asked.at(-1) ?? { text: "", values: [] };
+    const { text, values } = statements.at(-1) ?? { text: "", values: [] };
     const rows = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values);
     return rows.map(({ detail }) => String(detail)).join("; ");
   };
@@ -68,8 +68,8 @@ test("a page of 100,000 tasks reads only its own rows, with any filter", () => {
     for (const cursor of cursors) {
       for (const [filter, columns] of filters) {
         list({ order, ...cursor, ...filter });
-        const found = `SEARCH run USING INDEX \\w+ \\(${columns.replaceAll("?", "\\?")}( AND id[<>]\\?)?\\)`;
-        expect(plan(), JSON.stringify({ order, ...cursor, ...filter })).toMatch(new RegExp(`^${found}$`));
+        const search = `SEARCH run USING INDEX \\w+ \\(${columns.replaceAll("?", "\\?")}( AND id[<>]\\?)?\\)`;
+        expect(plan(), JSON.stringify({ order, ...cursor, ...filter })).toMatch(new RegExp(`^${search}$`));
       }
     }
   }
@@ -91,7 +91,7 @@ test.each([
   const before = Array.from({ length: MANY }, (_, n) => n + 1).filter(fits);
   const seen: number[] = [];
   const removed = new Set<number>();
-  const made: number[] = [];
+  const added: number[] = [];
   for (let page = 0, after: string | undefined; ; page++) {
     const { records, more } = list({ order, ...filter, ...(after !== undefined && { after }) });
     seen.push(...records.map(({ id }) => numberOf(id)));
@@ -104,16 +104,16 @@ test.each([
       index.remove(idOf(n));
       removed.add(n);
     }
-    made.push(MANY + page + 1);
+    added.push(MANY + page + 1);
     index.put(taskOf(MANY + page + 1, { status: "failed" }), 1);
   }
   const sign = order === "asc" ? 1 : -1;
   expect(seen).toEqual([...new Set(seen)].sort((a, b) => sign * (a - b)));
-  const met = new Set(seen);
+  const listed = new Set(seen);
   // Only paging from the oldest to the newest reaches records created meanwhile.
-  const wanted = order === "asc" ? [...before, ...made] : before;
-  expect(wanted.filter((n) => !removed.has(n) && !met.has(n))).toEqual([]);
-  expect(made.some((n) => met.has(n))).toBe(order === "asc");
+  const expected = order === "asc" ? [...before, ...added] : before;
+  expect(expected.filter((n) => !removed.has(n) && !listed.has(n))).toEqual([]);
+  expect(added.some((n) => listed.has(n))).toBe(order === "asc");
 });
 
 test("replaces an older version of a record, and moves it between the lists of states", () => {

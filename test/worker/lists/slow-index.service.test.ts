@@ -60,13 +60,13 @@ test("while the index hangs, changes wait four seconds for it, reads not at all,
   // Nothing is left of the one that was refused.
   const records: Task[] = await rig.until(
     async () => (await rig.call("/tasks?limit=100")).json,
-    (found: Task[]) => found.length === 1,
+    (tasks: Task[]) => tasks.length === 1,
   );
   expect(records.map(({ id }) => id)).toEqual([task.id]);
 });
 
 test("KV is written when the status changes and at no progress, even after its object was evicted", async () => {
-  // Without an ETag it is copied, which tells its progress every 4 MiB, two seconds here.
+  // Without an ETag it is copied, and reports progress every 4 MiB: every two seconds here.
   const file = await clip("mp4", { size: "640x360", seconds: 60 });
   const { json: task } = await create(
     origin.serve("/slow.mp4", { file, etag: null, bytes_per_second: 2_000_000 }),
@@ -81,13 +81,13 @@ test("KV is written when the status changes and at no progress, even after its o
       async () => (await listed(task.id))?.steps[1]?.progress ?? 0,
       (progress) => progress > from,
     );
-  await rig.until(status, (found) => found === "processing");
+  await rig.until(status, (current) => current === "processing");
   const before = (await index("puts"))[`task:${task.id}`] ?? 0;
   expect([1, 2]).toContain(before);
   const shown = await progressed(0);
   await index("evict");
   await progressed(shown);
   await rig.call(`/tasks/${task.id}/cancel`, { method: "POST" });
-  await rig.until(status, (found) => found === "cancelled" || found === "succeeded");
+  await rig.until(status, (current) => current === "cancelled" || current === "succeeded");
   expect((await index("puts"))[`task:${task.id}`]).toBe(before + 1);
 });

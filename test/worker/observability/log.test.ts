@@ -6,12 +6,12 @@ test("logs one line per request, with the route instead of the path", async () =
   const { app, lines, signer } = createMemoryApi({ allowPrivate: true });
   const url = "https://user-media.example.com/a.mp4?signature=hush-input";
   const body = JSON.stringify({ input: url, kind: "image", metadata: { note: "hush-metadata" } });
-  const made = await app.request("/tasks", {
+  const created = await app.request("/tasks", {
     method: "POST",
     headers: { ...KEY, "Content-Type": "application/json", "Idempotency-Key": "hush-once" },
     body,
   });
-  const { id } = (await made.json()) as { id: string };
+  const { id } = (await created.json()) as { id: string };
   await app.request(`/tasks/${id}?token=hush-query`, { headers: KEY });
   await app.request("/tasks", { headers: { Authorization: "Bearer hush-wrong-key" } });
   const media = await signer.sign(`out/${id}/a.mp4`, 4e9, "http://localhost");

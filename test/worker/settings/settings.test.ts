@@ -9,34 +9,43 @@ const read = (variables: Record<string, unknown>) =>
 
 test("the defaults of a deployed service", () => {
   expect(read({})).toEqual({
-    ...{ MEDIA_SIGNING_KEY: [SIGNING_KEY], ALLOW_PRIVATE_NETWORK: false, LOG_LEVEL: "info" },
+    MEDIA_SIGNING_KEY: [SIGNING_KEY],
+    ALLOW_PRIVATE_NETWORK: false,
+    LOG_LEVEL: "info",
     CORS_ORIGINS: ["*"],
     MAX_KEYS: 100,
     IMAGE_FRESH_SECONDS: 3600,
-    ...{
-      ...{ RECORD_TTL: 7_776_000, LISTED_BYTES: 8e9 },
-      MEDIA_TTL: 604_800,
-      EVENT_TTL: 604_800,
-      MAX_INPUT_BYTES: 5e9,
-      MAX_INPUT_SECONDS: 21_600,
-    },
-    ...{ DAILY_FETCHED_BYTES: 1e12, DAILY_STORED_BYTES: 5e11 },
-    ...{ INGEST_SECONDS: 3600, WATCH_SECONDS: 30, STALL_SECONDS: 300 },
-    ...{
-      ENCODER_AWAY_SECONDS: 120,
-      NATIVE_INSTANCES: 0,
-      MAX_CHUNKS_IN_FLIGHT: 8,
-      MAX_REQUESTS: 300,
-      MAX_CREATIONS: 60,
-    },
-    ...{ MAX_RUNNING: 25, MAX_RUNNING_TOTAL: 1000, MAX_WAITING: 1000 },
-    ...{ WEBHOOK_TIMEOUT_SECONDS: 10, WEBHOOK_RETRY_SECONDS: 5 },
+    RECORD_TTL: 7_776_000,
+    LISTED_BYTES: 8e9,
+    MEDIA_TTL: 604_800,
+    EVENT_TTL: 604_800,
+    MAX_INPUT_BYTES: 5e9,
+    MAX_INPUT_SECONDS: 21_600,
+    DAILY_FETCHED_BYTES: 1e12,
+    DAILY_STORED_BYTES: 5e11,
+    INGEST_SECONDS: 3600,
+    WATCH_SECONDS: 30,
+    STALL_SECONDS: 300,
+    ENCODER_AWAY_SECONDS: 120,
+    NATIVE_INSTANCES: 0,
+    MAX_CHUNKS_IN_FLIGHT: 8,
+    MAX_REQUESTS: 300,
+    MAX_CREATIONS: 60,
+    MAX_RUNNING: 25,
+    MAX_RUNNING_TOTAL: 1000,
+    MAX_WAITING: 1000,
+    WEBHOOK_TIMEOUT_SECONDS: 10,
+    WEBHOOK_RETRY_SECONDS: 5,
   });
 });
 
 test("the defaults of a native encoder", () => {
   expect(readSettings(NativeSettings, {})).toEqual({
-    ...{ PORT: 8080, HOST: "127.0.0.1", LEASE_SECONDS: 120, GRACE_SECONDS: 600, STALL_SECONDS: 60 },
+    PORT: 8080,
+    HOST: "127.0.0.1",
+    LEASE_SECONDS: 120,
+    GRACE_SECONDS: 600,
+    STALL_SECONDS: 60,
     MAX_FILE_BYTES: 64 * 2 ** 30,
   });
 });

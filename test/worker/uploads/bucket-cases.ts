@@ -70,8 +70,10 @@ test("reads an upload in a bucket through its own connection, wherever the outpu
   const whole = new Uint8Array(await readFile(await clip("wav")));
   const other = await create<Connection>("/connections", { ...connectionOf("Second") });
   const upload = await begin({
-    ...{ size: whole.length, content_type: "audio/wav" },
-    ...{ output: "s3://bucket-in/second.wav", connection_id: other.id },
+    size: whole.length,
+    content_type: "audio/wav",
+    output: "s3://bucket-in/second.wav",
+    connection_id: other.id,
   });
   await putAll(upload, whole);
   expect((await post(`/uploads/${upload.id}/complete`, {})).json.status).toBe("stored");

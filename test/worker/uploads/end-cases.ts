@@ -47,7 +47,8 @@ test("rejects an upload with the reason, and repeating one with its Idempotency-
     const answer = await rig.server.fetch("/uploads", {
       method: "POST",
       headers: {
-        ...{ Authorization: "Bearer key-of-alpha", "Content-Type": "application/json" },
+        Authorization: "Bearer key-of-alpha",
+        "Content-Type": "application/json",
         "Idempotency-Key": "one-upload",
       },
       body: JSON.stringify(body),

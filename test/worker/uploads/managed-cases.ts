@@ -55,11 +55,11 @@ test("a page uploads a file without a key, only with the agreed size and type, a
 
   // A page can send a preflight and read the answer.
   const origin = { Origin: "https://page.example" };
-  const asked = await fetch(part.url, {
+  const preflight = await fetch(part.url, {
     method: "OPTIONS",
     headers: { ...origin, "Access-Control-Request-Method": "PUT" },
   });
-  expect(asked.headers.get("access-control-allow-methods")).toContain("PUT");
+  expect(preflight.headers.get("access-control-allow-methods")).toContain("PUT");
   const answer = await put(part, whole, origin);
   expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
   expect(answer.headers.get("access-control-expose-headers")).toContain("ETag");
@@ -85,8 +85,8 @@ test("a page uploads a file without a key, only with the agreed size and type, a
     await rig.call(path, { method: "DELETE", key }),
   ])
     expect([theirs.status, theirs.json.kind]).toEqual([404, "media_not_found"]);
-  const taken = await post("/tasks", { input: upload.url, kind: "video" }, key);
-  expect([taken.status, taken.json.kind, taken.json.param]).toEqual([400, "invalid_input", "input"]);
+  const foreign = await post("/tasks", { input: upload.url, kind: "video" }, key);
+  expect([foreign.status, foreign.json.kind, foreign.json.param]).toEqual([400, "invalid_input", "input"]);
 
   const step = await ingest(upload.url);
   expect(step.error).toBeNull();

@@ -18,8 +18,8 @@ async function sendFile({ base, size, output }: Order) {
     return answer.json();
   };
   const file = new File([new Uint8Array(size).fill(7)], "of a page.mp4", { type: "video/mp4" });
-  const wish = { size, content_type: file.type, name: file.name };
-  const upload: Upload = await ask("/uploads", output === undefined ? wish : { ...wish, output });
+  const request = { size, content_type: file.type, name: file.name };
+  const upload: Upload = await ask("/uploads", output === undefined ? request : { ...request, output });
   let at = 0;
   const parts: { part: number; etag: string | null }[] = [];
   for (const { part, size, url, headers } of upload.parts) {

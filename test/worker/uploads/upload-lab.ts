@@ -32,7 +32,7 @@ export async function stopUploadLab(): Promise<void> {
 }
 
 /** A request for a connection to the Ceph. */
-export const connectionOf = (name: string) => ({ ...{ name, kind: "s3" }, ...ceph.connection });
+export const connectionOf = (name: string) => ({ name, kind: "s3", ...ceph.connection });
 
 export const post = (path: string, body: unknown, key?: string) =>
   rig.call(path, { method: "POST", body, ...(key && { key }) });

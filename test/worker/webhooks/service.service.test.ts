@@ -42,26 +42,26 @@ async function ask<T>(method: string, path: string, body?: unknown, more = {}): 
 }
 
 const deliveries = () => ask<WebhookDelivery[]>("GET", "/webhooks/deliveries?limit=100");
-// Its input is a page of this service, which is no media, so the task fails.
+// The input is a JSON response of this service, so the task fails.
 const newTask = (webhook_url?: string) =>
   ask<Task>("POST", "/tasks", { input: `${service.url}/health`, kind: "audio", webhook_url });
 
 const succeeded = (url: string, count: number) =>
   vi.waitUntil(
     async () => {
-      const made = (await deliveries()).filter((each) => each.url === url && each.status === "succeeded");
-      return made.length >= count && made;
+      const matching = (await deliveries()).filter((each) => each.url === url && each.status === "succeeded");
+      return matching.length >= count && matching;
     },
     { timeout: 120_000, interval: 100 },
   );
 
 test("retries a receiver after every kind of failure, with the same event and a timestamp for each attempt", async () => {
-  const elsewhere = receiver.take("/elsewhere");
-  const ways = [500, "hang", "reset", { redirect: elsewhere }, 200] as const;
-  const url = receiver.take("/failing", (request) => ways[request] ?? 200);
-  const wish = { url, topics: ["task.failed"] };
+  const elsewhere = receiver.serve("/elsewhere");
+  const answers = [500, "hang", "reset", { redirect: elsewhere }, 200] as const;
+  const url = receiver.serve("/failing", (request) => answers[request] ?? 200);
+  const request = { url, topics: ["task.failed"] };
   const once = () =>
-    ask<NewWebhookEndpoint>("POST", "/webhooks/endpoints", wish, { "Idempotency-Key": "one-endpoint" });
+    ask<NewWebhookEndpoint>("POST", "/webhooks/endpoints", request, { "Idempotency-Key": "one-endpoint" });
   const endpoint = await once();
   expect(await once()).toEqual(endpoint);
   await newTask();
@@ -74,7 +74,7 @@ test("retries a receiver after every kind of failure, with the same event and a 
     [301, "It answered 301; redirects are not followed."],
     [200, null],
   ]);
-  const got = receiver.got("/failing");
+  const got = receiver.requests("/failing");
   expect(got).toHaveLength(5);
   expect(new Set(got.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   expect(new Set(got.map(({ body }) => body)).size).toBe(1);
@@ -82,13 +82,13 @@ test("retries a receiver after every kind of failure, with the same event and a 
   expect(times).toEqual(times.toSorted((a, b) => a - b));
   expect(times.at(-1)).toBeGreaterThan(times[0] ?? 0);
   for (const { body, headers } of got) new Webhook(endpoint.secret).verify(body, headers);
-  expect(receiver.got("/elsewhere")).toEqual([]);
+  expect(receiver.requests("/elsewhere")).toEqual([]);
 });
 
 test("a service killed between a task's end and its delivery delivers after a restart, and stores no plain secrets", async () => {
   const { secret } = await ask<WebhookSecret>("POST", "/webhooks/secret/rotate", {});
   let killed = false;
-  const webhook_url = receiver.take("/killed", () => (killed ? 200 : "hang"));
+  const webhook_url = receiver.serve("/killed", () => (killed ? 200 : "hang"));
   const { id } = await newTask(webhook_url);
   const failed = await vi.waitUntil(
     async () => {
@@ -100,18 +100,18 @@ test("a service killed between a task's end and its delivery delivers after a re
   await service.kill("SIGKILL");
   killed = true;
   service = await start({ CONNECTION_KEYS: `another-connection-key,${CONNECTION_KEYS}` });
-  const made = await succeeded(webhook_url, 3);
-  expect(made.map(({ kind }) => kind).toSorted()).toEqual(["task.created", "task.failed", "task.updated"]);
-  const last = receiver.got("/killed").findLast(({ event }) => event.kind === "task.failed");
+  const sent = await succeeded(webhook_url, 3);
+  expect(sent.map(({ kind }) => kind).toSorted()).toEqual(["task.created", "task.failed", "task.updated"]);
+  const last = receiver.requests("/killed").findLast(({ event }) => event.kind === "task.failed");
   expect(last?.event.data).toEqual(failed);
-  for (const { body, headers } of receiver.got("/killed")) new Webhook(secret).verify(body, headers);
+  for (const { body, headers } of receiver.requests("/killed")) new Webhook(secret).verify(body, headers);
 
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = names.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const texts = await Promise.all(files.map((file) => readFile(file, "latin1")));
-  const holding = (text: string) => files.filter((_, index) => texts[index]?.includes(text));
-  // The search does find what is there.
-  expect(holding(webhook_url).length).toBeGreaterThan(0);
-  expect(holding(secret.slice("whsec_".length))).toEqual([]);
-  expect(holding("whsec_")).toEqual([]);
+  const filesWith = (text: string) => files.filter((_, index) => texts[index]?.includes(text));
+  // The search finds text that is stored.
+  expect(filesWith(webhook_url).length).toBeGreaterThan(0);
+  expect(filesWith(secret.slice("whsec_".length))).toEqual([]);
+  expect(filesWith("whsec_")).toEqual([]);
 });

@@ -10,27 +10,27 @@ const BOTH = `the second of the keys, ${OLD}`;
 const NEW = "the second of the keys";
 
 function createProject() {
-  const office = createMemoryWebhookQueue();
+  const queue = createMemoryWebhookQueue();
   const open = (keys: string) =>
     createWebhooks(
-      () => createMemoryHome(office),
+      () => createMemoryHome(queue),
       createSeal(keys.split(", ")),
       async () => "delivery",
       Date.now,
     );
-  return { office, open };
+  return { queue, open };
 }
 const endpoint = () => createEndpoint({ url: "https://example.com/" }, createIds(Math.random), Date.now());
 
 test("stores secrets sealed, each for its own owner", async () => {
-  const { office, open } = createProject();
+  const { queue, open } = createProject();
   const one = await open(OLD).create("mine", endpoint());
   await open(OLD).prepare("mine");
   await open(OLD).prepare("mine");
-  const kept = office.secrets.all();
-  expect(kept.map(({ owner }) => owner)).toEqual([one.id, "webhook_url"]);
-  expect(JSON.stringify(kept)).not.toMatch(/whsec_/);
-  const { sealed = "" } = kept[0] ?? {};
+  const stored = queue.secrets.all();
+  expect(stored.map(({ owner }) => owner)).toEqual([one.id, "webhook_url"]);
+  expect(JSON.stringify(stored)).not.toMatch(/whsec_/);
+  const { sealed = "" } = stored[0] ?? {};
   const seal = createSeal([OLD]);
   expect(await openSecret(seal, ownerOf("mine", one.id), sealed)).toEqual({
     secret: one.secret,
@@ -40,8 +40,8 @@ test("stores secrets sealed, each for its own owner", async () => {
   await expect(openSecret(seal, ownerOf("mine", "webhook_url"), sealed)).rejects.toThrow();
 });
 
-test("reencrypt reseals all secrets after a key change, and names those that no key opens", async () => {
-  const { office, open } = createProject();
+test("reencrypt reseals all secrets after a key change, and lists those that no key opens", async () => {
+  const { queue, open } = createProject();
   const lost = await open("a key that is gone by now").create("mine", endpoint());
   const one = await open(OLD).create("mine", endpoint());
   const again = await open(OLD).rotate("mine", one.id, 60);
@@ -55,7 +55,7 @@ test("reencrypt reseals all secrets after a key change, and names those that no 
     reencrypted: 0,
     failed: [lost.id],
   });
-  const opened = office.secrets
+  const opened = queue.secrets
     .of(one.id, Date.now())
     .map(async (sealed) => (await openSecret(createSeal([NEW]), ownerOf("mine", one.id), sealed)).secret);
   expect(await Promise.all(opened)).toEqual([again.secret, one.secret]);

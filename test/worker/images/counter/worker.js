@@ -1,4 +1,4 @@
-// Passes jobs on to the encoder, and says how many there were.
+// Forwards jobs to the encoder and counts them.
 let jobs = 0;
 
 // biome-ignore lint/style/noDefaultExport: it is how a Worker is written

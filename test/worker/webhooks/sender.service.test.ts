@@ -7,7 +7,7 @@ import { createOutbox } from "../../../worker/webhooks/outbox.ts";
 import { createWebhookSender } from "../../../worker/webhooks/sender.ts";
 import { createWebhookQueue } from "../../../worker/webhooks/webhook-queue.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
-import { type Receiver, startReceiver, type Taking } from "./receiver.ts";
+import { type Answer, type Receiver, startReceiver } from "./receiver.ts";
 
 const SECRETS = [`whsec_${btoa("a secret of the tests")}`];
 const { fetch } = createOutside({ allowPrivate: true });
@@ -20,26 +20,30 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 /** A run with webhooks over real HTTP, a clock that a test moves, and storage that survives a crash. */
-function createRun(path: string, take: (request: number, now: number) => Taking) {
+function createRun(path: string, take: (request: number, now: number) => Answer) {
   const start = Date.now();
-  const office = createWebhookQueue(createMemorySql(), createIds(Math.random), 7 * 24 * HOUR_MS);
+  const queue = createWebhookQueue(createMemorySql(), createIds(Math.random), 7 * 24 * HOUR_MS);
   const sql = createMemorySql();
   let time = start;
-  const url = receiver.take(path, (request) => take(request, time - start));
+  const url = receiver.serve(path, (request) => take(request, time - start));
 
-  /** Starts from what is stored; the first `faults` notes to the project fail. */
+  /** Starts from what is stored; the first `faults` outcomes sent to the project fail. */
   function boot(faults = 0) {
     let left = faults;
     const outbox = createOutbox(sql);
     let idle = Promise.withResolvers<void>();
-    const courier = createWebhookSender({
-      ...{ outbox, now: () => time, random: () => 0.5, firstMs: () => 5000, leaseMs: () => 15_000 },
-      requestOf: async ({ id }) => office.ship(id, time),
-      post: (_, shipment) =>
-        postEvent({ ...shipment, secrets: SECRETS }, { fetch, now: () => time, timeout_ms: 10_000 }),
+    const sender = createWebhookSender({
+      outbox,
+      now: () => time,
+      random: () => 0.5,
+      firstMs: () => 5000,
+      leaseMs: () => 15_000,
+      requestOf: async ({ id }) => queue.ship(id, time),
+      post: (_, request) =>
+        postEvent({ ...request, secrets: SECRETS }, { fetch, now: () => time, timeout_ms: 10_000 }),
       async note({ id }, outcome) {
         if (left-- > 0) throw new Error("The project's object is away.");
-        office.note(id, outcome);
+        queue.note(id, outcome);
       },
       async rearm() {
         idle.resolve();
@@ -47,23 +51,24 @@ function createRun(path: string, take: (request: number, now: number) => Taking)
       },
     });
     return {
-      ...{ outbox, courier },
+      outbox,
+      sender,
       /** Hands the changes over; resolves once a delivery that follows is done, or at once when none follows. */
       async handOver() {
         const set = { run_id: "task_1", changes: outbox.changes(), webhook_url: url };
-        const shipments = office.post(set, time);
-        outbox.handedOver(set.changes.at(-1)?.version ?? 0, "project", shipments, time);
+        const deliveries = queue.post(set, time);
+        outbox.handedOver(set.changes.at(-1)?.version ?? 0, "project", deliveries, time);
         const { promise } = idle;
-        courier.start(shipments);
-        if (courier.dueAt() !== null) await promise;
+        sender.start(deliveries);
+        if (sender.dueAt() !== null) await promise;
       },
       /** Moves the clock to the next due delivery and waits until it is done; false if none is due. */
       async next(): Promise<boolean> {
-        const due = courier.dueAt();
+        const due = sender.dueAt();
         if (due === null) return false;
         time = Math.max(time, due);
         const { promise } = idle;
-        courier.start();
+        sender.start();
         await promise;
         return true;
       },
@@ -73,7 +78,7 @@ function createRun(path: string, take: (request: number, now: number) => Taking)
     boot,
     hours: () => (time - start) / HOUR_MS,
     delivery: (): WebhookDelivery | undefined =>
-      office.deliveries({ limit: 1, order: "desc" }, time).records[0],
+      queue.deliveries({ limit: 1, order: "desc" }, time).records[0],
   };
 }
 
@@ -88,7 +93,7 @@ test("delivers to a receiver that is back within three days, and nothing more is
   expect(run.delivery()).toMatchObject({ status: "succeeded", error: null, next_attempt_at: null });
   expect(run.delivery()?.attempts).toHaveLength(14);
   expect(run.hours()).toBe(72);
-  expect(receiver.got("/back")).toHaveLength(14);
+  expect(receiver.requests("/back")).toHaveLength(14);
 });
 
 test("gives up on a receiver that fails for three days", async () => {
@@ -111,18 +116,18 @@ test("an event stored but not handed over before a crash is handed over after it
   const after = run.boot();
   expect(after.outbox.changes()).toEqual([CHANGE]);
   await after.handOver();
-  expect(receiver.got("/crash")).toHaveLength(1);
+  expect(receiver.requests("/crash")).toHaveLength(1);
   // A crash before the event is removed hands it over again.
   const again = run.boot();
   again.outbox.add(CHANGE);
   await again.handOver();
   while (await again.next());
-  expect(receiver.got("/crash")).toHaveLength(1);
+  expect(receiver.requests("/crash")).toHaveLength(1);
   // The next event arrives, and nothing between them.
   again.outbox.add({ ...CHANGE, version: 2 });
   await again.handOver();
   while (await again.next());
-  const ids = receiver.got("/crash").map(({ headers }) => headers["webhook-id"]);
+  const ids = receiver.requests("/crash").map(({ headers }) => headers["webhook-id"]);
   expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
 });
 
@@ -131,12 +136,12 @@ test("a delivery in progress when the object dies is made again by the next one"
   const before = run.boot();
   before.outbox.add(CHANGE);
   void before.handOver();
-  await expect.poll(() => receiver.got("/died").length).toBe(1);
+  await expect.poll(() => receiver.requests("/died").length).toBe(1);
   const after = run.boot();
   expect(await after.next()).toBe(true);
   expect(run.delivery()?.status).toBe("succeeded");
-  expect(new Set(receiver.got("/died").map(({ headers }) => headers["webhook-id"])).size).toBe(1);
-  expect(after.courier.dueAt()).toBeNull();
+  expect(new Set(receiver.requests("/died").map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+  expect(after.sender.dueAt()).toBeNull();
 });
 
 test("an outcome that the project could not record keeps its next attempt, or the delivery is repeated", async () => {
@@ -145,8 +150,8 @@ test("an outcome that the project could not record keeps its next attempt, or th
   object.outbox.add(CHANGE);
   await object.handOver();
   expect(run.delivery()?.attempts).toEqual([]);
-  expect((object.courier.dueAt() ?? 0) - (run.delivery()?.created_at ?? 0)).toBeGreaterThanOrEqual(5000);
+  expect((object.sender.dueAt() ?? 0) - (run.delivery()?.created_at ?? 0)).toBeGreaterThanOrEqual(5000);
   while (await object.next());
   expect(run.delivery()?.status).toBe("succeeded");
-  expect(receiver.got("/away")).toHaveLength(3);
+  expect(receiver.requests("/away")).toHaveLength(3);
 });

@@ -15,9 +15,9 @@ const NOW = 1_800_000_000_000;
 const ids = createIds(Math.random);
 const LIST = { limit: 100, order: "asc" } as const;
 
-let office: WebhookQueue;
+let queue: WebhookQueue;
 beforeEach(() => {
-  office = createWebhookQueue(createMemorySql(), ids, 7 * DAY_MS);
+  queue = createWebhookQueue(createMemorySql(), ids, 7 * DAY_MS);
 });
 
 const changes = (
@@ -25,126 +25,128 @@ const changes = (
   versions: readonly number[],
   webhook_url: string | null = null,
 ): ChangeSet => ({
-  ...{ run_id, webhook_url },
+  run_id,
+  webhook_url,
   changes: versions.map((version) => ({
-    ...{ version, at: NOW, record: JSON.stringify({ id: run_id, version }) },
+    version,
+    at: NOW,
+    record: JSON.stringify({ id: run_id, version }),
     kind: "task.updated" satisfies EventKind,
   })),
 });
 
 function addEndpoint(topics?: Topic[]) {
   const endpoint = createEndpoint({ url: "https://example.com/hooks", ...(topics && { topics }) }, ids, NOW);
-  office.secrets.first(endpoint.id, `sealed of ${endpoint.id}`, NOW);
-  return office.endpoints.add(endpoint) ?? endpoint;
+  queue.secrets.first(endpoint.id, `sealed of ${endpoint.id}`, NOW);
+  return queue.endpoints.add(endpoint) ?? endpoint;
 }
 
-const tried = (response_status: number): DeliveryAttempt => ({
-  ...{ at: NOW, duration: 5, response_status },
+const attempt = (response_status: number): DeliveryAttempt => ({
+  at: NOW,
+  duration: 5,
+  response_status,
   error: response_status === 200 ? null : `It answered ${response_status}.`,
 });
 
 test("a change creates one event and one delivery per subscriber, even if handed over repeatedly", () => {
   const { id } = addEndpoint();
   addEndpoint(["task.succeeded"]);
-  const first = office.post(changes("task_1", [1], "https://example.com/own"), NOW);
+  const first = queue.post(changes("task_1", [1], "https://example.com/own"), NOW);
   expect(first.map(({ url, owner, sealed }) => [url, owner, sealed])).toEqual([
     ["https://example.com/hooks", id, [`sealed of ${id}`]],
     ["https://example.com/own", "webhook_url", []],
   ]);
-  expect(office.post(changes("task_1", [1, 2]), NOW + 5).slice(0, 2)).toEqual(first);
-  expect(office.events(LIST, NOW).records).toHaveLength(2);
-  for (const shipment of first)
-    office.note(shipment.id, { attempt: tried(200), verdict: "delivered", next_at: null });
-  // What was delivered is not sent again.
-  expect(office.post(changes("task_1", [1]), NOW + 9)).toEqual([]);
-  expect(office.deliveries({ ...LIST, status: "succeeded" }, NOW).records).toHaveLength(2);
+  expect(queue.post(changes("task_1", [1, 2]), NOW + 5).slice(0, 2)).toEqual(first);
+  expect(queue.events(LIST, NOW).records).toHaveLength(2);
+  for (const delivery of first)
+    queue.note(delivery.id, { attempt: attempt(200), verdict: "delivered", next_at: null });
+  // A delivered event is not sent again.
+  expect(queue.post(changes("task_1", [1]), NOW + 9)).toEqual([]);
+  expect(queue.deliveries({ ...LIST, status: "succeeded" }, NOW).records).toHaveLength(2);
 });
 
 test("lists events in order of arrival, even if the clock is set back", () => {
-  office.post(changes("task_1", [1, 2, 3]), NOW);
-  office.post(changes("task_2", [1]), NOW - DAY_MS);
-  const listed = office.events(LIST, NOW).records.map((text) => JSON.parse(text));
+  queue.post(changes("task_1", [1, 2, 3]), NOW);
+  queue.post(changes("task_2", [1]), NOW - DAY_MS);
+  const listed = queue.events(LIST, NOW).records.map((text) => JSON.parse(text));
   expect(listed.map(({ data }) => [data.id, data.version])).toEqual([
     ["task_1", 1],
     ["task_1", 2],
     ["task_1", 3],
     ["task_2", 1],
   ]);
-  const after = office.events({ ...LIST, after: listed[2].id }, NOW).records;
+  const after = queue.events({ ...LIST, after: listed[2].id }, NOW).records;
   expect(after.map((text) => JSON.parse(text).id)).toEqual([listed[3].id]);
 });
 
 test("pending deliveries to a disabled or deleted endpoint fail", () => {
   const [one, two] = [addEndpoint(), addEndpoint()];
-  const [first, second] = office.post(changes("task_1", [1]), NOW);
-  office.endpoints.change(one.id, { status: "disabled" }, NOW);
-  office.endpoints.remove(two.id);
-  expect([first, second].map((each) => office.ship(each?.id ?? "", NOW))).toEqual([null, null]);
-  const { records } = office.deliveries(LIST, NOW);
+  const [first, second] = queue.post(changes("task_1", [1]), NOW);
+  queue.endpoints.change(one.id, { status: "disabled" }, NOW);
+  queue.endpoints.remove(two.id);
+  expect([first, second].map((each) => queue.ship(each?.id ?? "", NOW))).toEqual([null, null]);
+  const { records } = queue.deliveries(LIST, NOW);
   expect(records.map(({ status, error, finished_at }) => [status, error, finished_at])).toEqual([
     ["failed", "The endpoint is disabled.", NOW],
     ["failed", "The endpoint was deleted.", NOW],
   ]);
-  expect([first, second].map((each) => office.replay(each?.id ?? "", NOW))).toEqual(["disabled", "endpoint"]);
-  expect(office.post(changes("task_1", [2]), NOW)).toEqual([]);
+  expect([first, second].map((each) => queue.replay(each?.id ?? "", NOW))).toEqual(["disabled", "endpoint"]);
+  expect(queue.post(changes("task_1", [2]), NOW)).toEqual([]);
 });
 
 test("pending deliveries follow an endpoint to its new URL", () => {
   const { id } = addEndpoint();
-  const [shipment] = office.post(changes("task_1", [1]), NOW);
-  office.endpoints.change(id, { url: "https://example.org/new" }, NOW);
-  expect(office.ship(shipment?.id ?? "", NOW)).toEqual({ ...shipment, url: "https://example.org/new" });
+  const [delivery] = queue.post(changes("task_1", [1]), NOW);
+  queue.endpoints.change(id, { url: "https://example.org/new" }, NOW);
+  expect(queue.ship(delivery?.id ?? "", NOW)).toEqual({ ...delivery, url: "https://example.org/new" });
 });
 
 test("keeps the latest attempts of a delivery, and a 410 disables its endpoint", () => {
   const { id } = addEndpoint();
-  const [shipment] = office.post(changes("task_1", [1]), NOW);
+  const [delivery] = queue.post(changes("task_1", [1]), NOW);
   for (let count = 1; count <= 25; count++)
-    office.note(shipment?.id ?? "", { attempt: tried(400 + count), verdict: "again", next_at: NOW + count });
-  const pending = office.delivery(shipment?.id ?? "", NOW)?.delivery;
+    queue.note(delivery?.id ?? "", { attempt: attempt(400 + count), verdict: "again", next_at: NOW + count });
+  const pending = queue.delivery(delivery?.id ?? "", NOW)?.delivery;
   expect(pending).toMatchObject({ status: "pending", error: "It answered 425.", next_attempt_at: NOW + 25 });
   expect(pending?.attempts.map(({ response_status }) => response_status)).toEqual(
     Array.from({ length: 20 }, (_, index) => 406 + index),
   );
-  office.note(shipment?.id ?? "", { attempt: tried(410), verdict: "gone", next_at: null });
-  expect(office.delivery(shipment?.id ?? "", NOW)?.delivery).toMatchObject({
+  queue.note(delivery?.id ?? "", { attempt: attempt(410), verdict: "gone", next_at: null });
+  expect(queue.delivery(delivery?.id ?? "", NOW)?.delivery).toMatchObject({
     status: "failed",
     finished_at: NOW + 5,
   });
-  expect(office.endpoints.get(id)?.status).toBe("disabled");
+  expect(queue.endpoints.get(id)?.status).toBe("disabled");
 });
 
 test("events and deliveries expire, including pending ones", () => {
   addEndpoint();
-  const [shipment] = office.post(changes("task_1", [1]), NOW);
-  const event_id = shipment?.event_id ?? "";
+  const [delivery] = queue.post(changes("task_1", [1]), NOW);
+  const event_id = delivery?.event_id ?? "";
   const last = NOW + 7 * DAY_MS;
-  expect([office.event(event_id, last) === null, office.events(LIST, last).records.length]).toEqual([
-    false,
-    1,
-  ]);
-  expect([office.event(event_id, last + 1), office.events(LIST, last + 1).records]).toEqual([null, []]);
-  expect([office.delivery(shipment?.id ?? "", last + 1), office.deliveries(LIST, last + 1).records]).toEqual([
+  expect([queue.event(event_id, last) === null, queue.events(LIST, last).records.length]).toEqual([false, 1]);
+  expect([queue.event(event_id, last + 1), queue.events(LIST, last + 1).records]).toEqual([null, []]);
+  expect([queue.delivery(delivery?.id ?? "", last + 1), queue.deliveries(LIST, last + 1).records]).toEqual([
     null,
     [],
   ]);
-  expect([office.ship(shipment?.id ?? "", last + 1), office.replay(shipment?.id ?? "", last + 1)]).toEqual([
+  expect([queue.ship(delivery?.id ?? "", last + 1), queue.replay(delivery?.id ?? "", last + 1)]).toEqual([
     null,
     "delivery",
   ]);
 });
 
 test("pruning returns when there is next something to remove", () => {
-  expect(office.prune(NOW)).toBeNull();
-  office.post(changes("task_1", [1]), NOW);
-  office.post(changes("task_2", [1]), NOW + 5);
-  expect(office.prune(NOW + 9)).toBe(NOW + 7 * DAY_MS + 1);
-  expect(office.prune(NOW + 7 * DAY_MS + 1)).toBe(NOW + 7 * DAY_MS + 6);
-  expect(office.prune(NOW + 7 * DAY_MS + 6)).toBeNull();
+  expect(queue.prune(NOW)).toBeNull();
+  queue.post(changes("task_1", [1]), NOW);
+  queue.post(changes("task_2", [1]), NOW + 5);
+  expect(queue.prune(NOW + 9)).toBe(NOW + 7 * DAY_MS + 1);
+  expect(queue.prune(NOW + 7 * DAY_MS + 1)).toBe(NOW + 7 * DAY_MS + 6);
+  expect(queue.prune(NOW + 7 * DAY_MS + 6)).toBeNull();
 });
 
 test("secrets: newest first, older ones until they expire, a shorter time applies to all, at most four", () => {
-  const { secrets } = office;
+  const { secrets } = queue;
   secrets.first("we_1", "a", NOW);
   secrets.first("we_1", "never", NOW);
   expect(secrets.rotate("we_1", "b", NOW + 1000, NOW)).toBe(true);

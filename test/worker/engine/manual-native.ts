@@ -16,28 +16,28 @@ import { engineFeatures } from "../../../src/media/features.ts";
 
 const run = promisify(execFile);
 
-/** Native encoders as real HTTP servers that speak the protocol and hold each job until a test ends it. */
-export interface HeldNative {
+/** Native encoders as real HTTP servers that speak the protocol; each job runs until a test finishes it. */
+export interface ManualNative {
   /** The setting NATIVE_ENCODER_URL: two servers that know the same jobs. */
   urls: string;
   /** Chunks being encoded now. */
   running(): number[];
   /** The most chunks that ran at once. */
-  most(): number;
+  maxRunning(): number;
   /** Chunks in the order of their start, each job once. */
   started: number[];
   /** Chunks for which a start was requested, every time. */
-  asked: number[];
+  requested: number[];
   /** The jobs that it has. */
   jobs(): NativeJob[];
   /** Chunks that were cancelled. */
-  ended: number[];
+  cancelled: number[];
   /** Stores a chunk of gray pictures, one a second, and reports it done. */
   finish(chunk: number): Promise<void>;
   close(): Promise<void>;
 }
 
-interface Held {
+interface JobEntry {
   job: NativeJob;
   state: NativeState;
   changed: PromiseWithResolvers<void>;
@@ -45,13 +45,13 @@ interface Held {
 
 const RUNNING: NativeState = { state: "running", share: 0, speed: null };
 
-export async function startHeldNative(): Promise<HeldNative> {
-  const jobs = new Map<string, Held>();
+export async function startManualNative(): Promise<ManualNative> {
+  const jobs = new Map<string, JobEntry>();
   const started: number[] = [];
-  const asked: number[] = [];
-  const ended: number[] = [];
-  let most = 0;
-  const folder = await mkdtemp(join(tmpdir(), "framewright-held-"));
+  const requested: number[] = [];
+  const cancelled: number[] = [];
+  let maxRunning = 0;
+  const folder = await mkdtemp(join(tmpdir(), "framewright-manual-"));
   const running = () =>
     [...jobs.values()]
       .filter(({ state }) => state.state === "running")
@@ -59,45 +59,43 @@ export async function startHeldNative(): Promise<HeldNative> {
       .sort((one, other) => one - other);
 
   async function answer(request: IncomingMessage): Promise<[number, unknown]> {
-    const url = new URL(request.url ?? "", "http://held");
+    const url = new URL(request.url ?? "", "http://native");
     if (url.pathname === "/health") {
       const health: NativeHealth = {
-        ...{
-          protocol: NATIVE_PROTOCOL,
-          reads: [NATIVE_PROTOCOL],
-          features: engineFeatures("native"),
-          ffmpeg: "5.1.9",
-          places: 99,
-          running: running().length,
-          ending: false,
-        },
+        protocol: NATIVE_PROTOCOL,
+        reads: [NATIVE_PROTOCOL],
+        features: engineFeatures("native"),
+        ffmpeg: "5.1.9",
+        places: 99,
+        running: running().length,
+        ending: false,
       };
       return [200, health];
     }
     if (request.method === "POST") return start(JSON.parse(await readBody(request)));
-    const held = jobs.get(url.pathname.split("/").at(-1) ?? "");
-    if (!held) return [404, { kind: "route_not_found", message: "There is no such job." }];
+    const entry = jobs.get(url.pathname.split("/").at(-1) ?? "");
+    if (!entry) return [404, { kind: "route_not_found", message: "There is no such job." }];
     if (request.method === "DELETE") {
-      ended.push(held.job.chunk.index);
-      jobs.delete(held.job.id);
-      held.changed.resolve();
+      cancelled.push(entry.job.chunk.index);
+      jobs.delete(entry.job.id);
+      entry.changed.resolve();
       return [204, null];
     }
     const wait = Number(url.searchParams.get("wait") ?? 0);
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, wait * 1000);
-    if (held.state.state === "running") await Promise.race([held.changed.promise, promise]);
+    if (entry.state.state === "running") await Promise.race([entry.changed.promise, promise]);
     clearTimeout(timer);
-    return [200, held.state];
+    return [200, entry.state];
   }
 
   function start(job: NativeJob): [number, unknown] {
-    asked.push(job.chunk.index);
-    const known = jobs.get(job.id);
-    if (known) return [200, known.state];
+    requested.push(job.chunk.index);
+    const existing = jobs.get(job.id);
+    if (existing) return [200, existing.state];
     started.push(job.chunk.index);
     jobs.set(job.id, { job, state: RUNNING, changed: Promise.withResolvers() });
-    most = Math.max(most, running().length);
+    maxRunning = Math.max(maxRunning, running().length);
     return [202, RUNNING];
   }
 
@@ -115,30 +113,35 @@ export async function startHeldNative(): Promise<HeldNative> {
   });
   return {
     urls: (await Promise.all(urls)).join(","),
-    ...{ running, started, asked, ended },
-    most: () => most,
+    running,
+    started,
+    requested,
+    cancelled,
+    maxRunning: () => maxRunning,
     jobs: () => [...jobs.values()].map(({ job }) => job),
     async finish(chunk) {
-      const held = [...jobs.values()].find(
+      const entry = [...jobs.values()].find(
         ({ job, state }) => job.chunk.index === chunk && state === RUNNING,
       );
-      if (!held) throw new Error(`Chunk ${chunk} is not being encoded.`);
-      const { job } = held;
+      if (!entry) throw new Error(`Chunk ${chunk} is not being encoded.`);
+      const { job } = entry;
       const name = job.name ?? "";
       const seconds = (job.chunk.end ?? job.plan.duration ?? 0) - job.chunk.start;
       const bytes = await gray(folder, seconds);
       const answer = await fetch(job.folder + name, {
-        ...{ method: "PUT", body: bytes, headers: { "Content-Type": "video/mp4" } },
+        method: "PUT",
+        body: bytes,
+        headers: { "Content-Type": "video/mp4" },
       });
       if (answer.status !== 201)
         throw new Error(`Storing was answered with ${answer.status}: ${await answer.text()}`);
-      held.state = {
+      entry.state = {
         state: "done",
         written: [{ name, mime: "video/mp4", size: bytes.length }],
         playlists: [],
         tally: {},
       };
-      held.changed.resolve();
+      entry.changed.resolve();
     },
     async close() {
       for (const server of servers) {

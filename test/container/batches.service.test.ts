@@ -16,7 +16,7 @@ afterAll(() => rig.close());
 const short = await clip("mp4", { seconds: 2 });
 const long = await clip("mp4", { size: "640x360", seconds: 10 });
 
-// Jobs of one group, each with a URL of its own, so that it shows which of them read the input.
+// Jobs of one group, each with a URL of its own, so that the log shows which of them read the input.
 async function jobsOf(file: string, id: string, widths: readonly number[], size = widths.length) {
   const jobs: NativeJob[] = [];
   for (const width of widths)
@@ -41,9 +41,9 @@ test("jobs of a group are encoded from one decoding, each with its own file and 
   await Promise.all(jobs.map(start));
   const states = await Promise.all(jobs.map(({ id }) => rig.finish(id)));
   expect(readers(jobs).filter(Boolean)).toHaveLength(1);
-  const alone = await rig.run(await rig.job(short, "video", { width: 80 }));
-  expect(alone).toMatchObject({ state: "done", tally: { pictures: { decoded: 50, missing: 0 } } });
-  const tally = alone.state === "done" && alone.tally;
+  const single = await rig.run(await rig.job(short, "video", { width: 80 }));
+  expect(single).toMatchObject({ state: "done", tally: { pictures: { decoded: 50, missing: 0 } } });
+  const tally = single.state === "done" && single.tally;
   expect(states).toMatchObject(jobs.map(({ name }) => ({ state: "done", tally, written: [{ name }] })));
   expect(await Promise.all(jobs.map(shapeOf))).toEqual([
     [120, 50, "aac"],
@@ -96,33 +96,33 @@ test("a job that is ended while it waits to be encoded alone ends at once", asyn
   if (!one || !two) throw new Error("There are two jobs.");
   const home = await mkdtemp(join(tmpdir(), "framewright-line-"));
   const batches = createBatches({ create: async () => home }, 1);
-  const noted: number[] = [];
-  const [begun, held, ended] = [
+  const estimates: number[] = [];
+  const [started, release, abort] = [
     Promise.withResolvers<void>(),
     Promise.withResolvers<void>(),
     new AbortController(),
   ];
-  const encode = async (job: NativeJob, signal: AbortSignal, alone: () => Promise<void>) => {
+  const encode = async (job: NativeJob, signal: AbortSignal, encodeAlone: () => Promise<void>) => {
     const member = {
       job,
       folder: home,
       signal,
       onProgress() {},
-      fits: (bytes: number) => noted.push(bytes) > 0,
+      fits: (bytes: number) => estimates.push(bytes) > 0,
     };
-    await batches.enter(job)?.encode(member, () => Promise.reject(new Error("It fails.")), alone);
+    await batches.enter(job)?.encode(member, () => Promise.reject(new Error("It fails.")), encodeAlone);
   };
   const first = encode(one, new AbortController().signal, () => {
-    begun.resolve();
-    return held.promise;
+    started.resolve();
+    return release.promise;
   });
-  const second = encode(two, ended.signal, () => Promise.reject(new Error("It is encoded.")));
-  await begun.promise;
-  expect(noted).toEqual([0, 0]);
+  const second = encode(two, abort.signal, () => Promise.reject(new Error("It is encoded.")));
+  await started.promise;
+  expect(estimates).toEqual([0, 0]);
   await setImmediate();
-  ended.abort(new Error("It is ended."));
+  abort.abort(new Error("It is ended."));
   await expect(second).rejects.toThrow("It is ended.");
-  held.resolve();
+  release.resolve();
   await first;
 });
 
@@ -130,26 +130,26 @@ test("where no folder can be made for a group, each of its jobs is encoded alone
   const jobs = await jobsOf(short, "full", [120, 80]);
   const full = () => Promise.reject(new Error("ENOSPC: no space left on device"));
   const batches = createBatches({ create: full }, 1);
-  const alone: string[] = [];
+  const single: string[] = [];
   const { signal } = new AbortController();
   const encoded = jobs.map(async (job) => {
     const member = { job, folder: "", signal, onProgress() {}, fits: () => true };
     const run = () => Promise.reject(new Error("It is run together."));
-    await batches.enter(job)?.encode(member, run, async () => void alone.push(job.id));
+    await batches.enter(job)?.encode(member, run, async () => void single.push(job.id));
   });
   await Promise.all(encoded);
-  expect(alone).toEqual(jobs.map(({ id }) => id));
+  expect(single).toEqual(jobs.map(({ id }) => id));
 });
 
 test("jobs are encoded together where they read the same streams of what ffmpeg decodes", async () => {
   const [one, two] = await jobsOf(short, "streams", [120, 80]);
   if (!one || !two) throw new Error("There are two jobs.");
-  const awaited = (source: object, plan: object) => {
+  const awaitsIn = (source: object, plan: object) => {
     const batches = createBatches({ create: async () => "" }, 1);
     batches.enter({ ...one, source: { ...one.source, ...source } });
     return batches.awaits({ ...two, source: { ...two.source, ...source }, plan: { ...two.plan, ...plan } });
   };
   const webp = { kind: "image", format: "webp", animated: true };
-  expect([awaited({}, { audio: null }), awaited({ format: "mpegts" }, {})]).toEqual([true, true]);
-  expect([awaited({ format: "mpegts" }, { audio: null }), awaited(webp, {})]).toEqual([false, false]);
+  expect([awaitsIn({}, { audio: null }), awaitsIn({ format: "mpegts" }, {})]).toEqual([true, true]);
+  expect([awaitsIn({ format: "mpegts" }, { audio: null }), awaitsIn(webp, {})]).toEqual([false, false]);
 });

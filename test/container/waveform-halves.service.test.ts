@@ -29,16 +29,16 @@ test.for<OptionsOf<"waveform">>([{}, { points: 1000, bits: 8 }, { pixels_per_sec
   LIMIT,
   async (options) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const held = { from: 1_000_000, until: promise };
-    const job = await rig.job(long, "waveform", options, (plain) => ({ ...plain, held }));
+    const pause = { from: 1_000_000, until: promise };
+    const job = await rig.job(long, "waveform", options, (plain) => ({ ...plain, pause }));
     const done = rig.run(job);
     await until(async () => (await rig.ffmpegs()).length === 2);
     resolve();
     const state = await done;
     const { data, ...header } = await peaksOf(job);
-    const wanted = await measurePeaks(long, { channels: 1, samples_per_pixel: header.samples_per_pixel });
-    expect(header).toMatchObject({ channels: 1, sample_rate: RATE, samples: wanted.samples });
-    expect(data).toEqual(wanted.data);
+    const expected = await measurePeaks(long, { channels: 1, samples_per_pixel: header.samples_per_pixel });
+    expect(header).toMatchObject({ channels: 1, sample_rate: RATE, samples: expected.samples });
+    expect(data).toEqual(expected.data);
     expect(state).toMatchObject({ state: "done", tally: { sound: expect.closeTo(SECONDS, 0) } });
     expect(await rig.left()).toEqual([]);
   },
@@ -52,10 +52,10 @@ test("an MP3 that is damaged in its first half is measured in one run", LIMIT, a
   const job = await rig.job(damaged, "waveform");
   expect(await rig.run(job)).toMatchObject({ state: "done" });
   const { data, samples } = await peaksOf(job);
-  const wanted = await measurePeaks(damaged, { channels: 1, samples_per_pixel: 256 });
-  expect(samples).toBe(wanted.samples);
+  const expected = await measurePeaks(damaged, { channels: 1, samples_per_pixel: 256 });
+  expect(samples).toBe(expected.samples);
   expect(samples).toBeLessThan(SECONDS * RATE - 10_000);
-  expect(data).toEqual(wanted.data);
+  expect(data).toEqual(expected.data);
 });
 
 test("an MP3 that is shorter than its estimated duration is measured in one run", LIMIT, async () => {
