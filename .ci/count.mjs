@@ -7,7 +7,7 @@ const LINES = 12;
 const SLOWEST = 25;
 
 const attempts = readFileSync(reportFile, "utf8").trim().split("\n").filter(Boolean).map(JSON.parse);
-// Each part skips the tests of the other; what one of them ran counts.
+// Each part skips the tests of the other; a test that one of them ran counts.
 const ran = Map.groupBy(
   attempts.filter(({ state }) => state !== "skipped"),
   ({ id }) => id,

@@ -6,14 +6,14 @@ export interface Contest {
   ours(): Promise<Sample>;
   /** Null when there is nothing to compare with. */
   peer: (() => Promise<Sample>) | null;
-  /** Returns what the figures alone do not show; receives the samples without the warm-up. */
+  /** Returns facts that the figures do not show; receives the samples without the warm-up. */
   notes(ours: readonly Sample[], peer: readonly Sample[]): string;
 }
 
 export interface Benchmark {
   name: string;
   unit: string;
-  /** Starts what both sides need. Resources registered with `ends` are disposed of after the last round, latest first. */
+  /** Starts the resources of both sides. Resources registered with `ends` are disposed of after the last round, latest first. */
   open(ends: AsyncDisposableStack): Promise<Contest>;
 }
 

@@ -12,7 +12,7 @@ export interface Film {
   file: VirtualFile;
 }
 
-/** What a film is like. */
+/** The properties of a film. */
 export interface FilmShape {
   bytes: number;
   /** Bits per second of its pictures. */

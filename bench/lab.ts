@@ -9,10 +9,10 @@ import { makeScratch } from "./scratch.ts";
 
 export const KEY = "bench-key";
 // Polls often at first and then rarely, so that polling does not weigh on long work.
-const POLL = { first_ms: 10, most_ms: 250, part: 0.02 } as const;
+const POLL = { first_ms: 10, max_ms: 250, part: 0.02 } as const;
 const LIMIT_MS = 600_000;
 
-/** The whole service, started for one benchmark, and a folder for what the peer writes. */
+/** The whole service, started for one benchmark, and a folder for the files of the peer. */
 export interface Lab {
   service: Service;
   /** A folder beside the service's own, on the same disk. */
@@ -20,12 +20,12 @@ export interface Lab {
   /** Sends a request and returns the JSON of its response; rejects when it is an error. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   /**
-   * Creates a standalone step and waits for its end, polling at least every `most_ms` (default 250); rejects unless it
+   * Creates a standalone step and waits for its end, polling at least every `max_ms` (default 250); rejects unless it
    * succeeds.
    */
-  runStep(body: unknown, most_ms?: number): Promise<Step>;
+  runStep(body: unknown, max_ms?: number): Promise<Step>;
   /** Creates a task and waits for its end, as `runStep` does; returns it and the seconds from the request to its end. */
-  runTask(body: unknown, most_ms?: number): Promise<{ task: Task; seconds: number }>;
+  runTask(body: unknown, max_ms?: number): Promise<{ task: Task; seconds: number }>;
   /** Discards all stored bytes behind the service's back: writing them to disk would slow the next round. */
   discardStored(): Promise<void>;
 }
@@ -47,11 +47,11 @@ export async function openLab(
   ends.defer(() => service.stop());
   const call = <T>(method: string, path: string, body?: unknown) =>
     callApi<T>(service.url, method, path, body);
-  async function run<T extends Task | Step>(path: string, body: unknown, most_ms: number = POLL.most_ms) {
+  async function run<T extends Task | Step>(path: string, body: unknown, max_ms: number = POLL.max_ms) {
     let record = await call<T>("POST", path, body);
     for (const started = Date.now(); !record.finished_at; ) {
       const waited = Date.now() - started;
-      await sleep(Math.min(most_ms, Math.max(POLL.first_ms, waited * POLL.part)));
+      await sleep(Math.min(max_ms, Math.max(POLL.first_ms, waited * POLL.part)));
       if (waited > LIMIT_MS) throw new Error(`The ${record.object} ${record.kind} did not end.`);
       record = await call<T>("GET", `${path}/${record.id}`);
     }
@@ -64,10 +64,10 @@ export async function openLab(
     service,
     dir,
     call,
-    runStep: (body, most_ms) => run<Step>("/steps", body, most_ms),
-    async runTask(body, most_ms) {
+    runStep: (body, max_ms) => run<Step>("/steps", body, max_ms),
+    async runTask(body, max_ms) {
       const started = performance.now();
-      const task = await run<Task>("/tasks", body, most_ms);
+      const task = await run<Task>("/tasks", body, max_ms);
       return { task, seconds: (performance.now() - started) / 1000 };
     },
     discardStored: () => rm(join(mediaOf({ state_dir }), "bytes"), { recursive: true, force: true }),

@@ -21,7 +21,7 @@ export interface Load {
  * Sends `total` requests over `connections` kept-alive connections, each sending its next one when the last is answered;
  * rejects at the first unexpected status.
  */
-export async function runLoad(ask: LoadRequest, total: number, connections: number): Promise<Load> {
+export async function runLoad(request: LoadRequest, total: number, connections: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
   let left = total;
@@ -29,7 +29,7 @@ export async function runLoad(ask: LoadRequest, total: number, connections: numb
   const connection = async () => {
     while (left-- > 0) {
       const sent = performance.now();
-      await send(ask, agent);
+      await send(request, agent);
       times.push(performance.now() - sent);
     }
   };
@@ -43,7 +43,7 @@ export async function runLoad(ask: LoadRequest, total: number, connections: numb
   return { rate, p50: percentile(times, 50), p99: percentile(times, 99) };
 }
 
-// Node's plain client; fetch would cost more than what it measures.
+// Node's plain client; fetch would cost more than the measured request.
 function send({ method, url, key, body, status }: LoadRequest, agent: Agent): Promise<void> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = {
@@ -58,9 +58,9 @@ function send({ method, url, key, body, status }: LoadRequest, agent: Agent): Pr
       const parts: Buffer[] = [];
       answer.on("data", (part: Buffer) => parts.push(part)).on("error", reject);
       answer.on("end", () => {
-        const got = Buffer.concat(parts).toString();
+        const answerText = Buffer.concat(parts).toString();
         if (answer.statusCode === status) resolve();
-        else reject(new Error(`${method} ${url} answered ${answer.statusCode}: ${got.slice(0, 200)}`));
+        else reject(new Error(`${method} ${url} answered ${answer.statusCode}: ${answerText.slice(0, 200)}`));
       });
     });
     sending.on("error", reject).end(text);

@@ -12,7 +12,7 @@ export interface BenchOptions {
 }
 
 /** Throws the {@link MediaError} for a wrong argument, or for a program or file that a benchmark needs. */
-export function wrong(message: string, param?: string): never {
+export function usageError(message: string, param?: string): never {
   throw new MediaError("request_invalid", message, { param });
 }
 
@@ -20,16 +20,16 @@ export function wrong(message: string, param?: string): never {
 export function parseBenchArgs(args: readonly string[], all: readonly string[]): BenchOptions {
   const { only, json, rounds } = parse(args);
   if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds))
-    wrong("--rounds needs a number from 1 to 99.", "rounds");
-  if (json === "") wrong("--json needs the path of a file.", "json");
-  const asked = only?.flatMap((list) => list.split(",")).filter((name) => name !== "");
-  if (asked?.length === 0) wrong(`--only needs names of: ${all.join(", ")}.`, "only");
-  const unknown = asked?.filter((name) => !all.includes(name)) ?? [];
+    usageError("--rounds needs a number from 1 to 99.", "rounds");
+  if (json === "") usageError("--json needs the path of a file.", "json");
+  const selected = only?.flatMap((list) => list.split(",")).filter((name) => name !== "");
+  if (selected?.length === 0) usageError(`--only needs names of: ${all.join(", ")}.`, "only");
+  const unknown = selected?.filter((name) => !all.includes(name)) ?? [];
   if (unknown.length > 0) {
-    wrong(`There is no benchmark ${unknown.join(", ")}; there are ${all.join(", ")}.`, "only");
+    usageError(`There is no benchmark ${unknown.join(", ")}; there are ${all.join(", ")}.`, "only");
   }
   return {
-    names: all.filter((name) => !asked || asked.includes(name)),
+    names: all.filter((name) => !selected || selected.includes(name)),
     json: json ?? null,
     rounds: rounds ? Number(rounds) : null,
   };
@@ -46,6 +46,6 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (thrown) {
-    return wrong(`${(thrown as Error).message} Use ${USAGE}.`);
+    return usageError(`${(thrown as Error).message} Use ${USAGE}.`);
   }
 }

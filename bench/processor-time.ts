@@ -20,11 +20,11 @@ export function processorSeconds(pids: readonly number[]): number {
   return ticks / ticksPerSecond();
 }
 
-let known: number | undefined;
+let ticks: number | undefined;
 
 function ticksPerSecond(): number {
-  known ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
-  return known;
+  ticks ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
+  return ticks;
 }
 
 function readStat(pid: number) {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { isAbsolute } from "node:path";
 import { promisify } from "node:util";
 import { findProgram } from "../worker/local/system.ts";
-import { wrong } from "./options.ts";
+import { usageError } from "./options.ts";
 
 const execute = promisify(execFile);
 
@@ -16,7 +16,8 @@ export async function runCommand(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<{ stdout: string; stderr: string; seconds: number }> {
   const path = isAbsolute(program) ? program : findProgram(program, process.env);
-  if (!path) wrong(`${program} is missing on this machine: install it to have something to compare with.`);
+  if (!path)
+    usageError(`${program} is missing on this machine: install it to have something to compare with.`);
   const started = performance.now();
   const { stdout, stderr } = await execute(path, [...args], { maxBuffer: 1 << 26, env });
   return { stdout, stderr, seconds: (performance.now() - started) / 1000 };

@@ -4,7 +4,7 @@ import { ROOT } from "../../worker/local/settings.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { openClip, SIZE } from "./clip.ts";
 
-/** What a page downloads of ffmpeg for one H.264 MP4 in a new profile. */
+/** Bytes of ffmpeg that a page downloads for one H.264 MP4 in a new profile. */
 export const coreBytesBenchmarks: readonly Benchmark[] = [{ name: "core-bytes", unit: "MB", open }];
 
 const OPTIONS = { width: SIZE.width, height: SIZE.height } as const;

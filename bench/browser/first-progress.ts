@@ -28,7 +28,7 @@ async function open(ends: AsyncDisposableStack, cached: boolean): Promise<Contes
     const waiting = wait(tab);
     await tab.page.click("#start");
     const value = await waiting;
-    // A browser writes its caches to disk when it finds the time.
+    // A browser writes its caches to disk when it is idle.
     if (profile !== undefined) await tab.page.waitForTimeout(WRITING_MS);
     await tab.close();
     return { value };

@@ -78,16 +78,16 @@ function sideOf(samples: readonly Sample[], format: ImageFormat): string {
 }
 
 async function makePhotos(folder: string): Promise<string[]> {
-  const made: string[] = [];
+  const originals: string[] = [];
   for (let index = 0; index < DISTINCT; index++) {
     const picture = `mandelbrot=s=4000x3000:rate=1:maxiter=200:start_scale=${(2 - index * 0.17).toFixed(2)}`;
     const grain = "noise=alls=4:allf=t,format=yuvj420p";
-    made.push(
+    originals.push(
       await makeClip("jpg", ["-f", "lavfi", "-i", picture, "-frames:v", "1", "-vf", grain, "-q:v", "3"]),
     );
   }
   const photos = Array.from({ length: PHOTOS }, (_, index) => join(folder, `photo-${index}.jpg`));
-  for (const [index, path] of photos.entries()) await link(made[index % DISTINCT] ?? "", path);
+  for (const [index, path] of photos.entries()) await link(originals[index % DISTINCT] ?? "", path);
   return photos;
 }
 
@@ -100,12 +100,12 @@ async function nativeAll(photos: readonly string[], outputs: readonly string[], 
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("The plan is empty.");
   let next = 0;
-  const lane = async () => {
+  const worker = async () => {
     for (let index = next++; index < photos.length; index = next++) {
       const io = { input: photos[index] ?? "", output: outputs[index] ?? "" };
       const args = chunkArgs(plan, chunk, source, io, NATIVE_TOOLS);
       await runCommand("ffmpeg", ["-nostdin", "-y", "-loglevel", "error", ...args]);
     }
   };
-  await Promise.all(Array.from({ length: PROCESSORS }, lane));
+  await Promise.all(Array.from({ length: PROCESSORS }, worker));
 }

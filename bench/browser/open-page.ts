@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium, type Page } from "@playwright/test";
+import { build } from "vite";
 import { LAUNCH } from "../../test/browser/chromium.ts";
+import { buildCore } from "../../worker/local/build/build-core.ts";
 import { makeScratch } from "../scratch.ts";
-import { buildPage } from "./build-page.ts";
 import { browserProcesses } from "./processes.ts";
 import { servePage } from "./serve-page.ts";
 
@@ -62,4 +63,16 @@ export async function openSite(ends: AsyncDisposableStack, isolated = false): Pr
       };
     },
   };
+}
+
+// Bundles the page into a folder.
+async function buildPage(outDir: string): Promise<void> {
+  await buildCore();
+  await build({
+    root: join(import.meta.dirname, "page"),
+    configFile: false,
+    logLevel: "error",
+    worker: { format: "es" },
+    build: { outDir, emptyOutDir: true, target: "esnext", chunkSizeWarningLimit: 4000 },
+  });
 }

@@ -40,7 +40,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
 }
 
 /** Rewrites an MP4 with its media padded to any length by a hole in the file, and its index after that. */
-export async function padMp4(from: string, to: string, bytes: number): Promise<void> {
+async function padMp4(from: string, to: string, bytes: number): Promise<void> {
   const boxes = boxesOf(await readFile(from));
   const box = (type: string) => boxes.find((each) => each.type === type) ?? missing(type);
   const [start, index, media] = [box("ftyp"), box("moov"), box("mdat")];
@@ -79,6 +79,6 @@ function boxesOf(file: Buffer) {
   return boxes;
 }
 
-function missing(what: string): never {
-  throw new Error(`The clip has no ${what}.`);
+function missing(part: string): never {
+  throw new Error(`The clip has no ${part}.`);
 }

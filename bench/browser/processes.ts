@@ -3,19 +3,19 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Returns the ids of a browser's processes by its profile: the one started with it, and all its descendants. */
 export function browserProcesses(profile: string): number[] {
   const parents = new Map<number, number>();
-  const found: number[] = [];
+  const roots: number[] = [];
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
     const read = (file: string) => readProcess(pid, file);
     parents.set(pid, Number(/\) \S (\d+)/.exec(read("stat"))?.[1] ?? 0));
-    if (read("cmdline").split("\0").includes(`--user-data-dir=${profile}`)) found.push(pid);
+    if (read("cmdline").split("\0").includes(`--user-data-dir=${profile}`)) roots.push(pid);
   }
   const isBelow = (pid: number): boolean => {
     const parent = parents.get(pid) ?? 0;
-    return parent > 1 && (found.includes(parent) || isBelow(parent));
+    return parent > 1 && (roots.includes(parent) || isBelow(parent));
   };
-  return [...parents.keys()].filter((pid) => found.includes(pid) || isBelow(pid));
+  return [...parents.keys()].filter((pid) => roots.includes(pid) || isBelow(pid));
 }
 
 /** Returns a process's own memory in MB, which no file backs (RssAnon and RssShmem of proc(5)); 0 when it has exited. */

@@ -28,7 +28,7 @@ async function open(ends: AsyncDisposableStack, peer: Peer): Promise<Contest> {
   const lab = await openClip(ends, peer === "core-mt");
   const { tab, site } = lab;
   await tab.page.evaluate(() => bench.ours.open({ prefer: "quality" }));
-  let way = "";
+  let choice = "";
   return {
     async ours() {
       const sample = await lab.measure(async () => {
@@ -36,7 +36,7 @@ async function open(ends: AsyncDisposableStack, peer: Peer): Promise<Contest> {
           (options) => bench.ours.run({ kind: "video", options }),
           OPTIONS,
         );
-        way = `${done.output.encoder}: ${done.output.reason}`;
+        choice = `${done.output.encoder}: ${done.output.reason}`;
         return done;
       });
       await tab.page.evaluate(() => bench.ours.save("ours.mp4"));
@@ -44,7 +44,7 @@ async function open(ends: AsyncDisposableStack, peer: Peer): Promise<Contest> {
     },
     peer: () => (peer === "native" ? runNative(lab) : runPlain(lab, peer)),
     notes: (own, other) =>
-      `20 s of 1280x720 to ${SIZE.width}x${SIZE.height} H.264, cores loaded before; ${describeSides(own, other, PEERS[peer])}; ${way}`,
+      `20 s of 1280x720 to ${SIZE.width}x${SIZE.height} H.264, cores loaded before; ${describeSides(own, other, PEERS[peer])}; ${choice}`,
   };
 }
 

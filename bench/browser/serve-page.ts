@@ -6,14 +6,14 @@ import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { answerFile } from "../../test/browser/serve-files.ts";
 
-export interface PageServer {
+interface PageServer {
   url: string;
   /** Returns the bytes sent since the last call, of paths that match; by default those below `/files/`. */
   takeBytes(paths?: RegExp): number;
 }
 
 /** The server's folders: the page, the files it reads by URL, and the files it saves. */
-export interface PageFolders {
+interface PageFolders {
   page: string;
   files: string;
   saved: string;
@@ -50,8 +50,8 @@ export async function servePage(folders: PageFolders, ends: AsyncDisposableStack
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     takeBytes(paths = FILES) {
-      const taken = sent.splice(0).filter(({ path }) => paths.test(path));
-      return taken.reduce((sum, { bytes }) => sum + bytes, 0);
+      const responses = sent.splice(0).filter(({ path }) => paths.test(path));
+      return responses.reduce((sum, { bytes }) => sum + bytes, 0);
     },
   };
 }

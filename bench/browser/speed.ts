@@ -3,25 +3,25 @@ import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { runCommand } from "../run-command.ts";
 import { describeSides, openClip, SIZE } from "./clip.ts";
 
-// Roughly what x264 uses for the clip at the default quality.
+// About the bitrate of x264 for the clip at the default quality.
 const BITRATE = 1_500_000;
-const HELD = { ...SIZE, bitrate: BITRATE } as const;
-const FREE = { ...SIZE } as const;
+const FIXED_RATE = { ...SIZE, bitrate: BITRATE } as const;
+const DEFAULT_RATE = { ...SIZE } as const;
 
 /** The fastest way to an output in a page. */
 export const speedBenchmarks: readonly Benchmark[] = [
-  { name: "browser-speed-vs-mediabunny", unit: "s", open: openHeld },
-  { name: "browser-speed-vs-native", unit: "s", open: openFree },
+  { name: "browser-speed-vs-mediabunny", unit: "s", open: openFixedRate },
+  { name: "browser-speed-vs-native", unit: "s", open: openDefaultRate },
 ];
 
-async function openHeld(ends: AsyncDisposableStack): Promise<Contest> {
-  const { lab, ours } = await openOurs(ends, HELD);
+async function openFixedRate(ends: AsyncDisposableStack): Promise<Contest> {
+  const { lab, ours } = await openOurs(ends, FIXED_RATE);
   const { tab, site } = lab;
   return {
     ours,
     async peer() {
       const sample = await lab.measure(() =>
-        tab.page.evaluate((held) => bench.convert(held, "converted.mp4"), HELD),
+        tab.page.evaluate((target) => bench.convert(target, "converted.mp4"), FIXED_RATE),
       );
       return { ...sample, ...(await lab.judge(site.saved("converted.mp4"))) };
     },
@@ -30,10 +30,10 @@ async function openHeld(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-async function openFree(ends: AsyncDisposableStack): Promise<Contest> {
-  const { lab, ours } = await openOurs(ends, FREE);
+async function openDefaultRate(ends: AsyncDisposableStack): Promise<Contest> {
+  const { lab, ours } = await openOurs(ends, DEFAULT_RATE);
   const output = lab.site.saved("native.mp4");
-  const args = lab.args(FREE, "native", lab.footage.path, output);
+  const args = lab.args(DEFAULT_RATE, "native", lab.footage.path, output);
   return {
     ours,
     async peer() {
@@ -45,13 +45,13 @@ async function openFree(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-async function openOurs(ends: AsyncDisposableStack, options: typeof HELD | typeof FREE) {
+async function openOurs(ends: AsyncDisposableStack, options: typeof FIXED_RATE | typeof DEFAULT_RATE) {
   const lab = await openClip(ends);
   const { tab, site } = lab;
   await tab.page.evaluate(() => bench.ours.open({ prefer: "speed" }));
   const ours = async (): Promise<Sample> => {
     const sample = await lab.measure(() =>
-      tab.page.evaluate((given) => bench.ours.run({ kind: "video", options: given }), options),
+      tab.page.evaluate((options) => bench.ours.run({ kind: "video", options }), options),
     );
     await tab.page.evaluate(() => bench.ours.save("ours.mp4"));
     return { ...sample, ...(await lab.judge(site.saved("ours.mp4"))) };

@@ -6,7 +6,7 @@ import { medianOf } from "../measure.ts";
 import { short } from "../report.ts";
 import { runCommand } from "../run-command.ts";
 import { openSite } from "./open-page.ts";
-import { untilAtRest, watchBrowser } from "./watch-browser.ts";
+import { untilIdle, watchBrowser } from "./watch-browser.ts";
 
 const BYTES = 3e9;
 const OPTIONS = { start: 600, end: 630 } as const;
@@ -27,7 +27,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
       // A new browser each time, because it does not return memory at once.
       const tab = await site.open();
       await tab.choose(path);
-      await untilAtRest(tab.processes);
+      await untilIdle(tab.processes);
       const { result, effort } = await watchBrowser(tab.processes, async () => {
         await tab.page.evaluate(() => bench.ours.open({}));
         return tab.page.evaluate((options) => bench.ours.run({ kind: "video", options }, false), OPTIONS);

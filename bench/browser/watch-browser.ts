@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { ownMemoryMb, processorSeconds, roleOf } from "./processes.ts";
 
 /** The resources that a browser used for some work. */
-export interface Effort {
+interface Effort {
   /** Peak of all its processes' own memory, in MB. */
   memory: number;
   /** The same for the page's process alone, with all of its workers. */
@@ -16,16 +16,16 @@ export interface Effort {
 const EVERY_MS = 100;
 // Finding the processes takes longer than measuring them.
 const FIND_EVERY = 10;
-// A newly started browser is still setting up; the sum over this many samples must not rise by more than so many MB.
-const REST = { looks: 10, mb: 1 } as const;
+// A newly started browser is still setting up; the sum over this many samples must not rise by more than this number of MB.
+const IDLE = { samples: 10, mb: 1 } as const;
 
 /** Waits until an idle browser takes no more memory than a second before. */
-export async function untilAtRest(processes: () => number[]): Promise<void> {
+export async function untilIdle(processes: () => number[]): Promise<void> {
   const sums: number[] = [];
   for (;;) {
     sums.push(processes().reduce((sum, pid) => sum + ownMemoryMb(pid), 0));
-    const [earlier] = sums.slice(-REST.looks);
-    if (sums.length >= REST.looks && (sums.at(-1) ?? 0) - (earlier ?? 0) <= REST.mb) return;
+    const [earlier] = sums.slice(-IDLE.samples);
+    if (sums.length >= IDLE.samples && (sums.at(-1) ?? 0) - (earlier ?? 0) <= IDLE.mb) return;
     await setTimeout(EVERY_MS);
   }
 }
@@ -43,10 +43,10 @@ export async function watchBrowser<T>(
   };
   const { all: before } = sums();
   const effort = { before, memory: before, page: 0, cpu: -spent() };
-  let looks = 0;
+  let samples = 0;
   const timer = setInterval(() => {
-    looks++;
-    if (looks % FIND_EVERY === 0) pids = processes();
+    samples++;
+    if (samples % FIND_EVERY === 0) pids = processes();
     const { all, page } = sums();
     effort.memory = Math.max(effort.memory, all);
     effort.page = Math.max(effort.page, page);

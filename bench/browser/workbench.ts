@@ -9,8 +9,7 @@ import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { makeScratch } from "../scratch.ts";
 
 /**
- * What a visitor experiences of the page itself, as the local service serves it: its first load, and its responsiveness
- * during encodes.
+ * The page as a visitor experiences it, served by the local service: its first load, and its responsiveness during encodes.
  */
 export const workbenchBenchmarks: readonly Benchmark[] = [
   {
@@ -124,7 +123,7 @@ async function longestTaskOfMany(page: Page, url: string): Promise<Sample> {
   // Polls rarely, and a single element, because looking for it also has a cost.
   const shows = (selector: string, words: string) =>
     page.waitForFunction(
-      (wish) => document.querySelector(wish.selector)?.textContent.includes(wish.words),
+      ({ selector, words }) => document.querySelector(selector)?.textContent.includes(words),
       { selector, words },
       { polling: 500, timeout: 600_000 },
     );

@@ -20,7 +20,7 @@ export const apiBenchmarks: readonly Benchmark[] = [
   { name: "api-get-vs-object-read", unit: "requests/s", open: (ends) => openGet(ends, "object") },
 ];
 
-// The bare route answers with a constant, or writes a record to a new object first, which is the least that durability takes.
+// The bare route answers with a constant, or writes a record to a new object first, the minimum for durability.
 async function openCreate(ends: AsyncDisposableStack, answer: "constant" | "object"): Promise<Contest> {
   const { lab, bare, body } = await openBoth(ends);
   const post = (url: string) => load({ method: "POST", url, key: KEY, body, status: 201 }, CREATES);
@@ -62,8 +62,8 @@ async function openBoth(ends: AsyncDisposableStack) {
   return { lab, bare, body: { input: `${origin.url}/none.mp3`, kind: "audio" } };
 }
 
-async function load(ask: LoadRequest, total: number): Promise<Sample> {
-  const { rate, p50, p99 } = await runLoad(ask, total, CONNECTIONS);
+async function load(request: LoadRequest, total: number): Promise<Sample> {
+  const { rate, p50, p99 } = await runLoad(request, total, CONNECTIONS);
   return { value: rate, p50, p99 };
 }
 

@@ -2,7 +2,7 @@ import type { Source } from "../../src/media/source.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { similarities } from "../similarity.ts";
-import { openHeavy, wayOf } from "./heavy.ts";
+import { describeChoice, openHeavy } from "./heavy.ts";
 
 const SECONDS = 80;
 const WIDTH = 854;
@@ -30,12 +30,12 @@ async function openTime(ends: AsyncDisposableStack): Promise<Contest> {
   return {
     async peer() {
       const { output, seconds } = await one.encode("video", OPTIONS);
-      single = wayOf(output);
+      single = describeChoice(output);
       return { value: seconds };
     },
     async ours() {
       const { output, seconds } = await two.encode("video", OPTIONS);
-      chunked = wayOf(output);
+      chunked = describeChoice(output);
       return { value: seconds };
     },
     notes: () =>
@@ -56,9 +56,9 @@ async function openSeams(ends: AsyncDisposableStack): Promise<Contest> {
       if (parts.length !== single.length)
         throw new Error(`${parts.length} frames came out, not ${single.length}.`);
       const frames = framesAround(seamsOf(output), parts.length);
-      const least = (values: readonly number[]) => Math.min(...frames.map((frame) => values[frame] ?? 1));
-      lowest = least(single);
-      return { value: least(parts) - lowest };
+      const lowestAt = (values: readonly number[]) => Math.min(...frames.map((frame) => values[frame] ?? 1));
+      lowest = lowestAt(single);
+      return { value: lowestAt(parts) - lowest };
     },
     notes: () =>
       `lowest SSIM within ${AROUND} frames of a seam less that of the single pass at the same frames (${lowest.toFixed(4)})`,

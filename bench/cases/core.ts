@@ -10,16 +10,16 @@ import { makeClip } from "../../test/fixtures/make-clip.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { medianOf } from "../measure.ts";
-import { wrong } from "../options.ts";
+import { usageError } from "../options.ts";
 import { makeScratch } from "../scratch.ts";
 
 interface Job {
   name: string;
-  what: string;
+  description: string;
   peer: "stock" | "native";
   input: "raw" | "film";
   args: string;
-  /** Which of our cores; that for H.264 when absent. */
+  /** Our core; the one for H.264 when absent. */
   core?: "vp9";
 }
 
@@ -28,7 +28,7 @@ const SIZE = "854x480";
 const RAW = `-f rawvideo -pix_fmt yuv420p -video_size ${SIZE} -framerate 25`;
 const ENCODE = "-an -c:v libx264 -crf 23 -threads 1 -f mp4";
 
-// What a page asks for at medium quality.
+// The arguments of a page at medium quality.
 const { encoder, args } = videoTool(VP9_TOOLS, "vp9", { width: 854, height: 480 });
 const ENCODE_VP9 = ["-an -c:v", encoder, ...args, ...rateArgs("vp9", { crf: 32 }), "-g 125 -f webm"].join(
   " ",
@@ -47,7 +47,7 @@ const JOBS: readonly Job[] = [
   { name: "core-vp9-vs-stock", peer: "stock", input: "raw", args: ENCODE_VP9, core: "vp9" },
 ].map((job) => ({
   ...job,
-  what: `${SECONDS} s of ${job.input === "raw" ? `raw ${SIZE}` : "1280x720 H.264"}, ${job.args}`,
+  description: `${SECONDS} s of ${job.input === "raw" ? `raw ${SIZE}` : "1280x720 H.264"}, ${job.args}`,
 })) as Job[];
 
 /** The fast cores against the stock core, and against native ffmpeg, by CPU seconds on one thread. */
@@ -59,7 +59,7 @@ export const coreBenchmarks: readonly Benchmark[] = JOBS.map((job) => ({
 
 async function openCore(job: Job, ends: AsyncDisposableStack): Promise<Contest> {
   const core =
-    findBuilt(job.core ?? "core") ?? wrong("The fast core is not built here: run npm run core:build.");
+    findBuilt(job.core ?? "core") ?? usageError("The fast core is not built here: run npm run core:build.");
   const film = await makeFootage(SECONDS);
   const raw = () =>
     makeClip("yuv", [
@@ -78,7 +78,8 @@ async function openCore(job: Job, ends: AsyncDisposableStack): Promise<Contest> 
   return {
     ours: () => runCore(core),
     peer: () => (job.peer === "stock" ? runCore("stock") : runNative(argsOf(path, output), output)),
-    notes: (ours, peer) => `${job.what}; ${medianOf(ours, "bytes")} bytes against ${medianOf(peer, "bytes")}`,
+    notes: (ours, peer) =>
+      `${job.description}; ${medianOf(ours, "bytes")} bytes against ${medianOf(peer, "bytes")}`,
   };
 }
 

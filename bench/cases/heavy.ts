@@ -65,6 +65,6 @@ export async function openHeavy(
 }
 
 /** Returns the encoder and the reason on an output, for the notes. */
-export function wayOf({ encoder, reason }: Source): string {
+export function describeChoice({ encoder, reason }: Source): string {
   return `${encoder}: ${reason}`;
 }

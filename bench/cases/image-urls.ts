@@ -14,7 +14,7 @@ const PHOTOS = 12;
 const HITS = 1000;
 const CONNECTIONS = 8;
 const WIDTH = 640;
-// Of squares; with some more pixels, ffmpeg reads none.
+// Sides of squares; ffmpeg reads none with some more pixels.
 const SIDES = [4000, 8000, 12_000, 16_200];
 
 /** Pictures by URL, against ipx with sharp on the same machine: those that have to be made, and those that were made before. */

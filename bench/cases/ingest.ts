@@ -56,11 +56,11 @@ async function openMemory(ends: AsyncDisposableStack): Promise<Contest> {
     notes(ours) {
       const [cold, first] = rounds;
       const worst = Math.max(...ours.map(({ value }) => value));
-      const kept = residentMb(pids) - (first?.before ?? Number.NaN);
+      const growth = residentMb(pids) - (first?.before ?? Number.NaN);
       return [
         `2 GB; peak of a round over what workerd had before it (${short(first?.before ?? null)} MB), worst ${short(worst)};`,
         `the warm-up, the first large ingest of the process, grew ${short(cold?.growth ?? null)};`,
-        `${short(kept)} more resident after ${ours.length} rounds`,
+        `${short(growth)} more resident after ${ours.length} rounds`,
       ].join(" ");
     },
   };
@@ -75,7 +75,7 @@ async function openIngest(ends: AsyncDisposableStack) {
   return { lab, url: await serve("/large.mp4", BYTES), small: await serve("/small.mp4", SMALL) };
 }
 
-// What the local service used before it kept its media in files.
+// The storage of the local service before it kept media in files.
 async function timeStorage(lab: Lab, ends: AsyncDisposableStack): Promise<number> {
   const bare = await startBare(lab.dir, ends);
   const started = performance.now();

@@ -16,7 +16,7 @@ import { makeScratch } from "../scratch.ts";
 const SECONDS = 60;
 const OPTIONS = { width: 854 } as const;
 
-/** What counting costs in addition to the encode itself. */
+/** The cost of counting in addition to the encode itself. */
 export const integrityBenchmarks: readonly Benchmark[] = [
   { name: "integrity-cost", unit: "s", open: openCost },
 ];
@@ -33,28 +33,28 @@ async function openCost(ends: AsyncDisposableStack): Promise<Contest> {
   // As many pictures as the clip has, but tiny, so that listing them is all that takes time.
   const pictures = `nullsrc=size=16x16:rate=${source.fps}:duration=${SECONDS},${listPictures(lists)}`;
   const encode = chunkArgs(plan, chunk, source, { input: path, output }, NATIVE_TOOLS);
-  let counted = "";
+  let totals = "";
   return {
     async peer() {
       return { value: await timeFfmpeg(encode) };
     },
     async ours() {
       const packets = listPackets(plan, chunk, source, cut, lists);
-      const listed = await timeFfmpeg(["-i", path, ...packets]);
-      const decoded = await timeFfmpeg(["-f", "lavfi", "-i", pictures, "-f", "null", "-"]);
+      const packetSeconds = await timeFfmpeg(["-i", path, ...packets]);
+      const pictureSeconds = await timeFfmpeg(["-f", "lavfi", "-i", pictures, "-f", "null", "-"]);
       const texts = Object.values(LISTS).map(
         async (name) => [name, await readFile(join(folder, name), "utf8")] as const,
       );
       const read = new Map<string, string>(await Promise.all(texts));
       const before = process.cpuUsage();
-      const tally = readLists(plan, chunk, source, (name) => read.get(name) ?? null);
+      const counts = readLists(plan, chunk, source, (name) => read.get(name) ?? null);
       const contents = await countContents(await openFile(output));
       const { user, system } = process.cpuUsage(before);
-      counted = `${contents.pictures} pictures, ${short(tally.sound ?? 0)} s of sound`;
-      return { value: listed + decoded + (user + system) / 1e6 };
+      totals = `${contents.pictures} pictures, ${short(counts.sound ?? 0)} s of sound`;
+      return { value: packetSeconds + pictureSeconds + (user + system) / 1e6 };
     },
     notes: () =>
-      `processor time; ${SECONDS} s of 1280x720 to ${OPTIONS.width} wide H.264 (${counted}); ours lists packets and pictures in two separate runs of ffmpeg, including their start, reads the lists and counts the output`,
+      `processor time; ${SECONDS} s of 1280x720 to ${OPTIONS.width} wide H.264 (${totals}); ours lists packets and pictures in two separate runs of ffmpeg, including their start, reads the lists and counts the output`,
   };
 }
 

@@ -7,7 +7,7 @@ import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { runCommand } from "../run-command.ts";
 import { mean, similarities } from "../similarity.ts";
-import { openHeavy, wayOf } from "./heavy.ts";
+import { describeChoice, openHeavy } from "./heavy.ts";
 
 const SECONDS = 60;
 const OPTIONS = {} as const;
@@ -15,7 +15,7 @@ const OPTIONS = {} as const;
 /** Adaptive video of four renditions against two hand-written ways: four commands one after another, and one command for all. */
 export const ladderBenchmarks: readonly Benchmark[] = [
   { name: "ladder-vs-four-runs", unit: "s", open: (ends) => openLadder(ends, runEach) },
-  { name: "ladder-vs-one-command", unit: "s", open: (ends) => openLadder(ends, runTogether) },
+  { name: "ladder-vs-one-command", unit: "s", open: (ends) => openLadder(ends, runOnce) },
 ];
 
 // Returns the seconds that it took and the playlist of each rendition.
@@ -30,7 +30,7 @@ async function openLadder(ends: AsyncDisposableStack, byHand: ByHand): Promise<C
   const heavy = await openHeavy(footage, ends, 1);
   const { renditions } = createPlan(footage.source, "adaptive_video", OPTIONS);
   // The files are the same every time, so compare them once.
-  const lookAt = (playlists: readonly string[]) =>
+  const summarize = (playlists: readonly string[]) =>
     Promise.all(
       renditions.map(async ({ geometry: { width } }, index) => {
         const playlist = playlists[index] as string;
@@ -41,27 +41,27 @@ async function openLadder(ends: AsyncDisposableStack, byHand: ByHand): Promise<C
         return `${(bytes / 1e6).toFixed(1)} MB (${mean(likeness).toFixed(4)})`;
       }),
     );
-  let [way, theirs, mine]: [string, string[]?, string[]?] = [""];
+  let [choice, theirs, mine]: [string, string[]?, string[]?] = [""];
   return {
     async peer() {
       const folder = join(heavy.lab.dir, "by-hand");
       await mkdir(folder);
       const { seconds, playlists } = await byHand(footage.path, renditions, folder);
-      theirs ??= await lookAt(playlists);
+      theirs ??= await summarize(playlists);
       await rm(folder, { recursive: true });
       return { value: seconds };
     },
     async ours() {
       const { output, seconds } = await heavy.encode("adaptive_video", OPTIONS);
-      way = wayOf(output);
+      choice = describeChoice(output);
       if (output.renditions?.length !== renditions.length) throw new Error("A rendition is missing.");
-      mine ??= await lookAt(output.renditions.map(({ url }) => url));
+      mine ??= await summarize(output.renditions.map(({ url }) => url));
       return { value: seconds };
     },
     notes: () =>
       [
         `${SECONDS} s of 1280x720, ${renditions.map(({ name }) => name).join(", ")}; ours from POST /steps to its end, storing included,`,
-        `by x264's preset faster, ${mine?.join(", ")} (SSIM); by hand fast, ${theirs?.join(", ")}; ${way}`,
+        `by x264's preset faster, ${mine?.join(", ")} (SSIM); by hand fast, ${theirs?.join(", ")}; ${choice}`,
       ].join(" "),
   };
 }
@@ -97,7 +97,7 @@ const runEach: ByHand = async (input, renditions, folder) => {
   return { seconds, playlists: renditions.map(({ name }) => join(folder, `${name}.m3u8`)) };
 };
 
-const runTogether: ByHand = async (input, renditions, folder) => {
+const runOnce: ByHand = async (input, renditions, folder) => {
   const pads = renditions.map((_, index) => `[s${index}]`).join("");
   const scales = renditions.map(
     ({ geometry: { width, height } }, index) => `[s${index}]scale=${width}:${height}[v${index}]`,

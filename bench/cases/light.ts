@@ -21,7 +21,7 @@ import { runCommand } from "../run-command.ts";
 import { makeScratch } from "../scratch.ts";
 
 interface Job<K extends EncodeKind = EncodeKind> {
-  what: string;
+  description: string;
   clip(): Promise<string>;
   kind: K;
   options: OptionsOf<K>;
@@ -29,19 +29,19 @@ interface Job<K extends EncodeKind = EncodeKind> {
 
 const JOBS: Readonly<Record<string, Job>> = {
   "light-still-vs-native": {
-    what: "1920x1080 JPEG to 640 wide WebP",
+    description: "1920x1080 JPEG to 640 wide WebP",
     clip: () => clip("jpeg", { size: "1920x1080" }),
     kind: "image",
     options: { format: "webp", width: 640 },
   },
   "light-audio-vs-native": {
-    what: "60 s of stereo FLAC to MP3",
+    description: "60 s of stereo FLAC to MP3",
     clip: () => clip("flac", { seconds: 60 }),
     kind: "audio",
     options: { format: "mp3" },
   },
   "light-clip-vs-native": {
-    what: "5 s of 640x360 H.264 to 320 wide H.264",
+    description: "5 s of 640x360 H.264 to 320 wide H.264",
     clip: () => clip("mp4", { size: "640x360", seconds: 5 }),
     kind: "video",
     options: { width: 320 },
@@ -93,7 +93,7 @@ async function openLight(job: Job, ends: AsyncDisposableStack): Promise<Contest>
     notes(ours, peer) {
       const sizes = `${medianOf(ours, "bytes")} bytes against ${medianOf(peer, "bytes")}`;
       const heap = `peak heap ${short(Math.max(...heaps) / 1024 ** 2)} MiB`;
-      return `${job.what}; ${heap}; ${sizes}; native may use every core, the light encoder one`;
+      return `${job.description}; ${heap}; ${sizes}; native may use every core, the light encoder one`;
     },
   };
 }

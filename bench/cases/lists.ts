@@ -17,17 +17,17 @@ import { makeScratch } from "../scratch.ts";
 
 const REQUESTS = 100;
 
-/** Pages of 20 out of many tasks, against a KV value of the same size, read by a Worker that does nothing else. */
+/** Pages of 20 out of count tasks, against a KV value of the same size, read by a Worker that does nothing else. */
 export const listBenchmarks: readonly Benchmark[] = [
   { name: "list-100k", unit: "ms", open: (ends) => openLists(ends, 100_000) },
   { name: "list-5m", unit: "ms", open: (ends) => openLists(ends, 5_000_000) },
 ];
 
-async function openLists(ends: AsyncDisposableStack, many: number): Promise<Contest> {
+async function openLists(ends: AsyncDisposableStack, count: number): Promise<Contest> {
   const dir = await makeScratch(ends);
-  const url = await startSeeded(join(dir, "state"), many, ends);
+  const url = await startSeeded(join(dir, "state"), count, ends);
   const bare = await startBare(dir, ends);
-  const middle = idOf(many / 2);
+  const middle = idOf(count / 2);
   const paths = {
     first: "/tasks",
     deep: `/tasks?after=${middle}`,
@@ -62,7 +62,7 @@ async function p50(url: string): Promise<number> {
 }
 
 /** Starts the service on a project that already has its tasks, inserted into its database between two starts. */
-async function startSeeded(state_dir: string, many: number, ends: AsyncDisposableStack): Promise<string> {
+async function startSeeded(state_dir: string, count: number, ends: AsyncDisposableStack): Promise<string> {
   const vars = { ALLOW_PRIVATE_NETWORK: "true", ...NO_LIMITS };
   const settings = { port: 0, api_keys: `many:${KEY}`, state_dir, vars, native: 0 };
   const empty = await startService(settings);
@@ -75,23 +75,23 @@ async function startSeeded(state_dir: string, many: number, ends: AsyncDisposabl
     holdsRuns(join(state_dir, name)),
   );
   if (path === undefined) throw new Error("The project has no database.");
-  seed(join(state_dir, path), many);
+  seed(join(state_dir, path), count);
   const service = await startService(settings);
   ends.defer(() => service.stop());
   return service.url;
 }
 
-// Made a moment ago, as those that lists still hold.
-const MADE = `task_${encodeTime(Date.now(), 10).toLowerCase()}`;
-const idOf = (number: number) => MADE + String(number).padStart(16, "0");
+// Ids of now, as lists hold only recent tasks.
+const ID_PREFIX = `task_${encodeTime(Date.now(), 10).toLowerCase()}`;
+const idOf = (number: number) => ID_PREFIX + String(number).padStart(16, "0");
 
 /** Inserts finished tasks as the service stores them, of which one in a hundred failed. */
-function seed(path: string, many: number): void {
+function seed(path: string, count: number): void {
   const dictionary = new TextEncoder().encode(RECORD_SAMPLE);
   const database = new DatabaseSync(path);
   database.exec("PRAGMA synchronous = OFF; BEGIN");
   const row = database.prepare("INSERT INTO run VALUES (?, 'task', 'video', ?, 9, ?)");
-  for (let number = 1; number <= many; number++) {
+  for (let number = 1; number <= count; number++) {
     const [id, status] = [idOf(number), number % 100 === 0 ? "failed" : "succeeded"];
     const record = JSON.stringify({ ...SUCCEEDED_TASK, id, status });
     // As worker/sql.ts does, in a fraction of the time.

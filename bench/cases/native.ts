@@ -9,7 +9,7 @@ import { median, medianOf } from "../measure.ts";
 import { short } from "../report.ts";
 import { runCommand } from "../run-command.ts";
 import { mean, similarities } from "../similarity.ts";
-import { openHeavy, wayOf } from "./heavy.ts";
+import { describeChoice, openHeavy } from "./heavy.ts";
 
 const WIDTH = 854;
 const OPTIONS = { width: WIDTH } as const;
@@ -32,7 +32,7 @@ async function openOverhead(ends: AsyncDisposableStack): Promise<Contest> {
   const output = join(heavy.lab.dir, "by-hand.mp4");
   const args = chunkArgs(plan, chunk, footage.source, { input: footage.path, output }, NATIVE_TOOLS);
   const moves: number[] = [];
-  let way = "";
+  let choice = "";
   return {
     async peer() {
       const { seconds } = await runCommand("ffmpeg", ["-nostdin", "-y", "-loglevel", "error", ...args]);
@@ -42,14 +42,14 @@ async function openOverhead(ends: AsyncDisposableStack): Promise<Contest> {
       const done = await heavy.encode("video", OPTIONS);
       const moving = await heavy.timeBytes(done.output);
       moves.push(moving);
-      way = wayOf(done.output);
+      choice = describeChoice(done.output);
       return { value: done.seconds - moving, whole: done.seconds, bytes: done.output.filesize ?? 0 };
     },
     notes: (ours, peer) =>
       [
         `60 s of 1280x720 to ${WIDTH} wide H.264; ours ${short(medianOf(ours, "whole"))} s from POST /steps to its end, less`,
         `${short(median(moves))} s for moving the same bytes without other work;`,
-        `${medianOf(ours, "bytes")} bytes against ${medianOf(peer, "bytes")}; ${way}`,
+        `${medianOf(ours, "bytes")} bytes against ${medianOf(peer, "bytes")}; ${choice}`,
       ].join(" "),
   };
 }
@@ -67,8 +67,8 @@ async function openSize(ends: AsyncDisposableStack): Promise<Contest> {
     return { ssim: await similarityOf(output), bytes: (await stat(output)).size };
   };
   const encodeOurs = async () => {
-    const { output: given } = await heavy.encode("video", OPTIONS);
-    const path = await heavy.save(given, "ours.mp4");
+    const { output: encoded } = await heavy.encode("video", OPTIONS);
+    const path = await heavy.save(encoded, "ours.mp4");
     return { path, bytes: (await stat(path)).size };
   };
   // The same every time, so measured once: the similarity of ours, and the peer around it.

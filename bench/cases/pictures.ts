@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { runCommand } from "../run-command.ts";
-import { openHeavy, wayOf } from "./heavy.ts";
+import { describeChoice, openHeavy } from "./heavy.ts";
 
 interface Film {
   seconds: number;
@@ -25,18 +25,18 @@ async function openStoryboard(ends: AsyncDisposableStack, { seconds, rate }: Fil
   const { interval, width, columns, rows } = OPTIONS;
   const sheets = join(heavy.lab.dir, "sheet_%04d.jpg");
   const filter = `fps=1/${interval},scale=${width}:-2,tile=${columns}x${rows}`;
-  let way = "";
+  let choice = "";
   return {
     async peer() {
       const args = ["-nostdin", "-y", "-loglevel", "error", "-i", footage.path, "-an", "-vf", filter, sheets];
       return { value: (await runCommand("ffmpeg", args)).seconds };
     },
     async ours() {
-      const { output, seconds: taken } = await heavy.encode("storyboard", OPTIONS);
-      way = `${(output.files?.length ?? 0) - 2} sheets, ${wayOf(output)}`;
-      return { value: taken };
+      const { output, seconds: duration } = await heavy.encode("storyboard", OPTIONS);
+      choice = `${(output.files?.length ?? 0) - 2} sheets, ${describeChoice(output)}`;
+      return { value: duration };
     },
     notes: () =>
-      `${seconds / 60} minutes of 1280x720 at ${rate} pictures a second, a tile every ${interval} s; ours from POST /steps to its end: ${way}`,
+      `${seconds / 60} minutes of 1280x720 at ${rate} pictures a second, a tile every ${interval} s; ours from POST /steps to its end: ${choice}`,
   };
 }

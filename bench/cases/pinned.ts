@@ -12,18 +12,18 @@ const FILM = { bytes: 4_000_000_000, bitrate: 4_300_000, size: "1280x720" } as c
 const TRIM_SECONDS = 10;
 
 interface Job {
-  /** What the task asks for, at a time in the film. */
+  /** The request of the task, at a time in the film. */
   task(start: number): Record<string, unknown>;
   /** ffmpeg's options before and after the input, for the same. */
   args(start: number, url: string, out: string): string[];
-  what: string;
+  description: string;
 }
 
 const JOBS = {
   still: {
     task: (start) => ({ kind: "image", options: { format: "jpeg", start } }),
     args: (start, url, out) => ["-ss", String(start), "-i", url, "-frames:v", "1", `${out}.jpg`],
-    what: "a still",
+    description: "a still",
   },
   trim: {
     task: (start) => ({ kind: "video", options: { start, end: start + TRIM_SECONDS } }),
@@ -31,7 +31,7 @@ const JOBS = {
       const span = ["-ss", String(start), "-t", String(TRIM_SECONDS)];
       return [...span, "-i", url, ..."-c:v libx264 -preset fast -crf 23 -c:a aac".split(" "), `${out}.mp4`];
     },
-    what: `${TRIM_SECONDS} seconds in the middle`,
+    description: `${TRIM_SECONDS} seconds in the middle`,
   },
 } as const satisfies Record<string, Job>;
 
@@ -68,7 +68,7 @@ async function openJob(job: Job, unit: "seconds" | "bytes", ends: AsyncDisposabl
       const side = (samples: readonly Sample[]) =>
         `${short(medianOf(samples, "seconds"))} s, ${short(medianOf(samples, "bytes") / 1e6)} MB in ${short(medianOf(samples, "requests"))} requests`;
       return [
-        `${job.what} of ${short(film.seconds / 60)} minutes, ${FILM.size}, index at the end, by the ${encoder} encoder;`,
+        `${job.description} of ${short(film.seconds / 60)} minutes, ${FILM.size}, index at the end, by the ${encoder} encoder;`,
         `ours ${side(ours)} from POST /tasks to its end; ffmpeg ${side(peer)};`,
         "the server sends 16 KB a millisecond at most and counts what it sends",
       ].join(" ");

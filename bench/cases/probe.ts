@@ -23,17 +23,17 @@ const FILES = {
   "probe-mp4-vs-ffprobe": {
     name: "a.mp4",
     open: async () => hugeMp4(BYTES, await make("mp4", H264)),
-    what: "1280x720 H.264 at 4 Mbit/s, moov at the end",
+    description: "1280x720 H.264 at 4 Mbit/s, moov at the end",
   },
   "probe-webm-vs-ffprobe": {
     name: "a.webm",
     open: async () => hugeWebm(BYTES, await make("webm", VP9)),
-    what: "1280x720 VP9 at 3 Mbit/s, Cues at the end",
+    description: "1280x720 VP9 at 3 Mbit/s, Cues at the end",
   },
   "probe-mp3-vs-ffprobe": {
     name: "a.mp3",
     open: () => hugeMp3(BYTES),
-    what: "128 kbit/s, no Xing header",
+    description: "128 kbit/s, no Xing header",
   },
 } as const;
 
@@ -41,13 +41,13 @@ const FILES = {
 export const probeBenchmarks: readonly Benchmark[] = Object.entries(FILES).map(([name, file]) => ({
   name,
   unit: "bytes",
-  open: async (ends) => openProbe(file.name, await file.open(), file.what, ends),
+  open: async (ends) => openProbe(file.name, await file.open(), file.description, ends),
 }));
 
 async function openProbe(
   name: string,
   file: VirtualFile,
-  what: string,
+  description: string,
   ends: AsyncDisposableStack,
 ): Promise<Contest> {
   const remote = await startRemote(file, name, ends);
@@ -61,7 +61,7 @@ async function openProbe(
       const args = ["-v", "verbose", "-of", "json", "-show_format", "-show_streams", remote.url];
       const { stdout, stderr, seconds } = await runCommand("ffprobe", args);
       const { format } = JSON.parse(stdout) as { format: { duration: string } };
-      // What it read from the socket, by its own count.
+      // The bytes that it read from the socket, by its own count.
       const own = /Statistics: (\d+) bytes read/.exec(stderr)?.[1];
       return sample(seconds, Number(format.duration), Number(own));
     },
@@ -76,7 +76,7 @@ async function openProbe(
       const duration = sameDuration(ours, peer);
       return [
         `ours ${side(ours)} from POST /steps to its end; ffprobe ${side(peer)},`,
-        `${short(medianOf(peer, "own"))} bytes by its own count; ${what}; both report ${duration} s;`,
+        `${short(medianOf(peer, "own"))} bytes by its own count; ${description}; both report ${duration} s;`,
         "the server sends 16 KB a millisecond at most and counts what it sends",
       ].join(" ");
     },

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { VirtualFile } from "../../test/fixtures/virtual-file.ts";
 
-/** What was fetched from a remote since the last call. */
+/** The bytes fetched from a remote since the last call. */
 export interface Fetched {
   /** Bytes of bodies passed to the network. */
   bytes: number;
@@ -13,7 +13,7 @@ export interface Fetched {
 /** One file on a server that sends at the speed of a network. */
 export interface Remote {
   url: string;
-  /** Returns what was fetched since the last call, once every connection is silent. */
+  /** Returns the bytes fetched since the last call, once every connection is silent. */
   take(): Promise<Fetched>;
 }
 
@@ -22,7 +22,7 @@ export interface Remote {
 const PIECE = 16_384;
 const PAUSE_MS = 1;
 
-/** Waits until so many more bytes may be sent. */
+/** Waits until this number of further bytes may be sent. */
 type Pace = (bytes: number) => Promise<void>;
 
 /**
@@ -63,9 +63,9 @@ export async function startRemote(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${name}`,
     async take() {
       while (open > 0) await sleep(PAUSE_MS);
-      const taken = fetched;
+      const result = fetched;
       fetched = { bytes: 0, requests: 0 };
-      return taken;
+      return result;
     },
   };
 }

@@ -5,7 +5,7 @@ import { type Ceph, startCeph } from "../../test/s3/ceph.ts";
 import { findProgram } from "../../worker/local/system.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { medianOf } from "../measure.ts";
-import { wrong } from "../options.ts";
+import { usageError } from "../options.ts";
 import { short } from "../report.ts";
 import { runCommand } from "../run-command.ts";
 import { makeScratch } from "../scratch.ts";
@@ -30,7 +30,9 @@ export const s3Benchmarks: readonly Benchmark[] = [
 
 async function openTime(ends: AsyncDisposableStack): Promise<Contest> {
   if (!findProgram("rclone"))
-    wrong("rclone is missing on this machine: apt-get install rclone, to have something to compare with.");
+    usageError(
+      "rclone is missing on this machine: apt-get install rclone, to have something to compare with.",
+    );
   const { ceph, files, upload } = await openUpload(ends);
   const [, file] = files;
   return {

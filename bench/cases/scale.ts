@@ -7,7 +7,7 @@ export interface Costs {
   sound: number;
   /** Stitching, per second of output. */
   stitch: number;
-  /** Until a container answers for the first time. */
+  /** From the start of a container to its first answer. */
   start: number;
 }
 
@@ -54,8 +54,8 @@ export function simulate(
   const encoded = Math.max(...free);
   const busy = works.reduce((sum, work) => sum + work, 0);
   const seconds = encoded + lengths.reduce((sum, length) => sum + length, 0) * costs.stitch;
-  const held = free.reduce((sum, end) => sum + end, 0);
-  const rented = held * (INSTANCE.memory * PRICES.memory + INSTANCE.disk * PRICES.disk);
+  const occupied = free.reduce((sum, end) => sum + end, 0);
+  const rented = occupied * (INSTANCE.memory * PRICES.memory + INSTANCE.disk * PRICES.disk);
   return {
     containers,
     chunks: lengths.length,

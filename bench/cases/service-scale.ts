@@ -22,7 +22,7 @@ const POLL_MS = 250;
 const DRIVEN = { queue: 500, project: 2000 } as const;
 const PICTURES = "-f lavfi -i testsrc2=size=64x64:rate=25:duration=1 -pix_fmt yuv420p".split(" ");
 
-/** Tasks a minute for which one processor suffices, over 100 projects and with a stub for the encoders, and what bounds each part. */
+/** Tasks a minute for which one processor suffices, over 100 projects and with a stub for the encoders, and the limit of each part. */
 export const serviceScaleBenchmarks: readonly Benchmark[] = [
   { name: "scale-service", unit: "tasks/min", open: openScale },
 ];
@@ -53,7 +53,7 @@ async function openScale(ends: AsyncDisposableStack): Promise<Contest> {
     }
   };
   const workerds = descendants("workerd");
-  // On a busy machine, processor time is what a comparison can be made of.
+  // On a busy machine only processor time can be compared.
   const processor = async (work: () => Promise<unknown>) => {
     const before = processorSeconds(workerds);
     await work();
@@ -68,7 +68,7 @@ async function openScale(ends: AsyncDisposableStack): Promise<Contest> {
   return {
     peer: null,
     async ours(): Promise<Sample> {
-      // These hold every slot, so that what is created waits.
+      // These take every slot, so that the created tasks wait.
       const holders = await Promise.all(
         Array.from({ length: RUNNING }, () => call<Task>("/tasks", 0, { input: slow, kind: "audio" })),
       );
@@ -78,7 +78,7 @@ async function openScale(ends: AsyncDisposableStack): Promise<Contest> {
         const body = { input, kind: "video", options: { codec: "h265" } };
         ids[index] = (await call<Task>("/tasks", index % PROJECTS, body)).id;
       };
-      const creating = await processor(() => inLanes(TASKS, create));
+      const creating = await processor(() => inParallel(TASKS, create));
       const started = performance.now();
       const tasks: Task[] = [];
       const running = await processor(async () => {
@@ -115,7 +115,7 @@ async function openScale(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-/** Starts the service as deployed, but for an entry file that counts what its parts call. */
+/** Starts the service as deployed, except for an entry file that counts the calls between its parts. */
 async function startParts(
   stub: string,
   keys: readonly string[],
@@ -146,12 +146,12 @@ async function startParts(
   return (await server.listen()).url.origin;
 }
 
-async function inLanes(total: number, work: (index: number) => Promise<void>): Promise<void> {
+async function inParallel(total: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
-  const lane = async () => {
+  const worker = async () => {
     while (next < total) await work(next++);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
 const post = (body: object) => ({ method: "POST", body: JSON.stringify(body) });

@@ -21,23 +21,23 @@ async function openFanout(ends: AsyncDisposableStack): Promise<Contest> {
   ends.defer(() => origin.close());
   const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
   ends.defer(() => agent.destroy());
-  // One runs; the others wait for their turn and leave the processors to what is measured.
+  // One runs; the others wait for their turn and leave the processors to the measured ones.
   const lab = await openLab(ends, 0, { MAX_RUNNING: "1" });
   const body = { input: origin.serve("/silent.mp3", { silent: true }), kind: "audio" };
   const create = async () => (await lab.call<Task>("POST", "/tasks", body)).id;
   const cancel = (id: string) => lab.call("POST", `/tasks/${id}/cancel`);
   const follow = (id: string) => listen(lab, agent, id);
-  const ids = await inTurns(Array.from({ length: TASKS }, () => create));
-  const held = await inTurns(ids.map((id) => async () => ({ id, ends: await follow(id) })));
+  const ids = await inBatches(Array.from({ length: TASKS }, () => create));
+  const followed = await inBatches(ids.map((id) => async () => ({ id, ends: await follow(id) })));
   return {
     peer: null,
     async ours() {
       const id = await create();
-      const listeners = await inTurns(Array.from({ length: LISTENERS }, () => () => follow(id)));
+      const listeners = await inBatches(Array.from({ length: LISTENERS }, () => () => follow(id)));
       await cancel(id);
       const lags = await Promise.all(listeners.map(({ lag }) => lag));
-      const others = held.splice(-ENDING);
-      await inTurns(others.map((each) => () => cancel(each.id)));
+      const others = followed.splice(-ENDING);
+      await inBatches(others.map((each) => () => cancel(each.id)));
       const own = await Promise.all(others.map((each) => each.ends.lag));
       return { value: percentile(lags, 99), p50: percentile(lags, 50), own: percentile(own, 50) };
     },
@@ -77,7 +77,7 @@ function listen(lab: Lab, agent: Agent, id: string): Promise<{ lag: Promise<numb
   });
 }
 
-async function inTurns<T>(works: readonly (() => Promise<T>)[]): Promise<T[]> {
+async function inBatches<T>(works: readonly (() => Promise<T>)[]): Promise<T[]> {
   const results: T[] = [];
   for (let at = 0; at < works.length; at += AT_ONCE) {
     results.push(...(await Promise.all(works.slice(at, at + AT_ONCE).map((work) => work()))));

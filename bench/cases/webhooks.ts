@@ -10,7 +10,7 @@ import { medianOf, percentile } from "../measure.ts";
 import { short } from "../report.ts";
 
 const TASKS = 500;
-// The others wait for their turn: they end too, and leave the processors to what is measured.
+// The others wait for their turn: they end too, and leave the processors to the measured ones.
 const RUNNING = 25;
 const AT_ONCE = 16;
 const LIMIT_MS = 300_000;
@@ -31,11 +31,11 @@ async function openLag(ends: AsyncDisposableStack): Promise<Contest> {
     async ours() {
       receiver.lags.clear();
       const create = () => lab.call<Task>("POST", "/tasks", { input, kind: "audio" });
-      const tasks = await inTurns(Array.from({ length: TASKS }, () => create));
+      const tasks = await inBatches(Array.from({ length: TASKS }, () => create));
       const started = performance.now();
       // The waiting ones first, so that none starts in the meantime.
       const ids = tasks.map(({ id }) => id).toSorted((a, b) => (a < b ? 1 : -1));
-      await inTurns(ids.map((id) => () => lab.call("POST", `/tasks/${id}/cancel`)));
+      await inBatches(ids.map((id) => () => lab.call("POST", `/tasks/${id}/cancel`)));
       const ended = performance.now() - started;
       for (; receiver.lags.size < TASKS; await sleep(20)) {
         if (performance.now() - started > LIMIT_MS)
@@ -70,7 +70,7 @@ async function startReceiver(ends: AsyncDisposableStack) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, lags };
 }
 
-async function inTurns<T>(calls: readonly (() => Promise<T>)[]): Promise<T[]> {
+async function inBatches<T>(calls: readonly (() => Promise<T>)[]): Promise<T[]> {
   const results: T[] = [];
   const left = calls.values();
   const turn = async () => {

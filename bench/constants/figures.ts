@@ -92,8 +92,8 @@ function solve(
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     for (const name of names) {
       const value = values.get(name) ?? 0;
-      const usual = ratio * (figures.get(name) ?? 0) || 1;
-      let [numerator, denominator] = [(PULL * (usual - value)) / usual ** 2, PULL / usual ** 2];
+      const current = ratio * (figures.get(name) ?? 0) || 1;
+      let [numerator, denominator] = [(PULL * (current - value)) / current ** 2, PULL / current ** 2];
       for (const [at, { measurement, slopes }] of equations.entries()) {
         const slope = (slopes.get(name) ?? 0) / measurement;
         numerator -= (slope * (errors[at] as number)) / measurement;

@@ -112,8 +112,8 @@ const fit = createFit<Costs>(COSTS, {
 
 function createStock() {
   return createWasmCore({
-    createCore: async (given) => {
-      const module = await stockCore.createCore(given);
+    createCore: async (options) => {
+      const module = await stockCore.createCore(options);
       module._malloc(BALLAST);
       return module;
     },

@@ -45,8 +45,9 @@ interface Point {
 const folder = await mkdtemp(join(tmpdir(), "framewright-rate-"));
 const lab = await openLab({ files: folder });
 try {
-  const asked = process.argv.slice(2) as Codec[];
-  for (const codec of asked.length > 0 ? asked : (Object.keys(BITS) as Codec[])) await measureCodec(codec);
+  const selected = process.argv.slice(2) as Codec[];
+  for (const codec of selected.length > 0 ? selected : (Object.keys(BITS) as Codec[]))
+    await measureCodec(codec);
 } finally {
   await lab.close();
   await rm(folder, { recursive: true, force: true });
@@ -57,8 +58,8 @@ async function measureCodec(codec: Codec): Promise<void> {
   for (const [index, recipe] of CLIPS.entries()) {
     const clip = await makeClip("mp4", [...recipe.split(" "), ...CODEC.split(" ")]);
     await copyFile(clip, join(folder, basename(clip)));
-    const wanted: Point[] = [];
-    for (const crf of Object.values(CRF[codec])) wanted.push(await encodeNative(clip, codec, crf));
+    const targets: Point[] = [];
+    for (const crf of Object.values(CRF[codec])) targets.push(await encodeNative(clip, codec, crf));
     const ways: [string, Hold[]][] = [
       ["bits", BITS[codec].map((bits) => ({ bitrate: bits * SIZE.width * SIZE.height * SIZE.fps }))],
     ];
@@ -66,7 +67,7 @@ async function measureCodec(codec: Codec): Promise<void> {
     for (const [way, holds] of ways) {
       const points: Point[] = [];
       for (const hold of holds) points.push(await encodeHere(clip, codec, hold));
-      for (const { value, ssim, bytes } of wanted) {
+      for (const { value, ssim, bytes } of targets) {
         const like = at(points, ssim);
         const row = tables.get(`${way} ${value}`) ?? [];
         tables.set(`${way} ${value}`, [...row, like.value]);
@@ -85,8 +86,8 @@ async function measureCodec(codec: Codec): Promise<void> {
 // Interpolates between two points the value that reaches a similarity; sizes and bitrates by their logarithms.
 function at(points: Point[], ssim: number): Point {
   const sorted = points.toSorted((a, b) => a.ssim - b.ssim);
-  const found = sorted.findIndex((point) => point.ssim >= ssim);
-  const above = found === -1 ? sorted.length - 1 : Math.max(1, found);
+  const index = sorted.findIndex((point) => point.ssim >= ssim);
+  const above = index === -1 ? sorted.length - 1 : Math.max(1, index);
   const [low, high] = [sorted[above - 1], sorted[above]];
   if (!low || !high) throw new Error("Too few points.");
   const decibels = (value: number) => -Math.log(1 - value);
@@ -105,12 +106,12 @@ async function encodeNative(clip: string, codec: VideoCodec, crf: number): Promi
   const output = join(folder, `native.${plan.format}`);
   const [chunk] = plan.chunks;
   if (!chunk || plan.video?.mode !== "encode") throw new Error("The plan encodes nothing.");
-  const held = { ...plan, video: { ...plan.video, rate: { crf } } };
+  const constantQuality = { ...plan, video: { ...plan.video, rate: { crf } } };
   await run("ffmpeg", [
     "-v",
     "error",
     "-y",
-    ...chunkArgs(held, chunk, source, { input: clip, output }, NATIVE_TOOLS),
+    ...chunkArgs(constantQuality, chunk, source, { input: clip, output }, NATIVE_TOOLS),
   ]);
   return judge(output, clip, crf);
 }

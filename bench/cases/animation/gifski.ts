@@ -44,17 +44,17 @@ async function open(ends: AsyncDisposableStack, makeInput: () => Promise<string>
   const plan = createPlan(source, "animation", OPTIONS);
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("The plan is empty.");
-  // The pictures that gifski receives, without loss, are what all are compared with.
-  const wanted = join(dir, "wanted.mkv");
+  // All are compared with the pictures that gifski receives, stored without loss.
+  const reference = join(dir, "reference.mkv");
   const cut = ["-t", String(SECONDS), "-i", input, "-vf", SCALE];
-  await runCommand("ffmpeg", [...FFMPEG, ...cut, "-c:v", "ffv1", wanted]);
-  await runCommand("ffmpeg", [...FFMPEG, "-i", wanted, join(dir, "%04d.png")]);
+  await runCommand("ffmpeg", [...FFMPEG, ...cut, "-c:v", "ffv1", reference]);
+  await runCommand("ffmpeg", [...FFMPEG, "-i", reference, join(dir, "%04d.png")]);
   const pictures = (await readdir(dir)).filter((name) => name.endsWith(".png")).sort();
 
   async function measure(name: string, program: string, args: (output: string) => readonly string[]) {
     const output = join(dir, `${name}.gif`);
     const { seconds } = await runCommand(program, args(output));
-    const values = await similarities(output, wanted, WIDTH);
+    const values = await similarities(output, reference, WIDTH);
     const shown = await lengthOf(output);
     if (values.length !== pictures.length || Math.abs(shown - SECONDS) > 1 / FPS)
       throw new Error(`${name} has ${values.length} pictures in ${shown} s.`);
@@ -66,7 +66,7 @@ async function open(ends: AsyncDisposableStack, makeInput: () => Promise<string>
     };
   }
   const plain = await measure("palettegen", "ffmpeg", (output) => [
-    ...[...FFMPEG, "-i", wanted, "-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse", output],
+    ...[...FFMPEG, "-i", reference, "-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse", output],
   ]);
   return {
     ours: () =>

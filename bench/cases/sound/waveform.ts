@@ -34,7 +34,7 @@ async function openWaveform(ends: AsyncDisposableStack): Promise<Contest> {
   if (!chunk || !waveform) throw new Error("The plan is empty.");
   const installed = await findInstalled(LIMITS);
   const output = join(folder, "waveform.json");
-  const stretches = segmentsOf(plan, chunk, source, availableParallelism());
+  const segments = segmentsOf(plan, chunk, source, availableParallelism());
   const measure = async (at: number, { chunk, points_before }: Segment) => {
     const meter = createPeakMeter(waveform, points_before);
     const args = chunkArgs(plan, chunk, source, { input: path, output: PIPE, lists: `${at}-` }, NATIVE_TOOLS);
@@ -69,7 +69,7 @@ async function openWaveform(ends: AsyncDisposableStack): Promise<Contest> {
     },
     async ours() {
       const started = performance.now();
-      const peaks = joinPeaks(await Promise.all(stretches.map((stretch, at) => measure(at, stretch))));
+      const peaks = joinPeaks(await Promise.all(segments.map((segment, at) => measure(at, segment))));
       const json = writeWaveform("json", waveform);
       await writeFile(output, new Blob([peaks]).stream().pipeThrough(json.stream));
       const seconds = (performance.now() - started) / 1000;
@@ -78,7 +78,7 @@ async function openWaveform(ends: AsyncDisposableStack): Promise<Contest> {
       return { value: seconds };
     },
     notes: () =>
-      `an hour of MP3, mono, 64 kbit/s, in ${stretches.length} stretches; ours has ${points} points as JSON on disk, and lists every packet as each encode does`,
+      `an hour of MP3, mono, 64 kbit/s, in ${segments.length} segments; ours has ${points} points as JSON on disk, and lists every packet as each encode does`,
   };
 }
 
