@@ -57,7 +57,7 @@ test("jobs of a group are encoded from one decoding, each with its own file and 
   expect(await rig.left()).toEqual([]);
 });
 
-test("a job that is ended leaves the others of its group to go on", async () => {
+test("the others of a group continue when one of its jobs is ended", async () => {
   const jobs = await jobsOf(long, "ended", [320, 160]);
   await Promise.all(jobs.map(start));
   await until(() => readers(jobs).some(Boolean));
@@ -79,7 +79,7 @@ test("a group whose jobs are all ended leaves nothing", async () => {
   expect([await rig.ffmpegs(), await rig.left()]).toEqual([[], []]);
 });
 
-test("a job that fails does not fail the others, and one that never comes holds up none", async () => {
+test("a job that fails does not fail the others, and one that never arrives delays none", async () => {
   const [bad, good] = await jobsOf(short, "mixed", [120, 80], 3);
   if (!bad || !good) throw new Error("There are two jobs.");
   // The source has one track.
@@ -141,7 +141,7 @@ test("where no folder can be made for a group, each of its jobs is encoded alone
   expect(single).toEqual(jobs.map(({ id }) => id));
 });
 
-test("jobs are encoded together where they read the same streams of what ffmpeg decodes", async () => {
+test("jobs are encoded together where they read the same streams of the decoded input", async () => {
   const [one, two] = await jobsOf(short, "streams", [120, 80]);
   if (!one || !two) throw new Error("There are two jobs.");
   const awaitsIn = (source: object, plan: object) => {

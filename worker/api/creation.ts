@@ -42,18 +42,18 @@ export function creationHandler<T>(services: Services, creation: Creation<T>): H
     const { method, url, headers } = c.req.raw;
     const bytes = await readBytes(c.req.raw);
     const content = `${method} ${new URL(url).pathname}\n${new TextDecoder().decode(bytes)}`;
-    const begun = await idempotency.begin(project, key, toHex(await digest(content)), id(sort, now()));
-    if (begun.state === "running") throw errors.idempotencyConflict();
-    if (begun.state === "other") throw errors.idempotencyMismatch();
+    const attempt = await idempotency.begin(project, key, toHex(await digest(content)), id(sort, now()));
+    if (attempt.state === "running") throw errors.idempotencyConflict();
+    if (attempt.state === "other") throw errors.idempotencyMismatch();
     const owner = `${project}/idempotency/${key}`;
-    if (begun.state === "done") {
-      const answer = seal ? await seal.open(begun.answer, owner) : begun.answer;
+    if (attempt.state === "done") {
+      const answer = seal ? await seal.open(attempt.answer, owner) : attempt.answer;
       return c.json(JSON.parse(answer) as object, 200);
     }
     try {
       const body = bytes.length > 0 ? bytes : null;
-      const earlier = begun.state === "again" ? await find(project, begun.id) : null;
-      const record = earlier ?? (await create(new Request(url, { method, headers, body }), c, begun.id));
+      const earlier = attempt.state === "again" ? await find(project, attempt.id) : null;
+      const record = earlier ?? (await create(new Request(url, { method, headers, body }), c, attempt.id));
       const answer = JSON.stringify(stored(record));
       await idempotency.end(project, key, { answer: seal ? await seal.seal(answer, owner) : answer });
       return c.json(record as object, 201);

@@ -114,16 +114,16 @@ export const NOTE_MS = 300_000;
 
 /** Records the last use of keys: at once on the first use in this object, then rarely. */
 export function createUseNotes(store: (key_id: string, at: number) => Promise<void>) {
-  const noted = new Map<string, number>();
+  const lastNotes = new Map<string, number>();
   return {
     /** Records a use, unless one was recorded recently or the key is in the settings. */
     async note(key_id: string, now: number): Promise<void> {
-      if (!isId("key", key_id) || now < (noted.get(key_id) ?? 0) + NOTE_MS) return;
-      noted.set(key_id, now);
+      if (!isId("key", key_id) || now < (lastNotes.get(key_id) ?? 0) + NOTE_MS) return;
+      lastNotes.set(key_id, now);
       try {
         await store(key_id, now);
       } catch (thrown) {
-        noted.delete(key_id);
+        lastNotes.delete(key_id);
         logFault("last use not noted", thrown, { key_id });
       }
     },

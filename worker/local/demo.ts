@@ -56,7 +56,7 @@ function createApi(url: string, key: string): Api {
     create: (body) => call("POST", "/tasks", body),
     cancel: (id) => call("POST", `/tasks/${id}/cancel`),
     async finish(id, report, signal) {
-      let heard = Date.now();
+      let lastEvent = Date.now();
       for (let cancelled = false; ; await sleep(POLL_MS)) {
         try {
           if (signal.aborted && !cancelled) {
@@ -64,11 +64,11 @@ function createApi(url: string, key: string): Api {
             cancelled = true;
           }
           const task = await call("GET", `/tasks/${id}`);
-          heard = Date.now();
+          lastEvent = Date.now();
           report(task);
           if (isFinished(task)) return task;
         } catch (thrown) {
-          if (Date.now() - heard > PATIENCE_MS) throw thrown;
+          if (Date.now() - lastEvent > PATIENCE_MS) throw thrown;
         }
       }
     },

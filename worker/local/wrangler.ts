@@ -32,7 +32,7 @@ function reasonOf({
   stdout = "",
   stderr = "",
 }: Error & { stdout?: string; stderr?: string }): string {
-  const said = stripVTControlCharacters([stderr, stdout].join("\n")).trim();
-  const errors = [...said.matchAll(/\[ERROR\]\s*(.+)/g)].map(([, line]) => line);
-  return errors.join(" ") || said || message;
+  const output = stripVTControlCharacters([stderr, stdout].join("\n")).trim();
+  const errors = [...output.matchAll(/\[ERROR\]\s*(.+)/g)].map(([, line]) => line);
+  return errors.join(" ") || output || message;
 }

@@ -91,7 +91,7 @@ test("a run keeps its connection when the default changes, and blocks its remova
   expect((await connections.get("mine", second.id))?.is_default).toBe(true);
 });
 
-test("a connection of a time before rules signs nothing", () => {
+test("a connection stored before there were rules signs nothing", () => {
   const table = createMemoryTable();
   const { signing: _, ...old } = make("old");
   table.add({ connection: old as Connection, sealed: "x" });

@@ -193,7 +193,7 @@ test("a record that was archived twice is removed from both files, and a late on
   expect(await archive.get("task", others[1]?.id ?? "")).toBe(others[1]?.json);
 });
 
-test("a record that cannot be freed holds up no other, and is tried again in the next pass", async () => {
+test("a record that cannot be freed delays no other, and is tried again in the next pass", async () => {
   const database = new DatabaseSync(":memory:");
   const exec = (text: string, ...values: SQLInputValue[]) =>
     values.length > 0 || text.startsWith("SELECT")

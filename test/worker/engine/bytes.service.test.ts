@@ -58,7 +58,7 @@ const delivered = () =>
 const received = (path: string, id?: string) =>
   receiver.requests(path).filter(({ event }) => event.data.id === id);
 
-test("finished tasks take little of their project's database, and all can be read as it was", async () => {
+test("finished tasks take little of their project's database, and can all be read unchanged", async () => {
   await finish(2);
   const start = await databaseBytes();
   await finish(TASKS);

@@ -178,7 +178,7 @@ test.each(changes)("a source that changes fails as input_changed: a server $name
   expect(new Set(ranges).size).toBe(ranges.length);
 });
 
-test("an attempt that follows a failed one fetches only what that had not", async () => {
+test("an attempt after a failed one fetches only the missing bytes", async () => {
   let requests = 0;
   const input = origin.serve("/fails.mp4", (_, range) => {
     const start = Number(/\d+/.exec(range ?? "")?.[0]);

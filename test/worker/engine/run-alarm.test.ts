@@ -7,7 +7,7 @@ function open(arm = vi.fn(async (_pause: number) => {})) {
   return { alarm: createRunAlarm(storage, "task_1", arm), storage, arm, log };
 }
 
-test("a duty that fails keeps none of the others from being done, in their order", async () => {
+test("a failed duty does not keep the others from running, in their order", async () => {
   const { alarm, log } = open();
   const done: string[] = [];
   const duty = (name: string, fails = false): [string, () => Promise<void>] => [

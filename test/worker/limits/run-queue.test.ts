@@ -48,13 +48,6 @@ test.each(["light", "heavy"] as const)(
   },
 );
 
-test("many keys gain a project nothing", () => {
-  const { queue } = open({ per_project: 2 });
-  const keys = Array.from({ length: 40 }, (_, index) => `p/k${index}/1`);
-  expect(enter(queue, ...keys)).toEqual(keys.slice(0, 2));
-  expect(queue.waiting("p")).toBe(38);
-});
-
 test("light and heavy work wait in queues of their own", () => {
   const sql = createMemorySql();
   const { queue: light } = open({ per_project: 1 }, sql);
