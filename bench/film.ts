@@ -13,7 +13,7 @@ export interface Film {
 }
 
 /** The properties of a film. */
-export interface FilmShape {
+interface FilmShape {
   bytes: number;
   /** Bits per second of its pictures. */
   bitrate: number;

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { MediaError } from "../src/media/errors.ts";
 
 /** The command-line options of `npm run bench`. */
-export interface BenchOptions {
+interface BenchOptions {
   /** Benchmarks to run, in the order of the full list. */
   names: string[];
   /** Path of the JSON file for the results; null for none. */

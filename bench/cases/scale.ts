@@ -26,9 +26,9 @@ export interface Run {
  * Cloudflare's prices in US dollars per second (https://developers.cloudflare.com/containers/pricing/): of a processor in
  * use, a GiB of memory and a GB of disk.
  */
-export const PRICES = { cpu: 0.00002, memory: 0.0000025, disk: 0.00000007 } as const;
+const PRICES = { cpu: 0.00002, memory: 0.0000025, disk: 0.00000007 } as const;
 /** The resources of an instance of type standard-3. */
-export const INSTANCE = { cpu: 2, memory: 8, disk: 16 } as const;
+const INSTANCE = { cpu: 2, memory: 8, disk: 16 } as const;
 
 /**
  * Assigns chunks (their lengths in seconds of source; the sound is one more) to containers, each to the first one free, and

@@ -5,7 +5,7 @@ import { featureCost } from "../../src/media/features.ts";
 import type { Figures } from "../../src/media/route/costs.ts";
 
 /** The names of a table's figures, such as `seconds.decode.h264`. */
-export type FigureName<T> = {
+type FigureName<T> = {
   [K in keyof T & string]: T[K] extends number ? K : `${K}.${FigureName<T[K]>}`;
 }[keyof T & string];
 

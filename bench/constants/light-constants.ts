@@ -48,7 +48,11 @@ const hdr =
   );
 
 type Costs = WasmCosts & { features: ReturnType<typeof featureFigures> };
-type Row = [file: Promise<string>, kind: EncodeKind, options: Record<string, unknown>];
+interface Row {
+  file: Promise<string>;
+  kind: EncodeKind;
+  options: Record<string, unknown>;
+}
 
 function rows(): Row[] {
   const list: Row[] = [];
@@ -59,10 +63,13 @@ function rows(): Row[] {
     ]) {
       for (const height of [180, 360, 720, 1080]) {
         if (height > Number(size.split("x")[1])) continue;
-        list.push([source, "video", { height, fps: 25 }]);
-        if (height < 1080) list.push([source, "video", { height, format: "webm" }]);
+        list.push({ file: source, kind: "video", options: { height, fps: 25 } });
+        if (height < 1080) list.push({ file: source, kind: "video", options: { height, format: "webm" } });
       }
-      list.push([source, "image", { start: 1 }], [source, "adaptive_video", { height: 360 }]);
+      list.push(
+        { file: source, kind: "image", options: { start: 1 } },
+        { file: source, kind: "adaptive_video", options: { height: 360 } },
+      );
     }
   }
   for (const size of ["1000x750", "2000x1500"]) {
@@ -71,25 +78,39 @@ function rows(): Row[] {
     const opaque = makeClip("png", photo(size));
     for (const source of [jpeg, png, opaque]) {
       for (const format of ["jpeg", "png", "webp", "gif"]) {
-        list.push([source, "image", { format }], [source, "image", { format, width: 500 }]);
+        list.push(
+          { file: source, kind: "image", options: { format } },
+          { file: source, kind: "image", options: { format, width: 500 } },
+        );
       }
     }
-    list.push([jpeg, "image", { format: "jpeg", width: 1000, height: 1000, fit: "contain" }]);
+    list.push({
+      file: jpeg,
+      kind: "image",
+      options: { format: "jpeg", width: 1000, height: 1000, fit: "contain" },
+    });
   }
   const gif = makeClip("gif", [...drawn("320x180", 4).slice(0, 4), "-r", "10"]);
-  list.push([gif, "image", {}], [gif, "image", { format: "webp" }]);
+  list.push(
+    { file: gif, kind: "image", options: {} },
+    { file: gif, kind: "image", options: { format: "webp" } },
+  );
   const deep = makeClip("mp4", [...drawn("1280x720", 1).slice(0, 4), ...hdr]);
   list.push(
-    [deep, "video", { height: 360 }],
-    [deep, "image", { width: 640 }],
-    [deep, "image", { width: 160 }],
+    { file: deep, kind: "video", options: { height: 360 } },
+    { file: deep, kind: "image", options: { width: 640 } },
+    { file: deep, kind: "image", options: { width: 160 } },
   );
   const noise = "-f lavfi -i anoisesrc=d=60:a=0.3:c=pink:r=44100 -ac 2 -c:a pcm_s16le".split(" ");
   for (const format of ["mp3", "aac", "ogg", "opus", "flac"]) {
-    list.push([makeClip("wav", noise), "audio", { format }]);
+    list.push({ file: makeClip("wav", noise), kind: "audio", options: { format } });
   }
   // A WAV from a WAV would be a copy.
-  list.push([makeClip("flac", [...noise.slice(0, -1), "flac"]), "audio", { format: "wav" }]);
+  list.push({
+    file: makeClip("flac", [...noise.slice(0, -1), "flac"]),
+    kind: "audio",
+    options: { format: "wav" },
+  });
   return list;
 }
 
@@ -122,8 +143,8 @@ function createStock() {
   });
 }
 
-for (const [path, kind, options] of rows()) {
-  const file = await path;
+for (const { file: clip, kind, options } of rows()) {
+  const file = await clip;
   const bytes = await readFile(file);
   const probed = await runFfprobe(file, ["-show_frames", "-read_intervals", "%+#1"]);
   const source = parseFfprobe(probed, { url: "file:clip", filesize: (await stat(file)).size });

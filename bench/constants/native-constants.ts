@@ -53,7 +53,11 @@ const fit = createFit<Costs>(COSTS, {
   "memory.palette_frames": "four bytes a pixel",
 });
 
-type Row = [file: () => Promise<string>, kind: EncodeKind, options: Record<string, unknown>];
+interface Row {
+  file: () => Promise<string>;
+  kind: EncodeKind;
+  options: Record<string, unknown>;
+}
 
 function rows(): Row[] {
   const list: Row[] = [];
@@ -64,10 +68,17 @@ function rows(): Row[] {
     ]) {
       // A width other than the source's makes ffmpeg scale and encode the pictures.
       const width = Number(size.split("x")[0]) - 16;
-      for (const codec of ["h264", "h265", "av1"]) list.push([source, "video", { width, codec }]);
-      list.push([source, "video", { width, format: "webm" }], [source, "video", { width: 160 }]);
-      list.push([source, "video", { width, denoise: "medium" }]);
-      list.push([source, "adaptive_video", {}], [source, "image", { start: 1 }]);
+      for (const codec of ["h264", "h265", "av1"])
+        list.push({ file: source, kind: "video", options: { width, codec } });
+      list.push(
+        { file: source, kind: "video", options: { width, format: "webm" } },
+        { file: source, kind: "video", options: { width: 160 } },
+      );
+      list.push({ file: source, kind: "video", options: { width, denoise: "medium" } });
+      list.push(
+        { file: source, kind: "adaptive_video", options: {} },
+        { file: source, kind: "image", options: { start: 1 } },
+      );
     }
   }
   const decoders = [
@@ -83,26 +94,32 @@ function rows(): Row[] {
     () => makeClip("ts", [...noisy("1280x720", 2), ..."-c:v mpeg2video -q:v 3".split(" ")]),
     () => makeClip("mp4", [...drawn("1280x720", 2), ...hdr]),
   ];
-  for (const source of decoders) list.push([source, "video", { width: 160 }]);
-  for (const source of decoders.slice(-1)) list.push([source, "video", { width: 1264 }]);
+  for (const source of decoders) list.push({ file: source, kind: "video", options: { width: 160 } });
+  for (const source of decoders.slice(-1))
+    list.push({ file: source, kind: "video", options: { width: 1264 } });
   for (const size of ["2000x1500", "4000x3000"]) {
     const jpeg = () => makeClip("jpg", [...photo(size), "-q:v", "3"]);
-    for (const format of ["jpeg", "png", "webp", "gif", "avif"]) list.push([jpeg, "image", { format }]);
-    list.push([jpeg, "image", { format: "jpeg", width: 200 }]);
-    list.push([jpeg, "image", { format: "jpeg", width: 1000, denoise: "medium" }]);
+    for (const format of ["jpeg", "png", "webp", "gif", "avif"])
+      list.push({ file: jpeg, kind: "image", options: { format } });
+    list.push({ file: jpeg, kind: "image", options: { format: "jpeg", width: 200 } });
+    list.push({ file: jpeg, kind: "image", options: { format: "jpeg", width: 1000, denoise: "medium" } });
   }
   const noise = "-f lavfi -i anoisesrc=d=60:a=0.3:c=pink:r=48000 -ac 2 -c:a pcm_s16le".split(" ");
   for (const format of ["mp3", "aac", "ogg", "opus", "flac"]) {
-    list.push([() => makeClip("wav", noise), "audio", { format }]);
+    list.push({ file: () => makeClip("wav", noise), kind: "audio", options: { format } });
   }
   // A WAV from a WAV would be a copy.
-  list.push([() => makeClip("flac", [...noise.slice(0, -1), "flac"]), "audio", { format: "wav" }]);
+  list.push({
+    file: () => makeClip("flac", [...noise.slice(0, -1), "flac"]),
+    kind: "audio",
+    options: { format: "wav" },
+  });
   return list;
 }
 
 const home = await mkdtemp(join(tmpdir(), "framewright-native-constants-"));
 try {
-  for (const [path, kind, options] of rows()) await measure(await path(), kind, options);
+  for (const { file, kind, options } of rows()) await measure(await file(), kind, options);
   fit.print();
 } finally {
   await rm(home, { recursive: true, force: true });

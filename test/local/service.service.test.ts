@@ -108,7 +108,7 @@ async function expectEnd(script: RunningScript, url: string, signal: NodeJS.Sign
 }
 
 test("without ffmpeg it warns once what will fail, runs the rest, and ends on SIGINT", async () => {
-  // A PATH with what npm needs, but without ffmpeg.
+  // A PATH with the programs of npm, but without ffmpeg.
   const bare = join(folder, "bin");
   await mkdir(bare);
   for (const name of ["env", "node", "npm", "sh"]) await symlink(findProgram(name) ?? "", join(bare, name));

@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from "vitest";
 import { findProgram, requireTools } from "../../worker/local/system.ts";
 import { runScript } from "./run-script.ts";
 
-// A PATH with only what a test puts there.
+// A PATH with only the programs of a test.
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-path-"));

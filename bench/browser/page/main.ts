@@ -2,7 +2,7 @@ import { convert } from "./conversion.ts";
 import { ours } from "./ours.ts";
 import { plain } from "./plain.ts";
 
-export interface BenchPage {
+interface BenchPage {
   ours: typeof ours;
   plain: typeof plain;
   convert: typeof convert;

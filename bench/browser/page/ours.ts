@@ -10,7 +10,7 @@ import type { Task } from "../../../src/runs/task.ts";
 import { chosenFile, chosenFiles, nextClick } from "./chosen.ts";
 
 /** The result of a run on the page's own machine. */
-export interface OwnRun {
+interface OwnRun {
   seconds: number;
   /** In bytes. */
   size: number;

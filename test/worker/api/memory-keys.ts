@@ -24,7 +24,7 @@ export interface MemoryLimits {
 const MANY = 1_000_000;
 
 /** The tables of keys by the name of their object. */
-export type KeyHomes = (locator: string) => KeyTable;
+type KeyHomes = (locator: string) => KeyTable;
 
 /** Keeps the keys of each project in an in-memory SQLite. */
 export function createKeyHomes(): KeyHomes {

@@ -11,8 +11,8 @@ import type { Source } from "../../../src/media/source.ts";
 import type { ByteReader } from "../../../src/runs/ports.ts";
 import { diskFile, type VirtualFile } from "../../fixtures/virtual-file.ts";
 
-/** A reader that counts what is read through it. */
-export interface CountingReader extends ByteReader {
+/** A reader that counts the bytes read through it. */
+interface CountingReader extends ByteReader {
   readonly bytes: number;
   readonly reads: number;
 }

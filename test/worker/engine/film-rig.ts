@@ -5,7 +5,7 @@ import { makeClip } from "../../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import type { Bindings, createRig } from "./rig.ts";
 
-/** A film beside a running service: what serves it, where its outputs go, and the service's bindings. */
+/** A film with its origin, a running service, its bindings, and a folder for outputs. */
 export interface FilmRig {
   origin: Origin;
   env: Bindings;
@@ -36,7 +36,7 @@ export async function startFilm(
   return { origin, env, folder, film, bytes: (await stat(film)).size, base };
 }
 
-/** Closes what {@link startFilm} started, as far as it came. */
+/** Closes everything that {@link startFilm} started, even if it failed midway. */
 export async function closeFilm(rig: ReturnType<typeof createRig>, film?: FilmRig): Promise<void> {
   await Promise.all([film?.origin.close(), rig.server.close()]);
   if (film) await rm(film.folder, { recursive: true, force: true });

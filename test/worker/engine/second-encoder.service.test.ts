@@ -10,7 +10,7 @@ import { type Lab, startLab } from "../../reliability/lab.ts";
 let lab: Lab;
 let origin: Origin;
 beforeAll(async () => {
-  // One task at a time, so that the second reads what the first has.
+  // One task at a time, so that the second reads the bytes of the first.
   const more = { MAX_RUNNING: "1", MAX_RUNNING_TOTAL: "1" };
   [lab, origin] = await Promise.all([startLab({ more }), startOrigin()]);
 });

@@ -142,7 +142,7 @@ test.each([
     const task = await doors.lasting.runTask({ input, kind: "video", options: { codec: "h264", width: 80 } });
     expect(task.steps[0]?.output?.duration).toBeLessThan(2);
     if (etag === null) expect(task).toMatchObject({ status: "failed", error: { kind: "input_too_large" } });
-    // What the probe has read is what is encoded.
+    // The encode uses the bytes that the probe read.
     else {
       expect(task).toMatchObject({ status: "succeeded", error: null });
       expect(task.steps[2]?.output?.duration).toBeLessThan(2);

@@ -27,7 +27,7 @@ function createRun(path: string, take: (request: number, now: number) => Answer)
   let time = start;
   const url = receiver.serve(path, (request) => take(request, time - start));
 
-  /** Starts from what is stored; the first `faults` outcomes sent to the project fail. */
+  /** Starts from the stored state; the first `faults` outcomes sent to the project fail. */
   function boot(faults = 0) {
     let left = faults;
     const outbox = createOutbox(sql);
