@@ -13,7 +13,7 @@ let folder: string;
 let rig: Rig;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-no-libass-"));
-  // This machine's ffmpeg, which keeps to itself that it has libass.
+  // This machine's ffmpeg behind a wrapper that hides libass.
   const { PATH = "" } = process.env;
   const real = `PATH=${PATH}; export PATH`;
   const program = `#!/bin/sh\n${real}\ncase "$*" in\n*-filters*) ffmpeg "$@" | grep -v ' ass ' ;;\n*) exec ffmpeg "$@" ;;\nesac\n`;

@@ -262,7 +262,7 @@ test("makes one picture of a request at a time, beside other work, and wants a w
     Uint8Array.of(0xff, 0xd8),
   ]);
 
-  // The first has its turn, and waits for the rest of its bytes.
+  // The first one has its turn and waits for the rest of its bytes.
   const rest = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const slow = send(

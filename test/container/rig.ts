@@ -17,7 +17,7 @@ export interface Rig {
   readonly url: string;
   readonly origin: Origin;
   readonly sink: Sink;
-  /** The folder that it works in. */
+  /** Its working folder. */
   readonly home: string;
   readonly child: ChildProcess;
   /** Resolves with its exit code, or the signal that ended it. */
@@ -125,7 +125,7 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
           // All but the folder of the server itself.
           return paths.filter((path) => path.includes("/"));
         } catch (thrown) {
-          // A folder went while it was read.
+          // A folder was removed while it was read.
           if ((thrown as NodeJS.ErrnoException).code !== "ENOENT") throw thrown;
         }
       }

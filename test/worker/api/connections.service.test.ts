@@ -134,7 +134,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     expect([(await sign(id, request, signer)).status, (await sign(id, request, writer)).status]).toEqual([
       ...[200, 403],
     ]);
-    // Neither the one nor the other may point the connection, or a new default one, elsewhere.
+    // Neither key may redirect the connection, or a new default one.
     const mover = await keyOf(...scopes);
     const endpoint = "https://evil.example";
     for (const [method, path, body] of [

@@ -17,7 +17,7 @@ export interface MemoryLimits {
   /** Keys of one project. */
   keys?: number;
   now?: () => number;
-  /** Where the keys are; default an empty one. APIs that share it are instances of one service. */
+  /** The tables of keys; empty by default. APIs that share them are instances of one service. */
   homes?: KeyHomes;
 }
 
@@ -36,7 +36,7 @@ export function createKeyHomes(): KeyHomes {
   };
 }
 
-/** Keeps keys and their limits as the service does, in memory. */
+/** Keys and their limits as in the service, in memory. */
 export function createMemoryKeys(
   listed: string,
   {

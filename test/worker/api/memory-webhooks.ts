@@ -7,7 +7,7 @@ import { createMemorySql } from "./memory-connections.ts";
 
 const WEEK_MS = 604_800_000;
 
-/** Keeps webhooks as the service does, with an in-memory SQLite per project; delivers nothing. */
+/** Webhooks as in the service, with an in-memory SQLite per project; delivers nothing. */
 export function createMemoryWebhooks(): Webhooks {
   const queues = new Map<string, WebhookQueue>();
   const queueOf = (project: string) => {

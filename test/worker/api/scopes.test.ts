@@ -77,7 +77,7 @@ test("the operations cover tasks, steps, connections, keys and every scope", () 
   expect(guarded().length).toBeGreaterThan(25);
 });
 
-// What takes more than read for GET, and more than write for changes.
+// Operations that need more than read for GET, or more than write for changes.
 const SPECIAL: Readonly<Record<string, Scope>> = {
   "POST /connections": "connections.manage",
   "PATCH /connections/{id}": "connections.manage",
@@ -148,7 +148,7 @@ test("another project's key with every scope finds no record of the first", asyn
 
 test("a key may do what its scope allows", async () => {
   for (const { method, path, template, scope, body } of guarded()) {
-    // It would contact the example's storage.
+    // This would contact the storage of the example.
     if (template.endsWith("/test")) continue;
     // A key passes on only scopes that it has itself.
     const secret = template.startsWith("/keys") ? secrets.all : secrets[scope];

@@ -46,7 +46,7 @@ async function states(response: Response, onState: (state: string) => unknown = 
   }
 }
 
-/** Sends a probe that has its turn and keeps it until its bytes are released. */
+/** Sends a probe that occupies its turn until its bytes are released. */
 async function blockedProbe(signal?: AbortSignal) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();

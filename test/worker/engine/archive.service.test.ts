@@ -88,7 +88,7 @@ test("records move to the archive, where they are read, not cancelled, and delet
 
 test("a job moves to the archive with its tasks, where it is read, not cancelled, and deleted with them", async () => {
   const input = origin.serve("/shared.png", { file: await clip("png") });
-  // So many that some are deleted while they are freed.
+  // Enough that some are deleted while others are freed.
   const outputs = [16, 24, 32, 40, 48, 64].map((width) => ({
     kind: "image",
     options: { format: "jpeg", width },
@@ -132,7 +132,7 @@ test("an archived job goes with the last of its tasks, and one that is deleted o
   await archive.write(gone, () => false);
   await archive.write(left, () => true);
   expect([await has(gone), await has(left)]).toEqual([false, true]);
-  // Its task was deleted by itself, or by a call that broke off.
+  // Its task was deleted alone, or by a call that was interrupted.
   expect((await rig.call(`/jobs/${left.head.id}`, { method: "DELETE" })).status).toBe(404);
   expect(await has(left)).toBe(false);
 });

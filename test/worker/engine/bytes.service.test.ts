@@ -37,7 +37,7 @@ async function databaseBytes(): Promise<number> {
 
 const list = async <T>(path: string, by = {}): Promise<T[]> => (await rig.call(path, by)).json;
 
-/** Runs tasks until their project has the end of each of them. */
+/** Runs tasks until their project has recorded the end of each. */
 async function finish(count: number): Promise<Task[]> {
   const input = origin.serve("/still.png", { file: await clip("png") });
   const body = { input, kind: "image", options: { format: "webp", width: 64 } };
@@ -92,7 +92,7 @@ test("a deleted task leaves nothing in its project's database", async () => {
     (await list<object>(path)).filter((each) => JSON.stringify(each).includes(task?.id ?? ""));
   expect(await ours("/events?limit=100")).toHaveLength(3);
   expect((await rig.call(`/tasks/${task?.id}`, { method: "DELETE" })).status).toBe(204);
-  // KV is slow to forget, and a change of the task may be on its way.
+  // KV deletes late, and a change of the task may still be in transit.
   const { KV, PROJECT } = await rig.worker().getEnv();
   await KV.put(`task:${task?.id}`, JSON.stringify({ project: "alpha", record: task }));
   const late = { version: 99, kind: "task.updated", at: Date.now(), record: JSON.stringify(task) };
@@ -165,7 +165,7 @@ test("a full project refuses new tasks whole; a task that runs ends, and is list
   expect((await read()).status).toBe("cancelled");
   const [before, ...others] = await listed();
   expect([before?.status, others]).toEqual(["processing", []]);
-  // The object of a refused task keeps nothing.
+  // The object of a refused task stores nothing.
   const name = `${id.slice(0, -4)}0000`;
   const object = TASK.getByName(name) as unknown as {
     create(project: string, record: unknown, made: unknown): Promise<boolean>;
@@ -177,7 +177,7 @@ test("a full project refuses new tasks whole; a task that runs ends, and is list
 
   await fill(false);
   await rig.until(listed, ([task]) => task?.status === "cancelled");
-  // Of the refused task nothing is left, and its input was never read.
+  // The refused task left nothing, and its input was never read.
   expect(await listed()).toEqual([await read()]);
   const events = await list<WebhookEvent>("/events?limit=100", BETA);
   expect(events.filter(({ data }) => !earlier.has(data.id)).map(({ data }) => data.id)).toEqual([id, id, id]);

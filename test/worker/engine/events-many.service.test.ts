@@ -51,7 +51,7 @@ async function create(): Promise<string> {
   return ((await response.json()) as Task).id;
 }
 
-/** Does the same for many items, some at once. */
+/** Runs the same work for many items, {@link AT_ONCE} at a time. */
 async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += AT_ONCE) {
@@ -60,7 +60,7 @@ async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): P
   return results;
 }
 
-/** Follows a task from its first event on. */
+/** Follows a task from its first event. */
 async function listen(id: string) {
   const { status, body } = await ask(`/tasks/${id}/events`);
   expect(status).toBe(200);

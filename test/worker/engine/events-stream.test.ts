@@ -116,7 +116,7 @@ test("deleting a task ends its streams, and a reader that leaves keeps no timers
 });
 
 test("the service estimates the time left as a page does", async () => {
-  // Slow from its middle on: the overall average would estimate half the time that the latest speed does.
+  // Slow from the middle: an estimate by the overall average would be half of that by the latest speed.
   const percents = [10, 20, 30, 40, 50, 52, 54, 56, 58, 60];
   const states = history([...EVENTS.slice(0, 5), ...percents.map((percent) => moved(2, percent))]).slice(6);
   let at = 0;
@@ -135,7 +135,7 @@ test("the service estimates the time left as a page does", async () => {
   }
   const etas = received.events.map(({ data }) => JSON.parse(data).eta);
   expect(etas).toEqual(inPage.map(({ eta }) => eta));
-  // 35 percent left, at 2 a second lately and about 6 overall.
+  // 35 percent are left, at 2 a second recently and about 6 overall.
   expect(etas.at(-1)).toBeCloseTo(35 / (2 ** 0.8 * (50 / 9) ** 0.2));
   watch.close();
   await stream.cancel().catch(() => {});

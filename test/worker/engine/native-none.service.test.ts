@@ -31,7 +31,7 @@ test.each<{ kind: EncodeKind; options: object; why: RegExp }>([
     expect(bytes).toBeLessThan((await stat(file)).size / 2);
     const { MEDIA } = await rig.worker().getEnv();
     const left = async () => (await MEDIA.list({ prefix: `work/${task.id}/` })).objects.map(({ key }) => key);
-    // What the probe read is kept until the run is cleared.
+    // The bytes of the probe are kept until the run is cleared.
     expect(await left()).not.toContain(`work/${task.id}/source`);
     await rig.until(left, (keys) => keys.length === 0);
   },

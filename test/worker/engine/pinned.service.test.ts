@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => closeFilm(rig, rigged));
 beforeEach(() => origin.forget());
 
-// A minute at 5 Mbit/s, which no encoder reads whole for a second of it; its index is at the end.
+// A minute at 5 Mbit/s with its index at the end; an encoder of one second does not read all of it.
 const FILM = {
   size: "640x360",
   seconds: 60,

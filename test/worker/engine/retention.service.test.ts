@@ -6,7 +6,7 @@ import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
 const TTL_SECONDS = 12;
-// Every project is too large.
+// With this limit every project is too large.
 const rig = createRig({ MEDIA_TTL: String(TTL_SECONDS), LISTED_BYTES: "1" });
 let origin: Origin;
 let env: Bindings;
@@ -36,7 +36,7 @@ test("keeps an output as long as its URL is valid, then deletes it and keeps the
   expect((await fetch(task.output ?? "")).status).toBe(403);
 });
 
-/** Deletes a task that has just been cancelled, and writes into its folders as work does that was not stopped in time. */
+/** Deletes a task that was just cancelled, then writes into its folders like work that did not stop in time. */
 async function leaveLate(): Promise<{ gone(): Promise<boolean> }> {
   const body = { input: origin.serve("/silent.wav", { silent: true }), kind: "audio" };
   const { id } = (await rig.call("/tasks", { method: "POST", body })).json as Task;
@@ -67,7 +67,7 @@ test("the oldest tasks of a large project move to the archive before their time,
   await exec(`INSERT INTO run (id, object, kind, status, version, record) ${rows}`, JSON.stringify(old));
   await rig.until(
     async () => (await rig.call("/tasks")).json as Task[],
-    // Its files are cleared for a while yet.
+    // The clearing of its files is not over yet.
     (tasks) => tasks.every((each) => each.id === id),
     150_000,
   );

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([lab?.close(), origin?.close()]));
 
 test("a second encoder of another kind reads what the first has read, and no byte is fetched twice", async () => {
-  // Too large for a job to copy it whole.
+  // Too large to be copied whole by a job.
   const file = await clip("mp4", { size: "640x360", seconds: 60 });
   const input = origin.serve("/shared.mp4", { file });
   const outputs = ["h264", "h265"].map((codec) => ({

@@ -12,7 +12,7 @@ test("a service with invalid settings answers 503 naming each, and logs the reje
         MAX_CHUNKS_IN_FLIGHT: "0",
         NATIVE_ENCODER_URL: `https://me:${secret}@a.example`,
       },
-      // Nothing is encoded, so the encoder stays out.
+      // Nothing is encoded, so there is no encoder.
       bindingOverrides: { ENCODER: "framewright" },
     },
   ];

@@ -48,7 +48,7 @@ async function failedTask(more: object = {}): Promise<Task> {
   return task;
 }
 
-// Returns what arrived at a path, each event once, as soon as there are that many.
+// Returns the events that arrived at a path, each once, as soon as there are `count`.
 const arrived = (path: string, count: number): Promise<Received[]> =>
   rig.until(
     async () => [...new Map(receiver.requests(path).map((each) => [each.event.id, each])).values()],

@@ -40,7 +40,7 @@ export function drawBody(recipe: Recipe, draw: Draw): unknown {
   return body;
 }
 
-/** Draws the bytes of a body, now and then broken ones. */
+/** Draws the bytes of a body, sometimes malformed. */
 export function drawBytes(body: unknown, draw: Draw): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(JSON.stringify(body) ?? "");
   if (draw.share() < 0.94 || bytes.length === 0) return bytes;

@@ -97,7 +97,7 @@ test(`${REQUESTS} generated bodies succeed or get a documented error, never a se
   expect(written.mock.calls).toEqual([]);
 });
 
-// Replaces texts that cannot be a path segment: the empty one and a lone surrogate.
+// Replaces the texts that cannot be a path segment: the empty one and a lone surrogate.
 function oddId(text: string): string {
   return text === "" || text.includes("\ud800") ? "odd" : text;
 }

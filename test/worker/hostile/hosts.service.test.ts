@@ -88,53 +88,58 @@ const CONNECTION = {
 } as const;
 
 const PUBLIC = "https://good.example.com/a.mp4";
-const extraInput = (options: object, param: string) =>
-  ["POST", "/tasks", { input: PUBLIC, kind: "video", options }, "invalid_input", param] as const;
+interface HostRequest {
+  method: "POST";
+  path: string;
+  body: object;
+  /** The error for a private host. */
+  kind: "invalid_input" | "request_invalid";
+  param: string;
+}
 
-// Every place where a caller names a host, and the error for a private one.
-const ENTRY_POINTS = {
-  task: (url: string) => ["POST", "/tasks", { input: url, kind: "image" }, "invalid_input", "input"] as const,
-  probe: (url: string) =>
-    ["POST", "/steps", { kind: "probe", input: { url } }, "invalid_input", "input.url"] as const,
-  encode: (url: string) => {
+const post = (
+  path: string,
+  body: object,
+  param: string,
+  kind: HostRequest["kind"] = "invalid_input",
+): HostRequest => ({ method: "POST", path, body, kind, param });
+const extraInput = (options: object, param: string) =>
+  post("/tasks", { input: PUBLIC, kind: "video", options }, param);
+
+// Every place where a caller names a host.
+const ENTRY_POINTS: Readonly<Record<string, (url: string) => HostRequest>> = {
+  task: (url) => post("/tasks", { input: url, kind: "image" }, "input"),
+  probe: (url) => post("/steps", { kind: "probe", input: { url } }, "input.url"),
+  encode: (url) => {
     const input = { object: "source", url, kind: "video", format: "mp4" };
-    return ["POST", "/steps", { kind: "video", input }, "invalid_input", "input.url"] as const;
+    return post("/steps", { kind: "video", input }, "input.url");
   },
-  overlay: (url: string) => extraInput({ overlay: { url } }, "options.overlay.url"),
-  concat: (url: string) => extraInput({ concat: [{ url: PUBLIC }, { url }] }, "options.concat.1.url"),
-  subtitles: (url: string) => extraInput({ subtitles: [{ url, language: "en" }] }, "options.subtitles.0.url"),
-  job: (url: string) => {
-    const outputs = [{ kind: "image" }];
-    return ["POST", "/jobs", { input: url, outputs }, "invalid_input", "input"] as const;
-  },
-  "output of a job": (url: string) => {
+  overlay: (url) => extraInput({ overlay: { url } }, "options.overlay.url"),
+  concat: (url) => extraInput({ concat: [{ url: PUBLIC }, { url }] }, "options.concat.1.url"),
+  subtitles: (url) => extraInput({ subtitles: [{ url, language: "en" }] }, "options.subtitles.0.url"),
+  job: (url) => post("/jobs", { input: url, outputs: [{ kind: "image" }] }, "input"),
+  "output of a job": (url) => {
     const outputs = [{ kind: "audio" }, { kind: "video", options: { overlay: { url } } }];
-    return [
-      "POST",
-      "/jobs",
-      { input: PUBLIC, outputs },
-      "invalid_input",
-      "outputs.1.options.overlay.url",
-    ] as const;
+    return post("/jobs", { input: PUBLIC, outputs }, "outputs.1.options.overlay.url");
   },
-  webhook: (url: string) => {
+  webhook: (url) => {
     const body = { input: "https://good.example.com/a", kind: "image", webhook_url: url };
-    return ["POST", "/tasks", body, "request_invalid", "webhook_url"] as const;
+    return post("/tasks", body, "webhook_url", "request_invalid");
   },
-  endpoint: (url: string) => ["POST", "/webhooks/endpoints", { url }, "request_invalid", "url"] as const,
-  connection: (url: string) => {
+  endpoint: (url) => post("/webhooks/endpoints", { url }, "url", "request_invalid"),
+  connection: (url) => {
     const endpoint = new URL(url).origin;
-    return ["POST", "/connections", { ...CONNECTION, endpoint }, "request_invalid", "endpoint"] as const;
+    return post("/connections", { ...CONNECTION, endpoint }, "endpoint", "request_invalid");
   },
 };
 
 test.for(Object.entries(ENTRY_POINTS))("%s rejects every form of a private host", async ([, entryPoint]) => {
   for (const url of [...PRIVATE, ...PRIVATE_NAMES.map((name) => `https://${name}/a.mp4`)]) {
-    const [method, path, body, kind, param] = entryPoint(url);
+    const { method, path, body, kind, param } = entryPoint(url);
     const { status, answer } = await ask(method, path, body);
     expect({ url, status, ...answer }).toMatchObject({ url, status: 400, kind, param });
   }
-  const [method, path, body] = entryPoint("https://good.example.com/a.mp4");
+  const { method, path, body } = entryPoint("https://good.example.com/a.mp4");
   expect(await ask(method, path, body)).toMatchObject({ status: 201 });
 });
 
@@ -143,13 +148,13 @@ test.for(Object.entries(ENTRY_POINTS))(
   async ([, entryPoint]) => {
     for (const name of PRIVATE_NAMES) {
       const url = `https://${name}/a.mp4`;
-      const [method, path, body, kind, param] = entryPoint(url);
+      const { method, path, body, kind, param } = entryPoint(url);
       const { status, answer } = await ask(method, path, body, overHttps);
       expect({ url, status, ...answer }).toMatchObject({ url, status: 400, kind, param });
     }
     // A resolver that fails says nothing about a name; Cloudflare's network refuses private addresses itself.
     for (const name of ["good.example.com", "unknown.example.com", "broken.example.com"]) {
-      const [method, path, body] = entryPoint(`https://${name}/a.mp4`);
+      const { method, path, body } = entryPoint(`https://${name}/a.mp4`);
       expect(await ask(method, path, body, overHttps)).toMatchObject({ status: 201 });
     }
   },

@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => rig?.close());
 
-// Every third is enough to find a hole that is not specific to one text.
+// Every third is enough to find a fault that is not specific to one text.
 const NAMES = NASTY.filter((name, index) => name.isWellFormed() && name.length < 200 && index % 3 === 1);
 
 test.concurrent.for(NAMES)("encodes a file named %j like any other", async (name, { expect }) => {

@@ -29,7 +29,7 @@ test("work for which there is no room in time is refused, and leaves its room to
   const large = budget.hold(8, signal, async () => "large");
   const small = budget.hold(4, signal, async () => "small");
   await expect(large).rejects.toMatchObject({ kind: "service_unavailable", retryable: true });
-  // It waited as long, but there was room as soon as the large one had left.
+  // It waited as long, but got room as soon as the large one gave up.
   expect(await small).toBe("small");
   first.resolve();
   await running;

@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-// Passes requests on to the encoder, and counts pictures.
+// Forwards requests to the encoder and counts pictures.
 async function startCountingProxy(to: string): Promise<typeof proxy> {
   let count = 0;
   const server = createServer((incoming, outgoing) => {
@@ -124,7 +124,7 @@ test("makes a small picture of a PNG that is too large for the memory of a Worke
   const path = await saved("large.png", bytes);
   expect(await readFacts(path)).toMatchObject({ picture: { width: 160, height: 120 } });
   expect((await measureLikeness(path, file, { filter: "scale=160:120" })).mean).toBeGreaterThan(0.97);
-  // A small one stays where it was.
+  // A small one is still made by the light encoder.
   expect((await get("w=80,f=png", await served(clip("png", { size: "320x240" })))).status).toBe(200);
   expect(proxy.pictures() - before).toBe(1);
 });
@@ -141,7 +141,7 @@ test("sends a progressive JPEG away, of which even a small picture takes too muc
   expect(colorDistance((await readPicture(path)).at(80, 60), [128, 128, 128, 255])).toBeLessThan(3);
 });
 
-// A ramp of red over one of green, under noise that no compression removes.
+// Ramps of red and green with incompressible noise.
 function noisyPng(width: number, height: number): Buffer {
   const rows = randomBytes((1 + 3 * width) * height);
   for (let y = 0, at = 0; y < height; y++) {
@@ -171,12 +171,12 @@ test("makes a picture of a source of more bytes than a Worker holds, and leaves 
     expect(await readFacts(small)).toMatchObject({ picture: { width: 220, height: 180 } });
     expect((await measureLikeness(small, path, { filter: "scale=220:180" })).mean).toBeGreaterThan(0.95);
   }
-  // One of unknown size that turns out to fit stays where it was.
+  // One of unknown size that turns out to fit is still made by the light encoder.
   const fits = noisyPng(1100, 900);
   expect(fits.length).toBeGreaterThan(2_200_000);
   const { status } = await get("w=220,f=png", origin.serve("/fits.png", { file: fits, chunked: true }));
   expect([status, proxy.pictures() - before]).toEqual([200, 2]);
-  // A source that is no picture, and one that breaks off.
+  // A source that is not a picture, and one that breaks off.
   const none = origin.serve("/none", { file: new Uint8Array(34_000_000) });
   expect(await refusal("w=80", none)).toMatchObject({ status: 415, kind: "input_unsupported" });
   const broken = origin.serve("/broken", { file: path, ranges: false, cut_after: 36_000_000 });

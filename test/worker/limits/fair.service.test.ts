@@ -49,7 +49,7 @@ test("a flood of heavy work holds up neither light work nor another project's he
   const picture = rig.serve(await clip("png"));
   const heavy = { input: film, kind: "video", options: { codec: "h265", quality: "very_high" } };
   const flood = await Promise.all(Array.from({ length: FLOOD }, () => call<Task>(MANY, "/tasks", heavy)));
-  // Those that wait for the encoder hold no slot for light work, so more have begun than may run.
+  // Runs that wait for the encoder take no slot for light work, so more have begun than may run at once.
   await vi.waitUntil(async () => (await statuses(MANY)).processing > 7, { timeout: 60_000, interval: 50 });
 
   const image = { input: picture, kind: "image", options: { width: 20 } };

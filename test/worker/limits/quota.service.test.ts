@@ -20,7 +20,7 @@ test("counts the bytes of each day by themselves, and nothing that is refused", 
     "stored",
     null,
   ]);
-  // What is stored already counts even beyond the limit; then nothing more is made.
+  // Bytes already stored count even beyond the limit; after that nothing more is encoded.
   quota.addStored(20);
   expect([quota.takeStored(1), quota.takeFetched(0)]).toEqual(["stored", "stored"]);
   now = 12 * DAY_MS;
@@ -57,7 +57,7 @@ afterAll(async () => {
   await Promise.all([rig?.close(), ...Object.values(doors).map((door) => door.close())]);
 });
 
-// Neither ranges nor an ETag, so that it is copied; `claimed` is whether it says its size.
+// Without ranges and an ETag the file is copied; `claimed` is whether the server states its size.
 function serveWhole(path: string, file: Uint8Array, claimed: boolean): string {
   return rig.origin.serve(path, { file, ranges: false, chunked: !claimed, etag: null });
 }
@@ -95,7 +95,7 @@ test("a task beyond the day's bytes to fetch fails before they are read, and oth
   expect(await doors.fetching.runTask({ ...image, input: large })).toMatchObject({ status: "succeeded" });
   expect(await doors.fetching.runTask({ ...image, input: large })).toMatchObject(exceeded);
   expect(await doors.other.runTask({ ...image, input: large })).toMatchObject({ status: "succeeded" });
-  // What is still left is for smaller ones.
+  // The rest of the quota still suffices for smaller ones.
   const small = serveWhole("/small.png", picture, true);
   expect(await doors.fetching.runTask({ ...image, input: small })).toMatchObject({ status: "succeeded" });
 });
@@ -123,14 +123,14 @@ test("a project that has stored its bytes of the day makes no more, nor uploads"
 
 test.each([
   { name: "without an ETag", etag: null, seen: 1 },
-  // It is opened, and read again as the source that is pinned.
+  // The first request opens it, the second reads it as the pinned source.
   { name: "under the same strong ETag", etag: '"same"', seen: 2 },
 ])(
   "a server that shows the probe a shorter file of the same size, $name, does not evade the limit of seconds",
   async ({ etag, seen }) => {
     const long = await readFile(await clip("mp4", { size: "160x90", seconds: 2 * MAX_SECONDS }));
     const short = await readFile(await clip("mp4", { size: "160x90", seconds: 1 }));
-    // A box of free space up to the same size.
+    // A box of free space pads it to the same size.
     const same = padded(short, long.length);
     new DataView(same.buffer).setUint32(short.length, long.length - short.length);
     same.set(new TextEncoder().encode("free"), short.length + 4);
@@ -150,10 +150,10 @@ test.each([
   },
 );
 
-// Each says in its header that it lasts a second.
+// Each header states a duration of one second.
 const UNDERSTATED = {
   flv: (bytes: Buffer) => bytes.writeDoubleBE(1, bytes.indexOf("duration\0") + 9),
-  // Samples of all, at 44.1 kHz.
+  // The total number of samples, at 44.1 kHz.
   flac: (bytes: Buffer) => bytes.writeUInt32BE(44_100, 22),
 };
 test.each([

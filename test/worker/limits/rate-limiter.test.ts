@@ -71,7 +71,7 @@ test("instances share their counts: the first message goes out at once, later on
   clock.now = 10_000;
   there.take(1);
   await there.flush();
-  // Four are used, in the minute that began with the first.
+  // Four are used in the minute that began with the first request.
   expect(there.take(2)).toEqual([
     { allowed: true, limit: 5, left: 0, seconds: 50 },
     { allowed: false, limit: 5, left: 0, seconds: 50 },

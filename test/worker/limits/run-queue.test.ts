@@ -56,7 +56,7 @@ test("light and heavy work wait in queues of their own", () => {
   expect(enter(heavy, "p/a/1")).toEqual(["p/a/1"]);
   expect(leave(light, "p/a/1")).toEqual(["p/a/2"]);
   expect([enter(heavy, "p/a/2", "q/a/1"), light.waiting("p"), heavy.waiting("p")]).toEqual([[], 0, 1]);
-  // The project that has none is next.
+  // The project without a running run is next.
   expect(leave(heavy, "p/a/1")).toEqual(["q/a/1"]);
 });
 
@@ -93,7 +93,7 @@ test("runs that are held back count as waiting, take no place, and enter or leav
   for (const id of ["1", "2", "1"]) queue.hold(run(id), NOW);
   expect([queue.waiting("p"), queue.isBusy()]).toEqual([2, true]);
   expect(enter(queue, "p/a/3", "p/a/4")).toEqual(["p/a/3", "p/a/4"]);
-  // One may be lost, so it is looked after like one that runs.
+  // A held-back run may be lost, so it is checked like a running one.
   expect(queue.toCheck(NOW)).toEqual(["1", "2", "p/a/3", "p/a/4"]);
   expect([queue.enter(run("2"), NOW), queue.waiting("p")]).toEqual([true, 1]);
   queue.hold(run("2"), NOW);
@@ -104,7 +104,7 @@ test("a busy project does not keep another waiting", () => {
   const { queue } = open({ total: 2 });
   enter(queue, ...Array.from({ length: 6 }, (_, index) => `many/a/${index + 1}`));
   enter(queue, "few/a/1", "few/a/2");
-  // One of the two places goes to the project that has none, and stays with it while it has more runs.
+  // One of the two places goes to the project without any, and stays with it while it has more runs.
   expect(leave(queue, "many/a/1")).toEqual(["few/a/1"]);
   expect(leave(queue, "few/a/1")).toEqual(["few/a/2"]);
   expect(leave(queue, "few/a/2")).toEqual(["many/a/3"]);

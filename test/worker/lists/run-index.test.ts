@@ -130,7 +130,7 @@ test("replaces an older version of a record, and moves it between the lists of s
 
 test.each([0, 65_000, 65_536, 70_000, 300_000])("a finished record of %d bytes is kept whole", (length) => {
   const { index } = open();
-  // Exactly as many bytes, whatever else the record has.
+  // The record has exactly this number of bytes.
   const plain = taskOf(1, { status: "failed", metadata: { note: "" } });
   const bare = JSON.stringify(plain).length;
   const note = "ab".repeat(length).slice(0, Math.max(0, length - bare));

@@ -57,7 +57,7 @@ test("while the index hangs, changes wait four seconds for it, reads not at all,
     () => listed(task.id),
     (record) => record?.status === "cancelled",
   );
-  // Nothing is left of the one that was refused.
+  // The refused one left nothing.
   const records: Task[] = await rig.until(
     async () => (await rig.call("/tasks?limit=100")).json,
     (tasks: Task[]) => tasks.length === 1,

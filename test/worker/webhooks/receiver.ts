@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { WebhookEvent } from "../../../src/runs/webhook-events.ts";
 
-/** How a receiver answers: a status, nothing, a broken connection or a redirect. */
+/** The answer of a receiver: a status, nothing, a broken connection or a redirect. */
 export type Answer = number | "hang" | "reset" | { redirect: string };
 
 export interface Received {

@@ -123,7 +123,7 @@ test("an event stored but not handed over before a crash is handed over after it
   await again.handOver();
   while (await again.next());
   expect(receiver.requests("/crash")).toHaveLength(1);
-  // The next event arrives, and nothing between them.
+  // The next event arrives, and nothing in between.
   again.outbox.add({ ...CHANGE, version: 2 });
   await again.handOver();
   while (await again.next());
