@@ -52,8 +52,12 @@ test("downloads a stream with all its playlists and segments, and nothing outsid
   const result = await downloadStream(master, folder, "hls");
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.includes(".")).sort();
   expect(files).toEqual([
-    ...["240p/index.m3u8", "240p/init.mp4", "240p/seg_1.m4s"],
-    ...["audio/index.m3u8", "audio/seg_1.m4s", "master.m3u8"],
+    "240p/index.m3u8",
+    "240p/init.mp4",
+    "240p/seg_1.m4s",
+    "audio/index.m3u8",
+    "audio/seg_1.m4s",
+    "master.m3u8",
   ]);
   const sizes = await Promise.all(files.map(async (name) => (await readFile(join(folder, name))).length));
   expect(result).toEqual({ files: 6, bytes: sizes.reduce((a, b) => a + b) });

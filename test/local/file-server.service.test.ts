@@ -55,14 +55,18 @@ test.for([
 ] as const)("$range", async ({ range, status, text, content }) => {
   const response = await fetch(server.url, { headers: { Range: range } });
   expect([response.status, await response.text(), response.headers.get("Content-Range")]).toEqual([
-    ...[status, text, content],
+    status,
+    text,
+    content,
   ]);
 });
 
 test("answers HEAD with the size and no body", async () => {
   const response = await fetch(server.url, { method: "HEAD" });
   expect([response.status, response.headers.get("Content-Length"), await response.text()]).toEqual([
-    ...[200, "10", ""],
+    200,
+    "10",
+    "",
   ]);
 });
 

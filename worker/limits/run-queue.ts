@@ -111,7 +111,10 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
     hold({ run_id, project, key_id }, now) {
       sql.exec(
         `INSERT OR IGNORE INTO ${turn} (run_id, project, key_id, goes_on, seen_at) VALUES (?, ?, ?, ${BLOCKED}, ?)`,
-        ...[run_id, project, key_id, now],
+        run_id,
+        project,
+        key_id,
+        now,
       );
     },
     enter({ run_id, project, key_id }, now) {
@@ -121,7 +124,10 @@ export function createRunQueue(sql: Sql, { per_project, total }: RunLimits, load
       sql.exec(`${add} ON CONFLICT (key_id) DO UPDATE SET project = excluded.project`, key_id, project);
       sql.exec(
         `INSERT OR IGNORE INTO ${turn} (run_id, project, key_id, seen_at) VALUES (?, ?, ?, ?)`,
-        ...[run_id, project, key_id, now],
+        run_id,
+        project,
+        key_id,
+        now,
       );
       sql.exec(`UPDATE ${turn} SET goes_on = ${WAITS} WHERE run_id = ? AND goes_on = ${BLOCKED}`, run_id);
       fill(now);

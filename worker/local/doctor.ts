@@ -26,8 +26,21 @@ export interface Config {
 const PLACEHOLDER = /^0+$/;
 /** The bindings that the service needs. */
 const BINDINGS = [
-  ...["KV", "MEDIA", "ASSETS", "ENCODER", "RUN", "RUN_2", "RUN_3"],
-  ...["TASK", "JOB", "PROJECT", "KEYS", "QUEUE", "UPLOAD", "IMAGE", "NATIVE"],
+  "KV",
+  "MEDIA",
+  "ASSETS",
+  "ENCODER",
+  "RUN",
+  "RUN_2",
+  "RUN_3",
+  "TASK",
+  "JOB",
+  "PROJECT",
+  "KEYS",
+  "QUEUE",
+  "UPLOAD",
+  "IMAGE",
+  "NATIVE",
 ] as const;
 const SECRETS = {
   MEDIA_SIGNING_KEY: "without it the service answers every request with 503",

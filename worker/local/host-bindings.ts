@@ -11,10 +11,22 @@ type Handler = Extract<Bindings[string], { type: "fetcher" }>["fetcher"];
 // Ranges that are not public although workerd counts, or may count, them as "public": this network, IPv4 translations, ranges for
 // documentation and benchmarks, multicast, reserved ranges, and Azure's wire server.
 const DENIED = [
-  ...["0.0.0.0/8", "168.63.129.16/32", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15"],
-  ...["198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"],
+  "0.0.0.0/8",
+  "168.63.129.16/32",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3",
   // All of IPv6 except the globally routed 2000::/3, and the special ranges within that.
-  ...["::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", "2002::/16"],
+  "::/3",
+  "4000::/2",
+  "8000::/1",
+  "2001::/23",
+  "2001:db8::/32",
+  "2002::/16",
 ] as const;
 
 /**

@@ -132,7 +132,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
       (await host.ask<NewApiKey>("POST", "/keys", { name: "n", scopes: of })).body.secret;
     const [signer, writer] = [await keyOf("connections.sign"), await keyOf("read", "write")];
     expect([(await sign(id, request, signer)).status, (await sign(id, request, writer)).status]).toEqual([
-      ...[200, 403],
+      200, 403,
     ]);
     // Neither key may redirect the connection, or a new default one.
     const mover = await keyOf(...scopes);

@@ -58,7 +58,9 @@ test("states the package's version and the URL it is served from", async () => {
 // Only the service's own encoders write there.
 const INTERNAL = [
   "GET /operator/projects",
-  ...["PUT /media/*", "POST /media/*", "DELETE /media/*"],
+  "PUT /media/*",
+  "POST /media/*",
+  "DELETE /media/*",
   // Called only through the part URLs that an upload returns.
   "PUT /uploads/:id/parts/:part",
 ];

@@ -14,7 +14,9 @@ test("stores a key's scopes and hash, and nothing that reveals its secret", asyn
   const tables = () => [...sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'")];
   // A look-up of a forged key stores nothing.
   expect([table.find("hash", START), table.list(), table.revoke("key_1", null, START)]).toEqual([
-    ...[null, [], "unknown"],
+    null,
+    [],
+    "unknown",
   ]);
   expect(tables()).toEqual([]);
   const keys = createKeys({

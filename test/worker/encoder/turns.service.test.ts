@@ -75,10 +75,7 @@ test("runs one job at a time: the next one starts when the first has ended", asy
   first.release();
   expect((await first.states).at(-1)).toBe("input_unsupported");
   await waiting;
-  expect(order).toEqual([
-    ...["second waiting", "first released"],
-    ...["second running", "second input_unsupported"],
-  ]);
+  expect(order).toEqual(["second waiting", "first released", "second running", "second input_unsupported"]);
 });
 
 test("jobs that come at once all finish with the same output", async () => {
