@@ -1,16 +1,9 @@
 import { NO_LANGUAGE, threeLetters } from "../util/language.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
-import { MediaError } from "./errors.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs } from "./extra-inputs.ts";
 import { planMotion } from "./features/animation.ts";
-import {
-  type CopyJoin,
-  checkCopyJoin,
-  joinsByCopy,
-  joinVideos,
-  refuseJoinedSound,
-} from "./features/concat-plan.ts";
+import { type CopyJoin, checkCopyJoin, joinsByCopy, joinVideos } from "./features/concat-plan.ts";
 import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
@@ -40,8 +33,8 @@ import type {
 } from "./options.ts";
 import { createGeometry, createView, type StoredPicture, storedPicture } from "./picture-geometry.ts";
 import type { ImagePlan, Plan, VideoPlan } from "./plan.ts";
+import { errors } from "./plan-errors.ts";
 import { createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
-import { errorFor } from "./reasons.ts";
 import { soundPlan, streamSounds } from "./sound-plan.ts";
 import type { Source } from "./source.ts";
 import { type ChunkHints, createSpan, cutPlan, planFreeze, type Span, spanAtSpeed } from "./timeline.ts";
@@ -55,11 +48,6 @@ import {
   soundFormat,
   videoFormat,
 } from "./video-plan.ts";
-
-const FAULTS = {
-  unknown_kind: (kind: string) => `There is no plan for the kind ${kind}.`,
-  too_small: "The source's pictures are too small to stream.",
-} as const;
 
 /** WebP's longest side in pixels; the other formats go up to the options' limit. */
 const WEBP_MAX = 16_383;
@@ -116,9 +104,7 @@ export function createPlan<K extends EncodeKind>(
   options: OptionsOf<K>,
   hints: PlanHints = {},
 ): Plan {
-  if (!Object.hasOwn(PLANS, kind)) {
-    throw new MediaError("invalid_kind", FAULTS.unknown_kind(kind));
-  }
+  if (!Object.hasOwn(PLANS, kind)) throw errors.kindUnknown({ kind });
   return PLANS[kind](source, options, hints);
 }
 
@@ -164,7 +150,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const soundCodec = options.audio_codec ?? facts.audio;
   const sound = soundPlan(joined?.heard ?? source, soundCodec, soundOptions, span, trimmed);
   if (copies && sound.audio) {
-    if (options.concat) throw refuseJoinedSound();
+    if (options.concat) throw errors.copyJoinedSound();
     sound.audio = copySound(sourceForTrack(source, sound), format);
   }
   const fps = video.mode === "encode" ? video.fps : null;
@@ -198,7 +184,7 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
   const sound = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
-  if (!sound.audio) throw errorFor("input_no_audio", { code: "no_sound" });
+  if (!sound.audio) throw errors.noSound();
   if (copies) sound.audio = copySoundAlone(own, format, span);
   const plan = blank("audio", format, span, speed);
   return {
@@ -276,7 +262,7 @@ function waveformPlan(source: Source, options: WaveformOptions): Plan {
   const format = options.format ?? DEFAULT_FORMAT.waveform;
   const span = createSpan(options, source.duration, source.duration_estimated);
   const sound = soundPlan(source, "pcm_s16le", options, span, true);
-  if (!sound.audio) throw errorFor("input_no_audio", { code: "no_sound" });
+  if (!sound.audio) throw errors.noSound();
   const waveform = planWaveform(sourceForTrack(source, sound), options, span.duration);
   return { ...blank("waveform", format, span), ...sound, waveform };
 }
@@ -293,7 +279,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
   if (!hasVideo(source) && audio && !options.subtitles?.length) return plan;
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;
-  if (!best) throw new MediaError("input_unsupported", FAULTS.too_small);
+  if (!best) throw errors.picturesTooSmall();
   const video: VideoPlan = {
     mode: "encode",
     codec: "h264",

@@ -1,8 +1,6 @@
-import type { ErrorReason } from "./error-reason.ts";
-import { MediaError } from "./errors.ts";
 import { type Size, type StoredPicture, storedPicture } from "./picture-geometry.ts";
 import type { Geometry, Plan } from "./plan.ts";
-import { errorFor } from "./reasons.ts";
+import { errors, type PictureKind } from "./plan-errors.ts";
 import type { RefusalReason } from "./refusal.ts";
 import type { Source } from "./source.ts";
 
@@ -130,25 +128,17 @@ function length(pixels: number): number {
   return Math.max(1, Math.floor(pixels + 1e-6));
 }
 
-const UNKNOWN_SIZE = "The size of the source's pictures could not be read.";
-
-type Pictured = Extract<ErrorReason, { code: "no_pictures" }>["kind"];
-
 /** Returns the stored picture of a still or moving source; throws `input_no_video` or `input_unsupported`. */
-export function anyPicture(source: Source, kind: Pictured): StoredPicture {
-  if (!hasVideo(source)) {
-    throw errorFor("input_no_video", { code: "no_pictures", kind });
-  }
+export function anyPicture(source: Source, kind: PictureKind): StoredPicture {
+  if (!hasVideo(source)) throw errors.noPictures({ kind });
   const stored = storedPicture(source);
-  if (stored) return stored;
-  throw new MediaError("input_unsupported", UNKNOWN_SIZE);
+  if (!stored) throw errors.pictureSizeUnknown();
+  return stored;
 }
 
 /** Returns the stored picture of a video or an animation; throws as {@link anyPicture} does, also for a still. */
-export function movingPicture(source: Source, kind: Pictured = "video"): StoredPicture {
-  if (source.kind === "image" && source.animated !== true) {
-    throw errorFor("input_no_video", { code: "still_image" });
-  }
+export function movingPicture(source: Source, kind: PictureKind = "video"): StoredPicture {
+  if (source.kind === "image" && source.animated !== true) throw errors.stillImage();
   return anyPicture(source, kind);
 }
 

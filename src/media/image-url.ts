@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { quote } from "../util/quote.ts";
-import { invalid, MediaError } from "./errors.ts";
 import { checkGeometry } from "./features/geometry.ts";
 import { closed, inputUrl, wholeWithin } from "./fields.ts";
 import { FORMATS, QUALITIES } from "./formats.ts";
 import { ImageOptions } from "./options.ts";
 import { parseBody } from "./parse-body.ts";
+import { errors } from "./plan-errors.ts";
 
 /** Seconds for which a signed image URL is valid: the default, and the bounds of `seconds`. */
 export const IMAGE_URL_SECONDS = { default: 604_800, min: 1, max: 315_360_000 } as const;
@@ -76,7 +75,7 @@ const SHORT = {
 
 const LONG: ReadonlySet<string> = new Set(Object.values(SHORT));
 
-/** Parses the body of `POST /images`; throws a {@link MediaError}. */
+/** Parses the body of `POST /images`; throws a MediaError. */
 export function parseImageUrlRequest(body: unknown): ImageUrlRequest {
   return parseBody(ImageUrlRequest, body);
 }
@@ -101,11 +100,8 @@ export function parseImageOptions(text: string): ImageUrlOptions {
   for (const pair of text === NONE ? [] : text.split(",")) {
     const [, written = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
     const name = Object.hasOwn(SHORT, written) ? SHORT[written as keyof typeof SHORT] : written;
-    if (!LONG.has(name)) {
-      const names = Object.keys(SHORT).join(", ");
-      throw new MediaError("request_invalid", `Unknown option ${quote(pair)} in the URL; they are ${names}.`);
-    }
-    if (Object.hasOwn(options, name)) throw invalid(`options.${name}`, "is given twice.", "invalid_options");
+    if (!LONG.has(name)) throw errors.urlOptionUnknown({ pair, names: Object.keys(SHORT) });
+    if (Object.hasOwn(options, name)) throw errors.urlOptionRepeated({ name });
     options[name] = parseValue(name, value);
   }
   return parseBody(z.object({ options: ImageUrlOptions }), { options }).options;

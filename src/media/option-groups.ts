@@ -21,6 +21,7 @@ import { burn } from "./features/subtitles.ts";
 import { track } from "./features/track.ts";
 import { peaks, waveformPicture } from "./features/waveform.ts";
 import type { EncodeKind } from "./formats.ts";
+import { errors } from "./plan-errors.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 /** All options, in the order in which requests and documents list them. */
@@ -148,7 +149,7 @@ export interface OptionControl {
 /** Returns the form control of a kind's option and its value; throws a RangeError when the kind lacks the option. */
 export function optionControl(kind: EncodeKind, name: OptionName, value: unknown): OptionControl {
   const each = OPTIONS.find(([own, { kinds }]) => own === name && kinds.includes(kind))?.[1];
-  if (!each) throw new RangeError(`${kind} has no option ${name}.`);
+  if (!each) throw errors.optionMissing({ kind, name });
   const { words, control } = each;
   return {
     label: words.unit ? `${words.label} (${words.unit})` : words.label,

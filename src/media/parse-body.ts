@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { clip } from "../util/quote.ts";
 import { type ErrorKind, MediaError } from "./errors.ts";
+import { errors } from "./plan-errors.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -14,7 +15,7 @@ export function parseBody<T extends z.ZodType>(
   explain?: z.core.$ZodErrorMap,
 ): z.output<T> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new MediaError("request_invalid", "The body must be a JSON object.");
+    throw errors.notObject();
   }
   const parsed = schema.safeParse(body, { reportInput: true, ...(explain && { error: explain }) });
   if (parsed.success) return parsed.data;
@@ -29,7 +30,7 @@ function worst(issues: readonly Issue[]): Issue | undefined {
 }
 
 function errorOf(issue: Issue | undefined): MediaError {
-  if (!issue) return new MediaError("request_invalid", "The body is wrong.");
+  if (!issue) return errors.wrongBody();
   const { message } = issue;
   const kind = kindOf(issue);
   const param = paramOf(issue);

@@ -1,16 +1,9 @@
-import { invalid } from "./errors.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { BLACK, parseColor, TRANSPARENT, toPixels } from "./fields.ts";
 import { ANCHORS, BOUNDS } from "./formats.ts";
 import type { Geometry } from "./plan.ts";
+import { errors } from "./plan-errors.ts";
 import type { Source } from "./source.ts";
-
-const FAULTS = {
-  size: (width: number, height: number, max: number) =>
-    `gives a picture of ${width}x${height} pixels; each side must be from 1 to ${max}.`,
-  crop: ({ width, height }: Size) =>
-    `must lie within the picture of ${width}x${height} pixels and hold at least one.`,
-} as const;
 
 /** Width and height in pixels. */
 export interface Size {
@@ -92,8 +85,8 @@ export function targetSize(displayed: Size, options: GeometryOptions, rules: Siz
   const fits = { width: inBounds(width, size.width, max), height: inBounds(height, size.height, max) };
   if (fits.width && fits.height) return size;
   const sides = (["width", "height"] as const).toSorted((a, b) => Number(fits[a]) - Number(fits[b]));
-  const param = `options.${sides.find((side) => options[side] !== undefined) ?? "width"}`;
-  throw invalid(param, FAULTS.size(Math.round(width), Math.round(height), max), "invalid_options");
+  const side = sides.find((each) => options[each] !== undefined) ?? "width";
+  throw errors.sizeOutOfBounds({ side, width: Math.round(width), height: Math.round(height), max });
 }
 
 function inBounds(exact: number, snapped: number, max: number): boolean {
@@ -190,7 +183,7 @@ function partOf(whole: Size, crop: Crop, position: GeometryOptions["position"] =
   };
   const within = part.x + part.width <= whole.width && part.y + part.height <= whole.height;
   if (within && part.width > 0 && part.height > 0) return part;
-  throw invalid("options.crop", FAULTS.crop(whole), "invalid_options");
+  throw errors.cropOutside(whole);
 }
 
 // Converts one dimension of a crop from displayed to stored pixels.

@@ -10,7 +10,7 @@ import {
   targetSize,
 } from "./picture-geometry.ts";
 import type { Plan, Rate, Rendition, VideoPlan } from "./plan.ts";
-import { errorFor } from "./reasons.ts";
+import { errors } from "./plan-errors.ts";
 import type { Source } from "./source.ts";
 
 type ByQuality = Readonly<Record<Quality, number>>;
@@ -189,7 +189,7 @@ export function between(anchors: Anchors, crf: number): number {
   const index = anchors.findIndex(([at]) => at >= crf);
   const above = index === -1 ? anchors.length - 1 : Math.max(1, index);
   const [low, high] = [anchors[above - 1], anchors[above]];
-  if (!low || !high) throw new RangeError("The rate has too few anchors.");
+  if (!low || !high) throw errors.tooFewAnchors();
   return low[1] + ((crf - low[0]) / (high[0] - low[0])) * (high[1] - low[1]);
 }
 
@@ -220,13 +220,12 @@ export const VIDEO_FLOOR = 24_000;
  * the duration is unknown or too little is left.
  */
 export function videoBitsWithin(bytes: number, { duration, frames, audio }: Plan, source: Source): number {
-  const param = "options.target_size";
-  if (duration === null) throw errorFor("invalid_options", { code: "size_unknown_duration" }, { param });
+  if (duration === null) throw errors.targetSizeDurationUnknown();
   const sound = audio ? soundBits(audio, source) : 0;
   const left = ((bytes - videoOverhead(frames, duration)) * 8) / duration - sound;
   const bitrate = Math.round(left * FILLED.video);
   if (bitrate >= VIDEO_FLOOR) return bitrate;
-  throw errorFor("invalid_options", { code: "size_too_small", bytes, duration }, { param });
+  throw errors.targetSizeTooSmall({ bytes, duration });
 }
 
 const DEFAULT_RATE = 48_000;
@@ -301,7 +300,7 @@ export function maxrateFor(side: number): number {
   const above = RUNGS.findIndex((rung) => rung.side >= side);
   const upper = RUNGS[above] ?? RUNGS[RUNGS.length - 1];
   const lower = RUNGS[above - 1];
-  if (!upper) throw new RangeError("The ladder has no rungs.");
+  if (!upper) throw errors.noRungs();
   if (!lower || upper.side <= side) return upper.maxrate;
   const share = (side - lower.side) / (upper.side - lower.side);
   return Math.round(lower.maxrate + share * (upper.maxrate - lower.maxrate));

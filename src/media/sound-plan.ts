@@ -3,10 +3,11 @@ import { hasVideo } from "./decoded-pictures.ts";
 import { changesDefault } from "./feature.ts";
 import { type AudioFilters, planAudioFilters } from "./features/audio-filters.ts";
 import { isLossless, MAX_CHANNELS, OPUS_RATE, SAMPLE_RATES } from "./features/audio-format.ts";
-import { findTrack, knownTracks, MAX_TRACKS, refuseSilent, sourceForTrack, track } from "./features/track.ts";
+import { findTrack, knownTracks, MAX_TRACKS, sourceForTrack, track } from "./features/track.ts";
 import { type AudioCodec, BOUNDS } from "./formats.ts";
 import type { AdaptiveVideoOptions, AudioOptions } from "./options.ts";
 import { type AudioPlan, type Plan, soundsOf } from "./plan.ts";
+import { errors } from "./plan-errors.ts";
 import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rates.ts";
 import type { Source } from "./source.ts";
 import { type Span, spanAtSpeed } from "./timeline.ts";
@@ -169,7 +170,7 @@ export function soundPlan(
   if (options.mute) return { audio: null };
   if (!hasAudio(source) && knownTracks(source).length === 0) {
     if (!changesDefault(track.options.track, options.track)) return { audio: null };
-    throw refuseSilent();
+    throw errors.trackOfSilence();
   }
   const { quality, bitrate, channels, sample_rate, speed = 1 } = options;
   const sound_track = findTrack(source, options.track);

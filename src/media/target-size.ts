@@ -1,5 +1,4 @@
 import { createPlan } from "./create-plan.ts";
-import { MediaError } from "./errors.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import { chapterBytes } from "./features/metadata.ts";
 import { ownTextBytes } from "./features/subtitles.ts";
@@ -7,6 +6,7 @@ import { sourceForTrack } from "./features/track.ts";
 import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "./formats.ts";
 import type { AudioOptions, OptionsOf, VideoOptions } from "./option-types.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
+import { errors } from "./plan-errors.ts";
 import {
   CONTAINER_BYTES,
   FILLED,
@@ -16,7 +16,6 @@ import {
   VIDEO_FLOOR,
   videoOverhead,
 } from "./rates.ts";
-import { errorFor } from "./reasons.ts";
 import { createAudioPlan } from "./sound-plan.ts";
 import type { Source } from "./source.ts";
 
@@ -79,8 +78,6 @@ function smaller(
   return changed;
 }
 
-const PARAM = "target_size";
-
 // Highest share of the total for audio; above it, audio quality drops before picture size does.
 const SOUND_SHARE = 0.2;
 
@@ -109,8 +106,7 @@ export function optionsForSize<K extends EncodeKind>(
   source: Source,
   bytes: number,
 ): OptionsOf<K> {
-  if (!Number.isFinite(bytes) || bytes <= 0)
-    throw errorFor("invalid_options", { code: "size_not_positive" }, { param: PARAM });
+  if (!Number.isFinite(bytes) || bytes <= 0) throw errors.sizeNotPositive();
   return FITTED[kind](options, source, bytes);
 }
 
@@ -127,7 +123,7 @@ const FITTED: {
 };
 
 function unbounded(): never {
-  throw errorFor("invalid_options", { code: "size_unbounded" }, { param: PARAM });
+  throw errors.sizeUnbounded();
 }
 
 function videoForSize(
@@ -139,7 +135,8 @@ function videoForSize(
   const max_bits = Math.min(max, Math.max(min, MAX_SOURCE_BITS * (streamBits(source, "video") ?? max)));
   const variants = smallerOptions(options, source).map((each) => fitVideo(each, source, bytes));
   const last = variants.at(-1);
-  if (last && last.bitrate < VIDEO_FLOOR) throw tooSmall(bytes, last.min_bytes, last.seconds);
+  if (last && last.bitrate < VIDEO_FLOOR)
+    throw errors.sizeTooSmall({ bytes, minBytes: last.min_bytes, seconds: last.seconds });
   const best = variants.find(isWatchable) ?? last;
   return best
     ? { ...best.options, target_size: Math.min(Math.floor(bytes), best.bytesAt(max_bits)) }
@@ -187,13 +184,11 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
   const { min, max } = BOUNDS.audio_bitrate;
   const plan = createPlan(source, "audio", { ...options, bitrate: max });
   const { audio, format } = plan;
-  if (audio?.mode !== "encode" || audio.bitrate === null) {
-    throw errorFor("invalid_options", { code: "size_lossless", format }, { param: PARAM });
-  }
+  if (audio?.mode !== "encode" || audio.bitrate === null) throw errors.sizeLossless({ format });
   const seconds = secondsOf(plan);
   const overhead = CONTAINER_BYTES.audio + (seconds * packetBits(audio.sample_rate)) / 8;
   const min_bytes = overhead + (min / FILLED.audio) * (seconds / 8);
-  if (bytes < min_bytes) throw tooSmall(bytes, min_bytes, seconds);
+  if (bytes < min_bytes) throw errors.sizeTooSmall({ bytes, minBytes: min_bytes, seconds });
   const max_bits = Math.min(
     audio.bitrate,
     Math.max(min, MAX_SOURCE_BITS * (streamBits(source, "audio") ?? max)),
@@ -251,37 +246,6 @@ function steppedDown(bitrate: number, sample_rate: number): number {
 }
 
 function secondsOf({ duration }: Plan): number {
-  if (duration !== null) return duration;
-  throw fault("How long this takes to play is not known, so no bitrate can be worked out; choose a quality.");
-}
-
-function tooSmall(bytes: number, min_bytes: number, seconds: number): MediaError {
-  return fault(
-    `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(min_bytes, Math.ceil)}.`,
-  );
-}
-
-const UNITS = [
-  [1e9, "GB"],
-  [1e6, "MB"],
-  [1e3, "kB"],
-  [1, "B"],
-] as const;
-
-// Formats with three significant digits, as the page does; callers round a minimum up, so that it suffices when typed in.
-function sizeText(bytes: number, round: (value: number) => number): string {
-  const [unit, name] = UNITS.find(([each]) => bytes >= each) ?? [1, "B"];
-  const figures = 10 ** (2 - Math.floor(Math.log10(Math.max(1, bytes / unit))));
-  return `${round((bytes / unit) * figures) / figures} ${name}`;
-}
-
-function clockText(seconds: number): string {
-  const whole = Math.round(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(rest)}`;
-}
-
-function fault(message: string): MediaError {
-  return new MediaError("invalid_options", message, { param: PARAM });
+  if (duration === null) throw errors.sizeDurationUnknown();
+  return duration;
 }

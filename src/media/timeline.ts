@@ -1,6 +1,6 @@
 import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
 import { type Chunk, type Plan, soundsOf, sourceSeconds } from "./plan.ts";
-import { errorFor } from "./reasons.ts";
+import { errors } from "./plan-errors.ts";
 import type { Source } from "./source.ts";
 
 /** A span of the source in seconds; `end` is null for up to the end, `duration` null when unknown. */
@@ -26,8 +26,7 @@ export function createSpan(
     return { start, end: options.end, duration: options.end - start };
   if (estimated && source_end !== null && start >= source_end) return { start, end: null, duration: null };
   if (source_end !== null && start >= source_end) {
-    const reason = { code: "start_beyond_end", start, duration: Number(source_end.toFixed(3)) } as const;
-    throw errorFor("invalid_options", reason, { param: "options.start" });
+    throw errors.startBeyondEnd({ start, duration: Number(source_end.toFixed(3)) });
   }
   const { end } = options;
   if (end === undefined || (source_end !== null && end >= source_end)) {

@@ -1,5 +1,4 @@
 import { containerOf } from "./containers.ts";
-import { invalid } from "./errors.ts";
 import { DEFAULT_FPS, exactFps, isEven } from "./features/fps.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
 import { needsFeature, planPictures } from "./features.ts";
@@ -22,23 +21,10 @@ import {
   toRightAngle,
 } from "./picture-geometry.ts";
 import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
+import { errors } from "./plan-errors.ts";
 import { videoRate } from "./rates.ts";
 import type { Source } from "./source.ts";
 import type { Span } from "./timeline.ts";
-
-const COPY_FAULTS = {
-  no_picture_times: (format: string) => `${format} does not say when its pictures are shown`,
-  no_sound_times: (format: string) => `${format} does not say when its sound plays`,
-  cut_at_end: (format: string) => `${format} can only be cut at its end`,
-  other_codec: (own: string | null | undefined, codec: string) => `the pictures are ${own}, not ${codec}`,
-  no_pictures_in_format: (format: string, codec: string | null | undefined) =>
-    `${format} cannot hold pictures in ${codec} here`,
-  no_sound_in_video: (format: string, codec: string | null | undefined) =>
-    `${format} cannot hold sound in ${codec} here; mute leaves it out`,
-  no_sound_in_format: (format: string, codec: string | null | undefined) =>
-    `${format} cannot hold sound in ${codec} here`,
-  cut_flac: "a cut of flac needs an encode, which loses nothing",
-} as const;
 
 const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
@@ -150,11 +136,11 @@ export function copyPictures(
   { codec, start = 0 }: VideoOptions,
 ): VideoPlan {
   const own = source.codecs?.video;
-  if (containerOf(source).copies === "never") throw refuseCopy(COPY_FAULTS.no_picture_times(source.format));
-  if (start > 0 && containerOf(source).seeks !== "pictures")
-    throw refuseCopy(COPY_FAULTS.cut_at_end(source.format));
-  if (codec !== undefined && codec !== own) throw refuseCopy(COPY_FAULTS.other_codec(own, codec));
-  if (!holdsPictures(format, source)) throw refuseCopy(COPY_FAULTS.no_pictures_in_format(format, own));
+  const { copies, seeks } = containerOf(source);
+  if (copies === "never") throw errors.copyPicturesUntimed(source);
+  if (start > 0 && seeks !== "pictures") throw errors.copyCutAtStart(source);
+  if (codec !== undefined && codec !== own) throw errors.copyCodecDiffers({ own, codec });
+  if (!holdsPictures(format, source)) throw errors.copyPicturesNotInFormat({ format, codec: own });
   return { mode: "copy", codec: own as VideoCodec, width, height };
 }
 
@@ -166,7 +152,7 @@ export function copyPictures(
 export function copySound({ codecs }: Source, format: VideoFormat): AudioPlan {
   const codec = SOUND_CODECS[format].find((each) => each === codecs?.audio);
   if (codec) return { mode: "copy", codec };
-  throw refuseCopy(COPY_FAULTS.no_sound_in_video(format, codecs?.audio));
+  throw errors.copySoundNotInVideo({ format, codec: codecs?.audio });
 }
 
 /** Returns the format of sound: the requested one, or for a copy the first that holds the codec of `source`. */
@@ -184,19 +170,20 @@ export function soundFormat({ format, mode }: AudioOptions, source: Source): Aud
  */
 export function copySoundAlone(source: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
   const own = source.codecs?.audio;
-  if (!holdsSound(format, source)) throw refuseCopy(COPY_FAULTS.no_sound_in_format(format, own));
-  if (!containerOf(source).copies_sound) throw refuseCopy(COPY_FAULTS.no_sound_times(source.format));
+  if (!holdsSound(format, source)) throw errors.copySoundNotInFormat({ format, codec: own });
+  if (!containerOf(source).copies_sound) throw errors.copySoundUntimed(source);
   const { codec } = FORMATS.audio[format];
   const isPart = start > 0 || end !== null;
-  if (codec === "flac" && isPart) throw refuseCopy(COPY_FAULTS.cut_flac);
+  if (codec === "flac" && isPart) throw errors.copyFlacCut();
   if (codec === "pcm_s16le" && isPart) {
     // Re-encoding PCM is lossless and can cut between any two samples.
     const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
     return { mode: "encode", codec, bitrate: null, compression: null, channels, sample_rate };
   }
   if (start > 0 && (source.fragmented || containerOf(source).seeks === "beginning")) {
-    const container = source.fragmented ? `fragmented ${source.format}` : source.format;
-    throw refuseCopy(COPY_FAULTS.cut_at_end(container));
+    throw errors.copyCutAtStart({
+      format: source.fragmented ? `fragmented ${source.format}` : source.format,
+    });
   }
   return { mode: "copy", codec };
 }
@@ -207,11 +194,6 @@ function holdsSound(format: AudioFormat, { codecs }: Source): boolean {
 
 function holdsPictures(format: VideoFormat, { codecs }: Source): boolean {
   return FORMATS.video[format].codecs.some((codec) => codec === codecs?.video);
-}
-
-/** Creates the error for a copy that cannot be made. */
-export function refuseCopy(why: string) {
-  return invalid("options.mode", `cannot be "copy": ${why}.`, "invalid_options");
 }
 
 /** Returns whether a plan re-encodes nothing. */

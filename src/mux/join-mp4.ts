@@ -1,8 +1,9 @@
-import type { JoinFault } from "../media/features/concat.ts";
 import type { CopiedPart, CopyJoin } from "../media/features/concat-plan.ts";
+import type { JoinFault } from "../media/plan-errors.ts";
 import { listBoxes } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
+import { errors } from "./errors.ts";
 import type { FileMetadata } from "./file-metadata.ts";
 import { box, letters } from "./mp4-boxes.ts";
 import {
@@ -15,7 +16,7 @@ import {
   writeUserData,
 } from "./mp4-file.ts";
 import { type Mp4Samples, type Mp4Track, openMp4Part, readSamples } from "./mp4-part.ts";
-import { misfit, type VideoPart } from "./packets.ts";
+import type { VideoPart } from "./packets.ts";
 
 /** The video track of a file from another program, shown from its first picture to its last. */
 interface Part {
@@ -69,19 +70,19 @@ export async function planJoin({ format, video, audio, ...rest }: Mp4StitchOptio
   // Read sequentially: each index may be large.
   for (const { input, at } of video) {
     const part = await openPart(input, quicktime, signal);
-    if (typeof part === "string") throw misfit("their pictures cannot be joined");
+    if (typeof part === "string") throw errors.sourcesUnjoinable();
     const { track, samples, shared, begin } = part;
     build ??= createBuild({ ...track, ticks, quicktime, entry: shared.entry });
     const shown = timesOf(track, samples, at - begin, ticks);
     const decoded = shown.toSorted();
-    if (build.stsz.length > 0 && (decoded[0] ?? 0) <= latest) throw misfit("two parts overlap");
+    if (build.stsz.length > 0 && (decoded[0] ?? 0) <= latest) throw errors.sourcesOverlap();
     latest = decoded[decoded.length - 1] ?? latest;
     build.add({ ...track, input: inWindows(input) }, withSync(samples), decoded, shown);
   }
-  if (!build) throw misfit("there are no pictures");
+  if (!build) throw errors.noPictures();
   build.finish(Math.max(1, Math.round((until ?? 0) * ticks) - latest));
   const sound = audio && (await takeSound(audio, quicktime, signal));
-  if (audio && !sound) throw misfit("the sound is missing");
+  if (audio && !sound) throw errors.soundMissing();
   const user_data = metadata ? writeUserData(quicktime, metadata) : [];
   return planFile(sound ? [build, sound] : [build], user_data, signal);
 }
@@ -205,17 +206,17 @@ async function joinPictures(
         build = createBuild(part);
         config = own;
       }
-      if (own !== config) throw misfit("two stretches were encoded in different ways");
+      if (own !== config) throw errors.encodingsDiffer();
       const shown = timesOf(part, samples, batch[place]?.at ?? 0, build.first.ticks);
       // Pictures are decoded in presentation order, except those that others refer to.
       const decoded = shown.toSorted();
-      if ((decoded[0] ?? 0) <= latest) throw misfit("two stretches overlap");
+      if ((decoded[0] ?? 0) <= latest) throw errors.partsOverlap();
       latest = decoded[decoded.length - 1] ?? latest;
       build.add(part, samples, decoded, shown);
       last = ((samples.end - (samples.decoded[part.packets - 1] ?? 0)) / part.ticks) * build.first.ticks;
     }
   }
-  if (!build) throw misfit("there are no pictures");
+  if (!build) throw errors.noPictures();
   const lastTicks = until === null ? 0 : Math.round(until * build.first.ticks) - latest;
   build.finish(lastTicks > 0 ? lastTicks : Math.round(last));
   return build;

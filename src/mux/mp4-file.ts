@@ -2,6 +2,7 @@ import { COVER_CODECS, tagPlace } from "../media/tags.ts";
 import { type Box, listBoxes } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, MIB, viewOf } from "../util/bytes.ts";
+import { errors } from "./errors.ts";
 import { type FileMetadata, NUMBERED, numbersOf } from "./file-metadata.ts";
 import {
   type Bytes,
@@ -16,7 +17,6 @@ import {
   u64,
 } from "./mp4-boxes.ts";
 import { bytesAt, editsOf, type Mp4Samples, type Mp4Track, writeEdits } from "./mp4-part.ts";
-import { misfit } from "./packets.ts";
 
 /** Writes a planned file from front to end. */
 export type Mp4Copy = (write: (bytes: Uint8Array) => Promise<void>) => Promise<void>;
@@ -423,7 +423,7 @@ export function createExtentReader(
     at = range.end;
     if (at === extent.end) at = extents[++index]?.start ?? 0;
     const read = extent.input.read(range, signal).then((bytes) => {
-      if (bytes.length !== range.end - range.start) throw misfit("they are damaged");
+      if (bytes.length !== range.end - range.start) throw errors.partsDamaged();
       return bytes;
     });
     // The error surfaces when the block is awaited, if ever.
@@ -436,7 +436,7 @@ export function createExtentReader(
       for (let left = bytes; left > 0; ) {
         if (buffer.length === 0) {
           const next = prefetched ?? readOn();
-          if (!next) throw misfit("they are damaged");
+          if (!next) throw errors.partsDamaged();
           buffer = await next;
           prefetched = readOn();
         }

@@ -7,9 +7,9 @@ import { writeTimedText } from "../subtitles/timed-text.ts";
 import type { SubtitleTrack } from "../subtitles/track.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
 import { threeLetters } from "../util/language.ts";
+import { errors } from "./errors.ts";
 import type { Edit } from "./file-edit.ts";
 import { type Bytes, box, fullBox, lengthOf, letters, u16, u32, u64 } from "./mp4-boxes.ts";
-import { misfit } from "./packets.ts";
 import { writeNeroList } from "./webm-text.ts";
 
 const TICKS = 1000;
@@ -210,14 +210,14 @@ export async function addToMp4(
   quicktime: boolean,
 ): Promise<Edit[]> {
   const range = await findMovieIndex(reader);
-  if (!range) throw misfit("the index is missing");
+  if (!range) throw errors.indexMissing();
   const moov = await reader.read(range);
   const view = viewOf(moov);
   const { header } = readBoxHeader(view, 0, moov.length);
   const whole = { kind: "moov", start: header, end: moov.length };
   const mvhd = findBox(view, whole, "mvhd");
   const movie = readTimescale(view, mvhd);
-  if (!mvhd || movie === 0) throw misfit("the index is damaged");
+  if (!mvhd || movie === 0) throw errors.indexDamaged();
   const wide = view.getUint8(mvhd.start) === 1;
   const length = wide ? Number(view.getBigUint64(mvhd.start + 24)) : view.getUint32(mvhd.start + 16);
   const until = Math.floor((length / movie) * 1000);

@@ -1,5 +1,5 @@
-import { MediaError } from "../media/errors.ts";
 import { concatBytes, toBase64, viewOf } from "../util/bytes.ts";
+import { errors } from "./errors.ts";
 import type { Cover } from "./file-metadata.ts";
 
 /** One page of an Ogg stream (RFC 3533, 6). */
@@ -41,7 +41,7 @@ export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Arra
         if (!headers.add(page)) continue;
         const [first, ...packets] = headers.packets;
         const [comments, ...others] = packets;
-        if (!first || !comments) throw damaged();
+        if (!first || !comments) throw errors.coverNotAdded();
         const pages = writePages(page, [withPicture(comments, cover), ...others]);
         controller.enqueue(headers.opening);
         for (const each of pages) controller.enqueue(each);
@@ -50,18 +50,14 @@ export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Arra
       }
     },
     flush() {
-      if (headers || rest.length > 0) throw damaged();
+      if (headers || rest.length > 0) throw errors.coverNotAdded();
     },
   });
 }
 
-function damaged(): MediaError {
-  return new MediaError("encode_failed", "The cover could not be added to the encoded file.");
-}
-
 function readPage(bytes: Uint8Array): Page | null {
   if (bytes.length < HEADER) return null;
-  if (String.fromCharCode(...bytes.subarray(0, 4)) !== "OggS") throw damaged();
+  if (String.fromCharCode(...bytes.subarray(0, 4)) !== "OggS") throw errors.coverNotAdded();
   const head = HEADER + (bytes[HEADER - 1] ?? 0);
   const lacing = bytes.subarray(HEADER, head);
   const end = head + lacing.reduce((sum, length) => sum + length, 0);
@@ -98,7 +94,7 @@ function createHeaderReader(): HeaderReader {
         reader.packets.push(concatBytes(open));
         open = [];
       }
-      if (reader.packets.length > expected) throw damaged();
+      if (reader.packets.length > expected) throw errors.coverNotAdded();
       return reader.packets.length === expected && open.length === 0;
     },
   };

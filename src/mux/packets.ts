@@ -11,9 +11,9 @@ import {
   type PacketRetrievalOptions,
   type VideoCodec,
 } from "mediabunny";
-import { MediaError } from "../media/errors.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, toHex } from "../util/bytes.ts";
+import { errors } from "./errors.ts";
 
 /** An encoded part of the video, and its start in the output in seconds. */
 export interface VideoPart {
@@ -84,10 +84,10 @@ export async function openPictures(
     const kind = await withTrack(part, opener, readKind);
     if (!kind) continue;
     first ??= kind;
-    if (!isSame(kind.config, first.config)) throw misfit("two stretches were encoded in different ways");
+    if (!isSame(kind.config, first.config)) throw errors.encodingsDiffer();
     withPictures.push(part);
   }
-  if (!first) throw misfit("there are no pictures");
+  if (!first) throw errors.noPictures();
   return {
     ...first,
     async count() {
@@ -105,9 +105,9 @@ export async function openPictures(
         const before = latest;
         const file = opener.open(input);
         const track = await file.getPrimaryVideoTrack();
-        if (!track) throw misfit("they are damaged");
+        if (!track) throw errors.partsDamaged();
         for await (const packet of copies(track, at, rehearsing)) {
-          if (packet.timestamp <= before) throw misfit("two stretches overlap");
+          if (packet.timestamp <= before) throw errors.partsOverlap();
           if (packet.timestamp > latest) {
             yield* pending;
             pending = [];
@@ -175,7 +175,7 @@ export async function openSound(input: Input, from = 0): Promise<CopiedSound> {
   const track: InputAudioTrack | null = await input.getPrimaryAudioTrack();
   const codec = await track?.getCodec();
   const config = await track?.getDecoderConfig();
-  if (!track || !codec || !config) throw misfit("the sound is missing");
+  if (!track || !codec || !config) throw errors.soundMissing();
   const first = (await track.getFirstTimestamp()) - from;
   const delay = codec === "opus" && first >= 0 ? preSkip(config) : 0;
   return {
@@ -186,10 +186,6 @@ export async function openSound(input: Input, from = 0): Promise<CopiedSound> {
     // mediabunny's muxers (1.61) parse AAC that has no description, as in transport streams, so its bytes are needed.
     packets: (rehearsing) => copies(track, -from, rehearsing && (codec !== "aac" || !!config.description)),
   };
-}
-
-export function misfit(why: string, cause?: unknown): MediaError {
-  return new MediaError("encode_failed", `The encoded parts could not be joined: ${why}.`, { cause });
 }
 
 // RFC 7845, 5.1: bytes 10 and 11 of the header hold the samples at 48 kHz that a decoder drops.

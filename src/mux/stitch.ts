@@ -15,10 +15,11 @@ import { CREATION_TIME } from "../media/tags.ts";
 import { MOVIE_EPOCH } from "../probe/mp4.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
+import { errors } from "./errors.ts";
 import { type FileMetadata, muxerTags } from "./file-metadata.ts";
 import { planJoin, planMp4 } from "./join-mp4.ts";
 import { createGatherer } from "./mp4-boxes.ts";
-import { createOpener, misfit, openPictures, openSound, type VideoPart } from "./packets.ts";
+import { createOpener, openPictures, openSound, type VideoPart } from "./packets.ts";
 
 export interface StitchOptions {
   format: VideoFormat;
@@ -81,15 +82,13 @@ async function run(options: StitchOptions, write: (bytes: Uint8Array) => Promise
       return gatherer.add(bytes);
     });
     await mux(options, replay, false);
-    if (written !== rehearsal.size)
-      throw misfit(`${written} bytes were written instead of ${rehearsal.size}`);
+    if (written !== rehearsal.size) throw errors.sizeDiffers({ written, size: rehearsal.size });
     await gatherer.flush();
   } catch (thrown) {
     options.signal?.throwIfAborted();
-    const error = thrown instanceof MediaError ? thrown : misfit("they are damaged", thrown);
+    const error = thrown instanceof MediaError ? thrown : errors.partsDamaged({ cause: thrown });
     if (!options.ofSource || error.kind !== "encode_failed") throw error;
-    const message = "The input cannot be read to its end: it is damaged or cut off.";
-    throw new MediaError("input_unsupported", message, { cause: error });
+    throw errors.sourceDamaged({ cause: error });
   }
 }
 

@@ -14,9 +14,9 @@ import { writeWebvttBlock } from "../subtitles/text-formats.ts";
 import type { SubtitleTrack } from "../subtitles/track.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
 import { threeLetters } from "../util/language.ts";
+import { errors } from "./errors.ts";
 import type { Edit } from "./file-edit.ts";
 import { type Bytes, fullBox, lengthOf, letters, u32, u64 } from "./mp4-boxes.ts";
-import { misfit } from "./packets.ts";
 
 const SUBTITLE = 17;
 const CODEC = "D_WEBVTT/SUBTITLES";
@@ -98,7 +98,7 @@ export async function addToWebm(
   const bytesOf = ({ start, end }: Top) => reader.read({ start, end });
   const entries = parts.find(({ id }) => id === EBML.tracks);
   const [first] = clusters;
-  if (!entries || !first) throw misfit("the headers are damaged");
+  if (!entries || !first) throw errors.headersDamaged();
   const original = await bytesOf(entries);
   const delay = readDelay(original);
   const texts = tracks.map((track, index) => ({ track, number: 64 + index }));
@@ -218,13 +218,13 @@ function placeBlocks(
 async function readLayout(reader: ByteReader) {
   const header = await readElementAt(reader, 0);
   const body = header?.end ? await readElementAt(reader, header.end) : null;
-  if (body?.id !== EBML.segment) throw misfit("the headers are damaged");
+  if (body?.id !== EBML.segment) throw errors.headersDamaged();
   const segment: Top = { ...body, end: body.end ?? reader.size };
   const parts: Top[] = [];
   const clusters: Cluster[] = [];
   for (let at = segment.data; at < segment.end; ) {
     const part = await readElementAt(reader, at);
-    if (!part?.end || part.end > segment.end) throw misfit("it is damaged");
+    if (!part?.end || part.end > segment.end) throw errors.fileDamaged();
     const top = { ...part, end: part.end };
     if (part.id === EBML.cluster) clusters.push(await readCluster(reader, top));
     else parts.push(top);
@@ -244,7 +244,7 @@ async function readCluster(reader: ByteReader, top: Top): Promise<Cluster> {
       const start = top.data + at;
       head.push({ id: each.id, start, data: start, end: top.data + each.end });
     } else {
-      if (time === null) throw misfit("a cluster has no time");
+      if (time === null) throw errors.clusterUntimed();
       return { ...top, time, head, blocks: top.data + at };
     }
     at = each.end;

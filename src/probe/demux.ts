@@ -33,13 +33,13 @@ import {
   microseconds,
   type Packets,
 } from "./durations.ts";
+import { errors } from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
 import { readId3, readMp3Start } from "./mp3.ts";
 import { type MovieIndex, readMovieChapters, readMovieExtras } from "./mp4.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
 import { type FileStart, withinBounds } from "./reader.ts";
-import { unsupported } from "./sniff.ts";
 
 export interface Demuxed {
   source: Source;
@@ -157,7 +157,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   const video = tracks.find(({ track }) => track.isVideoTrack());
   const audio = tracks.find(({ track }) => track.isAudioTrack());
   const [first] = tracks;
-  if (!first && inputTracks.length > 0) throw unsupported("The file's streams are empty.");
+  if (!first && inputTracks.length > 0) throw errors.emptyStreams();
   if (!first || (!video && !audio)) return null;
   const kind = video ? "video" : "audio";
   const picture = video?.track.isVideoTrack() ? await pictureFacts(video.track, video.packets?.rate) : null;

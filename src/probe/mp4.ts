@@ -4,6 +4,7 @@ import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { bytesOf, MIB, viewOf } from "../util/bytes.ts";
 import { microseconds, timestamp } from "./durations.ts";
+import { errors } from "./errors.ts";
 import {
   type Box,
   findBox,
@@ -15,7 +16,6 @@ import {
   readTracks,
   type TrackIndex,
 } from "./mp4-boxes.ts";
-import { unsupported } from "./sniff.ts";
 
 // mediabunny (1.61) creates an object per packet to sum them up, and may loop forever over tables that contradict each other
 // (test/probe/hostile). This reader sums the tables in place and rejects them if they disagree.
@@ -54,8 +54,8 @@ export async function findMovieIndex(reader: ByteReader, animated = false): Prom
     if (kind === "moov") return { start: at, end: at + size };
     at += size;
   }
-  const cut = at > reader.size ? `: it has ${reader.size} bytes and should have more than ${at}` : "";
-  throw unsupported(`The file is incomplete; its index (moov) is missing or cut off${cut}.`);
+  if (at > reader.size) throw errors.indexCutOff({ bytes: reader.size, minBytes: at });
+  throw errors.indexMissing();
 }
 
 /** Reads the index that {@link findMovieIndex} finds; null when there is none, or it is larger than 24 MiB. */

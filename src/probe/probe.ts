@@ -7,10 +7,11 @@ import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { microseconds } from "./durations.ts";
+import { errors } from "./errors.ts";
 import { hideDamage } from "./matroska.ts";
 import { readMovieIndex } from "./mp4.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
-import { formatsOf, isSvg, sniff, unsupported } from "./sniff.ts";
+import { formatsOf, isSvg, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
 import { probeSvg } from "./svg.ts";
 
@@ -51,10 +52,7 @@ export async function probeMedia(
   if (complete && !complete.implicit) return withExactDuration(complete.source, reader, signal);
   const report = await ffprobe(readable, signal).catch((thrown) => {
     signal.throwIfAborted();
-    const error =
-      thrown instanceof MediaError
-        ? thrown
-        : new MediaError("probe_failed", "The file could not be probed.", { cause: thrown });
+    const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
     // The core that the headers state is playable, but a transient failure must not decide between it and the full sound.
     if (complete && !error.retryable) return null;
     throw error;
@@ -187,24 +185,19 @@ function endsOf(source: Source | undefined): TrackEnds {
 function checkFrames(source: Source, report: unknown): void {
   const { frames } = report as { frames?: unknown };
   const none = Array.isArray(frames) && frames.length === 0;
-  if (none && source.kind !== "image" && source.duration === undefined) {
-    throw unsupported("The file's streams are empty.");
-  }
+  if (none && source.kind !== "image" && source.duration === undefined) throw errors.emptyStreams();
 }
 
 /** Throws `input_unsupported` when the Source is too large for a record, or its pictures for any encoder. */
 function checkSource(source: Source): Source {
   const bytes = new TextEncoder().encode(JSON.stringify(source)).length;
-  if (bytes > MAX_SOURCE_BYTES) {
-    const limit = `at most ${MAX_SOURCE_BYTES} are supported`;
-    throw unsupported(`The file's tracks, tags and chapters take ${bytes} bytes to list; ${limit}.`);
-  }
+  if (bytes > MAX_SOURCE_BYTES) throw errors.largeList({ bytes, maxBytes: MAX_SOURCE_BYTES });
   if (source.codecs?.video == null) return source;
   const { max } = BOUNDS.pixels;
   const { width = 0, height = 0, coded_width = width, coded_height = height } = source;
   const sides = [width, height, coded_width, coded_height];
   if (sides.every((side) => side >= 1 && side <= max)) return source;
-  throw unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`);
+  throw errors.sizeOutOfBounds({ width, height, max });
 }
 
 // A color profile or text may precede the chunk.

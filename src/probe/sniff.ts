@@ -1,7 +1,6 @@
 import { ADTS, FLAC, type InputFormat, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from "mediabunny";
-import { MediaError } from "../media/errors.ts";
-import { errorFor } from "../media/reasons.ts";
 import type { ByteReader } from "../runs/ports.ts";
+import { errors } from "./errors.ts";
 import { findSvgRoot } from "./svg-root.ts";
 
 const HEAD = 4096;
@@ -9,22 +8,18 @@ const TEXT = 512;
 
 /** Returns the first bytes of a file. Throws `input_unsupported`, which names the file's type, when they are not of a media file. */
 export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<Uint8Array> {
-  if (reader.size === 0) throw unsupported("The file is empty.");
+  if (reader.size === 0) throw errors.empty();
   const head = await reader.read({ start: 0, end: HEAD }, signal);
-  if (head.every((byte) => byte === head[0])) throw unsupported("The file contains no media.");
-  if (head[0] === 0x1f && head[1] === 0x8b) {
-    throw unsupported("The file is compressed with gzip, as an SVGZ is; unpack it first.");
-  }
+  if (head.every((byte) => byte === head[0])) throw errors.noMedia();
+  if (head[0] === 0x1f && head[1] === 0x8b) throw errors.gzip();
   if (isSvg(head)) return head;
   const text = asText(head.subarray(0, TEXT), reader.size > TEXT);
   if (text === null) return head;
-  if (/<(!doctype html|html|head|body)\b/i.test(text)) {
-    throw unsupported("This is a web page, not a media file.");
-  }
-  if (/^\s*#EXTM3U/.test(text)) throw errorFor("input_unsupported", { code: "playlist" });
+  if (/<(!doctype html|html|head|body)\b/i.test(text)) throw errors.webPage();
+  if (/^\s*#EXTM3U/.test(text)) throw errors.playlist();
   // Netpbm and YUV4MPEG2 files start with text but are media.
   if (/^(P[1-7FfHh]?[\s#]|YUV4MPEG2 )/.test(text)) return head;
-  throw unsupported("The file is text, not media.");
+  throw errors.text();
 }
 
 /** Returns whether a file is an SVG, from its first bytes. */
@@ -41,10 +36,6 @@ function asText(head: Uint8Array, cut: boolean): string | null {
   } catch {
     return null;
   }
-}
-
-export function unsupported(message: string): MediaError {
-  return new MediaError("input_unsupported", message);
 }
 
 // Old QuickTime files have no ftyp and start with any of these boxes.

@@ -1,7 +1,6 @@
-import { MediaError } from "../media/errors.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { unsupported } from "./sniff.ts";
+import { errors } from "./errors.ts";
 import { endOfTag, findSvgRoot, type SvgRoot, svgSize } from "./svg-root.ts";
 
 const MAX_BYTES = 8_388_608;
@@ -17,17 +16,11 @@ const MAX_EXPANDED = 1_000_000;
  * it forever or its entities expand too far.
  */
 export async function probeSvg(reader: ByteReader, url: string, signal: AbortSignal): Promise<Source> {
-  if (reader.size > MAX_BYTES) {
-    throw new MediaError("input_too_large", "The SVG is larger than 8 MiB.", { retryable: false });
-  }
+  if (reader.size > MAX_BYTES) throw errors.largeSvg();
   const text = decode(await reader.read({ start: 0, end: reader.size }, signal));
   const root = findSvgRoot(text);
-  if (!root) throw unsupported("The SVG is damaged or cut off.");
-  if (costOf(text, root) > MAX_COST) {
-    throw unsupported(
-      "The SVG has so many parts, or repeats them so often, that drawing it could take forever.",
-    );
-  }
+  if (!root) throw errors.svgCutOff();
+  if (costOf(text, root) > MAX_COST) throw errors.svgCostly();
   const size = svgSize(root);
   const width = Math.max(1, Math.round(size.width));
   const height = Math.max(1, Math.round(size.height));
@@ -55,7 +48,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
-    throw unsupported("The SVG is not in UTF-8.");
+    throw errors.svgNotUtf8();
   }
 }
 
@@ -93,18 +86,19 @@ function expandEntities(text: string, start: number): string {
   const values = new Map<string, string>();
   for (const [, parameter, name = "", double, single] of prolog.matchAll(ENTITY)) {
     const value = double ?? single;
-    if (parameter || value === undefined || /[&<%"']/.test(value) || values.has(name)) throw entities();
+    if (parameter || value === undefined || /[&<%"']/.test(value) || values.has(name))
+      throw errors.svgEntities();
     values.set(name, value);
   }
   const hasDefaults =
     prolog.includes("<!ATTLIST") && /["']/.test(attributeLists(prolog).replace(NAMESPACE, ""));
-  if (hasDefaults || prolog.split("<!ENTITY").length - 1 !== values.size) throw entities();
+  if (hasDefaults || prolog.split("<!ENTITY").length - 1 !== values.size) throw errors.svgEntities();
   if (values.size === 0) return text;
   let expanded = 0;
   const body = text.slice(start).replace(/&([^\s&;<]+);/g, (reference, name: string) => {
     const value = values.get(name);
     expanded += value?.length ?? 0;
-    if (expanded > MAX_EXPANDED) throw unsupported("The entities of the SVG make it too large.");
+    if (expanded > MAX_EXPANDED) throw errors.svgExpanded();
     return value ?? reference;
   });
   return prolog + body;
@@ -112,10 +106,6 @@ function expandEntities(text: string, start: number): string {
 
 function attributeLists(prolog: string): string {
   return prolog.slice(prolog.indexOf("<!ATTLIST")).replace(ENTITY, "");
-}
-
-function entities(): MediaError {
-  return unsupported("The SVG has entities that stand for more than text; save it without them.");
 }
 
 /** An element that can be repeated, with its descendants that cannot. */

@@ -12,6 +12,7 @@ import { readAll } from "../storage/storage.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
 import { readAssBlock } from "./ass.ts";
 import type { Cue } from "./cue.ts";
+import { errors } from "./errors.ts";
 import { readSubripText, readWebvttBlock, readWebvttText } from "./text-formats.ts";
 import { CUE_LIMITS, type CueBudget, type CueList, type CueReader, createCueList } from "./track.ts";
 
@@ -201,7 +202,7 @@ async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
       left -= piece.length;
-      if (left < 0) controller.error(new RangeError("The text is too long."));
+      if (left < 0) controller.error(errors.largeBlock());
       else controller.enqueue(piece);
     },
   });

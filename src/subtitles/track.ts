@@ -1,9 +1,10 @@
-import { MediaError } from "../media/errors.ts";
+import type { MediaError } from "../media/errors.ts";
 import type { SubtitleFacts } from "../media/features/subtitles.ts";
 import type { Plan } from "../media/plan.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { MIB } from "../util/bytes.ts";
 import { type Cue, MAX_CUE_LENGTH, type ShownRange } from "./cue.ts";
+import { errors } from "./errors.ts";
 import { decodeSubtitles, readSubtitleFile, type SubtitleFormat } from "./text-formats.ts";
 
 /** A text track of an output: the plan's facts, and its cues in order of time. */
@@ -80,8 +81,7 @@ const MAX_FILE_BYTES = 8 * MIB;
 
 /** Throws `input_too_large` for a subtitle file of more than 8 MiB. */
 export function checkTextSize(bytes: number): void {
-  if (bytes <= MAX_FILE_BYTES) return;
-  throw new MediaError("input_too_large", `It must be subtitles of at most ${MAX_FILE_BYTES / MIB} MiB.`);
+  if (bytes > MAX_FILE_BYTES) throw errors.largeFile({ maxBytes: MAX_FILE_BYTES });
 }
 
 /**
@@ -95,12 +95,12 @@ export async function readTextFile(
 ): Promise<{ format: SubtitleFormat; cues: readonly Cue[] }> {
   checkTextSize(reader.size);
   const text = decodeSubtitles(await reader.read({ start: 0, end: reader.size }, signal));
-  if (text === null) throw new MediaError("input_unsupported", ENCODING);
+  if (text === null) throw errors.notUnicode();
   const file = readSubtitleFile(text);
-  if (!file) throw new MediaError("input_unsupported", FORMAT);
+  if (!file) throw errors.formatUnknown();
   const list = createCueList(budget);
   for (const cue of file.cues) {
-    if (!cue) throw new MediaError("input_too_large", LONG);
+    if (!cue) throw errors.longCue({ maxLength: MAX_CUE_LENGTH });
     const { start, end, ...shown } = cue;
     list.add({ start, end }, shown, 0);
     if (!list.whole) throw tooMuchText();
@@ -110,10 +110,5 @@ export async function readTextFile(
 
 /** Creates the error for subtitles that exceed an output's limits. */
 export function tooMuchText(): MediaError {
-  const limits = `${CUE_LIMITS.cues.toLocaleString("en")} cues and ${CUE_LIMITS.bytes / MIB} MiB of text`;
-  return new MediaError("input_too_large", `An output can hold ${limits}, in all of its tracks.`);
+  return errors.tooMuchText(CUE_LIMITS);
 }
-
-const ENCODING = "It must be text in UTF-8, or in UTF-16 with a byte order mark.";
-const LONG = `None of its texts can have more than ${MAX_CUE_LENGTH} letters.`;
-const FORMAT = "It must be subtitles in SRT, WebVTT, ASS or SSA.";

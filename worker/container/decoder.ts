@@ -4,7 +4,7 @@ import { composeFrames, readAnimation, type WebpFrame } from "../../src/encoders
 import { writeApng } from "../../src/encoders/images/png.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../src/media/decoded-pictures.ts";
-import { diskFull } from "../../src/media/ffmpeg/run-log.ts";
+import { errors as ffmpegErrors } from "../../src/media/ffmpeg/errors.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { errors } from "./errors.ts";
 import { runProgram, type Watchdog, watch } from "./ffmpeg-process.ts";
@@ -96,7 +96,7 @@ export async function decodeWebp(input: NativeJob["input"], run: DecoderRun): Pr
     let size = 0;
     for await (const piece of writeApng({ width, height, count: frames.length }, composed)) {
       size += piece.length;
-      if (size > run.limits.max_file_bytes) throw diskFull();
+      if (size > run.limits.max_file_bytes) throw ffmpegErrors.diskFull();
       await file.writeFile(piece);
     }
   } finally {
@@ -156,7 +156,7 @@ async function runDecoder(
   if (fault) throw fault;
   if (end.code === 0) return;
   const cause = end.log.join("\n");
-  if (end.signal === "SIGXFSZ" || /No space left/.test(cause)) throw diskFull(cause);
+  if (end.signal === "SIGXFSZ" || /No space left/.test(cause)) throw ffmpegErrors.diskFull({ log: cause });
   if (end.signal === "SIGKILL" || end.signal === "SIGTERM") {
     throw errors.decoderKilled({ cause });
   }

@@ -3,8 +3,8 @@ import { openAsBlob, readFileSync } from "node:fs";
 import { chmod, type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { WrittenFile } from "../../src/encoders/encoder.ts";
+import { errors as ffmpegErrors } from "../../src/media/ffmpeg/errors.ts";
 import { adaptiveMime } from "../../src/media/ffmpeg/output-files.ts";
-import { diskFull } from "../../src/media/ffmpeg/run-log.ts";
 import { readSegment } from "../../src/mux/contents.ts";
 import { putFile } from "../../src/storage/http/writer.ts";
 
@@ -192,7 +192,8 @@ export function createUploads(folder: string, signal: AbortSignal): Uploads {
  */
 export async function checkSegments(files: readonly OutputFile[]): Promise<void> {
   for (const file of files) {
-    if (!(file.name.endsWith(".m3u8") ? file.size > 0 : await isComplete(file))) throw diskFull();
+    if (!(file.name.endsWith(".m3u8") ? file.size > 0 : await isComplete(file)))
+      throw ffmpegErrors.diskFull();
   }
 }
 

@@ -1,5 +1,5 @@
-import { MediaError } from "../errors.ts";
 import { soundFilters } from "../features.ts";
+import { errors } from "../ffmpeg/errors.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
 import { createTrim, soundStream } from "../ffmpeg/trim.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan.ts";
@@ -13,12 +13,6 @@ export interface Gain {
   /** Whether peaks have to be limited afterwards. */
   limited: boolean;
 }
-
-const FAULTS = {
-  changes_midway:
-    "The sound changes its channels or sample rate midway, so its loudness cannot be measured: leave out normalize.",
-  unmeasured: "The loudness of the sound could not be measured.",
-} as const;
 
 type AudioEncode = Extract<AudioPlan, { mode: "encode" }>;
 
@@ -116,13 +110,11 @@ const PEAK = /^\s*Peak:\s+(-?[\d.]+|-inf) dBFS/;
 
 function readLoudness(log: readonly string[]): { integrated: number; peak: number } {
   // ffmpeg rebuilds the graph where the sound changes, and each graph measures only its part.
-  if (log.filter((line) => PEAK.test(line)).length > 1) {
-    throw new MediaError("input_unsupported", FAULTS.changes_midway);
-  }
+  if (log.filter((line) => PEAK.test(line)).length > 1) throw errors.loudnessChanges();
   const read = (pattern: RegExp) => {
     const line = log.findLast((text) => pattern.test(text));
     const [, text = ""] = pattern.exec(line ?? "") ?? [];
-    if (!line) throw new MediaError("encode_failed", FAULTS.unmeasured);
+    if (!line) throw errors.loudnessUnmeasured();
     return text === "-inf" ? Number.NEGATIVE_INFINITY : Number(text);
   };
   return {
@@ -161,5 +153,5 @@ function peakOf(audio: AudioEncode): number {
 
 function lossOf({ codec, bitrate }: AudioEncode): number {
   if (codec !== "mp3" || bitrate === null) return 0;
-  return LAME_LOSS.find(([most]) => bitrate <= most)?.[1] ?? 0;
+  return LAME_LOSS.find(([max]) => bitrate <= max)?.[1] ?? 0;
 }

@@ -1,19 +1,14 @@
 import { z } from "zod";
-import { invalid } from "../errors.ts";
 import { changesDefault, type OptionValues, option, optionGroup } from "../feature.ts";
 import { issue, type Report, within } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
+import { errors } from "../plan-errors.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { audioCodec, audioFormat, SOUND_KINDS } from "./audio-format.ts";
 import { track } from "./track.ts";
 
 /** Loudness that `normalize` aims at unless `target_lufs` says otherwise, in LUFS: that of most streaming services and podcasts. */
 export const TARGET_LUFS = -16;
-
-const FAULTS = {
-  too_long: (duration: number) => `is longer than the output, which has ${duration} seconds for its fades.`,
-  unknown_end: "needs a source whose duration is known.",
-} as const;
 
 // The first is that of most services, the last of European television.
 const LOUDNESS_NAMES: Readonly<Record<number, string>> = {
@@ -163,13 +158,13 @@ export function planAudioFilters(
   const { duration } = range;
   if (duration !== null && fade_in + fade_out > duration) {
     const name = fade_in > duration ? "fade_in" : fade_out > 0 ? "fade_out" : "fade_in";
-    throw invalid(`options.${name}`, FAULTS.too_long(duration), "invalid_options");
+    throw errors.fadeTooLong({ name, duration });
   }
   return Object.keys(filters).length > 0 ? filters : null;
 }
 
 function planFadeOut(seconds: number, source: SourceFacts, { start, duration }: Range, speed: number) {
-  if (duration === null) throw invalid("options.fade_out", FAULTS.unknown_end, "invalid_options");
+  if (duration === null) throw errors.fadeEndUnknown();
   // The sound may end before the pictures do.
   const stream = source.streams?.find(({ kind }) => kind === "audio");
   const end = Math.min(duration, ((stream?.end ?? Number.POSITIVE_INFINITY) - start) / speed);

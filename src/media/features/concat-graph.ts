@@ -1,6 +1,7 @@
 import type { Filter } from "../feature.ts";
 import { audioArgs } from "../ffmpeg/audio-args.ts";
 import { assumedColor, isRgb, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
+import { errors } from "../ffmpeg/errors.ts";
 import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
 import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
@@ -33,7 +34,7 @@ export function concatArgs(
   const { audio } = plan;
   const parts = placedParts(plan);
   const [first] = parts;
-  if (audio?.mode === "copy" || !first) throw new RangeError("Joined sound is encoded.");
+  if (audio?.mode === "copy" || !first) throw errors.joinedSoundCopied();
   const sounds = parts.flatMap((part) => {
     if (!audio) return [];
     const format = `aformat=sample_fmts=fltp:sample_rates=${audio.sample_rate}:channel_layouts=${audio.channels}c`;

@@ -5,10 +5,11 @@ import { FORMATS, type VideoFormat } from "../formats.ts";
 import type { VideoOptions } from "../options.ts";
 import { createGeometry } from "../picture-geometry.ts";
 import type { ConcatPart, Plan, VideoPlan } from "../plan.ts";
+import { errors, type JoinFault } from "../plan-errors.ts";
 import { audibleTrack } from "../sound-plan.ts";
 import type { Source } from "../source.ts";
-import { copiesPictures, pictureNeeds, refuseCopy, videoFormat } from "../video-plan.ts";
-import { describeJoinFault, hasLength, JOINED_SOUND, type JoinFault, NO_LENGTH } from "./concat.ts";
+import { copiesPictures, pictureNeeds, videoFormat } from "../video-plan.ts";
+import { hasLength, NO_LENGTH } from "./concat.ts";
 import { sourceForTrack } from "./track.ts";
 
 /** The pictures of a part that can follow those of the part before without an encode. */
@@ -54,12 +55,7 @@ export function canJoinByCopy(
 
 /** Throws `invalid_options` where a copy is requested and the videos cannot be joined by one. */
 export function checkCopyJoin(join: CopyJoin | null | undefined): void {
-  if (join && "fault" in join) throw refuseCopy(describeJoinFault(join));
-}
-
-/** Creates the error for a copy of videos with sound. */
-export function refuseJoinedSound(): MediaError {
-  return refuseCopy(JOINED_SOUND);
+  if (join && "fault" in join) throw errors.copyJoinRefused(join);
 }
 
 interface OtherSource {

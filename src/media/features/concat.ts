@@ -72,29 +72,6 @@ export function concatFields<V extends z.ZodType, S extends z.ZodType>(video: V,
   return { concat: z.array(part).max(100).readonly().exactOptional() };
 }
 
-/** What prevents the pictures of a video from following those of the one before as they are. */
-export type JoinFault = "output" | keyof typeof JOIN_FAULTS;
-
-const JOIN_FAULTS = {
-  format: "is no MP4 or MOV with one index for the whole file",
-  index: "has an index that cannot be joined, as with several tracks of pictures or turned ones",
-  codec: "has pictures in a codec, or in a form of it, that cannot be joined",
-  cut: "hides some of its pictures",
-  entry: "does not begin with a picture that needs no other",
-  different: "was encoded in another way than the input",
-  many: "has more pictures than can be joined",
-} as const;
-
-/** Describes why videos cannot be joined by copying, without a full stop. */
-export function describeJoinFault({ fault, input }: { fault: JoinFault; input: number }): string {
-  if (fault === "output") return "joined videos that are copied need an MP4 or MOV";
-  return `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`;
-}
-
-/** Why videos with sound cannot be joined by copying, without a full stop. */
-export const JOINED_SOUND =
-  "frames of sound do not end where pictures do, so joined sound is encoded; without mode it alone is, and mute leaves it out";
-
 /** Why a video of unknown length cannot be joined, as a sentence. */
 export const NO_LENGTH =
   "Its exact duration is unknown, so it cannot be joined to another; convert it to MP4 first.";

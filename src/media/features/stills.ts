@@ -1,19 +1,10 @@
-import { invalid, MediaError } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { issue, type Report, wholeWithin, within } from "../fields.ts";
 import { BOUNDS, FORMATS, type ImageFormat, STILL_FORMATS } from "../formats.ts";
+import { errors } from "../plan-errors.ts";
 import { countTiles, describeInterval, type Sprite } from "./storyboard.ts";
 
 const MAX_STILLS = BOUNDS.stills.max;
-
-const FAULTS = {
-  unknown_duration: "The source's duration is unknown; several stills need it.",
-  too_many_for_duration: (most: number, duration: number) =>
-    `must be at most ${most} for ${Number(duration.toFixed(3))} s.`,
-  too_many: (interval: number, stills: number) =>
-    `must make at most ${MAX_STILLS} stills; ${interval} s make ${stills}.`,
-  still_image: "needs a source with a timeline; this is a still image.",
-} as const;
 
 /** A series of stills of a video, each a file of its own. */
 export const stills = optionGroup({
@@ -85,7 +76,7 @@ export function isSeries({ interval, count }: StillOptions): boolean {
  */
 export function planSeries(duration: number | null, options: StillOptions): Sprite {
   const { count } = options;
-  if (duration === null) throw new MediaError("input_unsupported", FAULTS.unknown_duration);
+  if (duration === null) throw errors.stillsDurationUnknown();
   // Rounded down, so that the last of a count lies within the video.
   const milliseconds =
     options.interval === undefined
@@ -93,13 +84,9 @@ export function planSeries(duration: number | null, options: StillOptions): Spri
       : Math.round(options.interval * 1000);
   const interval = Math.max(1, milliseconds) / 1000;
   const tiles = count ?? countTiles(duration, interval);
-  const most = Math.ceil(duration * 1000);
-  if (count !== undefined && count > most) {
-    throw invalid("options.count", FAULTS.too_many_for_duration(most, duration), "invalid_options");
-  }
-  if (tiles > MAX_STILLS) {
-    throw invalid("options.interval", FAULTS.too_many(interval, tiles), "invalid_options");
-  }
+  const max = Math.ceil(duration * 1000);
+  if (count !== undefined && count > max) throw errors.stillsBeyondDuration({ max, duration });
+  if (tiles > MAX_STILLS) throw errors.tooManyStills({ max: MAX_STILLS, interval, stills: tiles });
   return { interval, tiles, columns: 1, rows: 1, sheets: tiles };
 }
 
@@ -108,7 +95,7 @@ export function checkStillImage(options: StillOptions): void {
   const { start = 0, interval, count } = options;
   if (start === 0 && !isSeries(options)) return;
   const name = interval !== undefined ? "interval" : count !== undefined ? "count" : "start";
-  throw invalid(`options.${name}`, FAULTS.still_image, "invalid_options");
+  throw errors.noTimeline({ name });
 }
 
 /** Returns the format of a source where images can be written in it; undefined for any other. */

@@ -1,23 +1,14 @@
 import { z } from "zod";
-import { invalid, MediaError } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { size, wholeWithin, within } from "../fields.ts";
 import { BOUNDS, STORYBOARD_DEFAULTS } from "../formats.ts";
+import { errors } from "../plan-errors.ts";
 
 const TILES = "a whole number of tiles";
 const MAX_TILES = BOUNDS.storyboard_tiles.max;
 const MAX_SPRITES = BOUNDS.sheets.max;
 // A WebP's longest side in pixels.
 const MAX_SIDE = 16_383;
-
-const FAULTS = {
-  unknown_duration: "The source's duration is unknown; a storyboard needs it.",
-  too_many_tiles: (interval: number, tiles: number) =>
-    `must make at most ${MAX_TILES} tiles; ${interval} s make ${tiles}.`,
-  too_large: (side: number) => `must make sheets of at most ${MAX_SIDE} pixels; these have ${side}.`,
-  too_many_sprites: (columns: number, rows: number, sprites: number) =>
-    `must leave at most ${MAX_SPRITES} sheets; ${columns}x${rows} tiles make ${sprites}.`,
-} as const;
 
 /** Small pictures of a video, laid out as tiles on sprites. */
 export const storyboard = optionGroup({
@@ -94,19 +85,17 @@ export function planSprite(
   options: StoryboardOptions,
   tile: { width: number; height: number },
 ): Sprite {
-  if (duration === null) throw new MediaError("input_unsupported", FAULTS.unknown_duration);
+  if (duration === null) throw errors.storyboardDurationUnknown();
   const interval = Math.round((options.interval ?? defaultInterval(duration)) * 1000) / 1000;
   const tiles = countTiles(duration, interval);
-  if (tiles > MAX_TILES) {
-    throw invalid("options.interval", FAULTS.too_many_tiles(interval, tiles), "invalid_options");
-  }
+  if (tiles > MAX_TILES) throw errors.tooManyTiles({ max: MAX_TILES, interval, tiles });
   const columns = Math.min(tiles, options.columns ?? STORYBOARD_DEFAULTS.columns);
   const rows = Math.min(Math.ceil(tiles / columns), options.rows ?? STORYBOARD_DEFAULTS.rows);
   const side = Math.max(columns * tile.width, rows * tile.height);
-  if (side > MAX_SIDE) throw invalid("options.width", FAULTS.too_large(side), "invalid_options");
+  if (side > MAX_SIDE) throw errors.spriteTooLarge({ max: MAX_SIDE, side });
   const sheets = Math.ceil(tiles / (columns * rows));
   if (sheets > MAX_SPRITES) {
-    throw invalid("options.columns", FAULTS.too_many_sprites(columns, rows, sheets), "invalid_options");
+    throw errors.tooManySprites({ max: MAX_SPRITES, columns, rows, sprites: sheets });
   }
   return { interval, tiles, columns, rows, sheets };
 }

@@ -137,13 +137,15 @@ export function burnFiles(options: SubtitleOptions, sources: readonly SourceFact
   ];
 }
 
+const UNSAFE_PATH = "The path of a filter's file has other characters.";
+
 /**
  * Returns the filters that draw text into finished pictures. Times in the file count from the start of the output; the font is alone in
  * its folder. Throws a RangeError for a path with characters that filters interpret.
  */
 function burnFilters(text: number, { at, fps, files }: OverContext): string[] {
   const [textPath, fontPath] = [files[text], files[text + 1]].map((path = "") => {
-    if (!/^[\w./-]+$/.test(path)) throw new RangeError("The path of a filter's file has other characters.");
+    if (!/^[\w./-]+$/.test(path)) throw new RangeError(UNSAFE_PATH);
     return path;
   }) as [string, string];
   // The filter truncates times to whole milliseconds; a picture at the start of a text has to show it.

@@ -1,14 +1,10 @@
 import { z } from "zod";
-import { invalid } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { BOUNDS } from "../formats.ts";
+import { errors } from "../plan-errors.ts";
 import type { SourceFacts, SourceStream } from "../source-facts.ts";
 
 const RULE = `must be the index of a sound track, from 0, or a language such as "en".`;
-const FAULTS = {
-  absent: (tracks: string) => `is none of the source's sound tracks, which are ${tracks}.`,
-  silent: "names a sound track of a source that has no sound.",
-} as const;
 
 const schema = z
   .union(
@@ -51,11 +47,6 @@ type Track = OptionValues<typeof track.options>["track"];
 /** Most sound tracks of adaptive video. */
 export const MAX_TRACKS = 16;
 
-/** Creates the error for a track of a source that has no sound. */
-export function refuseSilent() {
-  return invalid("options.track", FAULTS.silent, "invalid_options");
-}
-
 /**
  * Returns the index, among the source's sound tracks, of the one that the options name; by default the first whose codec is known.
  *
@@ -69,7 +60,7 @@ export function findTrack(source: SourceFacts, name: Track = knownTracks(source)
     typeof name === "number" ? name : tracks.findIndex(({ language }) => matchesLanguage(language, name));
   if (tracks[index]) return index;
   const names = tracks.map(({ language }, at) => `${at}${language ? ` (${language})` : ""}`);
-  throw invalid("options.track", FAULTS.absent(names.join(", ") || "0"), "invalid_options");
+  throw errors.trackAbsent({ tracks: names });
 }
 
 /** Returns a source reduced to one of its sound tracks: all facts about sound are about that track. */

@@ -1,19 +1,10 @@
 import { z } from "zod";
-import { invalid } from "../errors.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { hexColor, issue, parseColor, type Report, wholeWithin } from "../fields.ts";
 import { BOUNDS, DEFAULT_FORMAT, WAVEFORM_DEFAULTS, type WaveformFormat } from "../formats.ts";
+import { errors } from "../plan-errors.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { MAX_POINTS, MIN_SAMPLES, samplesPerPixel } from "./waveform-zoom.ts";
-
-const FAULTS = {
-  too_close: (most: number, sample_rate: number) =>
-    `must be at most ${most} for this source, which has ${sample_rate} samples a second.`,
-  too_many: (points: number) =>
-    `would make ${points} points of this source; ${MAX_POINTS} is the most, so use more samples per pixel.`,
-  unknown_duration:
-    "needs a source whose duration is known; give options.samples_per_pixel or options.pixels_per_second.",
-} as const;
 
 const POINTS = "a whole number of points";
 const pixels = wholeWithin(BOUNDS.pixels, "a whole number of pixels");
@@ -188,12 +179,12 @@ export function planWaveform(
   const zoom = zoomOf(options, duration);
   const samples = samplesPerPixel(zoom, sample_rate);
   if ("pixels_per_second" in zoom && samples < MIN_SAMPLES) {
-    const rule = FAULTS.too_close(Math.floor(sample_rate / MIN_SAMPLES), sample_rate);
-    throw invalid("options.pixels_per_second", rule, "invalid_options");
+    throw errors.zoomTooClose({ max: Math.floor(sample_rate / MIN_SAMPLES), sampleRate: sample_rate });
   }
   const points = ((duration ?? 0) * sample_rate * (split ? channels : 1)) / samples;
   if (format !== "png" && points > MAX_POINTS) {
-    throw invalid(`options.${Object.keys(zoom)[0]}`, FAULTS.too_many(Math.ceil(points)), "invalid_options");
+    const [name = ""] = Object.keys(zoom);
+    throw errors.tooManyPoints({ name, points: Math.ceil(points), max: MAX_POINTS });
   }
   return { zoom, split, bits: options.bits ?? WAVEFORM_DEFAULTS.bits, picture: planPicture(options) };
 }
@@ -205,8 +196,7 @@ function zoomOf(options: WaveformOptions, duration: number | null): WaveformPlan
   const points = format === "png" ? width : options.points;
   if (points === undefined) return { samples_per_pixel: WAVEFORM_DEFAULTS.samples_per_pixel };
   if (duration !== null) return { points, seconds: duration };
-  const name = format === "png" ? "width" : "points";
-  throw invalid(`options.${name}`, FAULTS.unknown_duration, "invalid_options");
+  throw errors.pointsDurationUnknown({ name: format === "png" ? "width" : "points" });
 }
 
 function planPicture(options: WaveformOptions): WaveformPlan["picture"] {

@@ -2,6 +2,7 @@ import { audioFilterChain, type Gain, keepsLayout } from "../features/audio-filt
 import { soundFilters } from "../features.ts";
 import type { AudioPlan } from "../plan.ts";
 import type { Source } from "../source.ts";
+import { errors } from "./errors.ts";
 import type { Toolset } from "./toolset.ts";
 import type { Trim } from "./trim.ts";
 
@@ -15,7 +16,7 @@ export function audioArgs(
 ): string[] {
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
-  if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
+  if (!tool) throw errors.encoderMissing({ tools: toolset.name, codec: audio.codec });
   const filters = [...trim.audio, ...soundFilters(trim), ...audioFilterChain(audio, source, gain)];
   return [
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),

@@ -1,9 +1,9 @@
 import { type Chapter, readChapters } from "../chapters.ts";
 import { CONTAINERS, containerOf } from "../containers.ts";
-import { MediaError } from "../errors.ts";
 import { displayedSize, parsePixelAspect, toRightAngle } from "../picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../source.ts";
 import { readTags, type Tags } from "../tags.ts";
+import { errors } from "./errors.ts";
 
 /** Facts about a file that do not come from ffprobe. */
 export interface ProbedFile {
@@ -46,7 +46,7 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
     asText(asRecord(format.tags).major_brand),
     codecs,
   );
-  if (!name || (!video && !audio)) throw unsupported("The file has no readable sound or pictures.");
+  if (!name || (!video && !audio)) throw errors.noStreams();
 
   const animated = name.image && isAnimated(format, video);
   const still = name.image && !animated;
@@ -79,7 +79,7 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
   const frame = frames.find((each) => each.media_type === "video") ?? {};
   const coded_width = asNumber(video.width) ?? 0;
   const coded_height = asNumber(video.height) ?? 0;
-  if (coded_width <= 0 || coded_height <= 0) throw unsupported("The size of the pictures cannot be read.");
+  if (coded_width <= 0 || coded_height <= 0) throw errors.pictureSizeUnreadable();
   const ratio = asText(video.sample_aspect_ratio) ?? "1:1";
   const pixel_aspect = parsePixelAspect(ratio);
   const rotate = toRightAngle(clockwise(video, frame));
@@ -252,10 +252,6 @@ function codecOf(stream: Report | undefined): string | null {
 function specified(value: unknown): string | undefined {
   const text = asText(value);
   return text === "unknown" || text === "unspecified" || text === "reserved" ? undefined : text;
-}
-
-function unsupported(message: string): MediaError {
-  return new MediaError("input_unsupported", message);
 }
 
 // Unknown fields must be absent, not undefined.

@@ -6,6 +6,7 @@ import { storedPicture } from "../picture-geometry.ts";
 import type { Geometry, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { filterContext, isRgb, sourceColor } from "./color.ts";
+import { errors } from "./errors.ts";
 import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./picture-graph.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
 import type { Trim } from "./trim.ts";
@@ -71,7 +72,7 @@ export function imageScaling(plan: Plan, source: Source, image: ImagePlan, tools
 export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {
   const format = plan.format as ImageFormat;
   const tool = imageTool(toolset, format, image);
-  if (!tool) throw new RangeError(`${toolset.name} has no ${format} encoder.`);
+  if (!tool) throw errors.encoderMissing({ tools: toolset.name, codec: format });
   return [...["-c:v", tool.encoder, ...tool.args], ...qualityArgs(format, image), ...timingArgs(image)];
 }
 

@@ -1,5 +1,6 @@
 import { FORMATS } from "../formats.ts";
 import type { Chunk, Plan } from "../plan.ts";
+import { errors } from "./errors.ts";
 
 /** The output file of a chunk; for adaptive video, the master playlist. */
 export interface OutputFile {
@@ -67,7 +68,7 @@ export function muxerArgs(plan: Plan): string[] {
   // The intermediate audio from which the waveform is measured.
   if (plan.waveform) return ["-f", "wav", "-rf64", "auto"];
   const args = MUXERS[plan.format];
-  if (!args) throw new RangeError(`No muxer for ${plan.format}.`);
+  if (!args) throw errors.muxerMissing(plan);
   return [...loopArgs(plan), ...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];
 }
 
@@ -110,6 +111,6 @@ const MUXERS: Readonly<Record<string, readonly string[]>> = {
 
 function factsOf(plan: Plan): { extension: string; mime: string } {
   const facts = (FORMATS[plan.kind] as Record<string, { extension: string; mime: string }>)[plan.format];
-  if (!facts) throw new RangeError(`Unknown format ${plan.format} of ${plan.kind}.`);
+  if (!facts) throw errors.formatUnknown(plan);
   return facts;
 }

@@ -1,7 +1,8 @@
-import { MediaError } from "../errors.ts";
+import type { MediaError } from "../errors.ts";
 import { sourceForTrack } from "../features/track.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
+import { errors } from "./errors.ts";
 
 /**
  * Parses the output time in seconds from a line of ffmpeg's `-progress` or status output, clamped to 0 to `duration` (if known);
@@ -61,34 +62,21 @@ const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00)|nothing was encoded/
  */
 export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk, source: Source): void {
   const text = log.join("\n");
-  type Kind = "input_unsupported" | "out_of_memory" | "worker_lost" | "encode_failed";
-  const fault = (kind: Kind, message: string) => new MediaError(kind, message, { cause: text });
+  const cause = { log: text };
   // Even with exit code 0: ffmpeg (5.1) reports success for WebM and WAV when writing failed.
-  if (signal === "SIGXFSZ" || DISK_FULL.test(text)) throw diskFull(text);
-  if (signal === "SIGKILL" || signal === "SIGTERM")
-    throw fault("worker_lost", "The encoder was terminated from outside; try again.");
-  if (CUT_OFF.test(text) || (plan.still && CUT_STILL.test(text)))
-    throw fault("input_unsupported", "The input is damaged or cut off.");
+  if (signal === "SIGXFSZ" || DISK_FULL.test(text)) throw errors.diskFull(cause);
+  if (signal === "SIGKILL" || signal === "SIGTERM") throw errors.terminated(cause);
+  if (CUT_OFF.test(text) || (plan.still && CUT_STILL.test(text))) throw errors.inputCutOff(cause);
   if (code !== 0) {
-    if (/matches no streams/.test(text)) {
-      throw fault("input_unsupported", "The input lacks a stream that it claims to have.");
-    }
-    if (READER_FAILED.test(text))
-      throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
-    if (TIMELESS.test(text))
-      throw fault("input_unsupported", "The input is damaged: it does not say when all its packets play.");
-    if (NO_MEMORY.test(text)) {
-      throw fault("out_of_memory", "The work needs more memory than this encoder has.");
-    }
-    if (signal) throw fault("encode_failed", `ffmpeg crashed (${signal}).`);
-    if (UNREADABLE.test(text))
-      throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
+    if (/matches no streams/.test(text)) throw errors.streamMissing(cause);
+    if (READER_FAILED.test(text)) throw errors.inputUnreadable(cause);
+    if (TIMELESS.test(text)) throw errors.packetsUntimed(cause);
+    if (NO_MEMORY.test(text)) throw errors.outOfMemory(cause);
+    if (signal) throw errors.crashed({ ...cause, signal });
+    if (UNREADABLE.test(text)) throw errors.inputUnreadable(cause);
     const last = log.findLast((line) => !STATUS.test(line));
     if (last && EMPTY.test(last)) throw emptyOutput(plan);
-    throw fault(
-      "encode_failed",
-      last ? `ffmpeg failed: ${last.replace(URL, "(URL)")}.` : "ffmpeg failed without a message.",
-    );
+    throw errors.failed({ ...cause, message: last?.replace(URL, "(URL)") });
   }
   // A chunk may be empty when the audio outlasts the video; a whole output may not.
   if (chunk.track !== "all") return;
@@ -108,23 +96,13 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
     sourceForTrack(source, plan).streams?.find(({ kind }) => kind === "audio")?.end ??
     Number.POSITIVE_INFINITY;
   if (reached >= Math.min(plan.duration, (sound - plan.start) / (plan.speed ?? 1)) * 0.8 - 0.1) return;
-  throw new MediaError("input_unsupported", "The input ends too early: it is cut off.");
-}
-
-/** Returns the {@link MediaError} for a full disk; `log` is ffmpeg's. */
-export function diskFull(log?: string): MediaError {
-  return new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: log });
+  throw errors.inputEndsEarly();
 }
 
 /** Returns the {@link MediaError} for empty output. */
 export function emptyOutput(plan: Plan): MediaError {
-  if (plan.still) return new MediaError("input_unsupported", "The input is damaged or cut off.");
-  return plan.start > 0 || plan.end !== null
-    ? new MediaError("encode_failed", "The input has nothing in the requested time range.")
-    : new MediaError(
-        "input_unsupported",
-        "Nothing in the input can be decoded: it is damaged, or a variant that this encoder cannot read.",
-      );
+  if (plan.still) return errors.inputCutOff();
+  return plan.start > 0 || plan.end !== null ? errors.rangeEmpty() : errors.nothingDecoded();
 }
 
 // Formats whose headers state the exact duration.

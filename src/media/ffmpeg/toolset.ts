@@ -9,6 +9,7 @@ import type { RefusalReason } from "../refusal.ts";
 import { decodedSounds } from "../sound-plan.ts";
 import type { Source } from "../source.ts";
 import { filterContext } from "./color.ts";
+import { errors } from "./errors.ts";
 
 /** One of ffmpeg's encoders, with its arguments besides rate and size. */
 export interface Tool {
@@ -195,7 +196,7 @@ export const NATIVE_TOOLS: Toolset = {
 export function videoTool(toolset: Toolset, codec: VideoCodec, { width, height }: Size): Tool {
   const standard = toolset.video[codec];
   const encoder = Math.min(width, height) < SMALL_SIDE ? (toolset.small[codec] ?? standard) : standard;
-  if (!encoder) throw new RangeError(`${toolset.name} has no ${codec} encoder.`);
+  if (!encoder) throw errors.encoderMissing({ tools: toolset.name, codec });
   return encoder;
 }
 

@@ -1,0 +1,225 @@
+import { quote } from "../util/quote.ts";
+import { invalid, MediaError } from "./errors.ts";
+
+const NEEDS = {
+  video: "Video needs pictures",
+  image: "An image needs pictures",
+  animation: "An animation needs pictures",
+  storyboard: "A storyboard needs pictures",
+} as const;
+/** A kind whose source must have pictures. */
+export type PictureKind = keyof typeof NEEDS;
+
+const JOIN_FAULTS = {
+  format: "is no MP4 or MOV with one index for the whole file",
+  index: "has an index that cannot be joined, as with several tracks of pictures or turned ones",
+  codec: "has pictures in a codec, or in a form of it, that cannot be joined",
+  cut: "hides some of its pictures",
+  entry: "does not begin with a picture that needs no other",
+  different: "was encoded in another way than the input",
+  many: "has more pictures than can be joined",
+} as const;
+/** Why the pictures of a video cannot follow those of the one before without an encode. */
+export type JoinFault = "output" | keyof typeof JOIN_FAULTS;
+
+type Codec = string | null | undefined;
+
+const option = (name: string, rule: string) => invalid(`options.${name}`, rule, "invalid_options");
+const copy = (why: string) => option("mode", `cannot be "copy": ${why}.`);
+// The parameter of `optionsForSize`, not the option.
+const TARGET_SIZE = { param: "target_size" } as const;
+
+/** The errors of requests and of planning: the kind, the English and the field at fault of each, with its facts as parameters. */
+export const errors = {
+  // Bodies and URLs.
+  notObject: () => new MediaError("request_invalid", "The body must be a JSON object."),
+  wrongBody: () => new MediaError("request_invalid", "The body is wrong."),
+  urlOptionUnknown: ({ pair, names }: { pair: string; names: readonly string[] }) =>
+    new MediaError(
+      "request_invalid",
+      `Unknown option ${quote(pair)} in the URL; they are ${names.join(", ")}.`,
+    ),
+  urlOptionRepeated: ({ name }: { name: string }) => option(name, "is given twice."),
+
+  // The source.
+  kindUnknown: ({ kind }: { kind: string }) =>
+    new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`),
+  noSound: () =>
+    new MediaError("input_no_audio", "The source has no sound; use kind video or image.", {
+      reason: { code: "no_sound" },
+    }),
+  noPictures: ({ kind }: { kind: PictureKind }) =>
+    new MediaError("input_no_video", `${NEEDS[kind]}, and the source has none; use kind audio.`, {
+      reason: { code: "no_pictures", kind },
+    }),
+  stillImage: () =>
+    new MediaError("input_no_video", "The source is a still image; use kind image.", {
+      reason: { code: "still_image" },
+    }),
+  pictureSizeUnknown: () =>
+    new MediaError("input_unsupported", "The size of the source's pictures could not be read."),
+  picturesTooSmall: () =>
+    new MediaError("input_unsupported", "The source's pictures are too small to stream."),
+  stillsDurationUnknown: () =>
+    new MediaError("input_unsupported", "The source's duration is unknown; several stills need it."),
+  storyboardDurationUnknown: () =>
+    new MediaError("input_unsupported", "The source's duration is unknown; a storyboard needs it."),
+
+  // Options that do not suit the source.
+  startBeyondEnd: ({ start, duration }: { start: number; duration: number }) =>
+    new MediaError(
+      "invalid_options",
+      `options.start (${start}) must be before the end of the source (${duration} s).`,
+      { param: "options.start", reason: { code: "start_beyond_end", start, duration } },
+    ),
+  noTimeline: ({ name }: { name: string }) =>
+    option(name, "needs a source with a timeline; this is a still image."),
+  trackOfSilence: () => option("track", "names a sound track of a source that has no sound."),
+  trackAbsent: ({ tracks }: { tracks: readonly string[] }) =>
+    option("track", `is none of the source's sound tracks, which are ${tracks.join(", ") || "0"}.`),
+  fadeTooLong: ({ name, duration }: { name: "fade_in" | "fade_out"; duration: number }) =>
+    option(name, `is longer than the output, which has ${duration} seconds for its fades.`),
+  fadeEndUnknown: () => option("fade_out", "needs a source whose duration is known."),
+  sizeOutOfBounds: ({
+    side,
+    width,
+    height,
+    max,
+  }: {
+    side: "width" | "height";
+    width: number;
+    height: number;
+    max: number;
+  }) => option(side, `gives a picture of ${width}x${height} pixels; each side must be from 1 to ${max}.`),
+  cropOutside: ({ width, height }: { width: number; height: number }) =>
+    option("crop", `must lie within the picture of ${width}x${height} pixels and hold at least one.`),
+  stillsBeyondDuration: ({ max, duration }: { max: number; duration: number }) =>
+    option("count", `must be at most ${max} for ${Number(duration.toFixed(3))} s.`),
+  tooManyStills: ({ max, interval, stills }: { max: number; interval: number; stills: number }) =>
+    option("interval", `must make at most ${max} stills; ${interval} s make ${stills}.`),
+  tooManyTiles: ({ max, interval, tiles }: { max: number; interval: number; tiles: number }) =>
+    option("interval", `must make at most ${max} tiles; ${interval} s make ${tiles}.`),
+  spriteTooLarge: ({ max, side }: { max: number; side: number }) =>
+    option("width", `must make sheets of at most ${max} pixels; these have ${side}.`),
+  tooManySprites: ({
+    max,
+    columns,
+    rows,
+    sprites,
+  }: {
+    max: number;
+    columns: number;
+    rows: number;
+    sprites: number;
+  }) => option("columns", `must leave at most ${max} sheets; ${columns}x${rows} tiles make ${sprites}.`),
+  zoomTooClose: ({ max, sampleRate }: { max: number; sampleRate: number }) =>
+    option(
+      "pixels_per_second",
+      `must be at most ${max} for this source, which has ${sampleRate} samples a second.`,
+    ),
+  tooManyPoints: ({ name, points, max }: { name: string; points: number; max: number }) =>
+    option(
+      name,
+      `would make ${points} points of this source; ${max} is the most, so use more samples per pixel.`,
+    ),
+  pointsDurationUnknown: ({ name }: { name: string }) =>
+    option(
+      name,
+      "needs a source whose duration is known; give options.samples_per_pixel or options.pixels_per_second.",
+    ),
+
+  // Copies.
+  copyPicturesUntimed: ({ format }: { format: string }) =>
+    copy(`${format} does not say when its pictures are shown`),
+  copySoundUntimed: ({ format }: { format: string }) => copy(`${format} does not say when its sound plays`),
+  copyCutAtStart: ({ format }: { format: string }) => copy(`${format} can only be cut at its end`),
+  copyCodecDiffers: ({ own, codec }: { own: Codec; codec: string }) =>
+    copy(`the pictures are ${own}, not ${codec}`),
+  copyPicturesNotInFormat: ({ format, codec }: { format: string; codec: Codec }) =>
+    copy(`${format} cannot hold pictures in ${codec} here`),
+  copySoundNotInVideo: ({ format, codec }: { format: string; codec: Codec }) =>
+    copy(`${format} cannot hold sound in ${codec} here; mute leaves it out`),
+  copySoundNotInFormat: ({ format, codec }: { format: string; codec: Codec }) =>
+    copy(`${format} cannot hold sound in ${codec} here`),
+  copyFlacCut: () => copy("a cut of flac needs an encode, which loses nothing"),
+  copyJoinedSound: () =>
+    copy(
+      "frames of sound do not end where pictures do, so joined sound is encoded; without mode it alone is, and mute leaves it out",
+    ),
+  copyJoinRefused: ({ fault, input }: { fault: JoinFault; input: number }) =>
+    copy(
+      fault === "output"
+        ? "joined videos that are copied need an MP4 or MOV"
+        : `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`,
+    ),
+
+  // Target sizes.
+  targetSizeTooSmall: ({ bytes, duration }: { bytes: number; duration: number }) =>
+    new MediaError(
+      "invalid_options",
+      `options.target_size (${bytes}) is too small for ${duration} seconds with these options.`,
+      { param: "options.target_size", reason: { code: "size_too_small", bytes, duration } },
+    ),
+  targetSizeDurationUnknown: () =>
+    new MediaError(
+      "invalid_options",
+      "The duration of the source is unknown, so options.target_size cannot be met; use bitrate.",
+      { param: "options.target_size", reason: { code: "size_unknown_duration" } },
+    ),
+  sizeNotPositive: () =>
+    new MediaError("invalid_options", "The target size must be a number above 0.", {
+      ...TARGET_SIZE,
+      reason: { code: "size_not_positive" },
+    }),
+  sizeUnbounded: () =>
+    new MediaError(
+      "invalid_options",
+      "A target size applies to video and sound only; here the size in pixels and the quality decide.",
+      { ...TARGET_SIZE, reason: { code: "size_unbounded" } },
+    ),
+  sizeLossless: ({ format }: { format: string }) =>
+    new MediaError(
+      "invalid_options",
+      `${format} is lossless and has no bitrate; a target size needs mp3, aac, ogg or opus.`,
+      { ...TARGET_SIZE, reason: { code: "size_lossless", format } },
+    ),
+  sizeDurationUnknown: () =>
+    new MediaError(
+      "invalid_options",
+      "How long this takes to play is not known, so no bitrate can be worked out; choose a quality.",
+      TARGET_SIZE,
+    ),
+  sizeTooSmall: ({ bytes, minBytes, seconds }: { bytes: number; minBytes: number; seconds: number }) =>
+    new MediaError(
+      "invalid_options",
+      `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(minBytes, Math.ceil)}.`,
+      TARGET_SIZE,
+    ),
+
+  // Bugs.
+  tooFewAnchors: () => new RangeError("The rate has too few anchors."),
+  noRungs: () => new RangeError("The ladder has no rungs."),
+  optionMissing: ({ kind, name }: { kind: string; name: string }) =>
+    new RangeError(`${kind} has no option ${name}.`),
+};
+
+const UNITS = [
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "kB"],
+  [1, "B"],
+] as const;
+
+// Three significant digits, as the page formats them; a minimum is rounded up, so that it suffices when typed in.
+function sizeText(bytes: number, round: (value: number) => number): string {
+  const [unit, name] = UNITS.find(([each]) => bytes >= each) ?? [1, "B"];
+  const figures = 10 ** (2 - Math.floor(Math.log10(Math.max(1, bytes / unit))));
+  return `${round((bytes / unit) * figures) / figures} ${name}`;
+}
+
+function clockText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(rest)}`;
+}

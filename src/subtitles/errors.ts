@@ -1,0 +1,20 @@
+import { MediaError } from "../media/errors.ts";
+import { MIB } from "../util/bytes.ts";
+
+/** The errors of subtitle files: the kind and the English of each, with its facts as parameters. */
+export const errors = {
+  largeFile: ({ maxBytes }: { maxBytes: number }) =>
+    new MediaError("input_too_large", `It must be subtitles of at most ${maxBytes / MIB} MiB.`),
+  notUnicode: () =>
+    new MediaError("input_unsupported", "It must be text in UTF-8, or in UTF-16 with a byte order mark."),
+  formatUnknown: () =>
+    new MediaError("input_unsupported", "It must be subtitles in SRT, WebVTT, ASS or SSA."),
+  longCue: ({ maxLength }: { maxLength: number }) =>
+    new MediaError("input_too_large", `None of its texts can have more than ${maxLength} letters.`),
+  tooMuchText: ({ cues, bytes }: { cues: number; bytes: number }) =>
+    new MediaError(
+      "input_too_large",
+      `An output can hold ${cues.toLocaleString("en")} cues and ${bytes / MIB} MiB of text, in all of its tracks.`,
+    ),
+  largeBlock: () => new RangeError("The text is too long."),
+};
