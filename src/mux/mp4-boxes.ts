@@ -39,6 +39,25 @@ export function u64(...values: readonly number[]): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
+/** The largest 32-bit number; boxes have wide forms for larger sizes and offsets. */
+export const MAX_UINT32 = 0xffffffff;
+
+/** The identity matrix of a track or movie. */
+export const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
+
+/** Writes an hdlr box; a MOV also stores the component type, and the name with a length. */
+export function handlerBox(quicktime: boolean, component: string, kind: string, name: Uint8Array): Bytes {
+  const text = quicktime ? [Uint8Array.of(name.length), name] : [name, Uint8Array.of(0)];
+  const type = quicktime ? letters(component) : u32(0);
+  return fullBox("hdlr", 0, 0, [type, letters(kind), u32(0, 0, 0), ...text]);
+}
+
+/** Encodes a text in UTF-8, cut between characters to at most `maxBytes` bytes. */
+export function cutText(text: string, maxBytes: number): Uint8Array {
+  const bytes = new Uint8Array(maxBytes);
+  return bytes.subarray(0, new TextEncoder().encodeInto(text, bytes).written);
+}
+
 export function letters(text: string): Uint8Array {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }

@@ -10,8 +10,11 @@ import {
   createGatherer,
   fullBox,
   type Gatherer,
+  handlerBox,
   lengthOf,
   letters,
+  MATRIX,
+  MAX_UINT32,
   u16,
   u32,
   u64,
@@ -23,8 +26,6 @@ export type Mp4Copy = (write: (bytes: Uint8Array) => Promise<void>) => Promise<v
 
 // Bytes per read.
 const BLOCKS = { vide: 4 * MIB, soun: MIB } as const;
-// Larger offsets and sizes take 64 bits.
-const MAX_UINT32 = 0xffffffff;
 
 /** Plans an MP4 or MOV from finished tracks, pictures first: the index, then the chunks in order of time. */
 export function planFile(
@@ -80,7 +81,6 @@ function writeFront(
   return [...type, ...index.write(placeOf, wide), ...mdat];
 }
 
-const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
 const RATE = u32(0x10000);
 
 const KINDS = {
@@ -121,8 +121,8 @@ function closeTrack(build: Mp4Build, id: number, movieTicks: number): Mp4Index &
   const length = edits.reduce((sum, edit) => sum + edit.length, 0);
   const tkhd = timed("tkhd", 3, [id, 0], length, [u32(0, 0), u16(0, group, volume, 0), MATRIX, first.shown]);
   const mdhd = timed("mdhd", 0, [first.ticks], duration, [u16(first.language, 0)]);
-  const hdlr = handler(first.quicktime, "mhlr", first.kind, name);
-  const data = first.quicktime ? handler(true, "dhlr", "url ", "DataHandler") : [];
+  const hdlr = handlerBox(first.quicktime, "mhlr", first.kind, letters(name));
+  const data = first.quicktime ? handlerBox(true, "dhlr", "url ", letters("DataHandler")) : [];
   const dinf = box("dinf", fullBox("dref", 0, 0, [u32(1)], fullBox("url ", 0, 1)));
   const tables = sampleTables(build);
   return {
@@ -176,13 +176,6 @@ function chunkTable(chunks: readonly Mp4Chunk[]): Bytes {
     table.push(1);
   }
   return fullBox("stsc", 0, 0, [u32(table.length / 3), ...table.bytes()]);
-}
-
-// MOV also stores the handler's component type, and its name with a length.
-function handler(quicktime: boolean, component: string, kind: string, name: string): Bytes {
-  const text = quicktime ? [Uint8Array.of(name.length), letters(name)] : [letters(name), Uint8Array.of(0)];
-  const type = quicktime ? letters(component) : u32(0);
-  return fullBox("hdlr", 0, 0, [type, letters(kind), u32(0, 0, 0), ...text]);
 }
 
 // mvhd, tkhd and mdhd: no creation time, and a length of 64 bits in version 1.

@@ -71,8 +71,7 @@ export async function openMp4Part(
     (box) => box.kind === "trak" && (only === undefined || readHandler(moov, box) === only),
   );
   if (!trak) return "empty";
-  const tkhd = findBox(moov, trak, "tkhd");
-  const facts = tkhd && index.tracks.get(readTrackId(moov, tkhd));
+  const facts = index.tracks.get(readTrackId(moov, trak));
   if (more.length > 0 || !facts?.consistent || facts.bytes > input.size) return null;
   if (facts.packets === 0) return "empty";
   const track = readTrack(moov, trak);

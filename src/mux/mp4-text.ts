@@ -9,11 +9,24 @@ import { concatBytes, viewOf } from "../util/bytes.ts";
 import { threeLetters } from "../util/language.ts";
 import { errors } from "./errors.ts";
 import type { Edit } from "./file-edit.ts";
-import { type Bytes, box, fullBox, lengthOf, letters, u16, u32, u64 } from "./mp4-boxes.ts";
-import { writeNeroList } from "./webm-text.ts";
+import {
+  type Bytes,
+  box,
+  cutText,
+  fullBox,
+  handlerBox,
+  lengthOf,
+  letters,
+  MATRIX,
+  MAX_UINT32,
+  u16,
+  u32,
+  u64,
+} from "./mp4-boxes.ts";
 
 const TICKS = 1000;
-const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
+// The length of a name or title may be a single byte.
+const MAX_NAME = 255;
 // Players enable one track of a group at a time.
 const GROUP = 3;
 // Bits of a track's header: enabled, and part of the movie.
@@ -116,28 +129,18 @@ export function writeTextTrak({ id, track, samples, place, movie, quicktime }: T
   const edts = delay > 0 ? box("edts", fullBox("elst", 1, 0, edits)) : [];
   const language = packLanguage(threeLetters(track?.language));
   const mdhd = fullBox("mdhd", 1, 0, [u64(0, 0), u32(TICKS), u64(ms), u16(language, 0)]);
-  // encodeInto writes whole characters only.
-  const buffer = new Uint8Array(255);
   const label = track ? (track.title ?? "SubtitleHandler") : "ChapterHandler";
-  const name = buffer.subarray(0, new TextEncoder().encodeInto(label, buffer).written);
-  const handler = (component: string, kind: string, text: Uint8Array) =>
-    fullBox("hdlr", 0, 0, [
-      quicktime ? letters(component) : u32(0),
-      letters(kind),
-      u32(0, 0, 0),
-      ...(quicktime ? [Uint8Array.of(text.length), text] : [text, Uint8Array.of(0)]),
-    ]);
   // QuickTime has a general media header, and a text header for its own text.
   const general = fullBox("gmin", 0, 0, [u16(0x40, 0x8000, 0x8000, 0x8000), u16(0, 0)]);
   const plain = quicktime ? box("gmhd", general) : fullBox("nmhd", 0, 0);
   const header = track ? plain : box("gmhd", general, box("text", [MATRIX]));
-  const data = quicktime ? handler("dhlr", "url ", letters("DataHandler")) : [];
+  const data = quicktime ? handlerBox(true, "dhlr", "url ", letters("DataHandler")) : [];
   const dinf = box("dinf", fullBox("dref", 0, 0, [u32(1)], fullBox("url ", 0, 1)));
   const entry = track ? timedEntry(track) : TITLE_ENTRY;
   const minf = box("minf", header, data, dinf, writeTables(entry, samples, place));
   const title = track?.title ? box("udta", box("name", [new TextEncoder().encode(track.title)])) : [];
-  const kind = track ? "sbtl" : "text";
-  return box("trak", tkhd, edts, box("mdia", mdhd, handler("mhlr", kind, name), minf), title);
+  const hdlr = handlerBox(quicktime, "mhlr", track ? "sbtl" : "text", cutText(label, MAX_NAME));
+  return box("trak", tkhd, edts, box("mdia", mdhd, hdlr, minf), title);
 }
 
 // QuickTime text: no flags, centered, black background, an empty box, reserved bytes, default font, white, no font name.
@@ -196,8 +199,6 @@ function packLanguage(language: string): number {
 }
 
 const CONTAINERS: ReadonlySet<string> = new Set(["moov", "trak", "mdia", "minf", "stbl"]);
-// Larger offsets take 64 bits.
-const MAX_UINT32 = 0xffffffff;
 
 /**
  * Plans text tracks and chapters for a finished MP4 or MOV: a new index and the samples replace the old index; everything else
@@ -257,6 +258,15 @@ export async function addToMp4(
   const large = reader.size + size(true) > MAX_UINT32;
   const shift = size(large) - (range.end - range.start);
   return [{ start: range.start, end: range.end, bytes: [...write(shift, large), ...mdat, ...bytes] }];
+}
+
+/** Writes chapters as Nero's list (chpl): starts in units of 100 ns. */
+export function writeNeroList(chapters: readonly Chapter[]): Bytes {
+  const entries = chapters.flatMap(({ start, title }) => {
+    const text = cutText(title, MAX_NAME);
+    return [u64(Math.round(start * 1e7)), Uint8Array.of(text.length), text];
+  });
+  return fullBox("chpl", 1, 0, [u32(0), Uint8Array.of(chapters.length), ...entries]);
 }
 
 interface Move {

@@ -229,19 +229,10 @@ function recoveryFrames(sei: Uint8Array): number | null {
   while (at + 2 < sei.length) {
     const type = number();
     const size = number();
-    if (type === RECOVERY_POINT) return expGolomb(sei.subarray(at, at + size));
+    if (type === RECOVERY_POINT) return createBits(sei.subarray(at, at + size)).unsigned();
     at += size;
   }
   return null;
-}
-
-function expGolomb(bytes: Uint8Array): number {
-  const bit = (at: number) => ((bytes[at >> 3] ?? 0) >> (7 - (at & 7))) & 1;
-  let zeros = 0;
-  while (zeros < 16 && bit(zeros) === 0) zeros++;
-  let value = 0;
-  for (let at = zeros; at <= 2 * zeros; at++) value = value * 2 + bit(at);
-  return value - 1;
 }
 
 /** Returns whether a VP8 packet holds a picture to be shown (RFC 6386, 9.1: show_frame); a hidden one is only a reference. */

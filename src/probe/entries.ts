@@ -6,6 +6,7 @@ import {
   Input,
   type InputVideoTrack,
 } from "mediabunny";
+import { EPSILON_SECONDS } from "../media/clock.ts";
 import { containerOf } from "../media/containers.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
@@ -34,8 +35,6 @@ export interface Finder {
 const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
 // Keyframes to check, going back, before giving up.
 const MAX_TRIES = 40;
-// Allows for rounding: a picture on an edge belongs to the span that starts there.
-const EPSILON_SECONDS = 0.0005;
 // Longer than any rounding, far shorter than an audio packet.
 const EPSILON_SOUND = 0.0001;
 const DEFAULT_FPS = 25;

@@ -1,5 +1,5 @@
 import type { Size } from "../media/picture-geometry.ts";
-import { MIB, viewOf } from "../util/bytes.ts";
+import { latinText, MIB, viewOf } from "../util/bytes.ts";
 import { type Box, findBox, listBoxes, readBoxHeader, readTrackId, readTracks } from "./mp4-boxes.ts";
 
 /** Facts from the first bytes of an image, in ffprobe's terms. */
@@ -97,8 +97,8 @@ interface HeifItems {
 
 /** Reads the items of an AVIF or HEIC; null for any other file. Throws a RangeError when the view ends too early. */
 function readItems(view: DataView): HeifItems | null {
-  if (text(view, 4, 4) !== "ftyp") return null;
-  const brands = text(view, 8, Math.min(view.getUint32(0), view.byteLength) - 8);
+  if (latinText(view, 4, 4) !== "ftyp") return null;
+  const brands = latinText(view, 8, Math.min(view.getUint32(0), view.byteLength) - 8);
   if (!/avif|avis|heic|heix|heim|heis|hevc|hevx|mif1|msf1/.test(brands)) return null;
   const full = findBox(view, { kind: "file", start: 0, end: view.byteLength }, "meta");
   // The rest of a truncated box may name the primary picture.
@@ -122,13 +122,6 @@ function readItems(view: DataView): HeifItems | null {
 
 function readId(view: DataView, at: number, wide: boolean): number {
   return wide ? view.getUint32(at) : view.getUint16(at);
-}
-
-/** Reads bytes as Latin-1. Throws a RangeError when the view ends too early. */
-export function text(view: DataView, offset: number, length: number): string {
-  let letters = "";
-  for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
-  return letters;
 }
 
 function placesOf(view: DataView, iprp: Box): ReadonlyMap<number, readonly number[]> {
@@ -191,7 +184,7 @@ export function readLayers(file: Uint8Array): HeifLayers | null {
 
 function hasAlphaLayer({ view, properties }: Pick<HeifItems, "view" | "properties">): boolean {
   return properties.some(
-    ({ kind, start, end }) => kind === "auxC" && ALPHA.test(text(view, start + 4, end - start - 4)),
+    ({ kind, start, end }) => kind === "auxC" && ALPHA.test(latinText(view, start + 4, end - start - 4)),
   );
 }
 
@@ -454,10 +447,9 @@ function readMoov(view: DataView): { frames: number; seconds: number } | null {
   const moov = { kind: "moov", start: 0, end: view.byteLength };
   const pictures = listBoxes(view, moov.start, moov.end).find((trak) => {
     const hdlr = findBox(view, trak, "mdia", "hdlr");
-    return hdlr !== null && text(view, hdlr.start + 8, 4) === "pict";
+    return hdlr !== null && latinText(view, hdlr.start + 8, 4) === "pict";
   });
-  const tkhd = pictures && findBox(view, pictures, "tkhd");
-  const track = tkhd && readTracks(view, moov).tracks.get(readTrackId(view, tkhd));
+  const track = pictures && readTracks(view, moov).tracks.get(readTrackId(view, pictures));
   if (!track?.consistent || track.packets === 0 || track.seconds <= 0) return null;
   return { frames: track.packets, seconds: track.seconds };
 }

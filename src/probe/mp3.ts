@@ -304,17 +304,17 @@ async function findFrame(reader: ByteReader): Promise<{ frame: number } | null> 
   let at = 0;
   for (let tags = 0; tags < MAX_TAGS; tags++) {
     const head = await reader.read({ start: at, end: at + HEADER });
-    const tag = tagSize(head);
+    const tag = id3Size(head);
     if (tag === 0) return startsFrame(head) ? { frame: at } : null;
     at += tag;
   }
   return null;
 }
 
-// ID3v2 (id3.org, 3.1): the size has four bytes of seven bits and excludes the header.
-function tagSize(head: Uint8Array): number {
-  if (head.length < HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return 0;
-  return HEADER + head.subarray(6, HEADER).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
+/** Returns the bytes of an ID3v2 tag (id3.org, 3.1) from its first ten bytes; 0 for none. */
+export function id3Size(head: Uint8Array): number {
+  if (head.length < HEADER || latin(head.subarray(0, 3)) !== "ID3") return 0;
+  return HEADER + sevenBits(head, 6);
 }
 
 // The tag of the first frame, after 9 to 32 bytes of side information: Xing for a variable bitrate, Info for a constant one.

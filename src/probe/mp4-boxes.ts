@@ -51,8 +51,10 @@ export function readTimescale(view: DataView, box: Box | null): number {
   return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
 }
 
-/** Returns a track's id, from its tkhd (8.3.2). */
-export function readTrackId(view: DataView, tkhd: Box): number {
+/** Returns a track's id, from its tkhd (8.3.2); 0 when that is absent or truncated. */
+export function readTrackId(view: DataView, trak: Box): number {
+  const tkhd = findBox(view, trak, "tkhd");
+  if (!tkhd || tkhd.end - tkhd.start < 24) return 0;
   return view.getUint32(tkhd.start + (view.getUint8(tkhd.start) === 1 ? 20 : 12));
 }
 
@@ -89,6 +91,25 @@ export function* readEdits(view: DataView, elst: Box): Generator<Edit, void> {
   }
 }
 
+/**
+ * Returns the seconds to add to a track's media times: its leading empty edits, minus the start of the first real one. `ticks` is the
+ * track's timescale.
+ */
+export function readShift(moov: DataView, trak: Box, ticks: number): number {
+  const elst = findBox(moov, trak, "edts", "elst");
+  const movieTicks = readTimescale(
+    moov,
+    findBox(moov, { kind: "moov", start: 8, end: moov.byteLength }, "mvhd"),
+  );
+  let shift = 0;
+  if (!elst || movieTicks === 0) return shift;
+  for (const { length, from } of readEdits(moov, elst)) {
+    if (from >= 0) return shift - from / ticks;
+    shift += length / movieTicks;
+  }
+  return shift;
+}
+
 /** The packets of one track, summed up from the index of an MP4 or MOV. */
 export interface TrackIndex {
   packets: number;
@@ -120,7 +141,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     const stbl = findBox(view, trak, "mdia", "minf", "stbl");
     if (!tkhd || !stbl || tkhd.end - tkhd.start < 36) continue;
     const wide = view.getUint8(tkhd.start) === 1;
-    const id = readTrackId(view, tkhd);
+    const id = readTrackId(view, trak);
     const ticks = wide ? Number(view.getBigUint64(tkhd.start + 28)) : view.getUint32(tkhd.start + 20);
     const table = (kind: string) => findBox(view, stbl, kind);
     const times = readRuns(view, table("stts"));

@@ -12,7 +12,9 @@ import {
   readBoxHeader,
   readEdits,
   readHandler,
+  readShift,
   readTimescale,
+  readTrackId,
   readTracks,
   type TrackIndex,
 } from "./mp4-boxes.ts";
@@ -103,7 +105,7 @@ export function readSyncTimes(moov: DataView, max: number): number[] {
   const count = Math.min(moov.getUint32(stss.start + 4), Math.floor((stss.end - stss.start - 8) / 4));
   if (ticks === 0 || movieTicks === 0 || count > max) return [];
 
-  const shift = readShift(moov, findBox(moov, trak, "edts", "elst"), ticks, movieTicks);
+  const shift = readShift(moov, trak, ticks);
   const decode = walkRuns(moov, stts);
   const ctts = findBox(moov, stbl, "ctts");
   const offset = ctts && walkRuns(moov, ctts);
@@ -117,17 +119,6 @@ export function readSyncTimes(moov: DataView, max: number): number[] {
     times.push((decode(sample).sum + (offset ? offset(sample).value : 0)) / ticks + shift);
   }
   return times;
-}
-
-// Seconds to add to media times: the leading empty edits, minus the start of the first real one.
-function readShift(view: DataView, elst: Box | null, ticks: number, movieTicks: number): number {
-  let shift = 0;
-  if (!elst) return shift;
-  for (const { length, from } of readEdits(view, elst)) {
-    if (from >= 0) return shift - from / ticks;
-    shift += length / movieTicks;
-  }
-  return shift;
 }
 
 // stts and ctts: pairs of a sample count and a value; callers request samples in order.
@@ -172,7 +163,9 @@ const PICTURES: Readonly<Record<number, string>> = { 13: "mjpeg", 14: "png", 27:
 /** Reads subtitles, data and covers from the index of an MP4 or MOV. */
 export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   const boxes = listBoxes(moov, 8, moov.byteLength);
-  const ids = new Map(boxes.filter(({ kind }) => kind === "trak").map((trak) => [trak, trackId(moov, trak)]));
+  const ids = new Map(
+    boxes.filter(({ kind }) => kind === "trak").map((trak) => [trak, readTrackId(moov, trak)]),
+  );
   const titleIds = new Set([...ids.keys()].flatMap((trak) => chapterTracks(moov, trak)));
   const titles: SourceStream[] = [];
   const titleBoxes: Box[] = [];
@@ -207,12 +200,6 @@ function readCreation(moov: DataView, { start, end }: Box): string | null {
   const seconds =
     moov.getUint8(start) === 1 ? Number(moov.getBigUint64(start + 4)) : moov.getUint32(start + 4);
   return seconds === 0 ? null : timestamp(seconds >= MOVIE_EPOCH ? seconds - MOVIE_EPOCH : seconds);
-}
-
-function trackId(moov: DataView, trak: Box): number {
-  const tkhd = findBox(moov, trak, "tkhd");
-  if (!tkhd || tkhd.end - tkhd.start < 24) return 0;
-  return moov.getUint32(tkhd.start + (moov.getUint8(tkhd.start) === 1 ? 20 : 12));
 }
 
 // QuickTime stores chapter titles as samples of a text track that other tracks refer to.

@@ -1,5 +1,6 @@
 import type { ByteReader } from "../runs/ports.ts";
 import { MIB, viewOf } from "../util/bytes.ts";
+import { id3Size } from "./mp3.ts";
 
 // mediabunny (1.61) and ffprobe estimate the duration from the file's size and the bitrate at its start, which is wrong by a tenth for
 // uneven frames (test/probe/sound-frames).
@@ -78,12 +79,13 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   return sum;
 }
 
-/** Returns the offset after a file's ID3v2 tags (id3.org, 3.1); their size is four bytes of seven bits and excludes the header. */
+/** Returns the offset after a file's ID3v2 tags. */
 async function skipTags(reader: ByteReader, signal?: AbortSignal): Promise<number> {
   for (let at = 0; ; ) {
     const head = await reader.read({ start: at, end: Math.min(reader.size, at + TAG_HEADER) }, signal);
-    if (head.length < TAG_HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return at;
-    at += TAG_HEADER + head.subarray(6, TAG_HEADER).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
+    const size = id3Size(head);
+    if (size === 0) return at;
+    at += size;
   }
 }
 

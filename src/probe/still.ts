@@ -1,5 +1,5 @@
 import type { ByteReader } from "../runs/ports.ts";
-import { viewOf } from "../util/bytes.ts";
+import { latinText, viewOf } from "../util/bytes.ts";
 
 /** A report on a still, in the form of ffprobe's JSON. */
 export interface StillReport {
@@ -53,11 +53,11 @@ function readJpeg(view: DataView): StillReport | null {
       if (stream) return null;
       stream = jpegStream(view, body);
       if (!stream) return null;
-    } else if (marker === 0xffe0 && text(view, body, 5) === "JFIF\0") {
+    } else if (marker === 0xffe0 && latinText(view, body, 5) === "JFIF\0") {
       // Unequal densities mean oblong pixels.
       const [across, down] = [view.getUint16(body + 8), view.getUint16(body + 10)];
       if (across === 0 || across !== down) return null;
-    } else if (marker === 0xffe1 && text(view, body, 6) === "Exif\0\0") {
+    } else if (marker === 0xffe1 && latinText(view, body, 6) === "Exif\0\0") {
       orientation ??= exifOrientation(new DataView(view.buffer, view.byteOffset + body + 6, end - body - 6));
     } else if (isUnusual(view, marker, body)) return null;
     at = end;
@@ -81,8 +81,8 @@ function jpegStream(view: DataView, body: number): Record<string, unknown> | nul
 
 // Multi-picture files, colors other than YCbCr, and rare or lossless types.
 function isUnusual(view: DataView, marker: number, body: number): boolean {
-  if (marker === 0xffe2 && text(view, body, 4) === "MPF\0") return true;
-  if (marker === 0xffee && text(view, body, 5) === "Adobe") return view.getUint8(body + 11) !== 1;
+  if (marker === 0xffe2 && latinText(view, body, 4) === "MPF\0") return true;
+  if (marker === 0xffee && latinText(view, body, 5) === "Adobe") return view.getUint8(body + 11) !== 1;
   const isTable = marker === 0xffc4 || marker === 0xffdb || marker === 0xffdd;
   const isNote = (marker >= 0xffe0 && marker <= 0xffef) || marker === 0xfffe;
   return !isTable && !isNote;
@@ -102,12 +102,13 @@ function exifOrientation(view: DataView): number | null {
 
 // RFC 9649: one lossy picture, possibly with a color profile.
 function readWebp(view: DataView, size: number): StillReport | null {
-  if (text(view, 0, 4) !== "RIFF" || text(view, 8, 4) !== "WEBP") return null;
+  if (latinText(view, 0, 4) !== "RIFF" || latinText(view, 8, 4) !== "WEBP") return null;
   if (view.getUint32(4, true) + 8 !== size) return null;
-  const isPlain = text(view, 12, 4) === "VP8 ";
-  const isProfiled = text(view, 12, 4) === "VP8X" && view.getUint8(20) === 0x20;
+  const isPlain = latinText(view, 12, 4) === "VP8 ";
+  const isProfiled = latinText(view, 12, 4) === "VP8X" && view.getUint8(20) === 0x20;
   const at = isPlain ? 12 : isProfiled ? behindProfile(view) : -1;
-  if (at < 0 || text(view, at, 4) !== "VP8 " || at + 8 + view.getUint32(at + 4, true) > size) return null;
+  if (at < 0 || latinText(view, at, 4) !== "VP8 " || at + 8 + view.getUint32(at + 4, true) > size)
+    return null;
   // RFC 6386, 9.1: a keyframe, and its start code.
   const isKey = (view.getUint8(at + 8) & 1) === 0 && view.getUint16(at + 11) === 0x9d01;
   if (!isKey || view.getUint8(at + 13) !== 0x2a) return null;
@@ -117,7 +118,7 @@ function readWebp(view: DataView, size: number): StillReport | null {
 }
 
 function behindProfile(view: DataView): number {
-  if (text(view, 30, 4) !== "ICCP") return -1;
+  if (latinText(view, 30, 4) !== "ICCP") return -1;
   const length = view.getUint32(34, true);
   return 38 + length + (length & 1);
 }
@@ -128,10 +129,4 @@ function reportOf(format_name: string, stream: object, frame: object): StillRepo
     streams: [{ index: 0, codec_type: "video", ...stream }],
     frames: [{ media_type: "video", interlaced_frame: 0, ...frame }],
   };
-}
-
-function text(view: DataView, offset: number, length: number): string {
-  let letters = "";
-  for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
-  return letters;
 }

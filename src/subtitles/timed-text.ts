@@ -1,5 +1,5 @@
 import { readMovieExtras, readMovieIndex } from "../probe/mp4.ts";
-import { type Box, findBox, listBoxes, readEdits, readTimescale } from "../probe/mp4-boxes.ts";
+import { type Box, findBox, listBoxes, readShift, readTimescale, readTrackId } from "../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
 import { type Cue, PLAIN, type Run, readMarkup, writeMarkup } from "./cue.ts";
 import { CUE_LIMITS, type CueBudget, type CueReader, createCueList } from "./track.ts";
@@ -115,7 +115,7 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
   const budget: CueBudget = { ...CUE_LIMITS };
   for (const trak of listBoxes(moov, 8, moov.byteLength)) {
     if (trak.kind !== "trak") continue;
-    const stream = places.get(trackId(moov, trak));
+    const stream = places.get(readTrackId(moov, trak));
     if (stream === undefined || !streams.includes(stream)) continue;
     const list = createCueList(budget);
     const selection = shownUntil(samplesOf(moov, trak, index.start), until);
@@ -167,12 +167,6 @@ function* groupSamples(samples: Iterable<Sample>): Generator<Sample[], void> {
   if (group.length > 0) yield group;
 }
 
-function trackId(moov: DataView, trak: Box): number {
-  const tkhd = findBox(moov, trak, "tkhd");
-  if (!tkhd || tkhd.end - tkhd.start < 24) return 0;
-  return moov.getUint32(tkhd.start + (moov.getUint8(tkhd.start) === 1 ? 20 : 12));
-}
-
 interface Sample {
   /** Milliseconds. */
   start: number;
@@ -218,17 +212,4 @@ function* samplesOf(moov: DataView, trak: Box, from: number): Generator<Sample, 
       at += size;
     }
   }
-}
-
-// Seconds by which an edit list moves the samples.
-function readShift(moov: DataView, trak: Box, ticks: number): number {
-  const elst = findBox(moov, trak, "edts", "elst");
-  const movie = readTimescale(moov, findBox(moov, { kind: "moov", start: 8, end: moov.byteLength }, "mvhd"));
-  let shift = 0;
-  if (!elst || movie === 0) return 0;
-  for (const { length, from } of readEdits(moov, elst)) {
-    if (from >= 0) return shift - from / ticks;
-    shift += length / movie;
-  }
-  return shift;
 }

@@ -8,6 +8,13 @@ export function bytesOf(source: ArrayBufferLike | ArrayBufferView): Uint8Array {
   return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
 }
 
+/** Decodes bytes of a view as Latin-1. Throws a RangeError when the view ends too early. */
+export function latinText(view: DataView, offset: number, length: number): string {
+  let letters = "";
+  for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
+  return letters;
+}
+
 /** Returns a view of exactly the bytes of an array, which may cover only part of its buffer. */
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);

@@ -1,7 +1,7 @@
 import { MediaError } from "../../media/errors.ts";
 import { ffprobeArgs } from "../../media/ffmpeg/ffprobe.ts";
-import { type PictureFacts, readHeif, readSequence, text } from "../../probe/heif.ts";
-import { viewOf } from "../../util/bytes.ts";
+import { type PictureFacts, readHeif, readSequence } from "../../probe/heif.ts";
+import { latinText, viewOf } from "../../util/bytes.ts";
 import { shownFor, uint24 } from "../images/animation.ts";
 import type { SyncFile } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
@@ -153,12 +153,12 @@ const PNG_PIXELS: Readonly<Record<number, string>> = {
 };
 
 function readPng(view: DataView): HeaderFacts | null {
-  if (view.getUint32(0) !== 0x89504e47 || text(view, 12, 4) !== "IHDR") return null;
+  if (view.getUint32(0) !== 0x89504e47 || latinText(view, 12, 4) !== "IHDR") return null;
   const pix_fmt = PNG_PIXELS[view.getUint8(25)] ?? "rgba";
   const size = { width: view.getUint32(16), height: view.getUint32(20) };
   // acTL precedes the first IDAT and contains the number of frames.
   for (let at = 33; at + 12 <= view.byteLength; at += 12 + view.getUint32(at)) {
-    const kind = text(view, at + 4, 4);
+    const kind = latinText(view, at + 4, 4);
     if (kind === "acTL")
       return { format_name: "apng", codec_name: "apng", ...size, frames: view.getUint32(at + 8), pix_fmt };
     if (kind === "IDAT") break;
@@ -167,10 +167,10 @@ function readPng(view: DataView): HeaderFacts | null {
 }
 
 function readGif(view: DataView): HeaderFacts | null {
-  if (!/^GIF8[79]a$/.test(text(view, 0, 6))) return null;
+  if (!/^GIF8[79]a$/.test(latinText(view, 0, 6))) return null;
   const size = { width: view.getUint16(6, true), height: view.getUint16(8, true) };
   // Counting frames would need the whole file, so the loop extension identifies an animation.
-  const head = text(view, 0, Math.min(view.byteLength, 1024));
+  const head = latinText(view, 0, Math.min(view.byteLength, 1024));
   return {
     format_name: "gif",
     codec_name: "gif",
@@ -182,9 +182,9 @@ function readGif(view: DataView): HeaderFacts | null {
 
 // RFC 9649: WebP container.
 function readWebp(view: DataView): HeaderFacts | null {
-  if (text(view, 0, 4) !== "RIFF" || text(view, 8, 4) !== "WEBP") return null;
+  if (latinText(view, 0, 4) !== "RIFF" || latinText(view, 8, 4) !== "WEBP") return null;
   const common = { format_name: "webp_pipe", codec_name: "webp" };
-  const kind = text(view, 12, 4);
+  const kind = latinText(view, 12, 4);
   if (kind === "VP8 ") {
     const size = { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
     return { ...common, ...size, frames: 1, pix_fmt: "yuv420p" };
@@ -209,7 +209,7 @@ function readWebp(view: DataView): HeaderFacts | null {
 function countFrames(view: DataView): number {
   let frames = 0;
   for (let at = 12; at + 8 <= view.byteLength; ) {
-    if (text(view, at, 4) === "ANMF") frames++;
+    if (latinText(view, at, 4) === "ANMF") frames++;
     const size = view.getUint32(at + 4, true);
     at += 8 + size + (size & 1);
   }
@@ -217,7 +217,7 @@ function countFrames(view: DataView): number {
 }
 
 function readBmp(view: DataView): HeaderFacts | null {
-  if (text(view, 0, 2) !== "BM" || view.getUint32(14, true) < 40) return null;
+  if (latinText(view, 0, 2) !== "BM" || view.getUint32(14, true) < 40) return null;
   const size = { width: view.getInt32(18, true), height: Math.abs(view.getInt32(22, true)) };
   return { format_name: "bmp_pipe", codec_name: "bmp", ...size, frames: 1 };
 }

@@ -5,7 +5,7 @@ import { errors } from "../ffmpeg/errors.ts";
 import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
 import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
-import { createTrim, inputArgs, type Trim } from "../ffmpeg/trim.ts";
+import { createTrim, formatSeconds, inputArgs, type Trim } from "../ffmpeg/trim.ts";
 import type { Chunk, ConcatPart, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { audioFilterChain } from "./audio-filters-graph.ts";
@@ -18,7 +18,7 @@ const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
  * input that is furthest behind, and would otherwise decode all parts at once and hold their pictures.
  */
 export function partInput(plan: Plan, { at, source }: PlacedPart): string[] {
-  return [...inputArgs(plan, WHOLE, source), "-itsoffset", seconds(at - (source.priming ?? 0))];
+  return [...inputArgs(plan, WHOLE, source), "-itsoffset", formatSeconds(at - (source.priming ?? 0))];
 }
 
 /**
@@ -38,7 +38,7 @@ export function concatArgs(
   const sounds = parts.flatMap((part) => {
     if (!audio) return [];
     const format = `aformat=sample_fmts=fltp:sample_rates=${audio.sample_rate}:channel_layouts=${audio.channels}c`;
-    const end = `atrim=end=${seconds(part.seconds)}`;
+    const end = `atrim=end=${formatSeconds(part.seconds)}`;
     const silence = `anullsrc=r=${audio.sample_rate}:cl=${audio.channels}c,${end},${format}`;
     const sound =
       part.sound !== null
@@ -97,12 +97,12 @@ function pictureFilters(
 // ffmpeg rounds the offset of an input to the clock of each stream, of which a tick may be as long as a picture.
 function unplaced({ at, source: { priming = 0 } }: PlacedPart): string[] {
   if (at === 0) return [];
-  const ticks = (value: number) => `round(${seconds(value)}/TB)`;
+  const ticks = (value: number) => `round(${formatSeconds(value)}/TB)`;
   return [`setpts=PTS-${ticks(at - priming)}+${ticks(-priming)}`];
 }
 
 function shifted(filter: string, { at }: PlacedPart): string {
-  return at === 0 ? "" : `${filter}=PTS-${seconds(at)}/TB,`;
+  return at === 0 ? "" : `${filter}=PTS-${formatSeconds(at)}/TB,`;
 }
 
 // Players assume the matrix of untagged pictures by their size, and ffmpeg assumes BT.601.
@@ -143,8 +143,4 @@ function listPart(part: PlacedPart, folder: string): string[] {
     sound: part.sound === null ? null : `${part.input}:a:${part.sound}`,
   });
   return [...packets, ...listDecodedSound(part, own)];
-}
-
-function seconds(value: number): string {
-  return String(Number(value.toFixed(6)));
 }

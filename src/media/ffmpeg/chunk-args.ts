@@ -17,7 +17,7 @@ import { muxerArgs } from "./output-files.ts";
 import { listPackets, listPictures } from "./packet-count.ts";
 import { lastFrameDuration, timescaleArgs, videoArgs, videoGraph, videoOver } from "./picture-graph.ts";
 import type { Toolset } from "./toolset.ts";
-import { createTrim, soundStream, type Trim } from "./trim.ts";
+import { createTrim, formatSeconds, soundStream, type Trim } from "./trim.ts";
 
 /** The paths that ffmpeg reads and writes; for adaptive video, `output` is an existing, empty folder. */
 export interface ChunkFiles {
@@ -102,7 +102,7 @@ function ownTracks(
 function partArgs({ video }: Plan, { start, end }: Chunk, { lead }: Trim): string[] {
   return [
     ...(start > 0 ? [video ? "-copypriorss:v" : "-copypriorss:a", "0"] : []),
-    ...(end === null ? [] : ["-t", String(Number((end - start + lead).toFixed(6)))]),
+    ...(end === null ? [] : ["-t", formatSeconds(end - start + lead)]),
   ];
 }
 

@@ -19,7 +19,7 @@ import {
   videoScaling,
 } from "./picture-graph.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
-import { soundStream, type Trim } from "./trim.ts";
+import { formatSeconds, soundStream, type Trim } from "./trim.ts";
 
 // Length of a closed group of pictures.
 const GROUP_SECONDS = 2;
@@ -41,7 +41,7 @@ function gapFilters({ sound_from: from }: Chunk): string[] {
   if (from === undefined) return [FILL_GAPS];
   if (from <= SAME_START) return ["atrim=start=0", "aresample=async=1"];
   const isFirst = (frame: string, start: string) =>
-    `eq(${frame},0)*lte(${start},${seconds(from + SAME_START)})`;
+    `eq(${frame},0)*lte(${start},${formatSeconds(from + SAME_START)})`;
   return [
     `volume='if(${isFirst("n", "startt")},0,1)':eval=frame`,
     `asetpts='if(${isFirst("N", "STARTT")},0,PTS)'`,
@@ -106,13 +106,9 @@ function silenceAfter(
   // Audio whose end is unknown may be as long as the video.
   const length = heard === undefined ? until - SLACK - start : heard < until - SLACK ? until - start : 0;
   if (length <= 0) return [];
-  if (sound_from === undefined) return [`apad=whole_dur=${seconds(length)}`];
+  if (sound_from === undefined) return [`apad=whole_dur=${formatSeconds(length)}`];
   // After a rebuild of the graph, whole_dur would count only what the last graph has seen.
-  return heard === undefined ? [] : ["apad", `atrim=end=${seconds(length)}`];
-}
-
-function seconds(value: number): string {
-  return String(Number(value.toFixed(6)));
+  return heard === undefined ? [] : ["apad", `atrim=end=${formatSeconds(length)}`];
 }
 
 function videoOutput(
@@ -126,7 +122,7 @@ function videoOutput(
 ): string[] {
   const { renditions } = plan;
   const at = Math.max(0, chunk.start - plan.start);
-  const offset = ["-output_ts_offset", String(Number(at.toFixed(6)))];
+  const offset = ["-output_ts_offset", formatSeconds(at)];
   return [
     ...["-filter_complex", hlsGraph(plan, chunk, source, video, { trim, over }, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
@@ -175,7 +171,7 @@ function videoCodec(
 function keyframes(length: number | null): string {
   const due = `gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECONDS})`;
   if (length === null) return `expr:${due}`;
-  return `expr:${due}*lt(t-ld(0),max(0.000004,${Number((length - MIN_SECONDS).toFixed(6))}))`;
+  return `expr:${due}*lt(t-ld(0),max(0.000004,${formatSeconds(length - MIN_SECONDS)}))`;
 }
 
 // The muxer cuts audio exactly at the segment duration, so segments are slightly longer when the last would be too short.

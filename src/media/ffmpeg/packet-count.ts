@@ -2,7 +2,7 @@ import { EPSILON_SECONDS } from "../clock.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { createTrim, soundStream, type Trim } from "./trim.ts";
+import { createTrim, formatSeconds, soundStream, type Trim } from "./trim.ts";
 
 /** Packets of a chunk's span compared with what the decoder returned; a part is absent when the chunk has no such track. */
 export interface PacketCounts {
@@ -181,7 +181,7 @@ export function listInput(
     ...["-map", map, "-c", "copy", ...more],
     // Include the packets before the span.
     ...["-copyinkf", "-copypriorss", "1", "-avoid_negative_ts", "disabled"],
-    ...(until === null ? [] : ["-t", String(Number(until.toFixed(6)))]),
+    ...(until === null ? [] : ["-t", formatSeconds(until)]),
     ...["-f", "framecrc", folder + name],
   ];
   // With packed B-frames one packet holds two pictures, and a dummy packet follows.

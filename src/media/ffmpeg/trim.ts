@@ -45,7 +45,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     if (seek === 0) return none;
     const from = shown_from === undefined ? Math.min(seek, decode_from ?? seek) : (decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
-    if (at === seek) return { ...none, seek: ["-ss", seconds(seek + (source.priming ?? 0))] };
+    if (at === seek) return { ...none, seek: ["-ss", formatSeconds(seek + (source.priming ?? 0))] };
     return { ...none, seek: seekArgs(at, source), video: onFineClock(trimFilter("trim", seek - at, null)) };
   }
   const { start, end, decode_from = start, shown_from = start } = chunk;
@@ -72,7 +72,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     ]),
     audio: [
       ...trimFilter("atrim", start > 0 ? lead : null, last),
-      ...(lead > 0 ? [`asetpts=PTS-round(${seconds(lead)}/TB)`] : []),
+      ...(lead > 0 ? [`asetpts=PTS-round(${formatSeconds(lead)}/TB)`] : []),
     ],
     length: length ?? picturesEnd(source, chunk),
     lead,
@@ -114,8 +114,8 @@ function spreadDuplicateTimes({ codecs, fps = 25 }: Source): string[] {
 
 // ffmpeg's times include the priming; everywhere else they count from the first audible sample.
 function seekArgs(at: number, { priming = 0 }: Source): string[] {
-  if (at > 0) return ["-noaccurate_seek", "-ss", seconds(at + priming)];
-  return priming > 0 ? ["-itsoffset", seconds(-priming)] : [];
+  if (at > 0) return ["-noaccurate_seek", "-ss", formatSeconds(at + priming)];
+  return priming > 0 ? ["-itsoffset", formatSeconds(-priming)] : [];
 }
 
 // In a transport stream, ffmpeg counts from the first packet of the selected streams unless an offset is set: video and audio encoded
@@ -157,8 +157,8 @@ function seekMargin(source: Source): number {
 
 function trimFilter(name: string, start: number | null, end: number | null): string[] {
   const parts = [
-    ...(start === null ? [] : [`start=${seconds(start)}`]),
-    ...(end === null ? [] : [`end=${seconds(end)}`]),
+    ...(start === null ? [] : [`start=${formatSeconds(start)}`]),
+    ...(end === null ? [] : [`end=${formatSeconds(end)}`]),
   ];
   return parts.length === 0 ? [] : [`${name}=${parts.join(":")}`];
 }
@@ -173,7 +173,8 @@ function frameSeek(start: number, source: Source): number {
   return Math.max(0, Math.min(start, last) - Math.max(0, frame - moment));
 }
 
-function seconds(value: number): string {
+/** Formats seconds for ffmpeg, to the microsecond. */
+export function formatSeconds(value: number): string {
   return String(Number(value.toFixed(6)));
 }
 
