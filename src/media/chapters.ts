@@ -29,11 +29,11 @@ export const CHAPTER_LIMITS = { chapters: 255, title: 255 } as const;
  * first picture or sample, which is at `origin` seconds.
  */
 export function readChapters(
-  found: readonly FileChapter[],
+  fileChapters: readonly FileChapter[],
   duration: number | null | undefined,
   origin = 0,
 ): Chapter[] | undefined {
-  const stated = found
+  const stated = fileChapters
     .filter(({ start, end = start }) => start >= 0 && start <= BOUNDS.seconds.max && end >= start)
     .sort((a, b) => a.start - b.start)
     .slice(0, CHAPTER_LIMITS.chapters);

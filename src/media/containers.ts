@@ -7,7 +7,7 @@ export interface Container {
   /** ffmpeg's demuxers that may open it; ffmpeg may choose among similar formats by the first bytes alone. */
   demuxers?: string;
   /** Whether its video packets have usable presentation times, so that they can be copied: by default, only on request, or never. */
-  copies: "always" | "asked" | "never";
+  copies: "always" | "requested" | "never";
   /** Whether its audio packets can be copied; AVI's have no times at all. */
   copies_sound: boolean;
   /** Where ffmpeg can start: at any keyframe by its presentation time, at an audio packet, or only at the beginning. */
@@ -70,7 +70,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     label: "MPEG-TS",
     mime: ["video/mp2t"],
     demuxers: "mpegts,mpeg",
-    copies: "asked",
+    copies: "requested",
     entries: /^h26[45]$/,
     transport: true,
     restarts: true,

@@ -148,7 +148,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   // For a video, `bitrate` is that of the pictures.
   const soundOptions = { ...options, bitrate: options.audio_bitrate };
   const soundCodec = options.audio_codec ?? facts.audio;
-  const sound = soundPlan(joined?.heard ?? source, soundCodec, soundOptions, span, trimmed);
+  const sound = soundPlan(joined?.soundSource ?? source, soundCodec, soundOptions, span, trimmed);
   if (copies && sound.audio) {
     if (options.concat) throw errors.copyJoinedSound();
     sound.audio = copySound(sourceForTrack(source, sound), format);
@@ -166,7 +166,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     video,
     ...sound,
     ...(joined && sound.audio && joined.sound_track > 0 && { sound_track: joined.sound_track }),
-    ...languageFact(joined?.heard ?? source, sound),
+    ...languageFact(joined?.soundSource ?? source, sound),
     ...(concat && { concat }),
     ...extraFiles(options, hints.extra),
   };

@@ -65,17 +65,17 @@ export interface Option<
   schemas?: V;
   /** The value that changes nothing; absent where only omission does. */
   default?: NonNullable<z.infer<S>>;
-  /** Whether joined videos cannot have it: each would need its own, or it reads all sound before they are joined. */
+  /** Whether joined videos exclude it, because each would need its own value, or it must read all audio before the join. */
   alone?: true;
-  /** Whether a value needs the pictures encoded; by default, any but the default one does. */
+  /** Returns whether a value requires an encode of the pictures; by default, any value but the default does. */
   encodes?(value: z.infer<S>): boolean;
   /** Returns why a file that the option names cannot be used, as a sentence; null when it can. */
   refuseFile?(source: SourceFacts): string | null;
-  /** Whether a copy can have it, which encodes nothing. */
+  /** Whether it is allowed for a copy. */
   copyable?: true;
   /** How a form shows it; by default as a choice among values. */
   control?: "number";
-  /** Whether the form places it among others that belong with it, and not with those that it knows nothing of. */
+  /** Whether the form has a fixed place for it; otherwise it joins a general list. */
   placed?: true;
   /** The values that a choice offers; those of the schema when absent. */
   choices?: readonly NonNullable<z.infer<S>>[];
@@ -122,7 +122,7 @@ export interface FeatureCost {
 type Fields = Readonly<Record<string, z.ZodType>>;
 type FieldValues<F extends Fields> = z.infer<z.ZodObject<F>>;
 
-/** One thing that is done to pictures or sound, from its options to its filters. */
+/** A change to pictures or audio, from its options to its filters. */
 export interface Feature<
   O extends OptionTable = OptionTable,
   F extends Fields = Fields,
@@ -130,7 +130,7 @@ export interface Feature<
 > extends OptionGroup<O> {
   /** Its part of the plan, as stored and as sent to a container. */
   fields: F;
-  /** Decides its part of the plan for pictures of a size in a codec, which for images is null. */
+  /** Plans its fields for pictures of a size in a codec, which is null for images. */
   plan?(
     options: OptionValues<O>,
     source: SourceFacts,
@@ -150,7 +150,7 @@ export interface Feature<
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }
 
-/** The part of a plan that a feature may look at. */
+/** The part of a plan that features may depend on. */
 export interface Planned {
   speed?: number | undefined;
   concat?: unknown;

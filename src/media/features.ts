@@ -47,7 +47,7 @@ export function neededFeatures(plan: Planned): FeatureName[] {
   return ALL.flatMap(([name, { needed }]) => (needed(plan) ? [name] : []));
 }
 
-/** Returns whether options need a feature for which pictures have to be encoded. */
+/** Returns whether options need a feature that requires an encode of the pictures. */
 export function needsFeature(options: object): boolean {
   const values = new Map(Object.entries(options));
   return ALL.some(([, feature]) =>
@@ -72,7 +72,7 @@ export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...burn.fields };
 /** The fields of encoded pictures that features plan. */
 export type PictureFields = z.infer<z.ZodObject<typeof VIDEO_FIELDS>>;
 
-/** Decides what features do to pictures of a size; the codec of images is null. */
+/** Plans the features of pictures of a size; the codec is null for images. */
 export function planPictures(
   options: object,
   source: SourceFacts,
@@ -82,7 +82,7 @@ export function planPictures(
   return Object.assign({}, ...ALL.map(([, { plan }]) => plan?.({ ...options }, source, codec, size)));
 }
 
-/** Returns why an engine cannot do what a plan needs of features; null when it can. */
+/** Returns the refusal of the first feature that a plan needs and an engine lacks; null for none. */
 export function refuseFeatures(plan: Planned, context: FilterContext): { code: FeatureRefusal } | null {
   for (const [name, { needed, doneBy, refusal }] of ALL) {
     if (!needed(plan)) continue;

@@ -23,10 +23,10 @@ export function issue(option: string, message: string, whole?: string | true) {
 /** Creates the schema of an object without unknown fields; `what` names them in messages, `of` the object. */
 export function closed<const S extends z.core.$ZodLooseShape>(shape: S, what = "field", of = "") {
   const names = Object.keys(shape);
-  const known = names.length > 0 ? `the ${what}s are ${names.join(", ")}` : "there are none";
+  const choices = names.length > 0 ? `the ${what}s are ${names.join(", ")}` : "there are none";
   const error = (issue: z.core.$ZodRawIssue) =>
     issue.code === "unrecognized_keys"
-      ? `Unknown ${what} ${quote(issue.keys[0] ?? "")}${of}; ${known}.`
+      ? `Unknown ${what} ${quote(issue.keys[0] ?? "")}${of}; ${choices}.`
       : "must be an object.";
   return z.strictObject(shape, { error });
 }

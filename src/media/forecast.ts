@@ -209,9 +209,9 @@ function joins({ further = [] }: Plan): boolean {
 function mixedChannels(plan: Plan, source: Source): Dropped[] {
   if (plan.waveform) return [];
   return soundsOf(plan).flatMap(({ track, audio }): Dropped[] => {
-    const heard = sourceForTrack(source, { sound_track: track });
-    const stream = heard.streams?.find(({ kind }) => kind === "audio");
-    if (audio.mode !== "encode" || audio.channels >= (heard.audio?.channels ?? 0)) return [];
+    const own = sourceForTrack(source, { sound_track: track });
+    const stream = own.streams?.find(({ kind }) => kind === "audio");
+    if (audio.mode !== "encode" || audio.channels >= (own.audio?.channels ?? 0)) return [];
     return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
   });
 }

@@ -197,7 +197,7 @@ export function between(anchors: Anchors, crf: number): number {
 export const CONTAINER_BYTES = { video: 4_000, audio: 1_000, picture: 20, packet: 9 } as const;
 
 /** Share of a target size to request from an encoder, because its average bitrate is only approximate. */
-export const FILLED = { video: 0.9, audio: 0.96 } as const;
+export const TARGET_SHARE = { video: 0.9, audio: 0.96 } as const;
 
 // Samples per AAC packet; the other codecs have about as many.
 const PACKET_SAMPLES = 1024;
@@ -223,7 +223,7 @@ export function videoBitsWithin(bytes: number, { duration, frames, audio }: Plan
   if (duration === null) throw errors.targetSizeDurationUnknown();
   const sound = audio ? soundBits(audio, source) : 0;
   const left = ((bytes - videoOverhead(frames, duration)) * 8) / duration - sound;
-  const bitrate = Math.round(left * FILLED.video);
+  const bitrate = Math.round(left * TARGET_SHARE.video);
   if (bitrate >= VIDEO_FLOOR) return bitrate;
   throw errors.targetSizeTooSmall({ bytes, duration });
 }

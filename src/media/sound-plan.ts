@@ -92,7 +92,7 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
     return { mode: "encode", codec, bitrate, compression, ...out };
   }
   const free = codec === "vorbis" && needs.sample_rate === undefined;
-  const fitted = free ? slowEnough(bitrate, out) : out;
+  const fitted = free ? fitSampleRate(bitrate, out) : out;
   const [lowest, highest] = bitrateBounds(codec, fitted.channels, fitted.sample_rate);
   const within = Math.max(lowest, Math.min(bitrate, highest));
   return { mode: "encode", codec, bitrate: within, compression: null, ...fitted };
@@ -138,7 +138,7 @@ export function maxBitrate(codec: AudioCodec, channels: number, sample_rate: num
 }
 
 // Vorbis has no low bitrates at high sample rates, so the sample rate drops to suit the bitrate.
-function slowEnough<T extends { channels: number; sample_rate: number }>(bitrate: number, out: T): T {
+function fitSampleRate<T extends { channels: number; sample_rate: number }>(bitrate: number, out: T): T {
   const rates = SAMPLE_RATES.filter((rate) => rate <= out.sample_rate).reverse();
   const sample_rate = rates.find((rate) => vorbisBounds(out.channels, rate)[0] <= bitrate);
   return sample_rate === undefined ? out : { ...out, sample_rate };

@@ -9,9 +9,9 @@ import type { AudioPlan, Plan } from "./plan.ts";
 import { errors } from "./plan-errors.ts";
 import {
   CONTAINER_BYTES,
-  FILLED,
   packetBits,
   streamBits,
+  TARGET_SHARE,
   typicalQuality,
   VIDEO_FLOOR,
   videoOverhead,
@@ -107,10 +107,10 @@ export function optionsForSize<K extends EncodeKind>(
   bytes: number,
 ): OptionsOf<K> {
   if (!Number.isFinite(bytes) || bytes <= 0) throw errors.sizeNotPositive();
-  return FITTED[kind](options, source, bytes);
+  return OPTIONS_FOR_SIZE[kind](options, source, bytes);
 }
 
-const FITTED: {
+const OPTIONS_FOR_SIZE: {
   readonly [K in EncodeKind]: (options: OptionsOf<K>, source: Source, bytes: number) => OptionsOf<K>;
 } = {
   video: videoForSize,
@@ -168,13 +168,14 @@ function fitVideo(options: VideoOptions, source: Source, bytes: number): FittedV
     videoOverhead(plan.frames, seconds) + ownTextBytes(plan, source) + chapterBytes(plan, source);
   const sounds = soundsFor(options, source, plan);
   const min_bytes =
-    overhead + ((VIDEO_FLOOR / FILLED.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;
+    overhead +
+    ((VIDEO_FLOOR / TARGET_SHARE.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;
   const total = ((bytes - overhead) * 8) / seconds;
-  const sound = bestWithin(sounds, Math.min(total * SOUND_SHARE, total - VIDEO_FLOOR / FILLED.video));
+  const sound = bestWithin(sounds, Math.min(total * SOUND_SHARE, total - VIDEO_FLOOR / TARGET_SHARE.video));
   return {
     options: { ...options, ...(sound.quality && { quality: sound.quality }) },
-    bitrate: Math.round((total - sound.bits) * FILLED.video),
-    bytesAt: (bitrate) => Math.round(overhead + ((bitrate / FILLED.video + sound.bits) * seconds) / 8),
+    bitrate: Math.round((total - sound.bits) * TARGET_SHARE.video),
+    bytesAt: (bitrate) => Math.round(overhead + ((bitrate / TARGET_SHARE.video + sound.bits) * seconds) / 8),
     min_bytes,
     seconds,
   };
@@ -187,16 +188,16 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
   if (audio?.mode !== "encode" || audio.bitrate === null) throw errors.sizeLossless({ format });
   const seconds = secondsOf(plan);
   const overhead = CONTAINER_BYTES.audio + (seconds * packetBits(audio.sample_rate)) / 8;
-  const min_bytes = overhead + (min / FILLED.audio) * (seconds / 8);
+  const min_bytes = overhead + (min / TARGET_SHARE.audio) * (seconds / 8);
   if (bytes < min_bytes) throw errors.sizeTooSmall({ bytes, minBytes: min_bytes, seconds });
   const max_bits = Math.min(
     audio.bitrate,
     Math.max(min, MAX_SOURCE_BITS * (streamBits(source, "audio") ?? max)),
   );
-  const bitrate = Math.round(Math.min(max_bits, (((bytes - overhead) * 8) / seconds) * FILLED.audio));
+  const bitrate = Math.round(Math.min(max_bits, (((bytes - overhead) * 8) / seconds) * TARGET_SHARE.audio));
   return {
     ...options,
-    bitrate: Math.max(min, audio.codec === "mp3" ? steppedDown(bitrate, audio.sample_rate) : bitrate),
+    bitrate: Math.max(min, audio.codec === "mp3" ? mp3Bitrate(bitrate, audio.sample_rate) : bitrate),
   };
 }
 
@@ -240,7 +241,7 @@ function bestWithin(sounds: readonly Sound[], bits: number): Sound {
   return sounds.find((sound) => sound.bits <= bits) ?? smallest;
 }
 
-function steppedDown(bitrate: number, sample_rate: number): number {
+function mp3Bitrate(bitrate: number, sample_rate: number): number {
   const steps = sample_rate >= 32_000 ? MP3.fast : MP3.slow;
   return 1000 * (steps.findLast((step) => step * 1000 <= bitrate) ?? steps[0]);
 }

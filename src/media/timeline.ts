@@ -213,11 +213,11 @@ export function planFreeze(
   source: Source,
   plan: Pick<Plan, "start" | "end" | "audio" | "sounds" | "sound_track">,
 ): Plan["held"] | null {
-  const shown = trackEnd(source, "video");
-  if (shown === undefined) return null;
-  const heard = soundsOf(plan).map(({ track }) => trackEnd(source, "audio", track) ?? 0);
-  const from = Math.max(shown, plan.start);
-  const until = Math.min(plan.end ?? Number.POSITIVE_INFINITY, Math.max(...heard));
+  const pictureEnd = trackEnd(source, "video");
+  if (pictureEnd === undefined) return null;
+  const soundEnds = soundsOf(plan).map(({ track }) => trackEnd(source, "audio", track) ?? 0);
+  const from = Math.max(pictureEnd, plan.start);
+  const until = Math.min(plan.end ?? Number.POSITIVE_INFINITY, Math.max(...soundEnds));
   return until > from + SLACK ? { from, until } : null;
 }
 

@@ -142,7 +142,7 @@ function closeTrack(build: Mp4Build, id: number, movieTicks: number): Mp4Index &
 }
 
 function sampleTables(build: Mp4Build): Bytes[] {
-  const { first, stts, ctts, stsz, stss, some, chunks } = build;
+  const { first, stts, ctts, stsz, stss, hasSync, chunks } = build;
   const table = (kind: string, version: number, { length, bytes }: { length: number; bytes: Bytes }) =>
     fullBox(kind, version, 0, [u32(length), ...bytes]);
   return [
@@ -150,7 +150,7 @@ function sampleTables(build: Mp4Build): Bytes[] {
     table("stts", 0, stts.finish()),
     // Only version 1 defines negative values.
     ctts.used ? table("ctts", ctts.negative ? 1 : 0, ctts.finish()) : [],
-    some ? table("stss", 0, { length: stss.length, bytes: stss.bytes() }) : [],
+    hasSync ? table("stss", 0, { length: stss.length, bytes: stss.bytes() }) : [],
     fullBox("stsz", 0, 0, [u32(0, stsz.length), ...stsz.bytes()]),
     chunkTable(chunks),
     first.groups,
@@ -209,9 +209,9 @@ export interface Mp4Build {
   stts: Runs;
   ctts: Runs;
   stsz: Table;
-  /** Numbers of the sync samples; valid when `some` is true. */
+  /** Numbers of the sync samples; valid when `hasSync` is true. */
   stss: Table;
-  some: boolean;
+  hasSync: boolean;
   chunks: Mp4Chunk[];
   extents: Extent[];
   /** Tick at which the first sample is shown, and ticks from there to the end of the last sample. */
@@ -235,7 +235,7 @@ export function createBuild(first: Mp4Track): Mp4Build {
     ctts: createRuns(),
     stsz: createTable(),
     stss: createTable(),
-    some: false,
+    hasSync: false,
     chunks: [],
     extents: [],
     start: 0,
@@ -259,7 +259,7 @@ export function createBuild(first: Mp4Track): Mp4Build {
         build.stsz.push(size);
         if (sync?.[index] !== 0) build.stss.push(build.stsz.length);
       }
-      build.some ||= sync !== null;
+      build.hasSync ||= sync !== null;
       for (const [start, end] of extents) build.extents.push({ input, start, end });
     },
     finish: (last) => addDelta(last),

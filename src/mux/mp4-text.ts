@@ -41,19 +41,19 @@ export interface TextSamples {
   bytes: Bytes;
   sizes: number[];
   /** Duration of each in milliseconds. */
-  lasts: number[];
+  durations: number[];
 }
 
 /** Writes cues as consecutive samples; empty samples fill the gaps. */
 export function textSamples({ cues }: SubtitleTrack, until: number): TextSamples {
-  const samples: TextSamples = { delay: 0, bytes: [], sizes: [], lasts: [] };
+  const samples: TextSamples = { delay: 0, bytes: [], sizes: [], durations: [] };
   const bytes: Uint8Array[] = [];
   let at = 0;
   const add = (sample: Uint8Array, end: number) => {
     if (end <= at) return;
     bytes.push(sample);
     samples.sizes.push(sample.length);
-    samples.lasts.push(end - at);
+    samples.durations.push(end - at);
     at = end;
   };
   const empty = new Uint8Array(2);
@@ -86,12 +86,12 @@ function titleSamples(chapters: readonly Chapter[], until: number): TextSamples 
   });
   if (samples.length === 0) return null;
   const [delay = 0] = edges;
-  const lasts = samples.map((_, index) => Math.min(edges[index + 1] ?? 0, until) - (edges[index] ?? 0));
+  const durations = samples.map((_, index) => Math.min(edges[index + 1] ?? 0, until) - (edges[index] ?? 0));
   // ffmpeg (5.1) takes the total duration for the end of the last sample; the edit trims it.
-  lasts[lasts.length - 1] = (lasts.at(-1) ?? 0) + delay;
+  durations[durations.length - 1] = (durations.at(-1) ?? 0) + delay;
   return {
     delay,
-    lasts,
+    durations,
     bytes: [concatBytes(samples)],
     sizes: samples.map(({ length }) => length),
   };
@@ -110,7 +110,7 @@ export interface TextTrak {
 }
 
 export function writeTextTrak({ id, track, samples, place, movie, quicktime }: TextTrak): Bytes {
-  const ms = samples.lasts.reduce((sum, each) => sum + each, 0);
+  const ms = samples.durations.reduce((sum, each) => sum + each, 0);
   const toMovieTicks = (each: number) => Math.round((each / TICKS) * movie);
   const [delay, length] = [toMovieTicks(samples.delay), toMovieTicks(ms)];
   const flags = track?.default ? FLAGS.shown : FLAGS.hidden;
@@ -174,11 +174,11 @@ function timedEntry({ forced }: SubtitleTrack): Bytes {
   ]);
 }
 
-function writeTables(entry: Bytes, { sizes, lasts }: TextSamples, place: number): Bytes {
+function writeTables(entry: Bytes, { sizes, durations }: TextSamples, place: number): Bytes {
   return box(
     "stbl",
     fullBox("stsd", 0, 0, [u32(1), ...entry]),
-    fullBox("stts", 0, 0, [u32(lasts.length), table(lasts.flatMap((each) => [1, each]))]),
+    fullBox("stts", 0, 0, [u32(durations.length), table(durations.flatMap((each) => [1, each]))]),
     fullBox("stsc", 0, 0, [u32(1, 1, sizes.length, 1)]),
     fullBox("stsz", 0, 0, [u32(0, sizes.length), table(sizes)]),
     fullBox("co64", 0, 0, [u32(1), u64(place)]),

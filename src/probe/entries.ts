@@ -153,8 +153,8 @@ async function createFinder(
     // A VP8 alt-ref frame may share the next picture's time, or follow just after the previous one.
     if (packet && isHidden(packet)) {
       const next = await sink.getNextPacket(packet, options);
-      const together = next && next.timestamp <= packet.timestamp;
-      packet = together ? next : await sink.getPacket(before(packet), options);
+      const sharesTime = next && next.timestamp <= packet.timestamp;
+      packet = sharesTime ? next : await sink.getPacket(before(packet), options);
     }
     const at = packet && packet.timestamp - origin;
     return at === null || at < 0 ? null : Math.min(at, time);

@@ -216,7 +216,7 @@ function sum(root: Part, byId: ReadonlyMap<string, readonly Part[]>): number {
     for (const [id, times] of part.repeats ?? []) {
       // Browsers disagree on which element a duplicate id means.
       const same = (byId.get(id) ?? []).filter((each) => each !== part);
-      cost += same.reduce((most, each) => Math.max(most, take(each, times)), 0);
+      cost += same.reduce((max, each) => Math.max(max, take(each, times)), 0);
     }
     delete part.summing;
     if (within >= depth) part.cost = cost;

@@ -76,17 +76,17 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
     }
     const isBlock = element.id === EBML.block_group || element.id === EBML.simple_block;
     if (!isBlock) continue;
-    const { number, late } = await blockHead(window, element);
-    if (media.has(number)) first = Math.min(first, clock + late);
+    const { number, offset } = await blockHead(window, element);
+    if (media.has(number)) first = Math.min(first, clock + offset);
     const entry = entries.get(number);
     if (!entry) continue;
     const fits = end - element.data <= MAX_BLOCK;
     const cue = fits && readBlock(await window.read(element.start, end));
     if (cue) {
-      const start = ms(clock + late);
+      const start = ms(clock + offset);
       await addCue(
         entry,
-        { start, end: cue.lasts === null ? start + MAX_OPEN_MS : start + ms(cue.lasts) },
+        { start, end: cue.duration === null ? start + MAX_OPEN_MS : start + ms(cue.duration) },
         cue,
       );
     }
@@ -113,7 +113,7 @@ function withEnds({ list, open }: TextEntry): Cue[] {
 async function addCue(
   { expand, read, list, open }: TextEntry,
   time: Pick<Cue, "start" | "end">,
-  { lasts, bytes, more }: Block,
+  { duration, bytes, more }: Block,
 ): Promise<void> {
   const decoder = new TextDecoder();
   // Null for a damaged block.
@@ -122,7 +122,7 @@ async function addCue(
   const cue = text && read(decoder.decode(text).replace(/\0+$/, ""), decoder.decode(more));
   list.add(time, cue, size);
   const added = list.cues.at(-1);
-  if (lasts === null && cue && added) open.add(added);
+  if (duration === null && cue && added) open.add(added);
 }
 
 async function readHead(reader: ByteReader, streams: readonly number[]) {
@@ -211,7 +211,7 @@ async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
 
 interface Block {
   /** Duration in ticks; null when not stated. */
-  lasts: number | null;
+  duration: number | null;
   bytes: Uint8Array;
   /** Its block additions. */
   more: Uint8Array;
@@ -228,7 +228,7 @@ function readBlock(bytes: Uint8Array): Block | null {
   const additions = group && contentOf(group, EBML.block_additions);
   const more = additions && contentOf(additions, EBML.block_more);
   return {
-    lasts: group && contentOf(group, EBML.block_duration) ? field(group, EBML.block_duration) : null,
+    duration: group && contentOf(group, EBML.block_duration) ? field(group, EBML.block_duration) : null,
     bytes: block.subarray(head + 3),
     more: (more && contentOf(more, EBML.block_additional)) ?? new Uint8Array(),
   };
@@ -277,8 +277,8 @@ async function blockHead(window: Window, { id, data, end }: Element) {
   const bytes = await window.read(data, Math.min(end ?? data, data + ELEMENT_HEADER + 8));
   const inner = id === EBML.block_group ? readElement(bytes, 0) : null;
   const at = inner?.data ?? 0;
-  const late = at + Math.clz32(bytes[at] ?? 0) - 23;
-  if ((id === EBML.block_group && inner?.id !== EBML.block) || late + 2 > bytes.length)
-    return { number: 0, late: 0 };
-  return { number: readVint(bytes, at) ?? 0, late: viewOf(bytes).getInt16(late) };
+  const offset = at + Math.clz32(bytes[at] ?? 0) - 23;
+  if ((id === EBML.block_group && inner?.id !== EBML.block) || offset + 2 > bytes.length)
+    return { number: 0, offset: 0 };
+  return { number: readVint(bytes, at) ?? 0, offset: viewOf(bytes).getInt16(offset) };
 }

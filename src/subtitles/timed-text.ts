@@ -204,10 +204,10 @@ function* samplesOf(moov: DataView, trak: Box, from: number): Generator<Sample, 
       const sizes = stsz.start + 12 + sample * 4;
       if (shared === 0 && sizes + 4 > stsz.end) return;
       const size = shared || moov.getUint32(sizes);
-      const lasts = moov.getUint32(run - 4);
+      const duration = moov.getUint32(run - 4);
       const ms = (value: number) => Math.round((value / ticks + shift) * 1000);
-      yield { start: ms(time), end: ms(time + lasts), at, size };
-      time += lasts;
+      yield { start: ms(time), end: ms(time + duration), at, size };
+      time += duration;
       left--;
       at += size;
     }

@@ -1,6 +1,6 @@
 import type { Motion } from "./animation.ts";
 
-/** Returns the filter that reduces the pictures of a GIF to a palette: one for all frames of an animation, else one for each. */
+/** Returns the filter that reduces a GIF to a palette: one for all frames of an animation, otherwise one per frame. */
 export function paletteFilter({
   animated,
   alpha,

@@ -10,7 +10,7 @@ import { sourceForTrack } from "./track.ts";
 /** The gain that brings sound to the requested loudness. */
 export interface Gain {
   decibels: number;
-  /** Whether peaks have to be limited afterwards. */
+  /** Whether a limiter has to follow. */
   limited: boolean;
 }
 

@@ -7,17 +7,16 @@ import type { SourceFacts } from "../source-facts.ts";
 import { audioCodec, audioFormat, SOUND_KINDS } from "./audio-format.ts";
 import { track } from "./track.ts";
 
-/** Loudness that `normalize` aims at unless `target_lufs` says otherwise, in LUFS: that of most streaming services and podcasts. */
+/** Default of `target_lufs` in LUFS: the loudness of most streaming services and podcasts. */
 export const TARGET_LUFS = -16;
 
-// The first is that of most services, the last of European television.
 const LOUDNESS_NAMES: Readonly<Record<number, string>> = {
   [-14]: "Music: -14 LUFS",
   [TARGET_LUFS]: "Speech and podcasts: -16 LUFS",
   [-23]: "Television: -23 LUFS",
 };
 
-/** How loud the sound is, and how it begins and ends. */
+/** Options of loudness, fades and muting. */
 export const audioFilters = optionGroup({
   options: {
     volume: option({
@@ -94,7 +93,7 @@ export const audioFilters = optionGroup({
 /** The options of the filters, as parsed. */
 export type AudioFilterOptions = OptionValues<typeof audioFilters.options>;
 
-// These have no effect without sound.
+// Options that contradict `mute`.
 const { mute: _, ...FILTERS } = audioFilters.options;
 const SOUND = { ...track.options, ...audioFormat.options, ...FILTERS, ...audioCodec.options };
 
@@ -112,35 +111,35 @@ export function checkAudioFilters(
     report.addIssue(issue("volume", "cannot be given together with normalize.", whole));
   }
   const names = Object.keys(SOUND) as (keyof typeof SOUND)[];
-  const unheard = names.find((name) => changesDefault(SOUND[name], options[name]));
-  if (mute && unheard) {
-    const whole = `options.mute and options.${unheard} cannot both be given.`;
-    report.addIssue(issue(unheard, "cannot be given for a video without sound.", whole));
+  const conflict = names.find((name) => changesDefault(SOUND[name], options[name]));
+  if (mute && conflict) {
+    const whole = `options.mute and options.${conflict} cannot both be given.`;
+    report.addIssue(issue(conflict, "cannot be given for a video without sound.", whole));
   }
 }
 
 const seconds = z.number().min(0).max(1e7);
-/** Changes of the sound, in the order of the fields; times count from the start of the output. */
+/** Changes to the audio, applied in the order of the fields; times count from the start of the output. */
 export const AudioFilters = z.strictObject({
-  /** Integrated loudness to reach, in LUFS; absent to leave it. */
+  /** Target of the integrated loudness in LUFS; absent leaves it unchanged. */
   loudness: z.number().min(-70).max(0).exactOptional(),
   volume: z.number().min(0).max(100).exactOptional(),
   fade_in: seconds.exactOptional(),
   fade_out: z.strictObject({ at: seconds, seconds }).exactOptional(),
 });
-/** Changes of the sound. */
+/** Changes to the audio. */
 export interface AudioFilters extends z.infer<typeof AudioFilters> {}
 
-/** The part of a source that sound is taken from, in seconds; its duration, null when unknown, is that of the output. */
+/** Start of the output in the source, and duration of the output, in seconds; null when unknown. */
 interface Range {
   start: number;
   duration: number | null;
 }
 
 /**
- * Plans the changes of the sound; null when there are none.
+ * Plans the changes to the audio; null for none.
  *
- * @throws `invalid_options` when the fades are longer than the output, or its end is not known.
+ * @throws `invalid_options` when the fades are longer than the output, or its end is unknown.
  */
 export function planAudioFilters(
   options: AudioFilterOptions,

@@ -18,15 +18,15 @@ export type SoundKind = (typeof SOUND_KINDS)[number];
 /** Sample rates in hertz that MP3 supports and everything plays; AAC and Vorbis are limited to them too. */
 export const SAMPLE_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
 
-/** The sample rate of all Opus, in hertz. */
+/** The only sample rate of Opus, in hertz. */
 export const OPUS_RATE = 48_000;
 
-/** Most channels of a lossy and of a lossless codec: few players take more of the former, WAV and FLAC define no more. */
+/** Maximum channels: few players support more in a lossy codec, and WAV and FLAC define no more. */
 export const MAX_CHANNELS = { lossy: 2, lossless: 8 } as const;
 
 const LOSSLESS: ReadonlySet<string> = new Set(["flac", "pcm_s16le"] satisfies AudioCodec[]);
 
-/** Returns whether a codec keeps every sample. */
+/** Returns whether a codec is lossless. */
 export function isLossless(codec: AudioCodec): boolean {
   return LOSSLESS.has(codec);
 }
@@ -98,7 +98,7 @@ type AudioFormatOptions = OptionValues<typeof audioCodec.options & typeof audioF
   format?: string | undefined;
 };
 
-/** Creates the check that the format can hold the sound of a kind. */
+/** Creates the check that a kind's format can hold the requested audio. */
 export function checkAudioFormat(kind: SoundKind) {
   return (options: AudioFormatOptions, report: Report): void => {
     const { format = DEFAULT_FORMAT[kind], channels = 0, sample_rate } = options;
@@ -108,8 +108,9 @@ export function checkAudioFormat(kind: SoundKind) {
       const rule = `${format} cannot hold ${codec} here; use ${codecs.join(", ")}.`;
       report.addIssue(issue("audio_codec", rule, true));
     }
-    const most = MAX_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
-    if (channels > most) report.addIssue(issue("channels", `must be at most ${most} in ${format}.`));
+    const maxChannels = MAX_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
+    if (channels > maxChannels)
+      report.addIssue(issue("channels", `must be at most ${maxChannels} in ${format}.`));
     const rates = ratesOf(codec);
     if (sample_rate !== undefined && rates && !rates.includes(sample_rate)) {
       report.addIssue(issue("sample_rate", `must be one of ${rates.join(", ")} in ${format}.`));

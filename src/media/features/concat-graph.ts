@@ -14,16 +14,16 @@ import { type PlacedPart, placedParts } from "./concat-plan.ts";
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 
 /**
- * Returns the arguments before the file of a later part. It is read as if it began where it does in the output: ffmpeg next reads the
- * input that is furthest behind, and would otherwise decode all parts at once and hold their pictures.
+ * Returns the input arguments of a later part, which shift its times to its place in the output. ffmpeg reads the input that lags
+ * most; without the shift it would decode all parts at once and buffer their pictures.
  */
 export function partInput(plan: Plan, { at, source }: PlacedPart): string[] {
   return [...inputArgs(plan, WHOLE, source), "-itsoffset", formatSeconds(at - (source.priming ?? 0))];
 }
 
 /**
- * Returns the arguments that join the parts of a plan, or the sound alone of parts whose pictures are copied: graphs, streams, codecs
- * and lists. The filters of `over` come last.
+ * Returns the arguments that join the parts of a plan: filter graphs, streams, codecs and packet lists; only those of the audio when
+ * the pictures are copied. The filters of `over` come last.
  */
 export function concatArgs(
   plan: Plan,
@@ -42,7 +42,7 @@ export function concatArgs(
     const silence = `anullsrc=r=${audio.sample_rate}:cl=${audio.channels}c,${end},${format}`;
     const sound =
       part.sound !== null
-        ? `[${part.input}:a:${part.sound}]${shifted("asetpts", part)}${PLACED},${format},apad,${end}`
+        ? `[${part.input}:a:${part.sound}]${shiftFilter("asetpts", part)}${FILL_GAPS},${format},apad,${end}`
         : silence;
     return `${sound}[a${part.input}]`;
   });
@@ -51,14 +51,14 @@ export function concatArgs(
     return filters ? [`[${part.input}:V:0]${filters}[v${part.input}]`] : [];
   });
   const pads = (kind: string) => parts.map(({ input }) => `[${kind}${input}]`).join("");
-  // One picture of a part may last no time by itself; its place follows from the count.
+  // A part of a single picture may have no duration, so times follow from the count.
   const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...over];
   pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${chain(timed)}[video]`);
   const shape = audio ? ["asetpts=N/SR/TB", ...audioFilterChain(audio, source, null)] : [];
   sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
   return {
     tracks: [
-      // A graph begins when all of its inputs have: in one graph, decoded pictures would wait for sound that begins late.
+      // A graph starts once all its inputs have data: in a single graph, decoded pictures would queue until late audio begins.
       ...(first.video ? ["-filter_complex", pictures.join(";")] : []),
       ...(audio ? ["-filter_complex", sounds.join(";")] : []),
       ...(first.video
@@ -70,8 +70,8 @@ export function concatArgs(
   };
 }
 
-// Silence where the sound begins late or has a gap.
-const PLACED = "aresample=async=1:first_pts=0";
+// Fills a late start and gaps with silence.
+const FILL_GAPS = "aresample=async=1:first_pts=0";
 
 type PicturedPart = PlacedPart & { video: NonNullable<ConcatPart["video"]> };
 
@@ -85,36 +85,36 @@ function pictureFilters(
   const { source, video } = part;
   const cut = createTrim(plan, WHOLE, source);
   const listed = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
-  const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...unplaced(part)] };
+  const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...unshiftFilters(part)] };
   return [
     ...videoCleanup(source, video, own, toolset),
-    ...taggedAs(part),
+    ...tagFilters(part),
     ...videoScaling(source, video, video.geometry, toolset),
-    ...recolored(part, first, toolset),
+    ...matrixFilters(part, first, toolset),
   ].join(",");
 }
 
-// ffmpeg rounds the offset of an input to the clock of each stream, of which a tick may be as long as a picture.
-function unplaced({ at, source: { priming = 0 } }: PlacedPart): string[] {
+// ffmpeg rounds an input's offset to each stream's time base, whose ticks may be as long as a picture.
+function unshiftFilters({ at, source: { priming = 0 } }: PlacedPart): string[] {
   if (at === 0) return [];
   const ticks = (value: number) => `round(${formatSeconds(value)}/TB)`;
   return [`setpts=PTS-${ticks(at - priming)}+${ticks(-priming)}`];
 }
 
-function shifted(filter: string, { at }: PlacedPart): string {
+function shiftFilter(filter: string, { at }: PlacedPart): string {
   return at === 0 ? "" : `${filter}=PTS-${formatSeconds(at)}/TB,`;
 }
 
-// Players assume the matrix of untagged pictures by their size, and ffmpeg assumes BT.601.
-function taggedAs({ source, video }: PicturedPart): string[] {
-  const known =
+// Players guess the matrix of untagged pictures from their size; ffmpeg assumes BT.601.
+function tagFilters({ source, video }: PicturedPart): string[] {
+  const isTagged =
     video.tone_map || isRgb(source) || video.matte !== null || videoColor(source, video).matrix !== null;
   const { width = 0, height = 0 } = source;
-  return known ? [] : [`setparams=colorspace=${assumedColor({ width, height }).matrix}`];
+  return isTagged ? [] : [`setparams=colorspace=${assumedColor({ width, height }).matrix}`];
 }
 
-// The output has one matrix, that of the first part.
-function recolored(part: PicturedPart, first: ConcatPart, { scaler }: Toolset): string[] {
+// The output has the matrix of the first part.
+function matrixFilters(part: PicturedPart, first: ConcatPart, { scaler }: Toolset): string[] {
   const [from, to] = [matrixOf(part), matrixOf({ ...part, ...first, video: first.video ?? part.video })];
   return from === to ? [] : [`scale=flags=${scaler}:in_color_matrix=${from}:out_color_matrix=${to}`];
 }

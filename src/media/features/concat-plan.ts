@@ -12,7 +12,7 @@ import { copiesPictures, pictureNeeds, videoFormat } from "../video-plan.ts";
 import { hasLength, NO_LENGTH } from "./concat.ts";
 import { sourceForTrack } from "./track.ts";
 
-/** The pictures of a part that can follow those of the part before without an encode. */
+/** A part whose pictures are copied. */
 export interface CopiedPart {
   pictures: number;
   /** Seconds from the start of the file to the end of the last picture. */
@@ -21,15 +21,15 @@ export interface CopiedPart {
   ticks: number;
 }
 
-/** The parts of a joined video, in order, whose pictures are copied; or why they cannot be, and which input it is. */
+/** The copied parts of a joined video, in order; or why they cannot be copied, and the index of the input at fault. */
 export type CopyJoin = { parts: CopiedPart[] } | { fault: JoinFault; input: number };
 
-// The formats of files whose pictures are joined by copying.
+// Formats whose pictures can be joined by copying.
 const INDEXED: ReadonlySet<string> = new Set(["mp4", "mov"] satisfies VideoFormat[]);
 
 /**
- * Returns whether the pictures of joined videos may be copied, which their indexes decide; not where an option or a part needs them
- * encoded. Returns the fault where a copy is requested but impossible.
+ * Returns whether joined videos may be copied, which then depends on their indexes; false when an option or a part requires an
+ * encode. Returns the fault when a copy is requested but impossible.
  */
 export function canJoinByCopy(
   source: Source,
@@ -53,18 +53,18 @@ export function canJoinByCopy(
   return fault === null && all.every((each) => copiesPictures(each, codec, options));
 }
 
-/** Throws `invalid_options` where a copy is requested and the videos cannot be joined by one. */
+/** Throws `invalid_options` when the videos cannot be joined by copying. */
 export function checkCopyJoin(join: CopyJoin | null | undefined): void {
   if (join && "fault" in join) throw errors.copyJoinRefused(join);
 }
 
 interface OtherSource {
-  /** Index among all inputs, the main one included. */
+  /** Index among all inputs, including the main one. */
   input: number;
   source: Source;
 }
 
-// None before the extra inputs are probed.
+// Empty until the extra inputs are probed.
 function concatSources(options: VideoOptions, extra: readonly Source[] = []): OtherSource[] {
   return extraInputs({ options }).flatMap(({ role }, at) => {
     const source = extra[at];
@@ -73,8 +73,8 @@ function concatSources(options: VideoOptions, extra: readonly Source[] = []): Ot
 }
 
 /**
- * Plans a joined video, whose first part has the pictures of `video`; null where nothing is joined yet. HDR is kept where all parts have
- * the same. Throws `input_unsupported` when the duration of an encoded part is unknown.
+ * Plans a joined video whose first part has the plan `video`; null when there is nothing to join yet. Keeps HDR if all parts have the
+ * same transfer function. Throws `input_unsupported` when the duration of a part to encode is unknown.
  */
 export function joinVideos(
   source: Source,
@@ -98,14 +98,14 @@ export function joinVideos(
 
 function joinedVideo(source: Source, concat: readonly ConcatPart[], video: VideoPlan, duration: number) {
   const first = concat.find((part) => audibleTrack(part.source) !== null)?.source ?? source;
-  const heard = sourceForTrack(first, { sound_track: audibleTrack(first) ?? 0 });
+  const soundSource = sourceForTrack(first, { sound_track: audibleTrack(first) ?? 0 });
   return {
     concat,
     video,
     frames: framesOf(concat),
     span: { start: 0, end: null, duration },
-    // The pictures decide when a part ends.
-    heard: { ...heard, streams: [] },
+    // A part ends with its pictures, whatever its audio stream states.
+    soundSource: { ...soundSource, streams: [] },
     sound_track: audibleTrack(source) ?? 0,
   };
 }
@@ -153,21 +153,21 @@ function copyParts(
   });
 }
 
-// As for encoded pictures, sound that is longer by less than half a picture is cut; more extends the last picture.
+// As in an encode, audio that exceeds the pictures by less than half a picture is cut; more extends the last picture.
 function shownSeconds({ pictures, seconds }: CopiedPart, source: Source): number {
   const track = audibleTrack(source);
   if (track === null) return seconds;
-  const heard = sourceForTrack(source, { sound_track: track });
-  const { end = 0 } = heard.streams?.find(({ kind }) => kind === "audio") ?? {};
+  const { streams } = sourceForTrack(source, { sound_track: track });
+  const { end = 0 } = streams?.find(({ kind }) => kind === "audio") ?? {};
   const picture = seconds / Math.max(1, pictures);
   return seconds + Math.max(0, Math.round((end - seconds) / picture)) * picture;
 }
 
-/** A part of a joined video with its place: when it begins in the output, and its length, in seconds. */
+/** A part of a joined video with its start in the output and its length, in seconds. */
 export interface PlacedPart extends ConcatPart {
   at: number;
   seconds: number;
-  /** Index, among its sound tracks, of the one that the output has; null when it is silent. */
+  /** Index of the audio track that the output uses; null when the part is silent. */
   sound: number | null;
 }
 
@@ -176,7 +176,7 @@ export function joinsByCopy({ concat, video }: Pick<Plan, "concat" | "video">): 
   return concat !== undefined && video?.mode === "copy";
 }
 
-/** Returns the parts of a joined video in order, each with its place; none for other plans. */
+/** Returns the parts of a joined video in order, each with its place; empty for other plans. */
 export function placedParts({ concat = [], audio }: Pick<Plan, "concat" | "audio">): PlacedPart[] {
   let frames = 0;
   let copied = 0;

@@ -3,7 +3,7 @@ import { feature, option } from "../feature.ts";
 import { closed, fileUrl } from "../fields.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
-/** Most videos that play after the first one. */
+/** Maximum number of videos after the first. */
 export const MAX_CONCAT = 9;
 
 const RULE = `must be a list of 1 to ${MAX_CONCAT} videos, each { url }.`;
@@ -33,7 +33,7 @@ const videos = z
 /** Labels of a video's fields in a form. */
 export const CONCAT_LABELS = { url: "Video to play after it" } as const;
 
-/** Videos play one after the other. */
+/** Plays several videos one after the other. */
 export const concat = feature({
   options: {
     concat: option({
@@ -48,20 +48,20 @@ export const concat = feature({
     }),
   },
   summary: ({ concat: list }) => (list ? `${list.length} more after it` : null),
-  // Its parts hold schemas of the whole plan: see concatFields.
+  // Parts contain other schemas of the plan, so concatFields creates them.
   fields: {},
   needed: (plan) => plan.concat !== undefined,
   doneBy: { native: true, stock: true },
   refusal: { code: "concat", clause: () => "it cannot join videos" },
 });
 
-/** Returns the schemas of its part of a plan, from those of encoded pictures and of sources. */
+/** Returns the plan fields of the feature, from the schemas of encoded video and of sources. */
 export function concatFields<V extends z.ZodType, S extends z.ZodType>(video: V, source: S) {
   const part = z.strictObject({
     /** Index among all inputs; 0 for the main one. */
     input: z.int().min(0).max(100),
     source,
-    /** Null where pictures are copied. */
+    /** Null when the pictures are copied. */
     video: video.nullable(),
     frames: z.int().min(0),
     /** The length of copied pictures, and the ticks per second of their times. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { feature } from "../feature.ts";
 
-/** Interlaced pictures become progressive ones, at the same rate. */
+/** Deinterlaces pictures; the frame rate stays the same. */
 export const deinterlace = feature({
   options: {},
   fields: { deinterlace: z.boolean() },

@@ -58,10 +58,10 @@ export const encryption = optionGroup({
   },
 });
 
-/** The facts of an encryption that playlists state, as a part of a plan. */
+/** The facts about encryption that playlists state. */
 export const EncryptionPlan = z.strictObject({
   key_url: z.string().max(8192),
-  /** The vector of all segments in hexadecimal; absent for the number of each. */
+  /** Initialization vector of all segments in hexadecimal; by default, each segment uses its number. */
   iv: z
     .string()
     .regex(/^[0-9a-f]{32}$/i)
@@ -75,7 +75,7 @@ function brokenKeyUrl(text: string): string | null {
   return url.username || url.password ? "must not hold a user name or password." : null;
 }
 
-/** Checks that encryption is combined only with options that it works with. */
+/** Checks that the other options work with encryption. */
 export function checkEncryption(
   options: { encryption?: object | undefined; format?: string | undefined; i_frames?: boolean | undefined },
   report: Report,
@@ -102,7 +102,7 @@ export function keyIn(request: unknown): string | null {
   return typeof key === "string" ? key : null;
 }
 
-/** Returns a request without its key, for a record, which everyone with access may read. */
+/** Removes the key from a request, because everyone with access may read its record. */
 export function withoutKey<R extends WithOptions>(request: R): R {
   if (keyIn(request) === null) return request;
   const { encryption, ...options } = request.options as { encryption: { key: string } };
@@ -110,13 +110,13 @@ export function withoutKey<R extends WithOptions>(request: R): R {
   return { ...request, options: { ...options, encryption: rest } };
 }
 
-/** Returns a request with the key that its record lacks. */
+/** Returns a request with the key that its record omits. */
 export function withKey<R extends WithOptions>(request: R, key: string): R {
   const { encryption } = request.options as { encryption?: object };
   return { ...request, options: { ...request.options, encryption: { ...encryption, key } } };
 }
 
-/** Returns whether a record asks for encryption. */
+/** Returns whether a request has the option `encryption`. */
 export function isEncrypted({ options }: WithOptions): boolean {
   return Object(options).encryption !== undefined;
 }
@@ -128,7 +128,7 @@ export function parseBlock(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
 }
 
-/** Plans the facts of an encryption that playlists state. */
+/** Plans the encryption of a stream, without its key. */
 export function planEncryption({ key_url, iv }: { key_url: string; iv?: string | undefined }) {
   return { key_url, ...(iv !== undefined && { iv: toHex(parseBlock(iv)) }) };
 }

@@ -2,7 +2,7 @@ import { option, optionGroup } from "../feature.ts";
 import { within } from "../fields.ts";
 import { ANIMATION_DEFAULTS, BOUNDS } from "../formats.ts";
 
-/** Frames per second of an output; the timeline of its plan counts them. */
+/** The frame rate of the output. */
 export const fps = optionGroup({
   options: {
     fps: option({

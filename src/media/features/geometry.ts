@@ -22,7 +22,7 @@ const FIT_HINTS = {
   fill: "Stretches the picture to the exact size.",
 } as const satisfies Record<Fit, string>;
 
-/** The names of positions in a frame. */
+/** Labels of the positions. */
 export const POSITION_NAMES = {
   center: "Center",
   top: "Top",
@@ -39,7 +39,7 @@ const RATIO = /^\d{1,5}(\.\d{1,4})?:\d{1,5}(\.\d{1,4})?$/;
 const CROP =
   'must be a ratio of the sides such as "16:9", or { x, y, width, height } in pixels or percentages of the picture.';
 
-/** How pictures are turned, cropped and sized. One calculation plans it, because each step depends on those before. */
+/** Options of rotation, crop and size, planned together because each step depends on the ones before. */
 export const geometry = optionGroup({
   options: {
     rotate: option({

@@ -47,7 +47,7 @@ export const metadata = optionGroup({
   },
 });
 
-/** The metadata of an output, as a part of a plan. */
+/** The plan fields of metadata. */
 export const METADATA_FIELDS = {
   tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
   /** Index of the source's stream that is the cover. */
@@ -57,10 +57,10 @@ export const METADATA_FIELDS = {
 };
 type MetadataPlan = z.infer<z.ZodObject<typeof METADATA_FIELDS>>;
 
-/** The part of a source that an output has, at its speed. */
+/** The range of the source in an output, and its speed. */
 type Range = Parameters<typeof moveChapters>[1];
 
-/** Plans tags and cover, and the chapters of formats that hold them among their tags. */
+/** Plans tags and cover; with a `range`, also the chapters of formats that store them as tags. */
 export function planTags(
   source: SourceFacts,
   format: string,
@@ -83,7 +83,7 @@ export function planTags(
   };
 }
 
-/** Plans the chapters of an output whose finished file gets them, where it shows any. */
+/** Plans chapters that are added to the finished file; none when the range has none. */
 export function planChapters(
   source: SourceFacts,
   format: string,
@@ -94,14 +94,14 @@ export function planChapters(
   return moveChapters(source.chapters ?? [], range).length > 0 ? { chapters: true } : {};
 }
 
-// The most bytes in any format: a track of titles, a chapter besides its title, and a UTF-16 unit in UTF-8.
+// Maximum bytes in any format: the track of titles, a chapter without its title, and a UTF-16 unit in UTF-8.
 const TRACK_BYTES = 1000;
 const CHAPTER_BYTES = 100;
 const UNIT_BYTES = 3;
-// MP4 and MOV hold each title twice.
+// MP4 and MOV store each title twice.
 const TITLES = 2;
 
-/** Returns the most bytes that the chapters take in the finished file of a plan. */
+/** Returns the maximum bytes of the chapters in a plan's finished file. */
 export function chapterBytes({ chapters, ...range }: Range & MetadataPlan, source: SourceFacts): number {
   const moved = chapters ? moveChapters(source.chapters ?? [], range) : [];
   if (moved.length === 0) return 0;
@@ -111,10 +111,10 @@ export function chapterBytes({ chapters, ...range }: Range & MetadataPlan, sourc
   );
 }
 
-// Their muxers cannot write covers; the cover is added to the finished file.
+// Formats in which ffmpeg cannot write covers.
 const COVERS_LATER: ReadonlySet<string> = new Set(["ogg", "opus"]);
 
-/** Returns whether a plan's cover is added to the finished file because ffmpeg cannot write it. */
+/** Returns whether a plan's cover is added to the finished file, because ffmpeg cannot write it. */
 export function addsCoverLater({ cover, format }: MetadataPlan & { format: string }): boolean {
   return cover !== undefined && COVERS_LATER.has(format);
 }
@@ -126,12 +126,12 @@ export function metadataArgs(plan: MetadataPlan & { format: string; video: unkno
   return [
     ...(cover === undefined || addsCoverLater(plan) ? [] : ["-map", `0:${cover}?`, ...coverArgs(index)]),
     ...Object.entries(tags).flatMap(([name, value]) => ["-metadata", `${name}=${value}`]),
-    // ADTS has no tags of its own; they precede it, as in MP3.
+    // ADTS has no tags, so an ID3 tag precedes it, as in MP3.
     ...(format === "aac" && Object.keys(tags).length > 0 ? ["-write_id3v2", "1"] : []),
   ];
 }
 
-// The video arguments before it apply to all pictures unless overridden.
+// Earlier video arguments would apply to the cover too.
 function coverArgs(index: number): string[] {
   const own = index > 0 ? [`-bsf:v:${index}`, "null", `-tag:v:${index}`, "0"] : [];
   return [`-c:v:${index}`, "copy", `-disposition:v:${index}`, "attached_pic", ...own];

@@ -68,9 +68,9 @@ const Overlay = z.strictObject({
     .min(1)
     .max(1 << 16)
     .nullable(),
-  /** Factor of its own width, for an output that became smaller to fit its bytes; absent for 1. */
+  /** Factor of the overlay's own width in an output that shrank to stay within `max_bytes`. Default 1. */
   shrink: z.number().positive().max(1).exactOptional(),
-  /** Its offset: pixels from the left and the top, or shares of the room that it leaves there. */
+  /** Offset from the left and the top: in pixels, or as shares of the free space. */
   place: z.strictObject({ x: side, y: side, of: z.enum(["pixels", "room"]) }),
   opacity: z.number().min(0).max(1),
   /** Seconds of output. */
@@ -78,7 +78,7 @@ const Overlay = z.strictObject({
   end: z.number().min(0).max(1e7).nullable(),
 });
 
-/** A picture that is laid over the sized pictures of a plan. */
+/** A picture drawn over the scaled pictures of a plan. */
 export interface Overlay extends z.infer<typeof Overlay> {}
 
 /** Labels of an overlay's fields in a form. */
@@ -91,7 +91,7 @@ export const OVERLAY_LABELS = {
   end: "Logo disappears (seconds)",
 } as const;
 
-/** A picture, such as a logo, is laid over a video or an image. */
+/** Draws a picture, such as a logo, over a video or an image. */
 export const overlay = feature({
   options: {
     overlay: option({
@@ -128,26 +128,26 @@ function refuseFile({ kind, format, animated }: SourceFacts): string | null {
 
 type OverlayOptions = NonNullable<z.infer<typeof videoOverlay>>;
 
-function planOverlay(options: OverlayOptions, on: PictureSize): Overlay {
+function planOverlay(options: OverlayOptions, output: PictureSize): Overlay {
   const { position = "center", opacity = 1, start = 0, end = null } = options;
-  const width = toPixels(options.width, on.width);
+  const width = toPixels(options.width, output.width);
   const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
   const [x, y] = typeof position === "string" ? ANCHORS[position] : [0, 0];
   return {
-    // No other option's file comes before it.
+    // INPUT_ROLES lists the overlay first.
     input: 0,
     width: width === undefined ? null : Math.max(1, Math.round(width)),
     place:
       typeof position === "string"
         ? { x, y, of: "room" }
-        : { x: pixels(position.x, on.width), y: pixels(position.y, on.height), of: "pixels" },
+        : { x: pixels(position.x, output.width), y: pixels(position.y, output.height), of: "pixels" },
     opacity,
     start,
     end,
   };
 }
 
-/** Returns the overlay of an output whose sides are multiplied by a factor. */
+/** Scales an overlay along with its output. */
 export function shrinkOverlay(planned: Overlay, by: number): Overlay {
   const { width, place } = planned;
   const x = Math.round(place.x * by);
@@ -159,7 +159,7 @@ export function shrinkOverlay(planned: Overlay, by: number): Overlay {
   };
 }
 
-// The first picture of the overlay's input, in its size, opacity and color.
+// Takes the first picture of the overlay's input, and sets its size, opacity and colors.
 function scaledOverlay({ input, width, shrink, opacity }: Overlay, { yuv, flags }: OverContext): string {
   const white = yuv?.white ?? 1;
   const mixed = [
@@ -170,7 +170,7 @@ function scaledOverlay({ input, width, shrink, opacity }: Overlay, { yuv, flags 
   const filters = [
     "trim=end_frame=1",
     "format=gbrap",
-    // Premultiplied, so that the colors of transparent pixels do not bleed into the edges.
+    // Premultiplying keeps the colors of transparent pixels from bleeding into edges.
     ...(scaled === null
       ? []
       : ["premultiply=inplace=1", `scale=${scaled}:-1:flags=${flags}`, "unpremultiply=inplace=1"]),
@@ -191,7 +191,6 @@ function overlayFilter({ place, start, end }: Overlay, { yuv, at }: OverContext)
   return `overlay=${[`x=${x}:y=${y}`, ...enable, ...(yuv ? [] : ["format=rgb"])].join(":")}`;
 }
 
-// A frame at an edge, allowing for rounding, belongs to the span that starts there.
 function edge(time: number): string {
   return String(Number((time - EPSILON_SECONDS).toFixed(6)));
 }

@@ -19,7 +19,7 @@ const QUALITY_HINTS = {
   very_high: "Close to the original, and large.",
 } as const satisfies Record<Quality, string>;
 
-/** The tradeoff between size and quality, from which rates follow. */
+/** The trade-off between size and quality, which determines the rates. */
 export const quality = optionGroup({
   options: {
     quality: option({
@@ -38,7 +38,7 @@ export const quality = optionGroup({
   },
 });
 
-/** Rates that are given as numbers. */
+/** Rates and sizes as numbers. */
 export const rate = optionGroup({
   options: {
     bitrate: option({
@@ -66,7 +66,7 @@ export const rate = optionGroup({
   },
 });
 
-/** The size that an image never exceeds. */
+/** The size limit of an image. */
 export const byteLimit = optionGroup({
   options: {
     max_bytes: option({
@@ -86,7 +86,7 @@ export const byteLimit = optionGroup({
   },
 });
 
-/** Checks that only one option decides the rate. */
+/** Checks that at most one option sets the rate. */
 export function checkRate({ bitrate, target_size }: OptionValues<typeof rate.options>, report: Report): void {
   if (bitrate === undefined || target_size === undefined) return;
   const whole = "options.target_size and options.bitrate cannot both be given.";

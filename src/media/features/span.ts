@@ -1,7 +1,7 @@
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { issue, type Report, seconds } from "../fields.ts";
 
-/** The part of the source that an output has; the timeline of its plan follows from it. */
+/** The range of the source in the output. */
 export const span = optionGroup({
   options: {
     start: option({

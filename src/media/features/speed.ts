@@ -4,7 +4,7 @@ import { feature, option } from "../feature.ts";
 import { within } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
 
-/** Pictures and sound play faster or slower; voices keep their pitch. What it does to times is planned with the timeline. */
+/** Changes the speed of playback; voices keep their pitch. The timeline converts times. */
 export const speed = feature({
   options: {
     speed: option({
@@ -26,7 +26,7 @@ export const speed = feature({
   },
   summary: ({ speed: factor = 1 }) => (factor === 1 ? null : `${factor} times as fast`),
   fields: { speed: z.number().min(0.01).max(100).exactOptional() },
-  // Every engine retimes pictures; only sound needs a filter.
+  // Every engine can retime pictures; only audio needs a filter.
   needed: ({ speed: factor, audio }) => factor !== undefined && audio !== null,
   doneBy: { native: true, stock: true, webcodecs: true },
   refusal: { code: "tempo", clause: () => "it cannot change the speed of sound" },
@@ -36,7 +36,7 @@ export const speed = feature({
     factor === 1
       ? []
       : [
-          // atempo ignores gaps, and starts at the time of its first sample.
+          // atempo ignores gaps and starts at the time of its first sample.
           "aresample=async=1",
           ...tempos(factor).map((tempo) => `atempo=${tempo}`),
           `asetpts=PTS+round(STARTPTS*${1 / factor - 1})`,

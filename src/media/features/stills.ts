@@ -6,7 +6,7 @@ import { countTiles, describeInterval, type Sprite } from "./storyboard.ts";
 
 const MAX_STILLS = BOUNDS.stills.max;
 
-/** A series of stills of a video, each a file of its own. */
+/** A series of stills of a video, each in its own file. */
 export const stills = optionGroup({
   options: {
     interval: option({
@@ -70,14 +70,14 @@ export function isSeries({ interval, count }: StillOptions): boolean {
 }
 
 /**
- * Plans the times of a series of stills, each of which is a sprite of one tile.
+ * Plans a series of stills as sprites of one tile each.
  *
  * @throws `invalid_options` for too many, and `input_unsupported` for an unknown duration.
  */
 export function planSeries(duration: number | null, options: StillOptions): Sprite {
   const { count } = options;
   if (duration === null) throw errors.stillsDurationUnknown();
-  // Rounded down, so that the last of a count lies within the video.
+  // Rounding down keeps the last of a count within the video.
   const milliseconds =
     options.interval === undefined
       ? Math.floor((duration / (count ?? 1)) * 1000)
@@ -90,7 +90,7 @@ export function planSeries(duration: number | null, options: StillOptions): Spri
   return { interval, tiles, columns: 1, rows: 1, sheets: tiles };
 }
 
-/** Checks that the options select no times in a still image; throws `invalid_options` where they do. */
+/** Throws `invalid_options` when options select times in a still image. */
 export function checkStillImage(options: StillOptions): void {
   const { start = 0, interval, count } = options;
   if (start === 0 && !isSeries(options)) return;
@@ -98,7 +98,7 @@ export function checkStillImage(options: StillOptions): void {
   throw errors.noTimeline({ name });
 }
 
-/** Returns the format of a source where images can be written in it; undefined for any other. */
+/** Returns a source's format if images can be written in it; otherwise undefined. */
 export function ownFormat(
   { kind, format }: { kind: string; format: string },
   options: StillOptions,

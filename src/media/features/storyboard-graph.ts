@@ -9,10 +9,10 @@ import type { Chunk, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import type { Sprite } from "./storyboard.ts";
 
-/** Names of the files of a storyboard besides its sprites; the first is the one to open. */
+/** Names of a storyboard's index files, the main one first. */
 export const STORYBOARD = { vtt: "storyboard.vtt", json: "storyboard.json" } as const;
 
-/** Returns everything after the input that makes the sprites of a storyboard, or a series of stills, in a folder. */
+/** Returns the arguments after the input that write the sprites of a storyboard, or a series of stills, to a folder. */
 export function storyboardArgs(
   plan: Plan,
   chunk: Chunk,
@@ -23,7 +23,7 @@ export function storyboardArgs(
 ): string[] {
   const filters = [
     ...cut.video,
-    // These read neighboring pictures, so they come before most are dropped.
+    // These need neighboring pictures, so they run before pictures are dropped.
     ...pictureFilters("clean", image, filterContext(source, toolset.engine)),
     ...pickFilters(sprite, chunk.keyframes_only === true),
     ...cleanupFilters({ ...image, clean: [], fps: null, length: null, ...image.geometry }),
@@ -47,8 +47,8 @@ export function storyboardArgs(
   ];
 }
 
-// A tile shows what a viewer sees at its time: rounded up, a picture counts for the next tile and replaces the one before it. With
-// keyframes alone it shows the last one of its span.
+// A tile shows what a viewer sees at its time: rounding up assigns a picture to the next tile, where it replaces earlier ones. With
+// keyframes only, a tile shows the last one of its span.
 function pickFilters({ interval, tiles }: Sprite, keyframes: boolean): string[] {
   const rate = `1000/${Math.round(interval * 1000)}`;
   return [
@@ -58,7 +58,7 @@ function pickFilters({ interval, tiles }: Sprite, keyframes: boolean): string[] 
   ];
 }
 
-/** The place of a tile, and the span of time that it stands for, in seconds from the start of the output. */
+/** The position of a tile, and its span in seconds from the start of the output. */
 export interface Tile {
   start: number;
   end: number;
@@ -68,7 +68,7 @@ export interface Tile {
   y: number;
 }
 
-/** Writes the WebVTT of a storyboard, whose cues name tiles by media fragments, and its JSON. */
+/** Writes a storyboard's WebVTT, whose cues refer to tiles by media fragments, and its JSON. */
 export function writeStoryboard(
   plan: Plan,
   { geometry }: ImagePlan,

@@ -57,13 +57,13 @@ export const storyboard = optionGroup({
 
 type StoryboardOptions = OptionValues<typeof storyboard.options>;
 
-/** Describes how often there is a picture. */
+/** Describes the interval between pictures. */
 export function describeInterval(interval: number): string {
   return `one every ${interval === 1 ? "second" : `${interval} seconds`}`;
 }
 
 const count = z.int().min(1).max(10_000);
-/** How the tiles of a storyboard are chosen and laid out. */
+/** The times and the layout of a storyboard's tiles. */
 export const Sprite = z.strictObject({
   /** Seconds from one tile to the next, in whole milliseconds. */
   interval: z.number().min(0.001).max(1e7),
@@ -72,11 +72,11 @@ export const Sprite = z.strictObject({
   rows: count,
   sheets: count,
 });
-/** How the tiles of a storyboard are chosen and laid out. */
+/** The times and the layout of a storyboard's tiles. */
 export interface Sprite extends z.infer<typeof Sprite> {}
 
 /**
- * Plans how many tiles a storyboard has, when, and on how many sprites.
+ * Plans the number, times and layout of a storyboard's tiles.
  *
  * @throws `invalid_options` for too many tiles or too large a sprite, and `input_unsupported` for an unknown duration.
  */
@@ -101,11 +101,11 @@ export function planSprite(
 }
 
 // A tile that would begin this close to the end shows nothing new.
-const EPSILON_SECONDS = 0.001;
+const MIN_TILE_SECONDS = 0.001;
 
-/** Returns how many tiles there are, one every `interval` seconds. */
+/** Returns the number of tiles at one every `interval` seconds. */
 export function countTiles(duration: number, interval: number): number {
-  return Math.max(1, Math.ceil((duration - EPSILON_SECONDS) / interval));
+  return Math.max(1, Math.ceil((duration - MIN_TILE_SECONDS) / interval));
 }
 
 function defaultInterval(duration: number): number {
@@ -117,8 +117,8 @@ function defaultInterval(duration: number): number {
 const KEYFRAME_SECONDS = 1e-6;
 
 /**
- * Returns whether keyframes alone show every tile: whether one lies in the span of time that each stands for. `keyframes` are
- * those of the source, ascending.
+ * Returns whether the span of every tile contains a keyframe, so that only keyframes need decoding. `keyframes` are ascending times of
+ * the source in seconds.
  */
 export function keyframesSuffice(
   keyframes: readonly number[],

@@ -46,7 +46,7 @@ const files = z.array(file, FILES).max(BOUNDS.subtitles.max, FILES).optional().m
     "Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.",
 });
 
-/** The options that subtitles are planned from. */
+/** The option of subtitles, as parsed. */
 export interface SubtitleOptions {
   subtitles?: z.infer<typeof files>;
 }
@@ -58,7 +58,7 @@ export const SUBTITLE_LABELS = {
   label: "Name in the menu",
 } as const;
 
-/** Subtitles become text tracks, or one file of them is drawn into the pictures. */
+/** Adds subtitles as text tracks, or draws one file of them into the pictures. */
 export const burn = feature({
   options: {
     subtitles: option({
@@ -72,20 +72,20 @@ export const burn = feature({
   },
   summary: ({ subtitles }) => (subtitles ? "with subtitles" : null),
   fields: {
-    /** Index of the text among the plan's extra files; that of its font is the next. */
+    /** Index of the text among the plan's extra files; its font is the next. */
     burn: z.strictObject({ file: z.int().min(0).max(100) }).exactOptional(),
   },
-  // Encoders read the files of all other options first.
+  // INPUT_ROLES lists subtitles last.
   plan: (options) => (burntInput(options) === null ? {} : { burn: { file: firstSubtitles(options) } }),
   needed: ({ pictures }) => pictures.burn !== undefined,
   doneBy: { native: true, stock: true },
   refusal: { code: "burn", clause: (engine) => `${engine} cannot draw subtitles into pictures` },
   over: ({ burn: plan }, context) => (plan ? burnFilters(plan.file, context) : []),
-  // Two lines that change ten times a second; the memory is that of the font and its drawn letters.
+  // Measured with two lines that change ten times a second; the memory holds the font and its glyphs.
   cost: () => ({ stock: { seconds: 0.009, memory: 0, fixed_memory: 4 } }),
 });
 
-/** Checks that at most one file is the default and one is burnt in, which has neither a label nor a default. */
+/** Checks that at most one file is the default, and at most one is burnt in, without a label or default. */
 export function checkSubtitles(
   { subtitles = [], mode }: SubtitleOptions & { mode?: string | undefined },
   report: Report,
@@ -122,11 +122,11 @@ export const BURN_FONT = {
   sha256: "7da195a74c55bef988d0d48f9508bd5d849425c1770dba5d7bfc6ce9ed848954",
 } as const;
 
-// Most bytes of the ASS that we write: of its header, and for each byte of the original file.
+// Maximum bytes of the ASS that we write: of its header, and per byte of the original file.
 const ASS_HEAD = 2048;
 const ASS_SHARE = 3;
 
-/** Returns the files that burnt-in subtitles are drawn with, an ASS of our own and its font; `sources` are the extra inputs that are known. */
+/** Returns the files for drawing burnt-in subtitles: an ASS that we write, and its font. `sources` are the extra inputs probed so far. */
 export function burnFiles(options: SubtitleOptions, sources: readonly SourceFacts[]): ExtraFile[] {
   const input = burntInput(options);
   if (input === null) return [];
@@ -148,7 +148,7 @@ function burnFilters(text: number, { at, fps, files }: OverContext): string[] {
     if (!/^[\w./-]+$/.test(path)) throw new RangeError(UNSAFE_PATH);
     return path;
   }) as [string, string];
-  // The filter truncates times to whole milliseconds; a picture at the start of a text has to show it.
+  // The filter truncates times to milliseconds, and the picture at the start of a text must show it.
   const ticks = Math.round((at + EPSILON_SECONDS) * CLOCK);
   return [
     `settb=1/${CLOCK}`,
@@ -159,7 +159,7 @@ function burnFilters(text: number, { at, fps, files }: OverContext): string[] {
   ];
 }
 
-/** What an output says about a text track. */
+/** The facts that an output states about a text track. */
 const SubtitleFacts = z.strictObject({
   language: z.string().max(64).exactOptional(),
   title: z.string().max(4096).exactOptional(),
@@ -169,7 +169,7 @@ const SubtitleFacts = z.strictObject({
 export interface SubtitleFacts extends z.infer<typeof SubtitleFacts> {}
 
 const index = z.int().min(0).max(1000);
-/** A text track of the output: made of the source's stream of that index, or of the extra input of that number. */
+/** A text track of the output, from a stream of the source or from an extra input, by index. */
 const SubtitlePlan = z.union([
   z.strictObject({ ...SubtitleFacts.shape, stream: index, file: z.never().exactOptional() }),
   z.strictObject({ ...SubtitleFacts.shape, file: index, stream: z.never().exactOptional() }),
@@ -179,7 +179,7 @@ export type SubtitlePlan = z.infer<typeof SubtitlePlan>;
 /** The text tracks of a plan. */
 export const SUBTITLE_FIELDS = { subtitles: z.array(SubtitlePlan).max(1000).exactOptional() };
 
-/** Codecs of text that are read from a format. */
+/** Text codecs that can be read, by source format. */
 const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
   mp4: new Set(["mov_text"]),
   mov: new Set(["mov_text"]),
@@ -188,7 +188,7 @@ const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 const PICTURES: ReadonlySet<string> = new Set(["hdmv_pgs_subtitle", "dvd_subtitle", "dvb_subtitle", "xsub"]);
 
-/** Plans the text tracks of an output: all readable ones of the source, in their order, and then those of files. */
+/** Plans the text tracks of an output: the readable ones of the source in order, then those of files. */
 export function planSubtitles(source: SourceFacts, options: SubtitleOptions): { subtitles?: SubtitlePlan[] } {
   const ofFiles = planFiles(options);
   const hasDefault = ofFiles.some((track) => track.default);
@@ -220,17 +220,17 @@ function planFiles(options: SubtitleOptions): SubtitlePlan[] {
   });
 }
 
-/** Returns the bytes of a request's files of subtitles; `sources` are the extra inputs that are known. */
+/** Returns the total bytes of a request's subtitle files; `sources` are the extra inputs probed so far. */
 export function subtitleBytes(options: SubtitleOptions, sources: readonly SourceFacts[] = []): number {
   return planFiles(options).reduce((sum, { file: at = 0 }) => sum + (sources[at]?.filesize ?? 0), 0);
 }
 
-// Bits per second of a track whose bitrate is unknown: several times that of the dialogue of a film.
+// Bits per second assumed for a track of unknown bitrate: several times those of a film's dialogue.
 const DEFAULT_BITS = 400;
-// Texts are short; times and positions take about as much again.
+// Times and positions take about as many bytes as the short texts.
 const CONTAINER_SHARE = 2;
 
-/** Estimates the bytes that the source's own text tracks take in the output of a plan. */
+/** Estimates the bytes of the source's own text tracks in the output of a plan. */
 export function ownTextBytes(
   plan: {
     subtitles?: readonly SubtitlePlan[] | undefined;
@@ -251,7 +251,7 @@ export function ownTextBytes(
   return (bits / 8) * CONTAINER_SHARE;
 }
 
-/** Returns whether a track of subtitles consists of pictures, which no output holds. */
+/** Returns whether a subtitle track consists of pictures, which no output can hold. */
 export function isPictured({ codec }: SourceStream): boolean {
   return PICTURES.has(codec ?? "");
 }

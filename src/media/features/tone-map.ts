@@ -16,7 +16,7 @@ export function keepsHdr(source: SourceFacts, codec: string | null): boolean {
   return source.color?.hdr === true && holdsHdr(codec);
 }
 
-// tonemap_bt709 reads luma of R'G'B', not constant luminance.
+// tonemap_bt709 does not support constant luminance.
 const LUMA_MATRICES: ReadonlySet<string | null> = new Set([
   null,
   "bt2020nc",
@@ -42,8 +42,8 @@ export const tone_map = feature({
   }),
 });
 
-// The source's color properties are repeated, because some decoders do not pass them on. Chroma is full, because zscale rejects odd
-// sizes otherwise. The fast core has its own filter for the same (core/tonemap).
+// States the source's color properties, because some decoders do not pass them on, and uses 4:4:4, because zscale rejects odd sizes
+// otherwise. The fast core has a filter of its own (core/tonemap).
 function filters({ engine, color: { primaries, transfer, matrix } }: FilterContext): string[] {
   const input = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}`;
   if (engine === "fast") return [`tonemap_bt709=${input}`];

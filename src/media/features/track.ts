@@ -16,7 +16,7 @@ const schema = z
   )
   .optional();
 
-/** The sound track of a source that an output has. */
+/** The choice of the source's audio track. */
 export const track = optionGroup({
   options: {
     track: option({
@@ -44,17 +44,17 @@ export const track = optionGroup({
 
 type Track = OptionValues<typeof track.options>["track"];
 
-/** Most sound tracks of adaptive video. */
+/** Maximum audio tracks of adaptive video. */
 export const MAX_TRACKS = 16;
 
 /**
- * Returns the index, among the source's sound tracks, of the one that the options name; by default the first whose codec is known.
+ * Returns the index of the audio track that the options select; by default the first with a known codec.
  *
- * @throws `invalid_options` when it has none of that index or language.
+ * @throws `invalid_options` when there is no track with that index or language.
  */
 export function findTrack(source: SourceFacts, name: Track = knownTracks(source)[0] ?? 0): number {
   const tracks = soundTracks(source);
-  // A source written by hand may list no streams.
+  // A handwritten source may list no streams.
   if (name === 0) return 0;
   const index =
     typeof name === "number" ? name : tracks.findIndex(({ language }) => matchesLanguage(language, name));
@@ -63,7 +63,7 @@ export function findTrack(source: SourceFacts, name: Track = knownTracks(source)
   throw errors.trackAbsent({ tracks: names });
 }
 
-/** Returns a source reduced to one of its sound tracks: all facts about sound are about that track. */
+/** Reduces a source to one of its audio tracks, which then determines all facts about its audio. */
 export function sourceForTrack<S extends SourceFacts>(
   source: S,
   { sound_track = 0 }: { sound_track?: number | undefined },
@@ -79,12 +79,12 @@ export function sourceForTrack<S extends SourceFacts>(
   };
 }
 
-/** Returns the indexes, among the source's sound tracks, of those whose codec is known. */
+/** Returns the indexes of the audio tracks with a known codec. */
 export function knownTracks(source: SourceFacts): number[] {
   return soundTracks(source).flatMap(({ codec }, index) => (codec === null ? [] : [index]));
 }
 
-/** Returns the language of a sound track, as BCP 47 writes it; undefined when it has none. */
+/** Returns the language of an audio track as a BCP 47 tag; undefined when unknown. */
 export function languageOf(source: SourceFacts, index: number): string | undefined {
   return canonicalLanguage(soundTracks(source)[index]?.language);
 }
@@ -95,17 +95,16 @@ export function canonicalLanguage(language: string | undefined): string | undefi
   try {
     return Intl.getCanonicalLocales(language)[0];
   } catch {
-    // A source may state anything, and playlists quote it.
+    // A source may state any text, and playlists contain the result.
     return undefined;
   }
 }
 
-/** Returns the sound tracks of a source. */
 function soundTracks({ streams = [] }: SourceFacts): SourceStream[] {
   return streams.filter(({ kind }) => kind === "audio");
 }
 
-// Codes of two and three letters mean the same; a region in the request narrows it.
+// Codes of two and three letters are equivalent; a region in the request must match.
 function matchesLanguage(language: string | undefined, name: string): boolean {
   const own = canonicalLanguage(language) ?? language ?? "und";
   const request = canonicalLanguage(name) ?? name;

@@ -2,7 +2,7 @@ import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { samplesPerPixel } from "./waveform-zoom.ts";
 
-/** A segment of a waveform's sound, and how many points come before it. */
+/** A segment of a waveform's audio, and the number of points before it. */
 export interface Segment {
   chunk: Chunk;
   points_before: number;
@@ -10,23 +10,23 @@ export interface Segment {
   samples: number | null;
 }
 
-// A shorter one gains less than another process costs.
+// Shorter segments save less than another process costs.
 const MIN_SECONDS = 300;
-// A packet of MP3 needs the one before it, and up to 511 bytes of those before: a second of them at the lowest bit rate.
+// An MP3 packet depends on the previous one and on up to 511 earlier bytes: at most a second of audio, at the lowest bitrate.
 const LEAD_SECONDS = 1;
 
 /**
- * Divides a waveform's sound into at most so many segments that can be measured side by side, in order; one where that would not be
- * exact. Each starts where a point does.
+ * Divides a waveform's audio into at most `max` segments to measure in parallel, in order of time; a single one if the result would
+ * not be exact. Each starts at a point.
  */
-export function segmentsOf(plan: Plan, chunk: Chunk, source: Source, most: number): Segment[] {
+export function segmentsOf(plan: Plan, chunk: Chunk, source: Source, max: number): Segment[] {
   const whole = [{ chunk, points_before: 0, samples: null }];
   const { sample_rate = 0 } = source.audio ?? {};
-  // Only in MP3 is ffmpeg known to seek to the exact sample, with a decoder that keeps no state for longer than a second.
+  // Only in MP3 is ffmpeg known to seek to the exact sample, with a decoder whose state lasts at most a second.
   if (!plan.waveform || source.format !== "mp3" || sample_rate < 1 || chunk.start > 0) return whole;
   const samples = samplesPerPixel(plan.waveform.zoom, sample_rate);
   const seconds = (chunk.end ?? plan.duration ?? 0) - chunk.start;
-  const count = Math.min(most, Math.floor(seconds / MIN_SECONDS));
+  const count = Math.min(max, Math.floor(seconds / MIN_SECONDS));
   const points = (seconds * sample_rate) / samples;
   const firsts = Array.from({ length: count }, (_, at) => Math.round((at * points) / count));
   if (count < 2 || new Set(firsts).size < count) return whole;

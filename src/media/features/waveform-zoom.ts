@@ -4,12 +4,12 @@ export type Zoom =
   | { pixels_per_second: number }
   | { points: number; seconds: number };
 
-/** Most points of all channels of a waveform together: 32 MB of peaks. */
+/** Maximum points of a waveform over all channels: 32 MB of peaks. */
 export const MAX_POINTS = 8_000_000;
-/** Fewest samples in a point, as in audiowaveform; with fewer, the peaks show no more than the sound itself. */
+/** Minimum samples per point, as in audiowaveform; with fewer, the peaks show no more than the samples. */
 export const MIN_SAMPLES = 2;
 
-/** Returns how many samples a point of a zoom spans at a sample rate in hertz. */
+/** Returns the samples per point of a zoom at a sample rate in hertz. */
 export function samplesPerPixel(zoom: Zoom, sample_rate: number): number {
   if ("samples_per_pixel" in zoom) return zoom.samples_per_pixel;
   if ("pixels_per_second" in zoom) return Math.floor(sample_rate / zoom.pixels_per_second);

@@ -13,7 +13,7 @@ const hintFor =
   () =>
     `${min} to ${max.toLocaleString("en")}.`;
 
-/** The peaks of a sound, by the names of audiowaveform. */
+/** Options of the peaks, under audiowaveform's names. */
 export const peaks = optionGroup({
   options: {
     samples_per_pixel: option({
@@ -130,7 +130,7 @@ const ZOOMS = ["samples_per_pixel", "pixels_per_second", "points"] as const;
 const OF_PICTURE = ["width", "height", "waveform_color", "background_color"] as const;
 const OF_DATA = ["bits", "points"] as const;
 
-/** Checks that only one option sets how much a point spans, and that the others suit the format. */
+/** Checks that at most one option sets the zoom, and that the others suit the format. */
 export function checkWaveform(options: WaveformOptions, report: Report): void {
   const [first, second] = ZOOMS.filter((name) => options[name] !== undefined);
   if (first !== undefined && second !== undefined) {
@@ -165,7 +165,7 @@ export type WaveformPlan = z.infer<typeof WaveformPlan>;
 export type WaveformPicture = NonNullable<WaveformPlan["picture"]>;
 
 /**
- * Plans the peaks of a source's sound.
+ * Plans the peaks of a source's audio.
  *
  * @throws `invalid_options` for more points than samples, or than fit into memory, and for points of an unknown duration.
  */

@@ -26,7 +26,7 @@ export function audioArgs(
     ...(audio.codec === "vorbis" ? ["-maxrate:a", String(audio.bitrate)] : []),
     ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),
     // Lossy codecs decode to more bits than they carry.
-    ...(audio.codec === "flac" && !isLossless(source) ? ["-sample_fmt", "s16"] : []),
+    ...(audio.codec === "flac" && !hasLosslessSound(source) ? ["-sample_fmt", "s16"] : []),
     ...(keepsLayout(audio, source) ? [] : ["-ac", String(audio.channels)]),
     ...["-ar", String(audio.sample_rate)],
   ];
@@ -41,6 +41,6 @@ export function sampleArgs(trim: Trim, { joins }: Toolset): string[] {
   return [...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []), "-c:a", "pcm_s16le"];
 }
 
-function isLossless(source: Source): boolean {
+function hasLosslessSound(source: Source): boolean {
   return /^(pcm_|flac$|alac$|wavpack$|ape$|tta$|truehd$|mlp$)/.test(source.codecs?.audio ?? "");
 }

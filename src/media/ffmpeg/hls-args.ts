@@ -100,15 +100,16 @@ function silenceAfter(
   source: Source,
 ): string[] {
   if (!video) return [];
-  const last = held?.until ?? trackEnd(source, "video") ?? 0;
-  const heard = trackEnd(source, "audio", sound_track);
-  const until = Math.min(end ?? last, last);
+  const pictureEnd = held?.until ?? trackEnd(source, "video") ?? 0;
+  const soundEnd = trackEnd(source, "audio", sound_track);
+  const until = Math.min(end ?? pictureEnd, pictureEnd);
   // Audio whose end is unknown may be as long as the video.
-  const length = heard === undefined ? until - SLACK - start : heard < until - SLACK ? until - start : 0;
+  const length =
+    soundEnd === undefined ? until - SLACK - start : soundEnd < until - SLACK ? until - start : 0;
   if (length <= 0) return [];
   if (sound_from === undefined) return [`apad=whole_dur=${formatSeconds(length)}`];
   // After a rebuild of the graph, whole_dur would count only what the last graph has seen.
-  return heard === undefined ? [] : ["apad", `atrim=end=${formatSeconds(length)}`];
+  return soundEnd === undefined ? [] : ["apad", `atrim=end=${formatSeconds(length)}`];
 }
 
 function videoOutput(

@@ -61,17 +61,17 @@ const CHANNELS = "urn:mpeg:dash:23003:3:audio_channel_configuration:2011";
 export function writeDash(facts: DashFacts): string {
   const { texts = [], fps } = facts;
   const { video, audio, all, starts, end } = timesOf(facts);
-  const longest = longestOf(all);
+  const longest = longestSegment(all);
   const periods = starts.flatMap((start, index) => {
-    const within = { start, end: starts[index + 1] ?? end };
+    const period = { start, end: starts[index + 1] ?? end };
     return [
-      `  <Period id="${index}" start="${lasting(start)}">`,
-      ...adaptationSet({ kind: "video" }, fps ? ` frameRate="${frameRate(fps)}"` : "", within, video),
+      `  <Period id="${index}" start="${isoDuration(start)}">`,
+      ...adaptationSet({ kind: "video" }, fps ? ` frameRate="${frameRate(fps)}"` : "", period, video),
       ...audio.flatMap((stream, place) =>
         adaptationSet(
           setOf(stream, place, audio.length),
           "",
-          within,
+          period,
           [stream],
           [`        <AudioChannelConfiguration schemeIdUri="${CHANNELS}" value="${stream.channels}"/>`],
         ),
@@ -82,7 +82,7 @@ export function writeDash(facts: DashFacts): string {
   });
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-live:2011" type="static" mediaPresentationDuration="${lasting(end)}" maxSegmentDuration="${lasting(longest)}" minBufferTime="${lasting(longest)}">`,
+    `<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-live:2011" type="static" mediaPresentationDuration="${isoDuration(end)}" maxSegmentDuration="${isoDuration(longest)}" minBufferTime="${isoDuration(longest)}">`,
     ...periods,
     "</MPD>",
     "",
@@ -90,7 +90,7 @@ export function writeDash(facts: DashFacts): string {
 }
 
 /** Returns the start and end of each Period that {@link writeDash} would write, in seconds. */
-export function dashPeriods(facts: Pick<DashFacts, "pictures" | "sounds">): Within[] {
+export function dashPeriods(facts: Pick<DashFacts, "pictures" | "sounds">): Period[] {
   const { starts, end } = timesOf(facts);
   return starts.map((start, index) => ({
     start: start / TIMESCALE,
@@ -102,12 +102,12 @@ function timesOf({ pictures, sounds }: Pick<DashFacts, "pictures" | "sounds">) {
   const video = pictures.map((stream) => timed(stream));
   const audio = sounds.map((sound) => ({ ...sound, ...timed(sound, sound.priming) }));
   const all = [...video, ...audio];
-  reachEnd(all);
-  const starts = [...new Set([0, ...(video.length > 0 ? video : audio).flatMap(breaksOf)])];
+  extendToEnd(all);
+  const starts = [...new Set([0, ...(video.length > 0 ? video : audio).flatMap(periodStarts)])];
   return { video, audio, all, starts: starts.sort((a, b) => a - b), end: Math.max(0, ...all.map(endOf)) };
 }
 
-interface Within {
+interface Period {
   start: number;
   end: number;
 }
@@ -117,7 +117,7 @@ interface SetFacts {
   kind: "video" | "audio";
   /** Additional attributes, each preceded by a space. */
   attributes?: string;
-  inside?: readonly string[];
+  children?: readonly string[];
 }
 
 function setOf({ language, name }: DashSound, place: number, count: number): SetFacts {
@@ -126,7 +126,7 @@ function setOf({ language, name }: DashSound, place: number, count: number): Set
   return {
     kind: "audio",
     attributes: `${language ? ` lang="${language}"` : ""}${priority}`,
-    inside:
+    children:
       count > 1
         ? [`      <Label>${escapeXml(name)}</Label>`, `      <Role schemeIdUri="${ROLES}" value="${role}"/>`]
         : [],
@@ -134,23 +134,23 @@ function setOf({ language, name }: DashSound, place: number, count: number): Set
 }
 
 function adaptationSet(
-  { kind, attributes = "", inside: facing = [] }: SetFacts,
+  { kind, attributes = "", children = [] }: SetFacts,
   facts: string,
-  within: Within,
+  period: Period,
   streams: readonly TimedStream[],
-  inside: readonly string[] = [],
+  details: readonly string[] = [],
 ): string[] {
   const representations = streams
     .toSorted((a, b) => b.rate.peak - a.rate.peak)
     .flatMap((stream) => {
       // Audio segments do not start exactly at the Period's edge, so the middle decides.
-      const own = stream.segments.filter(({ time, duration }) => isWithin(within, time + duration / 2));
-      return own.length === 0 ? [] : representation(stream, own, within.start, facts, inside);
+      const own = stream.segments.filter(({ time, duration }) => isWithin(period, time + duration / 2));
+      return own.length === 0 ? [] : representation(stream, own, period.start, facts, details);
     });
   if (representations.length === 0) return [];
   return [
     `    <AdaptationSet contentType="${kind}" mimeType="${kind}/mp4" segmentAlignment="true" startWithSAP="1"${attributes}>`,
-    ...facing,
+    ...children,
     ...representations,
     "    </AdaptationSet>",
   ];
@@ -161,14 +161,14 @@ function representation(
   segments: readonly TimedSegment[],
   start: number,
   facts: string,
-  inside: readonly string[],
+  details: readonly string[],
 ): string[] {
   const [first] = segments;
   const size = width && height ? ` width="${width}" height="${height}"` : "";
   const offset = start > 0 ? ` presentationTimeOffset="${start}"` : "";
   return [
     `      <Representation id="${folder}" codecs="${codecs}" bandwidth="${Math.ceil(rate.peak)}"${size}${facts}>`,
-    ...inside,
+    ...details,
     `        <SegmentTemplate timescale="${TIMESCALE}"${offset} initialization="${first?.init}" media="${folder}/seg_$Number%05d$.m4s" startNumber="${first?.number}">`,
     "          <SegmentTimeline>",
     ...timeline(segments),
@@ -204,20 +204,20 @@ function timed(stream: DashStream, priming = 0): TimedStream {
   return { ...stream, segments };
 }
 
-// dash.js jumps back when a viewer seeks past the end of the shorter track. Extending its last segment to the end of the stream prevents that.
-function reachEnd(streams: readonly TimedStream[]): void {
-  const [end, longest] = [Math.max(...streams.map(endOf)), longestOf(streams)];
+// dash.js jumps back when a viewer seeks past the end of the shorter track, unless its last segment reaches the end of the stream.
+function extendToEnd(streams: readonly TimedStream[]): void {
+  const [end, longest] = [Math.max(...streams.map(endOf)), longestSegment(streams)];
   for (const { segments } of streams) {
     const last = segments.at(-1);
     if (last && end - last.time - last.duration < longest) last.duration = end - last.time;
   }
 }
 
-function longestOf(streams: readonly TimedStream[]): number {
+function longestSegment(streams: readonly TimedStream[]): number {
   return Math.max(0, ...streams.flatMap(({ segments }) => segments.map(({ duration }) => duration)));
 }
 
-function breaksOf({ segments }: TimedStream): number[] {
+function periodStarts({ segments }: TimedStream): number[] {
   return segments.flatMap(({ time, init, number }, index) => {
     const before = segments[index - 1];
     return before && (before.init !== init || before.number + 1 !== number) ? [time] : [];
@@ -229,11 +229,11 @@ function endOf({ segments }: TimedStream): number {
   return last ? last.time + last.duration : 0;
 }
 
-function isWithin({ start, end }: Within, time: number): boolean {
+function isWithin({ start, end }: Period, time: number): boolean {
   return time >= start && time < end;
 }
 
-function lasting(time: number): string {
+function isoDuration(time: number): string {
   return `PT${Number((time / TIMESCALE).toFixed(6))}S`;
 }
 
@@ -255,12 +255,12 @@ export function parseDash(text: string): Omit<MasterEntry, "uri">[] {
       .filter(([, facts = ""]) => facts.includes(`contentType="${kind}"`))
       .flatMap(([, , inside = ""]) => [...inside.matchAll(/<Representation\b[^>]*>/g)].map(([row]) => row));
   const [pictures, sound] = [of("video").map(entryOf), of("audio").map(entryOf)];
-  const [heard] = sound.toSorted((a, b) => b.bitrate - a.bitrate);
-  if (pictures.length === 0 || !heard) return pictures.length > 0 ? pictures : sound;
+  const [best] = sound.toSorted((a, b) => b.bitrate - a.bitrate);
+  if (pictures.length === 0 || !best) return pictures.length > 0 ? pictures : sound;
   return pictures.map((entry) => ({
     ...entry,
-    bitrate: entry.bitrate + heard.bitrate,
-    codecs: `${entry.codecs},${heard.codecs}`,
+    bitrate: entry.bitrate + best.bitrate,
+    codecs: `${entry.codecs},${best.codecs}`,
   }));
 }
 
@@ -642,12 +642,12 @@ function escapeXml(text: string): string {
 export function nameTracks(
   tracks: readonly { title?: string | undefined; language?: string | undefined }[],
 ): string[] {
-  const taken = new Set<string>();
+  const used = new Set<string>();
   return tracks.map(({ title = "", language }, index) => {
     const name = quotable(title) || quotable(nameOf(language)) || `Track ${index + 1}`;
     let own = name;
-    for (let count = 2; taken.has(own); count++) own = `${name} ${count}`;
-    taken.add(own);
+    for (let count = 2; used.has(own); count++) own = `${name} ${count}`;
+    used.add(own);
     return own;
   });
 }

@@ -137,7 +137,7 @@ export const LISTS = {
   packets: "packets.txt",
   decoded: "decoded.txt",
   sound: "sound.txt",
-  heard: "heard.txt",
+  decodedSound: "heard.txt",
 } as const;
 
 /** Returns the prefix of the list names of one part of a joined video. */
@@ -196,7 +196,7 @@ export function listInput(
 export function listDecodedSound({ input, sound }: PlacedPart, folder: string): string[] {
   if (sound === null) return [];
   const decoded = ["-map", `${input}:a:${sound}`, "-c:a", "pcm_s16le", "-avoid_negative_ts", "disabled"];
-  return [...decoded, "-f", "framecrc", folder + LISTS.heard];
+  return [...decoded, "-f", "framecrc", folder + LISTS.decodedSound];
 }
 
 /** Compares the lists that ffmpeg wrote; `read` returns the text of one, or null when it does not exist. */
@@ -223,7 +223,7 @@ export function readLists(
 
 function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): PacketCounts {
   const whole: PictureCounts = { decoded: 0, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
-  let [heard, silenced]: [number | null, number] = [null, 0];
+  let [soundSeconds, silenced]: [number | null, number] = [null, 0];
   const pictured = parts.some(({ video }) => video !== null);
   for (const part of parts) {
     const { source, at, seconds } = part;
@@ -238,13 +238,13 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
     const { sound: listed_seconds } = soundOf(text(LISTS.sound), at, span);
-    const lost = listed_seconds - soundOf(text(LISTS.heard), at, span).sound;
-    heard = (heard ?? 0) + listed_seconds;
+    const lost = listed_seconds - soundOf(text(LISTS.decodedSound), at, span).sound;
+    soundSeconds = (soundSeconds ?? 0) + listed_seconds;
     if (lost > SOUND_TOLERANCE + PRIMING) silenced += lost;
   }
   return {
     ...(pictured && { pictures: whole }),
-    ...(heard !== null && { sound: heard }),
+    ...(soundSeconds !== null && { sound: soundSeconds }),
     ...(silenced > 0 && { silenced }),
   };
 }
